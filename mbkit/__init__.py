@@ -1,0 +1,1 @@
+"""mbkit: rigid multibody systems on screw and Lie group theory."""

@@ -1,0 +1,5 @@
+"""Coordinates: strategies that assemble a mechanism into a system."""
+
+from mbkit.coordinates.relative import RelativeCoordinates as RelativeCoordinates
+
+__all__ = ["RelativeCoordinates"]

@@ -1,0 +1,131 @@
+"""Relative coordinates: one set of coordinates for each joint of the spanning tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import attrs
+import numpy as np
+
+from mbkit.coordinates.rows import assemble_rows
+from mbkit.errors import TopologyError
+from mbkit.representations import BodyFixed, Representation
+from mbkit.systems import System
+from mbkit.systems.arguments import Arguments
+from mbkit.systems.evaluator import Evaluator
+
+if TYPE_CHECKING:
+    from mbkit.joints import Joint
+    from mbkit.model import Mechanism
+    from mbkit.topology import Topology
+
+__all__ = ["RelativeCoordinates"]
+
+
+@final
+@attrs.frozen
+class RelativeCoordinates:
+    """Joint coordinates on a tree: as few as the mechanism has degrees of freedom.
+
+    Attributes
+    ----------
+    representation : Representation
+        In which twists are written and the recursions run.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("top")
+    >>> body = mech.add_body(mb.Body("body", inertia=mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    >>> joint = mech.add_joint(mb.SphericalJoint("tip"), mech.world, body)
+    >>> mech.assemble(mb.RelativeCoordinates())
+    <System 'top': 1 bodies, nq=4, nv=3, body_fixed>
+    """
+
+    representation: Representation = attrs.field(factory=BodyFixed)
+
+    def assemble(self, mechanism: Mechanism) -> System:
+        """Return the equations of motion of a mechanism; it is not referred to afterwards.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            A tree. Joints without velocities merge their bodies into one for computing; every
+            body still answers by its name.
+
+        Returns
+        -------
+        System
+            The equations.
+
+        Raises
+        ------
+        TopologyError
+            If a body is not connected to the world, or joints close a loop.
+        InertiaError
+            If a motion at the end of a branch has no inertia.
+        """
+        from mbkit.model import check_inertias
+
+        topology = mechanism.topology()
+        _refuse_loops(mechanism, topology)
+        check_inertias(mechanism, topology)
+        joints = {name: edge.joint for name, edge in mechanism.joints.items()}
+        positions = _slices({name: joint.num_positions for name, joint in joints.items()})
+        velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
+        arrays, names_by_row = assemble_rows(mechanism, topology, positions, velocities)
+        nq = sum(joint.num_positions for joint in joints.values())
+        nv = sum(joint.num_velocities for joint in joints.values())
+        return System(
+            name=mechanism.name,
+            representation=self.representation,
+            body_names=("world", *mechanism.bodies),
+            joint_names=tuple(joints),
+            position_names=_names(positions),
+            velocity_names=_names(velocities),
+            mass=float(sum(body.inertia.mass for body in mechanism.bodies.values())),
+            gravity=mechanism.gravity,
+            model_text=mechanism.to_toml(),
+            reference=_reference(tuple(joints.values())),
+            position_slices=positions,
+            velocity_slices=velocities,
+            evaluator=Evaluator(
+                arrays,
+                self.representation,
+                Arguments(nq, nv, len(mechanism.bodies)),
+                names_by_row,
+            ),
+        )
+
+
+def _refuse_loops(mechanism: Mechanism, topology: Topology) -> None:
+    if topology.loop_joints:
+        closing = ", ".join(f"'{name}'" for name in topology.loop_joints)
+        raise TopologyError(
+            f"Mechanism '{mechanism.name}' has closed loops; relative coordinates need a tree. "
+            f"Joints that close a loop: {closing}. Remove or cut them."
+        )
+
+
+def _slices(counts: dict[str, int]) -> dict[str, slice]:
+    """Return where each joint's entries stand, in the order of the joints."""
+    slices = {}
+    start = 0
+    for name, count in counts.items():
+        slices[name] = slice(start, start + count)
+        start += count
+    return slices
+
+
+def _names(slices: dict[str, slice]) -> tuple[str, ...]:
+    names: list[str] = []
+    for name, entries in slices.items():
+        count = entries.stop - entries.start
+        names += [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
+    return tuple(names)
+
+
+def _reference(joints: tuple[Joint, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    reference = np.concatenate([np.zeros(0), *(joint.neutral() for joint in joints)])
+    reference.flags.writeable = False
+    return reference

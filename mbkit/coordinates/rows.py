@@ -1,0 +1,154 @@
+"""From bodies and joints to the rows that the kernels read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.spatial import SpatialInertia
+from mbkit.systems.arrays import SystemArrays, fill_table
+
+if TYPE_CHECKING:
+    from mbkit.joints import Joint
+    from mbkit.model import Mechanism
+    from mbkit.topology import Topology
+
+__all__ = ["assemble_rows"]
+
+
+def assemble_rows(
+    mechanism: Mechanism,
+    topology: Topology,
+    positions: dict[str, slice],
+    velocities: dict[str, slice],
+) -> tuple[SystemArrays, tuple[str, ...]]:
+    """Return the rows of a tree in canonical frames.
+
+    The frame of a row is its joint's canonical frame on the child's side; bodies behind a joint
+    without velocities share the row of their parent. With C = S_pred T(q) S_succ^-1 and the
+    joint's form in its canonical frame, T = K T' K^-1, a row's joint is placed at S_pred K in the
+    predecessor, and its body sits at (S_succ K)^-1. Where the tree goes from successor to
+    predecessor the two change places and T' is inverted.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Bodies and joints.
+    topology : Topology
+        A tree in regular numbering.
+    positions, velocities : dict
+        Where each joint's entries stand in q and v.
+
+    Returns
+    -------
+    tuple
+        The arrays, and the name of the joint of each row ("" for the world).
+    """
+    from mbkit.kernels import layout
+
+    moving = [name for name in topology.joint_of_body[1:] if _joint(mechanism, name).num_velocities]
+    bodies = np.zeros(len(moving) + 1, layout.BODY)
+    seats: dict[str, tuple[int, Any]] = {"world": (0, np.eye(4))}
+    inertias = [SpatialInertia.zero() for _ in bodies]
+    joints: list[Joint | None] = [None]
+    owners: list[Any] = []
+    for child, parent, name, is_reversed in zip(
+        topology.bodies[1:],
+        topology.parent[1:],
+        topology.joint_of_body[1:],
+        topology.reversed[1:],
+        strict=True,
+    ):
+        edge = mechanism.joints[name]
+        joint = edge.joint
+        carrier, seat = seats[topology.bodies[parent]]
+        near, far = (edge.S_succ, edge.S_pred) if is_reversed else (edge.S_pred, edge.S_succ)
+        if joint.num_velocities == 0:
+            T = joint.pose(np.zeros(0))
+            seats[child] = carrier, seat @ near @ (_inverse(T) if is_reversed else T) @ _inverse(far)
+        else:
+            K = joint.canonical_frame
+            row: Any = bodies[len(joints)]
+            _place(row, seat @ near @ K)
+            row["parent"] = carrier
+            row["reversed"] = is_reversed
+            row["first_position"] = positions[name].start
+            row["num_positions"] = joint.num_positions
+            row["first_velocity"] = velocities[name].start
+            row["num_velocities"] = joint.num_velocities
+            owners += _set_joint(row, joint, -1.0 if is_reversed else 1.0)
+            seats[child] = len(joints), _inverse(far @ K)
+            joints.append(joint)
+        index, pose = seats[child]
+        inertias[index] = inertias[index] + mechanism.bodies[child].inertia.transformed(pose)
+    for row, inertia in zip(bodies, inertias, strict=True):
+        _set_inertia(row, inertia)
+    _set_totals(bodies[0], mechanism, positions, velocities)
+    arrays = SystemArrays(
+        bodies=_frozen(bodies),
+        frames=_frozen(_frames(mechanism, seats)),
+        joints=tuple(joints),
+        owners=tuple(owners),
+    )
+    return arrays, ("", *moving)
+
+
+def _joint(mechanism: Mechanism, name: str) -> Joint:
+    return mechanism.joints[name].joint
+
+
+def _inverse(C: Any) -> Any:
+    """Return the inverse of a pose: (R^T, -R^T p)."""
+    inverse = np.eye(4)
+    inverse[:3, :3] = C[:3, :3].T
+    inverse[:3, 3] = -C[:3, :3].T @ C[:3, 3]
+    return inverse
+
+
+def _place(row: Any, C: Any) -> None:
+    row["R"] = C[:3, :3]
+    row["p"] = C[:3, 3]
+
+
+def _set_joint(row: Any, joint: Joint, sign: float) -> list[Any]:
+    from mbkit.kernels import layout
+
+    form = joint.screw_form()
+    if form is None:
+        row["kind"] = layout.TABLE
+        return fill_table(row, joint)
+    row["kind"] = layout.SCREW
+    # exp(X q)^-1 = exp(-X q): a screw turned round is the opposite screw
+    row["rate"], row["lead"] = sign * form[0], sign * form[1]
+    return []
+
+
+def _set_inertia(row: Any, inertia: SpatialInertia) -> None:
+    moment = inertia.moment_about_origin
+    row["mass"] = inertia.mass
+    row["first_moment"] = inertia.first_moment
+    row["moment"] = moment[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+
+
+def _set_totals(
+    world: Any, mechanism: Mechanism, positions: dict[str, slice], velocities: dict[str, slice]
+) -> None:
+    world["gravity"] = mechanism.gravity
+    world["num_positions"] = max((entries.stop for entries in positions.values()), default=0)
+    world["num_velocities"] = max((entries.stop for entries in velocities.values()), default=0)
+
+
+def _frames(mechanism: Mechanism, seats: dict[str, tuple[int, Any]]) -> Any:
+    from mbkit.kernels import layout
+
+    frames = np.zeros(len(mechanism.bodies) + 1, layout.FRAME)
+    for frame, name in zip(frames, ("world", *mechanism.bodies), strict=True):
+        frame["row"], pose = seats[name]
+        _place(frame, pose)
+    return frames
+
+
+def _frozen(array: Any) -> Any:
+    array.flags.writeable = False
+    return array

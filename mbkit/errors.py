@@ -1,0 +1,126 @@
+"""Everything mbkit raises: one tree under `MbkitError`, each child also the fitting built-in."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "ConfigurationError",
+    "DuplicateNameError",
+    "GeometryError",
+    "InertiaError",
+    "JointError",
+    "MbkitError",
+    "ModelError",
+    "ModelFileError",
+    "NameUnknownError",
+    "NotFiniteError",
+    "ResultFileError",
+    "ShapeError",
+    "SingularMassMatrixError",
+    "TopologyError",
+    "UsageError",
+    "suggestion",
+]
+
+
+class MbkitError(Exception):
+    """Root of everything that mbkit raises."""
+
+
+class ModelError(MbkitError, ValueError):
+    """A mechanism, or a part of one, that cannot be."""
+
+
+class NameUnknownError(ModelError, KeyError):
+    """A name that is not there."""
+
+    # KeyError prints the repr of its argument, quotes and all.
+    __str__ = Exception.__str__
+
+
+class DuplicateNameError(ModelError):
+    """A name given twice."""
+
+
+class TopologyError(ModelError):
+    """A graph of bodies and joints that cannot be assembled."""
+
+
+class InertiaError(ModelError):
+    """A distribution of mass that no body has, or that leaves a motion without inertia."""
+
+
+class GeometryError(ModelError):
+    """A vector, rotation, pose or screw that is none."""
+
+
+class ShapeError(MbkitError, ValueError):
+    """An array of the wrong shape or type."""
+
+
+class ConfigurationError(MbkitError, ValueError):
+    """Positions that are not on the configuration group, such as a quaternion not of length one."""
+
+
+class JointError(MbkitError, RuntimeError):
+    """A joint whose functions failed, or do not keep the contract of `mbkit.Joint`."""
+
+
+class SingularMassMatrixError(MbkitError, ArithmeticError):
+    """A mass matrix without inverse at the given configuration."""
+
+
+class NotFiniteError(MbkitError, ArithmeticError):
+    """A computation that ended in NaN or infinity."""
+
+
+class ModelFileError(MbkitError, ValueError):
+    """A model file with faults; the message lists all of them with their places."""
+
+
+class ResultFileError(MbkitError, ValueError):
+    """A result file that cannot be read."""
+
+
+class UsageError(MbkitError, ValueError):
+    """An argument or option that does not fit the call."""
+
+
+def suggestion(name: object, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: what may have been meant, what there is.
+
+    Parameters
+    ----------
+    name : str
+        The unknown name; anything else gets no guess.
+    known : iterable of str
+        The names there are.
+
+    Returns
+    -------
+    str
+        One sentence.
+
+    Examples
+    --------
+    >>> suggestion("elbo", ["shoulder", "elbow"])
+    "did you mean 'elbow'?"
+    >>> suggestion("x", ["shoulder", "elbow"])
+    "known are 'shoulder', 'elbow'."
+    >>> suggestion("x", [])
+    'there are none.'
+    """
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1) if isinstance(name, str) else []
+    if close:
+        return f"did you mean {close[0]!r}?"
+    if not names:
+        return "there are none."
+    shown = ", ".join(repr(each) for each in names[:_SHOWN])
+    more = len(names) - _SHOWN
+    return f"known are {shown} and {more} more." if more > 0 else f"known are {shown}."
+
+
+_SHOWN = 12  # names in a message; more would hide it

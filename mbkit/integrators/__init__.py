@@ -1,0 +1,8 @@
+"""Integrators: how a system moves in time."""
+
+from mbkit.integrators import tableaus as tableaus
+from mbkit.integrators.integrator import Integrator as Integrator
+from mbkit.integrators.munthe_kaas import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
+from mbkit.integrators.tableaus import Tableau as Tableau
+
+__all__ = ["Integrator", "RungeKuttaMuntheKaas", "Tableau", "tableaus"]

@@ -1,0 +1,1 @@
+"""Compiled functions over arrays: numbers only. A module compiles its kernels when imported."""

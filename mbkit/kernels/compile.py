@@ -1,0 +1,307 @@
+"""The only door to numba: how kernels are compiled, cached, addressed and called by address."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import hashlib
+import pathlib
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import cgutils, types
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.ccallback import CFunc
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic
+
+# What may be assumed of floating point. Not "nnan" or "ninf": they make isnan(nan) false, and a
+# run that has blown up must be noticed.
+FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
+
+UNCOMPILED = bool(numba.config.DISABLE_JIT)
+
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": FASTMATH}
+
+# ---------------------------------------------------------------------------------- cache
+
+
+@functools.cache
+def source_stamp() -> str:
+    """Return a hash of all kernel sources and flags.
+
+    numba looks at the file of the compiled function only; an edit in a helper of another file
+    would leave stale machine code in the cache.
+    """
+    digest = hashlib.sha256()
+    for source in sorted(pathlib.Path(__file__).parent.rglob("*.py")):
+        digest.update(source.read_bytes())
+    digest.update(repr((sorted(FASTMATH), numba.__version__, numba.config.BOUNDSCHECK)).encode())
+    return digest.hexdigest()
+
+
+_listeners: list[Callable[[str], None]] = []
+
+
+@contextlib.contextmanager
+def compilation_listener(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call ``listener(name)`` before each kernel that has to be compiled, not loaded."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+class _KernelCache(FunctionCache):
+    """numba's cache of one function, stamped with `source_stamp` beside the file's own stamp."""
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        super().__init__(py_func)
+        stamp = (source_stamp(), self._impl.locator.get_source_stamp())
+        self._cache_file = IndexDataCacheFile(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=stamp,
+        )
+        self._kernel_name = py_func.__qualname__
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        loaded = super().load_overload(sig, target_context)
+        if loaded is None:
+            for listener in _listeners:
+                listener(self._kernel_name)
+        return loaded
+
+
+def _enable_cache(compiled: Any, py_func: Callable[..., Any]) -> None:
+    # numba raises RuntimeError where it finds no place to write (read-only home and package):
+    # then kernels are compiled anew in each process.
+    with contextlib.suppress(RuntimeError):
+        compiled._cache = _KernelCache(py_func)
+
+
+# -------------------------------------------------------------------------------- decorators
+
+
+def kernel(signature: Any, *, nogil: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function over arrays for one signature, now, from the cache if it is there.
+
+    Arguments of other types raise TypeError; nothing is ever compiled behind the caller's back.
+    With ``NUMBA_DISABLE_JIT=1`` the Python function runs, and structured arrays arrive as
+    recarrays, so that ``rows[i].R`` is spelt the same.
+    """
+
+    def decorate(py_func: Callable[..., Any]) -> Any:
+        if UNCOMPILED:
+            return _interpreted(py_func)
+        dispatcher = numba.njit(nogil=nogil, **_OPTIONS)(py_func)
+        _enable_cache(dispatcher, py_func)
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+        return dispatcher
+
+    return decorate
+
+
+def _interpreted(py_func: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(py_func)
+    def call(*arguments: Any) -> Any:
+        if not all(map(_is_plain, arguments)):
+            raise TypeError(f"No matching definition for the arguments of {py_func.__name__}.")
+        with np.errstate(all="ignore"):  # as compiled code: inf and nan, no warnings
+            return py_func(*map(_as_records, arguments))
+
+    return call
+
+
+def _is_plain(argument: Any) -> bool:
+    """Whether compiled code would take the argument as it is."""
+    if isinstance(argument, np.ndarray):
+        return bool(argument.flags.c_contiguous and argument.flags.writeable)
+    return isinstance(argument, int | float)
+
+
+def _as_records(argument: Any) -> Any:
+    if isinstance(argument, np.ndarray) and argument.dtype.names is not None:
+        return argument.view(np.recarray)
+    return argument
+
+
+def helper(py_func: Callable[..., Any]) -> Any:
+    """Mark a function that is compiled into the kernels that call it (on tuples: no cost)."""
+    return py_func if UNCOMPILED else numba.njit(forceinline=True, **_OPTIONS)(py_func)
+
+
+# ------------------------------------------------------------------------- calls by address
+#
+# A function of the tables (joints, forces, systems) is data: a 64-bit address. The C signature
+# is fixed by the number and kind of the arguments: integers as int64, floats as double, arrays as
+# double*; all return an int64 status.
+
+
+class FunctionAddress:
+    """A compiled function with a C signature, or its stand-in when nothing is compiled.
+
+    Attributes
+    ----------
+    address : int
+        What goes into a table of functions.
+    function : callable
+        The Python function it was made from.
+    """
+
+    def __init__(self, function: Callable[..., Any], address: int, owner: Any) -> None:
+        self.function = function
+        self.address = address
+        self._owner = owner  # keeps the machine code alive
+
+
+_stand_ins: dict[int, Callable[..., Any]] = {}
+_arrays: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+def array_address(array: Any) -> int:
+    """Return the address of an array's data, which the caller keeps alive.
+
+    Where nothing is compiled the array itself is found again by this number, of whatever type
+    its entries are.
+    """
+    address = int(array.ctypes.data)
+    if UNCOMPILED:
+        _arrays[address] = array
+    return address
+
+
+_C_TYPES = {"i": types.int64, "d": types.float64, "p": types.CPointer(types.float64)}
+
+
+def address_kernel(form: str) -> Callable[[Callable[..., Any]], FunctionAddress]:
+    """Compile a module-level function to be called by address.
+
+    Parameters
+    ----------
+    form : str
+        One letter per argument: ``i`` int64, ``d`` double, ``p`` pointer to double. Inside the
+        function a pointer is indexed like a flat array. The function returns an int status.
+    """
+
+    def decorate(py_func: Callable[..., Any]) -> FunctionAddress:
+        if UNCOMPILED:
+            address = len(_stand_ins) + 1
+            _stand_ins[address] = py_func
+            return FunctionAddress(py_func, address, None)
+        signature = (types.int64(*[_C_TYPES[letter] for letter in form])).args, types.int64
+        compiled = CFunc(py_func, signature, {}, dict(_OPTIONS))
+        _enable_cache(compiled, py_func)
+        compiled.compile()
+        return FunctionAddress(py_func, compiled.address, compiled)
+
+    return decorate
+
+
+def python_address(
+    form: str, function: Callable[..., int]
+) -> FunctionAddress:  # pragma: no branch - one line per mode
+    """Return an address that calls a Python function of integers and floats (a ctypes callback)."""
+    if UNCOMPILED:
+        address = len(_stand_ins) + 1
+        _stand_ins[address] = function
+        return FunctionAddress(function, address, None)
+    c_types = {"i": ctypes.c_int64, "d": ctypes.c_double}
+    callback = ctypes.CFUNCTYPE(ctypes.c_int64, *[c_types[letter] for letter in form])(function)
+    pointer = ctypes.cast(callback, ctypes.c_void_p).value
+    assert pointer is not None
+    return FunctionAddress(function, pointer, callback)
+
+
+def _flat(argument: Any) -> Any:
+    return argument.reshape(-1) if isinstance(argument, np.ndarray) else argument
+
+
+if UNCOMPILED:
+
+    def call_address(address: int, arguments: tuple[Any, ...]) -> int:
+        """Call the function at `address`; arrays arrive flat."""
+        return int(_stand_ins[int(address)](*map(_flat, arguments)))
+
+    def floats_at(address: int, count: int) -> Any:
+        """Return `count` numbers at `address` as an array."""
+        return _arrays[int(address)][:count]
+
+    def as_array(pointer: Any, count: int) -> Any:
+        """Return the `count` doubles behind a pointer argument as an array."""
+        return pointer[:count]
+
+    def records_at(address: int, count: int, dtype: np.dtype[Any]) -> Any:
+        """Return `count` records at `address` as a structured array."""
+        return _as_records(_arrays[int(address)])[:count]
+
+else:
+
+    @intrinsic
+    def call_address(typing_context, address, arguments):  # type: ignore[no-untyped-def]
+        """Call the C function at `address`; the argument tuple fixes its signature."""
+        signature = types.int64(types.int64, arguments)
+
+        def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+            llvm_arguments = []
+            for position, kind in enumerate(arguments.types):
+                value = builder.extract_value(values[1], position)
+                if isinstance(kind, types.Array):
+                    value = context.make_array(kind)(context, builder, value).data
+                    value = builder.bitcast(value, cgutils.ir.DoubleType().as_pointer())
+                elif isinstance(kind, types.Integer):
+                    value = context.cast(builder, value, kind, types.int64)
+                llvm_arguments.append(value)
+            int64 = cgutils.ir.IntType(64)
+            c_type = cgutils.ir.FunctionType(int64, [value.type for value in llvm_arguments])
+            function = builder.inttoptr(values[0], c_type.as_pointer())
+            return builder.call(function, llvm_arguments)
+
+        return signature, codegen
+
+    @intrinsic
+    def _pointer(typing_context, address):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+            return builder.inttoptr(values[0], cgutils.voidptr_t)
+
+        return types.voidptr(types.int64), codegen
+
+    @numba.njit(**_OPTIONS)
+    def floats_at(address, count):  # type: ignore[no-untyped-def]
+        """Return `count` doubles at `address` as an array."""
+        return numba.carray(_pointer(address), (count,), np.float64)
+
+    @numba.njit(**_OPTIONS)
+    def as_array(pointer, count):  # type: ignore[no-untyped-def]
+        """Return the `count` doubles behind a pointer argument as an array."""
+        return numba.carray(pointer, (count,))
+
+    @numba.njit(**_OPTIONS)
+    def records_at(address, count, dtype):  # type: ignore[no-untyped-def]
+        """Return `count` records at `address` as a structured array."""
+        return numba.carray(_pointer(address), (count,), dtype)
+
+
+# ------------------------------------------------------------------------- types of arguments
+
+int64 = types.int64
+float64 = types.float64
+boolean = types.boolean
+integers = types.int64[::1]
+floats = types.float64[::1]
+matrix = types.float64[:, ::1]
+stack = types.float64[:, :, ::1]
+
+
+def record_array(dtype: np.dtype[Any]) -> Any:
+    """Return the numba type of a contiguous structured array."""
+    return numba.from_dtype(dtype)[::1]
+
+
+_ = cpu_target  # imported for its side effect: it registers the target that CFunc compiles for

@@ -1,0 +1,81 @@
+"""The configuration space as a group: the product of the joints' own."""
+
+from mbkit.kernels.compile import call_address, floats, helper, int64, kernel
+from mbkit.kernels.layout import SCREW
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import JOINT_FAILED, OK, WRONG_LENGTH, status
+from mbkit.kernels.validation import check_positions, check_velocities
+
+
+@helper
+def retract_rows(model, work, q, dx, out):
+    """out = q exp(dx), joint by joint; q + dx for screws."""
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        a = row.first_position
+        k = row.first_velocity
+        if row.kind == SCREW:
+            out[a] = q[a] + dx[k]
+        elif call_address(row.retract, (work[i].slot, row.parameters, q[a:], dx[k:], out[a:])) != OK:
+            return status(JOINT_FAILED, i)
+    return OK
+
+
+@helper
+def dexp_inv_rows(model, work, x, v, out):
+    """out = dx/dt where q = retract(q0, x) moves with velocity v, joint by joint."""
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        k = row.first_velocity
+        if row.kind == SCREW:
+            out[k] = v[k]
+        elif call_address(row.dexp_inv, (work[i].slot, row.parameters, x[k:], v[k:], out[k:])) != OK:
+            return status(JOINT_FAILED, i)
+    return OK
+
+
+@kernel(int64(int64, floats, floats, floats))
+def retract(space, q, dx, out):
+    """The configuration that dx leads to from q, out (nq,)."""
+    model = bodies(space)
+    if (
+        check_positions(model, q) != OK
+        or check_positions(model, out) != OK
+        or dx.shape[0] != model[0].num_velocities
+    ):
+        return WRONG_LENGTH
+    return retract_rows(model, scratch(space), q, dx, out)
+
+
+@kernel(int64(int64, floats, floats, floats))
+def difference(space, q0, q1, out):
+    """The dx that leads from q0 to q1, out (nv,)."""
+    model = bodies(space)
+    if (
+        check_positions(model, q0) != OK
+        or check_positions(model, q1) != OK
+        or out.shape[0] != model[0].num_velocities
+    ):
+        return WRONG_LENGTH
+    work = scratch(space)
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        a = row.first_position
+        k = row.first_velocity
+        if row.kind == SCREW:
+            out[k] = q1[a] - q0[a]
+        elif (
+            call_address(row.difference, (work[i].slot, row.parameters, q0[a:], q1[a:], out[k:]))
+            != OK
+        ):
+            return status(JOINT_FAILED, i)
+    return OK
+
+
+@kernel(int64(int64, floats, floats, floats))
+def dexp_inv(space, x, v, out):
+    """dx/dt where q = retract(q0, x) moves with velocity v, out (nv,)."""
+    model = bodies(space)
+    if check_velocities(model, x, v, out) != OK:
+        return WRONG_LENGTH
+    return dexp_inv_rows(model, scratch(space), x, v, out)

@@ -1,0 +1,235 @@
+"""Inertias: rigid (mass, first moment, moment) and articulated (three packed blocks).
+
+A symmetric 3x3 matrix is six numbers: xx, xy, xz, yy, yz, zz. Any row that has the fields `mass`,
+`first_moment` and `moment` is a rigid inertia, of a body in the model or of a composite body.
+"""
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.vectors import (
+    add,
+    angular,
+    cross,
+    dot,
+    force_bracket,
+    linear,
+    load,
+    rotate,
+    scale,
+)
+
+
+@helper
+def symmetric_times(X, a):
+    """X a, X packed."""
+    return (
+        X[0] * a[0] + X[1] * a[1] + X[2] * a[2],
+        X[1] * a[0] + X[3] * a[1] + X[4] * a[2],
+        X[2] * a[0] + X[4] * a[1] + X[5] * a[2],
+    )
+
+
+@helper
+def times(G, a):
+    """G a, G (9,) row by row."""
+    return (
+        G[0] * a[0] + G[1] * a[1] + G[2] * a[2],
+        G[3] * a[0] + G[4] * a[1] + G[5] * a[2],
+        G[6] * a[0] + G[7] * a[1] + G[8] * a[2],
+    )
+
+
+@helper
+def transposed_times(G, a):
+    """G^T a, G (9,) row by row."""
+    return (
+        G[0] * a[0] + G[3] * a[1] + G[6] * a[2],
+        G[1] * a[0] + G[4] * a[1] + G[7] * a[2],
+        G[2] * a[0] + G[5] * a[1] + G[8] * a[2],
+    )
+
+
+# ------------------------------------------------------------------------------------- rigid
+
+
+@helper
+def rigid_times(row, w, v):
+    """M (w, v) = (Theta w + h x v, m v - h x w), h the first moment."""
+    h = load(row.first_moment)
+    return (
+        add(symmetric_times(row.moment, w), cross(h, v)),
+        add(scale(row.mass, v), cross(w, h)),
+    )
+
+
+@helper
+def gyroscopic(row, w, v):
+    """-ad_V^T M V: the wrench it takes to keep the twist constant in the body's frame."""
+    t, f = rigid_times(row, w, v)
+    return force_bracket(w, v, t, f)
+
+
+@helper
+def twice_kinetic_energy(row, w, v):
+    """V . M V."""
+    t, f = rigid_times(row, w, v)
+    return dot(w, t) + dot(v, f)
+
+
+@helper
+def rotate_symmetric(R, X):
+    """R X R^T, packed."""
+    # rows of R X
+    a0, a1, a2 = symmetric_times(X, (R[0, 0], R[0, 1], R[0, 2]))
+    b0, b1, b2 = symmetric_times(X, (R[1, 0], R[1, 1], R[1, 2]))
+    c0, c1, c2 = symmetric_times(X, (R[2, 0], R[2, 1], R[2, 2]))
+    return (
+        a0 * R[0, 0] + a1 * R[0, 1] + a2 * R[0, 2],
+        a0 * R[1, 0] + a1 * R[1, 1] + a2 * R[1, 2],
+        a0 * R[2, 0] + a1 * R[2, 1] + a2 * R[2, 2],
+        b0 * R[1, 0] + b1 * R[1, 1] + b2 * R[1, 2],
+        b0 * R[2, 0] + b1 * R[2, 1] + b2 * R[2, 2],
+        c0 * R[2, 0] + c1 * R[2, 1] + c2 * R[2, 2],
+    )
+
+
+@helper
+def copy_rigid(body, row):
+    """Let the rigid inertia of `body` be that of `row`."""
+    body.mass = row.mass
+    for j in range(3):
+        body.first_moment[j] = row.first_moment[j]
+    for j in range(6):
+        body.moment[j] = row.moment[j]
+
+
+@helper
+def add_rigid_to_parent(row, R, p, parent):
+    """Add the rigid inertia of `row` to that of `parent`, whose frame sees it at (R, p).
+
+    h' = R h + m p,  Theta' = R Theta R^T - (p~ (R h)~ + (R h)~ p~) - m p~ p~.
+    """
+    h = rotate(R, load(row.first_moment))
+    c = load(p)
+    m = row.mass
+    Theta = rotate_symmetric(R, row.moment)
+    parent.mass += m
+    for j in range(3):
+        parent.first_moment[j] += h[j] + m * c[j]
+    # -(a~ b~ + b~ a~) = 2 (a.b) I - a b^T - b a^T; with b = h + m/2 p it serves both terms
+    b = add(h, scale(0.5 * m, c))
+    trace = 2.0 * dot(c, b)
+    parent.moment[0] += Theta[0] + trace - 2.0 * c[0] * b[0]
+    parent.moment[1] += Theta[1] - c[0] * b[1] - c[1] * b[0]
+    parent.moment[2] += Theta[2] - c[0] * b[2] - c[2] * b[0]
+    parent.moment[3] += Theta[3] + trace - 2.0 * c[1] * b[1]
+    parent.moment[4] += Theta[4] - c[1] * b[2] - c[2] * b[1]
+    parent.moment[5] += Theta[5] + trace - 2.0 * c[2] * b[2]
+
+
+# ------------------------------------------------------------------------------- articulated
+
+
+@helper
+def set_rigid(body, row):
+    """Let the articulated inertia of `body` be the rigid one of `row`: [[Theta, h~], [-h~, m]]."""
+    h = row.first_moment
+    for j in range(6):
+        body.rotational[j] = row.moment[j]
+        body.translational[j] = 0.0
+    body.translational[0] = row.mass
+    body.translational[3] = row.mass
+    body.translational[5] = row.mass
+    H = body.coupling
+    H[0] = 0.0
+    H[1] = -h[2]
+    H[2] = h[1]
+    H[3] = h[2]
+    H[4] = 0.0
+    H[5] = -h[0]
+    H[6] = -h[1]
+    H[7] = h[0]
+    H[8] = 0.0
+
+
+@helper
+def articulated_times(body, w, v):
+    """(Theta w + H v, H^T w + M v)."""
+    return (
+        add(symmetric_times(body.rotational, w), times(body.coupling, v)),
+        add(transposed_times(body.coupling, w), symmetric_times(body.translational, v)),
+    )
+
+
+@helper
+def subtract_outer(body, D, U):
+    """Subtract D U U^T."""
+    x = angular(U)
+    y = linear(U)
+    a = scale(D, x)
+    b = scale(D, y)
+    _subtract_symmetric(body.rotational, a, x)
+    _subtract_symmetric(body.translational, b, y)
+    for i in range(3):
+        for j in range(3):
+            body.coupling[3 * i + j] -= a[i] * y[j]
+
+
+@helper
+def _subtract_symmetric(X, a, b):
+    X[0] -= a[0] * b[0]
+    X[1] -= a[0] * b[1]
+    X[2] -= a[0] * b[2]
+    X[3] -= a[1] * b[1]
+    X[4] -= a[1] * b[2]
+    X[5] -= a[2] * b[2]
+
+
+@helper
+def rotate_general(R, G):
+    """R G R^T as three rows."""
+    a = transposed_times(G, (R[0, 0], R[0, 1], R[0, 2]))
+    b = transposed_times(G, (R[1, 0], R[1, 1], R[1, 2]))
+    c = transposed_times(G, (R[2, 0], R[2, 1], R[2, 2]))
+    return rotate(R, a), rotate(R, b), rotate(R, c)
+
+
+@helper
+def add_articulated_to_parent(body, parent):
+    """Add Ad_C^-T I Ad_C^-1 to the articulated inertia of the parent, which sees it at C = (R, p).
+
+    With Theta, H, M turned into the parent's axes and P = p~:
+    M' = M,  H' = H + P M,  Theta' = Theta + P H^T - H' P.
+    """
+    R = body.R
+    p = load(body.p)
+    M = rotate_symmetric(R, body.translational)
+    Theta = rotate_symmetric(R, body.rotational)
+    H0, H1, H2 = rotate_general(R, body.coupling)
+    # P M: columns p x M_j, here by rows
+    m0 = (M[0], M[1], M[2])
+    m1 = (M[1], M[3], M[4])
+    m2 = (M[2], M[4], M[5])
+    G0 = add(H0, add(scale(-p[2], m1), scale(p[1], m2)))
+    G1 = add(H1, add(scale(p[2], m0), scale(-p[0], m2)))
+    G2 = add(H2, add(scale(-p[1], m0), scale(p[0], m1)))
+    # row i of -H' P is p x H'_i, since a^T P = -(p x a)^T
+    A0 = cross(p, G0)
+    A1 = cross(p, G1)
+    A2 = cross(p, G2)
+    # column j of P H^T is p x H_j
+    B0 = cross(p, H0)
+    B1 = cross(p, H1)
+    B2 = cross(p, H2)
+    X = parent.rotational
+    X[0] += Theta[0] + A0[0] + B0[0]
+    X[1] += Theta[1] + A0[1] + B1[0]
+    X[2] += Theta[2] + A0[2] + B2[0]
+    X[3] += Theta[3] + A1[1] + B1[1]
+    X[4] += Theta[4] + A1[2] + B2[1]
+    X[5] += Theta[5] + A2[2] + B2[2]
+    for j in range(3):
+        parent.coupling[j] += G0[j]
+        parent.coupling[3 + j] += G1[j]
+        parent.coupling[6 + j] += G2[j]
+    for j in range(6):
+        parent.translational[j] += M[j]

@@ -1,0 +1,100 @@
+"""The joint pass: where each body stands on its parent, and how its joint can move it.
+
+The recursions start from what it leaves in the scratch memory and never look at a joint again.
+"""
+
+import math
+
+from mbkit.kernels.compile import call_address, floats_at, helper
+from mbkit.kernels.layout import SCREW, STAGE_BIAS, STAGE_P, STAGE_R, STAGE_S, STAGE_SIZE
+from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.vectors import add, angular, linear, load, motion_to_parent, rotate, scale, store
+
+
+@helper
+def place_screw(row, body, q):
+    """R = R_T exp(rate q z~), p = p_T + lead q R_T z; S is constant and has no bias."""
+    if row.rate == 0.0:
+        c = 1.0
+        s = 0.0
+    else:
+        c = math.cos(row.rate * q)
+        s = math.sin(row.rate * q)
+    shift = row.lead * q
+    for j in range(3):
+        x = row.R[j, 0]
+        y = row.R[j, 1]
+        body.R[j, 0] = c * x + s * y
+        body.R[j, 1] = c * y - s * x
+        body.R[j, 2] = row.R[j, 2]
+        body.p[j] = row.p[j] + shift * row.R[j, 2]
+
+
+@helper
+def reverse(stage, nv):
+    """Turn the joint round: T becomes T^-1, S becomes -Ad_T S, S-dot v becomes -Ad_T S-dot v."""
+    R = stage[:STAGE_P].reshape((3, 3))
+    p = stage[STAGE_P:STAGE_BIAS]
+    for k in range(-1, nv):
+        column = stage[STAGE_S + 6 * k :]  # k = -1: the bias, which stands before the columns
+        w, u = motion_to_parent(R, p, angular(column), linear(column))
+        store(column, scale(-1.0, w), scale(-1.0, u))
+    x = (
+        R[0, 0] * p[0] + R[1, 0] * p[1] + R[2, 0] * p[2],
+        R[0, 1] * p[0] + R[1, 1] * p[1] + R[2, 1] * p[2],
+        R[0, 2] * p[0] + R[1, 2] * p[1] + R[2, 2] * p[2],
+    )
+    for j in range(3):
+        p[j] = -x[j]
+        for k in range(j):
+            R[j, k], R[k, j] = R[k, j], R[j, k]
+
+
+@helper
+def move_by_table(row, work, i, q, v):
+    """Call the joint's function, then compose its pose with the placement: C = (R_T, p_T) T(q)."""
+    stage = floats_at(work[0].slot, STAGE_SIZE)
+    nv = row.num_velocities
+    state = call_address(
+        row.motion,
+        (
+            work[i].slot,
+            row.parameters,
+            q[row.first_position :],
+            v[row.first_velocity :],
+            stage[STAGE_R:],
+            stage[STAGE_P:],
+            stage[STAGE_S:],
+            stage[STAGE_BIAS:],
+        ),
+    )
+    if row.reversed == 1:
+        reverse(stage, nv)
+    body = work[i]
+    T = stage[:STAGE_P].reshape((3, 3))
+    for j in range(3):
+        column = rotate(row.R, (T[0, j], T[1, j], T[2, j]))
+        body.R[0, j] = column[0]
+        body.R[1, j] = column[1]
+        body.R[2, j] = column[2]
+    p = add(load(row.p), rotate(row.R, load(stage[STAGE_P:])))
+    body.p[0] = p[0]
+    body.p[1] = p[1]
+    body.p[2] = p[2]
+    for j in range(6):
+        body.bias[j] = stage[STAGE_BIAS + j]
+    for k in range(nv):
+        for j in range(6):
+            work[row.first_velocity + k].S[j] = stage[STAGE_S + 6 * k + j]
+    return state
+
+
+@helper
+def joint_pass(model, work, q, v):
+    """Write R, p (pose in the parent), S (by velocity) and the bias S-dot v of every body."""
+    for i in range(1, model.shape[0]):
+        if model[i].kind == SCREW:
+            place_screw(model[i], work[i], q[model[i].first_position])
+        elif move_by_table(model[i], work, i, q, v) != OK:
+            return status(JOINT_FAILED, i)
+    return OK

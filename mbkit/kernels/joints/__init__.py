@@ -1,0 +1,1 @@
+"""Compiled joints: rows of the table of functions."""

@@ -1,0 +1,78 @@
+"""The free joint: q a unit quaternion and a position, v the body-fixed twist of the successor."""
+
+from mbkit.kernels.compile import address_kernel
+from mbkit.kernels.joints.unit import (
+    NOT_UNIT,
+    copy,
+    load4,
+    normalised,
+    quaternion_rotate,
+    store4,
+    write_rotation,
+)
+from mbkit.kernels.lie.quaternion import quaternion_conjugate, quaternion_product
+from mbkit.kernels.lie.se3 import se3_dexp_body_inv, se3_exp, se3_log
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import add, subtract
+
+
+@address_kernel("ippppppp")
+def motion(slot, parameters, q, v, R, p, S, bias):
+    """T = (R(q), p), S = I, S-dot = 0."""
+    is_unit, Q = normalised(load4(q))
+    if not is_unit:
+        return NOT_UNIT
+    write_rotation(Q, R)
+    for j in range(3):
+        p[j] = q[4 + j]
+    for j in range(6):
+        bias[j] = 0.0
+    for j in range(36):
+        S[j] = 1.0 if j % 7 == 0 else 0.0
+    return OK
+
+
+@address_kernel("ipppp")
+def retract(slot, parameters, q, dx, out):
+    """T exp(dx) on SE(3): (Q dQ, p + R dp)."""
+    Q = load4(q)
+    dQ, dp = se3_exp((dx[0], dx[1], dx[2]), (dx[3], dx[4], dx[5]))
+    p = add((q[4], q[5], q[6]), quaternion_rotate(Q, dp))
+    is_unit, Q = normalised(quaternion_product(Q, dQ))
+    store4(Q, out)
+    out[4] = p[0]
+    out[5] = p[1]
+    out[6] = p[2]
+    return OK if is_unit else NOT_UNIT
+
+
+@address_kernel("ipppp")
+def difference(slot, parameters, q0, q1, out):
+    """Log(T0^-1 T1) on SE(3)."""
+    back = quaternion_conjugate(load4(q0))
+    shift = subtract((q1[4], q1[5], q1[6]), (q0[4], q0[5], q0[6]))
+    x, y = se3_log(quaternion_product(back, load4(q1)), quaternion_rotate(back, shift))
+    copy(x, out)
+    out[3] = y[0]
+    out[4] = y[1]
+    out[5] = y[2]
+    return OK
+
+
+@address_kernel("ipppp")
+def dexp_inv(slot, parameters, x, v, out):
+    """dx/dt = dexp^-1_{-x} v on SE(3). Source: Mueller 2018, (60), (61)."""
+    w, u = se3_dexp_body_inv(
+        (x[0], x[1], x[2]), (x[3], x[4], x[5]), (v[0], v[1], v[2]), (v[3], v[4], v[5])
+    )
+    copy(w, out)
+    out[3] = u[0]
+    out[4] = u[1]
+    out[5] = u[2]
+    return OK
+
+
+@address_kernel("ippp")
+def constraint_wrenches(slot, parameters, q, out):
+    """None: the joint bears nothing."""
+    return OK

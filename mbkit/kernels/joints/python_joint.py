@@ -1,0 +1,106 @@
+"""A joint written in Python, in the form of the table: copy in, call back, copy out.
+
+A callback gets one integer, the address of the joint's slot, under which the object layer keeps
+views of it ready: making them anew from pointers would cost more than most joints do.
+"""
+
+from mbkit.kernels.compile import address_kernel, call_address, floats_at, helper
+from mbkit.kernels.layout import (
+    PYTHON_DIFFERENCE,
+    PYTHON_DEXP_INV,
+    PYTHON_MOTION,
+    PYTHON_NUM_POSITIONS,
+    PYTHON_NUM_VELOCITIES,
+    PYTHON_RETRACT,
+    PYTHON_WRENCHES,
+    STAGE_BIAS,
+    STAGE_P,
+    STAGE_R,
+    STAGE_S,
+    STAGE_SIZE,
+)
+from mbkit.kernels.status import OK
+
+
+@helper
+def slot_width(parameters):
+    """Numbers that each of the slot's two inputs takes."""
+    return int(max(parameters[PYTHON_NUM_POSITIONS], parameters[PYTHON_NUM_VELOCITIES]))
+
+
+@helper
+def call_back(slot, parameters, operation, first, num_first, second, num_second):
+    """Copy both inputs into the slot and call the operation's Python function."""
+    width = slot_width(parameters)
+    memory = floats_at(slot, 2 * width)
+    for j in range(num_first):
+        memory[j] = first[j]
+    for j in range(num_second):
+        memory[width + j] = second[j]
+    return call_address(int(parameters[operation]), (slot,))
+
+
+@helper
+def copy_output(slot, parameters, start, count, target):
+    """Copy what the callback left in the slot's output, from `start`, to a pointer."""
+    width = slot_width(parameters)
+    memory = floats_at(slot, 2 * width + STAGE_SIZE + width)
+    for j in range(count):
+        target[j] = memory[2 * width + start + j]
+
+
+@address_kernel("ippppppp")
+def motion(slot, parameters, q, v, R, p, S, bias):
+    """T(q), S(q) and S-dot v."""
+    nq = int(parameters[PYTHON_NUM_POSITIONS])
+    nv = int(parameters[PYTHON_NUM_VELOCITIES])
+    state = call_back(slot, parameters, PYTHON_MOTION, q, nq, v, nv)
+    if state == OK:
+        copy_output(slot, parameters, STAGE_R, 9, R)
+        copy_output(slot, parameters, STAGE_P, 3, p)
+        copy_output(slot, parameters, STAGE_S, 6 * nv, S)
+        copy_output(slot, parameters, STAGE_BIAS, 6, bias)
+    return state
+
+
+@address_kernel("ipppp")
+def retract(slot, parameters, q, dx, out):
+    """The configuration that dx leads to."""
+    nq = int(parameters[PYTHON_NUM_POSITIONS])
+    nv = int(parameters[PYTHON_NUM_VELOCITIES])
+    state = call_back(slot, parameters, PYTHON_RETRACT, q, nq, dx, nv)
+    if state == OK:
+        copy_output(slot, parameters, 0, nq, out)
+    return state
+
+
+@address_kernel("ipppp")
+def difference(slot, parameters, q0, q1, out):
+    """The dx that leads from q0 to q1."""
+    nq = int(parameters[PYTHON_NUM_POSITIONS])
+    nv = int(parameters[PYTHON_NUM_VELOCITIES])
+    state = call_back(slot, parameters, PYTHON_DIFFERENCE, q0, nq, q1, nq)
+    if state == OK:
+        copy_output(slot, parameters, 0, nv, out)
+    return state
+
+
+@address_kernel("ipppp")
+def dexp_inv(slot, parameters, x, v, out):
+    """dx/dt of q = retract(q0, x) that moves with velocity v."""
+    nv = int(parameters[PYTHON_NUM_VELOCITIES])
+    state = call_back(slot, parameters, PYTHON_DEXP_INV, x, nv, v, nv)
+    if state == OK:
+        copy_output(slot, parameters, 0, nv, out)
+    return state
+
+
+@address_kernel("ippp")
+def constraint_wrenches(slot, parameters, q, out):
+    """Wrenches that do no work along S, column by column."""
+    nq = int(parameters[PYTHON_NUM_POSITIONS])
+    nv = int(parameters[PYTHON_NUM_VELOCITIES])
+    state = call_back(slot, parameters, PYTHON_WRENCHES, q, nq, q, 0)
+    if state == OK:
+        copy_output(slot, parameters, 0, 6 * (6 - nv), out)
+    return state

@@ -1,0 +1,67 @@
+"""The spherical joint: q a unit quaternion (w, x, y, z), v the angular velocity in the successor."""
+
+from mbkit.kernels.compile import address_kernel
+from mbkit.kernels.joints.unit import (
+    NOT_UNIT,
+    copy,
+    load4,
+    normalised,
+    store4,
+    write_rotation,
+)
+from mbkit.kernels.lie.quaternion import (
+    quaternion_conjugate,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_product,
+)
+from mbkit.kernels.lie.so3 import so3_dexp_body_inv
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import load
+
+
+@address_kernel("ippppppp")
+def motion(slot, parameters, q, v, R, p, S, bias):
+    """T = (R(q), 0), S = (I; 0), S-dot = 0."""
+    is_unit, Q = normalised(load4(q))
+    if not is_unit:
+        return NOT_UNIT
+    write_rotation(Q, R)
+    for j in range(3):
+        p[j] = 0.0
+    for j in range(6):
+        bias[j] = 0.0
+    for j in range(18):
+        S[j] = 1.0 if j % 7 == 0 else 0.0
+    return OK
+
+
+@address_kernel("ipppp")
+def retract(slot, parameters, q, dx, out):
+    """Q exp(dx), of length 1 again."""
+    is_unit, Q = normalised(quaternion_product(load4(q), quaternion_exp(load(dx))))
+    store4(Q, out)
+    return OK if is_unit else NOT_UNIT
+
+
+@address_kernel("ipppp")
+def difference(slot, parameters, q0, q1, out):
+    """Log(Q0* Q1)."""
+    copy(quaternion_log(quaternion_product(quaternion_conjugate(load4(q0)), load4(q1))), out)
+    return OK
+
+
+@address_kernel("ipppp")
+def dexp_inv(slot, parameters, x, v, out):
+    """dx/dt = dexp^-1_{-x} v. Source: Mueller 2018, (60)."""
+    copy(so3_dexp_body_inv(load(x), load(v)), out)
+    return OK
+
+
+@address_kernel("ippp")
+def constraint_wrenches(slot, parameters, q, out):
+    """Forces through the centre: (0; I)."""
+    for k in range(3):
+        for j in range(6):
+            out[6 * k + j] = 1.0 if j == k + 3 else 0.0
+    return OK

@@ -1,0 +1,60 @@
+"""Unit quaternions in the positions of joints."""
+
+import math
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.lie.quaternion import quaternion_rotation
+from mbkit.kernels.vectors import add, cross, scale
+
+#: Status of a joint whose quaternion is not of length one.
+NOT_UNIT = 1
+
+#: How far the squared length may be from one; within it the rotation is that of Q / |Q|.
+TOLERANCE = 2e-6
+
+
+@helper
+def load4(q):
+    """The first four entries as a tuple."""
+    return q[0], q[1], q[2], q[3]
+
+
+@helper
+def store4(Q, out):
+    """Write a tuple of four."""
+    out[0] = Q[0]
+    out[1] = Q[1]
+    out[2] = Q[2]
+    out[3] = Q[3]
+
+
+@helper
+def copy(x, out):
+    """Write a tuple of three."""
+    out[0] = x[0]
+    out[1] = x[1]
+    out[2] = x[2]
+
+
+@helper
+def normalised(Q):
+    """Whether |Q| is one (not a number passes: it is found elsewhere), and Q / |Q|."""
+    square = Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3]
+    s = 1.0 / math.sqrt(square) if square > 0.0 else square
+    return not abs(square - 1.0) > TOLERANCE, (s * Q[0], s * Q[1], s * Q[2], s * Q[3])
+
+
+@helper
+def write_rotation(Q, R):
+    """Write the rotation matrix of Q row by row."""
+    entries = quaternion_rotation(Q)
+    for j in range(9):
+        R[j] = entries[j]
+
+
+@helper
+def quaternion_rotate(Q, a):
+    """R(Q) a = a + 2 (w p x a + p x (p x a)), Q = (w, p) of length one."""
+    p = (Q[1], Q[2], Q[3])
+    b = cross(p, a)
+    return add(a, scale(2.0, add(scale(Q[0], b), cross(p, b))))

@@ -1,0 +1,121 @@
+"""The arrays every algorithm works on: one row a body of the model, and one of scratch memory.
+
+Body 0 is the world, and ``parent[i] < i``. Frames are canonical: the frame of body i is the frame
+of its joint on the body's side, moved so that a screw reads (0, 0, rate, 0, 0, lead). Bodies joined
+by fixed joints are one body here; where each of the user's bodies sits is in `FRAME`.
+"""
+
+import numpy as np
+
+_i8 = np.int64
+_f8 = np.float64
+
+#: Kinds of joints: a screw, computed in place, or any other, called through the table.
+SCREW = 0
+TABLE = 1
+
+#: The model. `R`, `p` place the joint's frame on the parent's side in the parent's frame. The
+#: inertia is taken about the origin of the body's own frame, in its axes.
+BODY = np.dtype(
+    [
+        ("parent", _i8),
+        ("kind", _i8),
+        ("reversed", _i8),  # 1 where the joint's predecessor is the child
+        ("first_position", _i8),
+        ("num_positions", _i8),
+        ("first_velocity", _i8),
+        ("num_velocities", _i8),
+        ("R", _f8, (3, 3)),
+        ("p", _f8, (3,)),
+        ("rate", _f8),  # of a screw: rotation about z by unit of q
+        ("lead", _f8),  # of a screw: translation along z by unit of q
+        ("mass", _f8),
+        ("first_moment", _f8, (3,)),  # mass times centre of mass
+        ("moment", _f8, (6,)),  # xx, xy, xz, yy, yz, zz
+        ("gravity", _f8, (3,)),  # of row 0 alone, in world axes
+        # the joint's row of the table: functions by address, and the parameters they get
+        ("motion", _i8),
+        ("retract", _i8),
+        ("difference", _i8),
+        ("dexp_inv", _i8),
+        ("constraint_wrenches", _i8),
+        ("parameters", _i8),
+    ],
+    align=True,
+)
+
+#: Scratch. The first fields belong to body i, the last to velocity k: a moving body has at least
+#: one velocity, so that one array of ``1 + max(bodies, nv)`` rows holds both. In the order in which
+#: the algorithms touch them: forward dynamics reads the first 470 of 810 bytes.
+WORK = np.dtype(
+    [
+        ("R", _f8, (3, 3)),  # pose in the parent
+        ("p", _f8, (3,)),
+        ("V", _f8, (6,)),  # twist
+        ("A", _f8, (6,)),  # acceleration, or the part of it that is there without vdot
+        ("F", _f8, (6,)),  # wrench, or the part of it that is there without acceleration
+        # articulated inertia [[rotational, coupling], [coupling^T, translational]]
+        ("rotational", _f8, (6,)),
+        ("coupling", _f8, (9,)),
+        ("translational", _f8, (6,)),
+        # by velocity
+        ("U", _f8, (6,)),  # articulated inertia times S
+        ("D", _f8),  # 1 / (S . U)
+        ("u", _f8),  # force that is left for this velocity
+        ("S", _f8, (6,)),  # column of the motion subspace, in the body's frame
+        # by body again
+        ("bias", _f8, (6,)),  # S-dot v, in the body's frame
+        ("wrench", _f8, (6,)),  # applied from outside
+        ("mass", _f8),  # of the composite body, as in BODY
+        ("first_moment", _f8, (3,)),
+        ("moment", _f8, (6,)),
+        ("world_R", _f8, (3, 3)),
+        ("world_p", _f8, (3,)),
+        ("slot", _i8),  # a joint in Python finds its arguments here; row 0: the staging area
+    ],
+    align=True,
+)
+
+#: Where the user's bodies sit: the row that carries them, and the pose of their frame in its frame.
+FRAME = np.dtype([("row", _i8), ("R", _f8, (3, 3)), ("p", _f8, (3,))], align=True)
+
+#: The staging area in which a joint's function leaves R, p, S-dot v and up to six columns of S.
+STAGE_R = 0
+STAGE_P = 9
+STAGE_BIAS = 12
+STAGE_S = 18
+STAGE_SIZE = 54
+
+#: One record a caller: where its arrays lie, by address. It is what every kernel gets.
+SPACE = np.dtype(
+    [
+        ("bodies", _i8),
+        ("num_bodies", _i8),
+        ("scratch", _i8),
+        ("num_rows", _i8),
+        ("frames", _i8),
+        ("num_frames", _i8),
+        # the equations of motion, for time loops
+        ("forward_dynamics", _i8),  # of the representation, by address
+        ("force", _i8),  # generalized forces of (t, q, v), by address; 0: constant
+        ("force_slot", _i8),
+        ("tau", _i8),
+    ],
+    align=True,
+)
+
+#: What a joint in Python has for parameters: its sizes, and one callback an operation, by address.
+PYTHON_NUM_POSITIONS = 0
+PYTHON_NUM_VELOCITIES = 1
+PYTHON_MOTION = 2
+PYTHON_RETRACT = 3
+PYTHON_DIFFERENCE = 4
+PYTHON_DEXP_INV = 5
+PYTHON_WRENCHES = 6
+PYTHON_SIZE = 7
+
+#: What a force in Python has in its slot: callback and sizes, then t, q, v and tau.
+FORCE_CALLBACK = 0
+FORCE_NUM_POSITIONS = 1
+FORCE_NUM_VELOCITIES = 2
+FORCE_STATE = 3

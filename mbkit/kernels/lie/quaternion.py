@@ -1,0 +1,85 @@
+"""Unit quaternions Q = (p0, p), scalar first: product, rotation vector, rotation matrix."""
+
+import numpy as np
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.lie.matrices import skew_polynomial
+from mbkit.kernels.lie.series import a1_a2
+from mbkit.kernels.vectors import dot
+
+
+@helper
+def quaternion_product(a, b):
+    """Hamilton's product, (p0 q0 - p.q, p0 q + q0 p + p cross q)."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] + a[2] * b[0] + a[3] * b[1] - a[1] * b[3],
+        a[0] * b[3] + a[3] * b[0] + a[1] * b[2] - a[2] * b[1],
+    )
+
+
+@helper
+def quaternion_conjugate(q):
+    """(p0, -p), the inverse of a unit quaternion."""
+    return q[0], -q[1], -q[2], -q[3]
+
+
+@helper
+def quaternion_normalised(q):
+    """Q / |Q|."""
+    factor = 1.0 / np.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return factor * q[0], factor * q[1], factor * q[2], factor * q[3]
+
+
+@helper
+def quaternion_exp(x):
+    """Quaternion of a rotation vector, (cos(phi/2), 1/2 sinc(phi/2) x). Mueller (45)."""
+    quarter = 0.25 * dot(x, x)
+    sinc, _ = a1_a2(quarter)
+    return np.cos(np.sqrt(quarter)), 0.5 * sinc * x[0], 0.5 * sinc * x[1], 0.5 * sinc * x[2]
+
+
+@helper
+def quaternion_log(q):
+    """Principal rotation vector, |x| <= pi, the same for Q and -Q.
+
+    2 atan2(|p|, |p0|) has all digits at every angle; an arc cosine has half of them near 0 and pi.
+    """
+    sign = -1.0 if q[0] < 0.0 else 1.0
+    square = q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
+    if square < 1e-200:
+        # Here |p| equals its angle to all digits, and its square may underflow.
+        factor = 2.0 / q[0]
+    else:
+        sine = np.sqrt(square)
+        factor = 2.0 * sign * np.arctan2(sine, sign * q[0]) / sine
+    return factor * q[1], factor * q[2], factor * q[3]
+
+
+@helper
+def quaternion_rotation(q):
+    """Rotation matrix, I + 2 (p0 p~ + p~^2)."""
+    return skew_polynomial(1.0, 2.0 * q[0], 2.0, (q[1], q[2], q[3]))
+
+
+@helper
+def quaternion_from_rotation(R):
+    """Quaternion of a rotation matrix, p0 >= 0 (Shepperd, J. Guid. Control 1, 1978).
+
+    The largest of 4 p_k^2 - 1, the trace and the diagonal, tells which row 4 p_k (p0, p) of the
+    quaternion's outer product has the most digits.
+    """
+    trace = R[0] + R[4] + R[8]
+    if trace >= R[0] and trace >= R[4] and trace >= R[8]:
+        q = (1.0 + trace, R[7] - R[5], R[2] - R[6], R[3] - R[1])
+    elif R[0] >= R[4] and R[0] >= R[8]:
+        q = (R[7] - R[5], 1.0 + R[0] - R[4] - R[8], R[1] + R[3], R[2] + R[6])
+    elif R[4] >= R[8]:
+        q = (R[2] - R[6], R[1] + R[3], 1.0 + R[4] - R[0] - R[8], R[5] + R[7])
+    else:
+        q = (R[3] - R[1], R[2] + R[6], R[5] + R[7], 1.0 + R[8] - R[0] - R[4])
+    q = quaternion_normalised(q)
+    if q[0] < 0.0:
+        q = (-q[0], -q[1], -q[2], -q[3])
+    return q

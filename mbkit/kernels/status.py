@@ -1,0 +1,24 @@
+"""Status integers of the kernels: a code, and the index it speaks of."""
+
+from mbkit.kernels.compile import helper
+
+OK = 0
+WRONG_LENGTH = 1  # index: which argument
+CALLBACK_FAILED = 2  # a Python function raised; index: body
+JOINT_FAILED = 3  # a joint's function returned a non-zero status; index: body
+SINGULAR_INERTIA = 4  # no inertia along a velocity; index: velocity
+NOT_FINITE = 5  # index: velocity
+NOT_NORMALISED = 6  # a quaternion; index: body
+
+_FACTOR = 1 << 32
+
+
+@helper
+def status(code, index):
+    """Pack a code and an index into one integer."""
+    return code + index * _FACTOR
+
+
+def unpack(value: int) -> tuple[int, int]:
+    """Return (code, index)."""
+    return value % _FACTOR, value // _FACTOR

@@ -1,0 +1,37 @@
+"""Lengths of arguments, compared inside the kernels: there it costs nothing."""
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.status import OK, WRONG_LENGTH
+
+
+@helper
+def check_positions(model, q):
+    """Return OK if q has one entry a position; row 0 holds the totals."""
+    return OK if q.shape[0] == model[0].num_positions else WRONG_LENGTH
+
+
+@helper
+def check_velocities(model, a, b, c):
+    """Return OK if all three have one entry a velocity."""
+    nv = model[0].num_velocities
+    return OK if a.shape[0] == nv and b.shape[0] == nv and c.shape[0] == nv else WRONG_LENGTH
+
+
+@helper
+def check_matrix(model, M):
+    """Return OK if M has one row and one column a velocity."""
+    nv = model[0].num_velocities
+    return OK if M.shape[0] == nv and M.shape[1] == nv else WRONG_LENGTH
+
+
+@helper
+def check_rows(sites, out):
+    """Return OK if out has one row for each of the user's bodies, the world included."""
+    return OK if out.shape[0] == sites.shape[0] else WRONG_LENGTH
+
+
+@helper
+def check_columns(model, out, height):
+    """Return OK if out has `height` rows and one column a velocity."""
+    width = model[0].num_velocities
+    return OK if out.shape[0] == height and out.shape[1] == width else WRONG_LENGTH

@@ -1,0 +1,5 @@
+"""Simulation: a system and an integrator make a result."""
+
+from mbkit.simulation.simulate import simulate as simulate
+
+__all__ = ["simulate"]

@@ -1,0 +1,88 @@
+"""Progress of long work: nothing for two seconds, then a bar, or a line now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+__all__ = ["ProgressDisplay"]
+
+#: Seconds before anything is shown.
+PATIENCE = 2.0
+
+#: Seconds between lines where the output is no terminal.
+LINE_INTERVAL = 10.0
+
+
+class ProgressDisplay:
+    """Shows how far a simulation has come, on the standard error stream.
+
+    Used as a context manager; `update` is called between chunks of steps. By time, not by step: a
+    short run shows nothing, and a call costs less than a microsecond.
+
+    Parameters
+    ----------
+    start, end : float
+        Span of time that is simulated. [s]
+    enabled : bool
+        False shows nothing at all.
+    """
+
+    def __init__(self, start: float, end: float, *, enabled: bool = True) -> None:
+        self._start = start
+        self._end = end
+        self._enabled = enabled
+        self._began = time.monotonic()
+        self._shown = self._began
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> ProgressDisplay:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, t: float) -> None:
+        """Show that the simulation has reached the time t [s]."""
+        now = time.monotonic()
+        if not self._enabled or now - self._began < PATIENCE:
+            return
+        if sys.stderr.isatty():
+            self._update_bar(t)
+        elif self._shown == self._began or now - self._shown >= LINE_INTERVAL:
+            self._shown = now
+            done = (t - self._start) / (self._end - self._start)
+            left = (now - self._began) * (1.0 - done) / max(done, 1e-9)
+            print(
+                f"simulate: t = {t:.6g} s of {self._end:.6g} s ({100 * done:.0f} %), "
+                f"about {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def _update_bar(self, t: float) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self._bar = Progress(
+                TextColumn("simulate"),
+                BarColumn(),
+                TextColumn("t = {task.fields[t]:.4g} s of {task.fields[end]:.4g} s"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            span = self._end - self._start
+            self._task = self._bar.add_task("", total=span, t=t, end=self._end)
+            self._bar.start()
+        self._bar.update(self._task, completed=t - self._start, t=t)

@@ -1,0 +1,57 @@
+"""Generalized forces from a Python function inside a compiled time loop."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import ShapeError
+from mbkit.systems.callbacks import callback_address, register
+from mbkit.systems.workspace import Workspace
+
+__all__ = ["PythonForce"]
+
+
+class PythonForce:
+    """The arguments and the result of ``tau(t, q, v)`` in one workspace.
+
+    Memory: callback and sizes, then t, q, v, and tau.
+    """
+
+    def __init__(self, function: Callable[..., Any], nq: int, nv: int) -> None:
+        from mbkit.kernels import layout
+
+        start = layout.FORCE_STATE + 1
+        self.function = function
+        self.error: BaseException | None = None
+        self.memory = np.zeros(start + nq + 2 * nv)
+        self.memory[layout.FORCE_CALLBACK] = callback_address("evaluate")
+        self.memory[layout.FORCE_NUM_POSITIONS] = nq
+        self.memory[layout.FORCE_NUM_VELOCITIES] = nv
+        self._t = self.memory[layout.FORCE_STATE : start]
+        self._q = self.memory[start : start + nq]
+        self._v = self.memory[start + nq : start + nq + nv]
+        self._tau = self.memory[start + nq + nv :]
+
+    def install(self, workspace: Workspace) -> None:
+        """Let the equations of motion of a workspace call this force."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.python_force import python_force
+
+        address = array_address(self.memory)
+        weakref.finalize(workspace, register(address, self))
+        workspace.record[0]["force"] = python_force.address
+        workspace.record[0]["force_slot"] = address
+
+    def evaluate(self) -> None:
+        """Call the function with copies of q and v, which it may keep; check what it returns."""
+        tau = self.function(float(self._t[0]), self._q.copy(), self._v.copy())
+        if np.shape(tau) != self._tau.shape:
+            raise ShapeError(
+                f"The forces tau(t, q, v) must return an array of shape {self._tau.shape}, one entry "
+                f"a velocity; got shape {np.shape(tau)}."
+            )
+        self._tau[:] = tau

@@ -1,0 +1,82 @@
+"""The frozen arrays of a system, and the table of functions of its joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.joints import Joint
+from mbkit.systems.python_joint import python_parameters
+
+__all__ = ["SystemArrays", "fill_table"]
+
+_OPERATIONS = ("motion", "retract", "difference", "dexp_inv", "constraint_wrenches")
+
+
+@attrs.frozen(eq=False)
+class SystemArrays:
+    """What the kernels read of a system; see `mbkit.kernels.layout`.
+
+    Attributes
+    ----------
+    bodies : ndarray of BODY
+        The model, world first.
+    frames : ndarray of FRAME
+        The user's bodies, world first.
+    joints : tuple of Joint or None
+        The joint of each row of `bodies`; None for the world.
+    owners : tuple
+        What the addresses in `bodies` point to: kept alive here, never read.
+    """
+
+    bodies: Any
+    frames: Any
+    joints: tuple[Joint | None, ...]
+    owners: tuple[Any, ...]
+
+
+def fill_table(row: Any, joint: Joint) -> list[Any]:
+    """Write a joint's functions and parameters into its row.
+
+    Parameters
+    ----------
+    row : numpy.void
+        A row of BODY.
+    joint : Joint
+        Any joint but a screw, which needs no functions.
+
+    Returns
+    -------
+    list
+        What the row points to, to be kept alive with it.
+    """
+    from mbkit.kernels.compile import array_address
+
+    kernels = joint.kernels()
+    if kernels is None:
+        from mbkit.kernels.joints import python_joint as kernels  # type: ignore[no-redef]
+
+        parameters = python_parameters(joint.num_positions, joint.num_velocities)
+    else:
+        parameters = np.ascontiguousarray(joint.parameters(), dtype=np.float64)
+    owners: list[Any] = [parameters]
+    for operation in _OPERATIONS:
+        function = getattr(kernels, operation, None)
+        if function is not None:
+            row[operation] = function.address
+            owners.append(function)
+    if parameters.size:
+        row["parameters"] = array_address(parameters)
+    return owners
+
+
+def python_joint_rows(joints: Sequence[Joint | None]) -> list[int]:
+    """Return the rows whose joint is called back in Python."""
+    return [
+        i
+        for i, joint in enumerate(joints)
+        if joint is not None and joint.screw_form() is None and joint.kernels() is None
+    ]

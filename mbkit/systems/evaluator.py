@@ -1,0 +1,175 @@
+"""How a method of a system reaches its kernel, and what happens when the kernel refuses."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mbkit.representations import Representation
+from mbkit.systems.arguments import Arguments
+from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.failures import failure
+from mbkit.systems.workspace import Workspace
+
+__all__ = ["Evaluator"]
+
+
+class Evaluator:
+    """The kernels of one system, and a pool of workspaces to call them with.
+
+    A kernel is imported, which compiles it or loads it from the cache, when it is first used.
+
+    Attributes
+    ----------
+    arrays : SystemArrays
+        The model.
+    arguments : Arguments
+        The shapes that arguments must have.
+    """
+
+    def __init__(
+        self,
+        arrays: SystemArrays,
+        representation: Representation,
+        arguments: Arguments,
+        joint_names_by_row: tuple[str, ...],
+    ) -> None:
+        self.arrays = arrays
+        self.arguments = arguments
+        self.representation = representation
+        self.joint_names_by_row = joint_names_by_row
+        self.zero: NDArray[np.float64] = np.zeros(arguments.num_velocities)
+        # A call takes a workspace and gives it back; pop and append are atomic, so that threads
+        # and callbacks into the same system each have their own.
+        self._pool: list[Workspace] = []
+
+    def run(
+        self, kernel: Any, names: tuple[str, ...], *arguments: Any, wrenches: ArrayLike | None = None
+    ) -> None:
+        """Call a kernel; look at the arguments only if it refuses them.
+
+        Parameters
+        ----------
+        kernel : callable
+            It gets the workspace's address, then `arguments`.
+        names : tuple of str
+            What each argument is, as `Arguments.normalised` reads it.
+        *arguments : Any
+            As the user gave them.
+        wrenches : array_like, optional
+            On the bodies.
+        """
+        try:
+            workspace = self._pool.pop()
+        except IndexError:
+            workspace = Workspace(self.arrays)
+        try:
+            if wrenches is not None:
+                self.apply_wrenches(
+                    workspace.address, self.arguments.checked("wrenches", wrenches)
+                )
+            try:
+                state = kernel(workspace.address, *arguments)
+            except TypeError:
+                arguments = self.arguments.normalised(names, arguments)
+                state = kernel(workspace.address, *arguments)
+            if state != 0:
+                arguments = self.arguments.normalised(names, arguments)
+                raise failure(self, state, workspace, dict(zip(names, arguments, strict=True)))
+        finally:
+            self._pool.append(workspace)
+
+    def joint_of_position(self, entry: int) -> str:
+        """Return the name of the joint that has an entry of q."""
+        return self._joint_of("first_position", "num_positions", entry)
+
+    def joint_of_velocity(self, entry: int) -> str:
+        """Return the name of the joint that has an entry of v."""
+        return self._joint_of("first_velocity", "num_velocities", entry)
+
+    def _joint_of(self, first: str, count: str, entry: int) -> str:
+        rows = self.arrays.bodies[1:]
+        start = rows[first]
+        row = int(np.flatnonzero((start <= entry) & (entry < start + rows[count]))[0])
+        return self.joint_names_by_row[row + 1]
+
+    def positions_of_row(self, row: int, arguments: dict[str, Any]) -> Any:
+        """Return the entries of q that belong to a row of the model, None where q is not known."""
+        body = self.arrays.bodies[row]
+        for name in ("q", "q0"):
+            if name in arguments:
+                start = int(body["first_position"])
+                return arguments[name][start : start + int(body["num_positions"])]
+        return None
+
+    # Kernels that the representation chooses.
+
+    @functools.cached_property
+    def inverse_dynamics(self) -> Any:
+        """tau of q, v, vdot."""
+        return self.representation.kernel("inverse_dynamics", "inverse_dynamics")
+
+    @functools.cached_property
+    def forward_dynamics(self) -> Any:
+        """Vdot of q, v, tau."""
+        return self.representation.kernel("forward_dynamics", "forward_dynamics")
+
+    @functools.cached_property
+    def mass_matrix(self) -> Any:
+        """M of q."""
+        return self.representation.kernel("mass_matrix", "mass_matrix")
+
+    @functools.cached_property
+    def twists(self) -> Any:
+        """Twists of q, v."""
+        return self.representation.kernel("kinematics", "twists")
+
+    @functools.cached_property
+    def accelerations(self) -> Any:
+        """Accelerations of q, v, vdot."""
+        return self.representation.kernel("kinematics", "accelerations")
+
+    @functools.cached_property
+    def jacobian(self) -> Any:
+        """Jacobian of a body at q."""
+        return self.representation.kernel("kinematics", "jacobian")
+
+    @functools.cached_property
+    def apply_wrenches(self) -> Any:
+        """Leaves wrenches where dynamics finds them."""
+        return self.representation.kernel("kinematics", "apply_wrenches")
+
+    # Kernels that are the same in all representations.
+
+    @functools.cached_property
+    def poses(self) -> Any:
+        """Poses of q."""
+        return _kernel("poses", "poses")
+
+    @functools.cached_property
+    def retract(self) -> Any:
+        """Q exp(dx)."""
+        return _kernel("configuration", "retract")
+
+    @functools.cached_property
+    def difference(self) -> Any:
+        """The dx between two configurations."""
+        return _kernel("configuration", "difference")
+
+    @functools.cached_property
+    def energies(self) -> Any:
+        """Energies of many states."""
+        return _kernel("energy", "energies")
+
+    @functools.cached_property
+    def momentum(self) -> Any:
+        """Momentum and moment of mass."""
+        return _kernel("energy", "momentum")
+
+
+def _kernel(module: str, function: str) -> Any:
+    return getattr(importlib.import_module(f"mbkit.kernels.{module}"), function)

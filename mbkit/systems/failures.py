@@ -1,0 +1,131 @@
+"""From the status of a kernel to an exception that names the joint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.errors import (
+    ConfigurationError,
+    JointError,
+    MbkitError,
+    NotFiniteError,
+    SingularMassMatrixError,
+)
+
+if TYPE_CHECKING:
+    from mbkit.systems.evaluator import Evaluator
+    from mbkit.systems.workspace import Workspace
+
+__all__ = ["failure", "first_bad_joint"]
+
+
+def failure(
+    evaluator: Evaluator, state: int, workspace: Workspace, arguments: dict[str, Any]
+) -> BaseException:
+    """Return the exception for a status that is not OK.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Whose kernel failed.
+    state : int
+        What it returned.
+    workspace : Workspace
+        What it left.
+    arguments : dict
+        What it was given, by name; q, v and t are put into the message where they are known.
+
+    Returns
+    -------
+    BaseException
+        A custom joint's own exception with a note, or one of mbkit's.
+    """
+    from mbkit.kernels import status
+
+    code, index = status.unpack(state)
+    if code == status.JOINT_FAILED:
+        return _joint_failure(evaluator, index, workspace, arguments)
+    bad = first_bad_joint(evaluator, workspace, arguments)
+    if bad is not None:
+        return NotFiniteError(bad)
+    if code == status.SINGULAR_INERTIA:
+        name = evaluator.joint_of_velocity(index)
+        return SingularMassMatrixError(
+            f"Joint '{name}' can move without moving any inertia at this configuration, so that no "
+            f"acceleration follows from the forces; give the bodies beyond it mass and moment of "
+            f"inertia.{_where(arguments)}"
+        )
+    return MbkitError(f"A kernel ended with status {code} at index {index}.{_where(arguments)}")
+
+
+def _joint_failure(
+    evaluator: Evaluator, row: int, workspace: Workspace, arguments: dict[str, Any]
+) -> BaseException:
+    name = evaluator.joint_names_by_row[row]
+    slot = workspace.slots.get(row)
+    if slot is not None and slot.error is not None:
+        error, slot.error = slot.error, None
+        error.add_note(f"Raised in joint '{name}'.{_where(arguments)}")
+        return error
+    positions = evaluator.positions_of_row(row, arguments)
+    if positions is not None and abs(np.linalg.norm(positions[:4]) - 1.0) > 1e-6:
+        return ConfigurationError(
+            f"Joint '{name}' has for positions a quaternion (w, x, y, z) of length "
+            f"{np.linalg.norm(positions[:4]):.6g}; it must be of length 1. Divide it by its length, "
+            f"and move it with system.retract."
+        )
+    return JointError(f"Joint '{name}' could not be evaluated.{_where(arguments)}")
+
+
+def _where(arguments: dict[str, Any]) -> str:
+    """Return `` At t = ..., q = ...`` of what is known."""
+    known = []
+    for name in ("t", "q", "v"):
+        if name in arguments:
+            value = np.array2string(np.asarray(arguments[name]), precision=6, threshold=12)
+            known.append(f"{name} = {value}")
+    return f" At {', '.join(known)}." if known else ""
+
+
+def first_bad_joint(
+    evaluator: Evaluator, workspace: Workspace, arguments: dict[str, Any]
+) -> str | None:
+    """Return a sentence on the joint in which NaN or infinity began, or None if all is finite.
+
+    Looked at in the order in which values arise: arguments; poses, motion subspaces and bias of
+    the joints; twists from the world outwards; what elimination left, from the tips inwards.
+    """
+    for name in ("q", "v", "tau", "vdot", "dx", "x"):
+        value = arguments.get(name)
+        if value is not None and not np.isfinite(value).all():
+            entry = int(np.flatnonzero(~np.isfinite(value))[0])
+            joint = (
+                evaluator.joint_of_position(entry)
+                if name == "q"
+                else evaluator.joint_of_velocity(entry)
+            )
+            return (
+                f"{name}[{entry}] of joint '{joint}' is {value[entry]}; it must be finite."
+                f"{_where({key: arguments[key] for key in arguments if key == 't'})}"
+            )
+    rows = workspace.scratch[: len(evaluator.joint_names_by_row)]
+    for fields, what in (
+        (("R", "p", "bias"), "pose or bias"),
+        (("V",), "twist"),
+    ):
+        for i in range(1, len(rows)):
+            if not all(np.isfinite(rows[i][field]).all() for field in fields):
+                return (
+                    f"The {what} behind joint '{evaluator.joint_names_by_row[i]}' is not finite."
+                    f"{_where(arguments)}"
+                )
+    for k in range(evaluator.arguments.num_velocities - 1, -1, -1):
+        column = workspace.scratch[k]
+        if not all(np.isfinite(column[field]).all() for field in ("S", "U", "D", "u")):
+            return (
+                f"The inertia or force at joint '{evaluator.joint_of_velocity(k)}' is not finite."
+                f"{_where(arguments)}"
+            )
+    return None

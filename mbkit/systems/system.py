@@ -1,0 +1,457 @@
+"""The equations of motion of a mechanism, ready to be evaluated."""
+
+from __future__ import annotations
+
+import functools
+from typing import final
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mbkit.errors import NameUnknownError, suggestion
+from mbkit.representations import Representation
+from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.evaluator import Evaluator
+
+__all__ = ["System"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+@attrs.frozen(eq=False, slots=False, repr=False)
+class System:
+    """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
+
+    Made by `Mechanism.assemble`; immutable, and safe to share between threads. Methods take and
+    return plain arrays. ``out=`` receives the result where it is offered; it must be contiguous,
+    of float64, and share no memory with the other arguments.
+
+    Attributes
+    ----------
+    name : str
+        The mechanism's name.
+    representation : Representation
+        Of twists, wrenches, Jacobians and accelerations of bodies.
+    nq, nv : int
+        Numbers of positions and of velocities.
+    body_names : tuple of str
+        The world first, then the bodies in the order in which they were added; the order of the
+        rows of `poses` and `twists`.
+    joint_names : tuple of str
+        In the order in which they were added; ``q`` and ``v`` are in this order too.
+    position_names, velocity_names : tuple of str
+        ``"joint"`` where a joint has one, ``"joint[k]"`` where it has more.
+    mass : float
+        Of all bodies. [kg]
+    gravity : ndarray, shape (3,)
+        In the world. [m/s^2]
+    model_text : str
+        The model document it was assembled from.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("pendulum")
+    >>> rod = mb.SpatialInertia.from_com(
+    ...     mass=2.0, com=(0, 0, -1.0), moment_about_com=[[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+    ... )
+    >>> rod = mech.add_body(mb.Body("rod", inertia=rod))
+    >>> joint = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, rod)
+    >>> system = mech.assemble()
+    >>> system.mass_matrix([0.3])
+    array([[3.]])
+    """
+
+    name: str
+    representation: Representation
+    body_names: tuple[str, ...]
+    joint_names: tuple[str, ...]
+    position_names: tuple[str, ...]
+    velocity_names: tuple[str, ...]
+    mass: float
+    gravity: Floats
+    model_text: str
+    _reference: Floats
+    _position_slices: dict[str, slice]
+    _velocity_slices: dict[str, slice]
+    evaluator: Evaluator
+
+    def __repr__(self) -> str:
+        return (
+            f"<System '{self.name}': {len(self.body_names) - 1} bodies, nq={self.nq}, "
+            f"nv={self.nv}, {self.representation.name}>"
+        )
+
+    # ------------------------------------------------------------------------------- names
+
+    @functools.cached_property
+    def nq(self) -> int:
+        """Number of positions."""
+        return len(self.position_names)
+
+    @functools.cached_property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return len(self.velocity_names)
+
+    def body_index(self, name: str) -> int:
+        """Return the row of a body in `poses`, `twists` and `wrenches`.
+
+        Parameters
+        ----------
+        name : str
+            A body's name; the world has row 0.
+
+        Returns
+        -------
+        int
+            The row.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+        """
+        try:
+            return self.body_names.index(name)
+        except ValueError:
+            raise NameUnknownError(
+                f"System '{self.name}' has no body '{name}'{suggestion(name, self.body_names)}"
+            ) from None
+
+    def position_slice(self, joint: str) -> slice:
+        """Return where a joint's positions stand in ``q``; NameUnknownError if there is none."""
+        return self._slice(self._position_slices, joint)
+
+    def velocity_slice(self, joint: str) -> slice:
+        """Return where a joint's velocities stand in ``v``; NameUnknownError if there is none."""
+        return self._slice(self._velocity_slices, joint)
+
+    def _slice(self, slices: dict[str, slice], joint: str) -> slice:
+        if joint not in slices:
+            raise NameUnknownError(
+                f"System '{self.name}' has no joint '{joint}'{suggestion(joint, slices)}"
+            )
+        return slices[joint]
+
+    @property
+    def arrays(self) -> SystemArrays:
+        """The frozen arrays that the kernels read."""
+        return self.evaluator.arrays
+
+    def checked(self, name: str, value: ArrayLike) -> Floats:
+        """Return a copy of an argument ("q", "v", "tau", ...), or ShapeError if it does not fit."""
+        return np.array(self.evaluator.arguments.checked(name, value))
+
+    # ------------------------------------------------------------------------ configuration
+
+    def reference_configuration(self) -> Floats:
+        """Return the configuration in which every joint is neutral, shape (nq,)."""
+        return self._reference.copy()
+
+    def retract(self, q: ArrayLike, dx: ArrayLike, *, out: Floats | None = None) -> Floats:
+        """Return the configuration that a step leads to: ``q exp(dx)``, joint by joint.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,)
+            Configuration.
+        dx : array_like, shape (nv,)
+            Step, in the coordinates of the velocities.
+        out : ndarray, shape (nq,), optional
+            Where to write.
+
+        Returns
+        -------
+        ndarray, shape (nq,)
+            Configuration.
+        """
+        result = np.empty(self.nq) if out is None else out
+        self.evaluator.run(self.evaluator.retract, ("q", "dx", "out:q"), q, dx, result)
+        return result
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Floats | None = None) -> Floats:
+        """Return the step that leads from one configuration to another; undoes `retract`.
+
+        Parameters
+        ----------
+        q0, q1 : array_like, shape (nq,)
+            Configurations.
+        out : ndarray, shape (nv,), optional
+            Where to write.
+
+        Returns
+        -------
+        ndarray, shape (nv,)
+            The step. Of several that lead there (whole turns) the shortest.
+        """
+        result = np.empty(self.nv) if out is None else out
+        self.evaluator.run(self.evaluator.difference, ("q0", "q1", "out:v"), q0, q1, result)
+        return result
+
+    # --------------------------------------------------------------------------- kinematics
+
+    def poses(self, q: ArrayLike, *, out: Floats | None = None) -> Floats:
+        """Return the pose of every body in the world.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,)
+            Configuration.
+        out : ndarray, shape (bodies + 1, 4, 4), optional
+            Where to write.
+
+        Returns
+        -------
+        ndarray, shape (bodies + 1, 4, 4)
+            ``C[i]`` takes coordinates in body i to coordinates in the world. [m]
+        """
+        result = np.empty((len(self.body_names), 4, 4)) if out is None else out
+        self.evaluator.run(self.evaluator.poses, ("q", "", "out:poses"), q, self.evaluator.zero, result)
+        return result
+
+    def twists(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None) -> Floats:
+        """Return the twist of every body, in the system's representation.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (nq,), (nv,)
+            Configuration and velocity.
+        out : ndarray, shape (bodies + 1, 6), optional
+            Where to write.
+
+        Returns
+        -------
+        ndarray, shape (bodies + 1, 6)
+            (angular, linear). [rad/s], [m/s]
+        """
+        result = np.empty((len(self.body_names), 6)) if out is None else out
+        self.evaluator.run(self.evaluator.twists, ("q", "v", "out:twists"), q, v, result)
+        return result
+
+    def accelerations(
+        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, out: Floats | None = None
+    ) -> Floats:
+        """Return the component-wise rate of the twist of every body, without gravity's offset.
+
+        Parameters
+        ----------
+        q, v, vdot : array_like, shape (nq,), (nv,), (nv,)
+            Configuration, velocity, acceleration.
+        out : ndarray, shape (bodies + 1, 6), optional
+            Where to write.
+
+        Returns
+        -------
+        ndarray, shape (bodies + 1, 6)
+            (angular, linear). [rad/s^2], [m/s^2]
+        """
+        result = np.empty((len(self.body_names), 6)) if out is None else out
+        names = ("q", "v", "vdot", "out:twists")
+        self.evaluator.run(self.evaluator.accelerations, names, q, v, vdot, result)
+        return result
+
+    def jacobian(self, body: str, q: ArrayLike, *, out: Floats | None = None) -> Floats:
+        """Return the matrix J with ``twist = J v`` of a body, in the system's representation.
+
+        Parameters
+        ----------
+        body : str
+            The body's name.
+        q : array_like, shape (nq,)
+            Configuration.
+        out : ndarray, shape (6, nv), optional
+            Where to write.
+
+        Returns
+        -------
+        ndarray, shape (6, nv)
+            Zero in the columns of joints that do not carry the body.
+        """
+        result = np.empty((6, self.nv)) if out is None else out
+        names = ("", "q", "", "out:jacobian")
+        self.evaluator.run(self.evaluator.jacobian, names, self.body_index(body), q, self.evaluator.zero, result)
+        return result
+
+    # ----------------------------------------------------------------------------- dynamics
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        wrenches: ArrayLike | None = None,
+        *,
+        out: Floats | None = None,
+    ) -> Floats:
+        """Return the generalized forces that produce an acceleration (recursive Newton-Euler).
+
+        Parameters
+        ----------
+        q, v, vdot : array_like, shape (nq,), (nv,), (nv,)
+            Configuration, velocity, acceleration.
+        wrenches : array_like, shape (bodies + 1, 6), optional
+            Applied to the bodies at their frames, (moment, force), in the system's
+            representation; row 0 is ignored. [N m], [N]
+        out : ndarray, shape (nv,), optional
+            Where to write.
+
+        Returns
+        -------
+        ndarray, shape (nv,)
+            ``tau = M vdot + b - J^T W``. Cost: O(bodies).
+        """
+        tau = np.empty(self.nv) if out is None else out
+        names = ("q", "v", "vdot", "", "out:v")
+        self.evaluator.run(
+            self.evaluator.inverse_dynamics, names, q, v, vdot, wrenches is not None, tau, wrenches=wrenches
+        )
+        return tau
+
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        wrenches: ArrayLike | None = None,
+        *,
+        out: Floats | None = None,
+    ) -> Floats:
+        """Return the acceleration under generalized forces (articulated-body algorithm).
+
+        Parameters
+        ----------
+        q, v : array_like, shape (nq,), (nv,)
+            Configuration and velocity.
+        tau : array_like, shape (nv,), optional
+            Generalized forces; zero if left out. [N m], [N]
+        wrenches : array_like, shape (bodies + 1, 6), optional
+            As in `inverse_dynamics`.
+        out : ndarray, shape (nv,), optional
+            Where to write.
+
+        Returns
+        -------
+        ndarray, shape (nv,)
+            ``vdot`` with ``M vdot + b - J^T W = tau``. Cost: O(bodies).
+
+        Raises
+        ------
+        SingularMassMatrixError
+            If a joint can move without moving any inertia; it is named.
+        """
+        vdot = np.empty(self.nv) if out is None else out
+        self.evaluator.run(
+            self.evaluator.forward_dynamics,
+            ("q", "v", "tau", "", "out:v"),
+            q,
+            v,
+            self.evaluator.zero if tau is None else tau,
+            wrenches is not None,
+            vdot,
+            wrenches=wrenches,
+        )
+        return vdot
+
+    def mass_matrix(self, q: ArrayLike, *, out: Floats | None = None) -> Floats:
+        """Return the mass matrix (composite-rigid-body algorithm).
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,)
+            Configuration.
+        out : ndarray, shape (nv, nv), optional
+            Where to write.
+
+        Returns
+        -------
+        ndarray, shape (nv, nv)
+            Symmetric; both halves are written. Cost: O(nv depth).
+        """
+        M = np.empty((self.nv, self.nv)) if out is None else out
+        self.evaluator.run(self.evaluator.mass_matrix, ("q", "", "out:M"), q, self.evaluator.zero, M)
+        return M
+
+    def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None) -> Floats:
+        """Return ``b(q, v)``: Coriolis, centrifugal and gravity forces.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (nq,), (nv,)
+            Configuration and velocity.
+        out : ndarray, shape (nv,), optional
+            Where to write.
+
+        Returns
+        -------
+        ndarray, shape (nv,)
+            The forces that keep ``vdot`` at zero.
+        """
+        return self.inverse_dynamics(q, v, self.evaluator.zero, out=out)
+
+    # --------------------------------------------------------------- energy, momentum, mass
+
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
+        """Return ``1/2 v^T M v`` [J] at q (nq,), v (nv,)."""
+        return self._energies(q, v)[0]
+
+    def potential_energy(self, q: ArrayLike) -> float:
+        """Return ``-sum m g.c`` [J] at q (nq,), c the centres of mass: zero at the world's origin."""
+        return self._energies(q, self.evaluator.zero)[1]
+
+    def _energies(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
+        q = np.array(q, dtype=np.float64, ndmin=2)
+        v = np.array(v, dtype=np.float64, ndmin=2)
+        kinetic, potential = self.energies(q, v)
+        return float(kinetic[0]), float(potential[0])
+
+    def energies(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
+        """Return kinetic and potential energy of many states.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (k, nq), (k, nv)
+            The states, one a row.
+
+        Returns
+        -------
+        tuple of two ndarrays, shape (k,)
+            Kinetic and potential energy. [J]
+        """
+        count = len(np.atleast_2d(np.asarray(q)))
+        kinetic, potential = np.empty(count), np.empty(count)
+        names = ("rows:q", "rows:v", "", "")
+        self.evaluator.run(self.evaluator.energies, names, q, v, kinetic, potential)
+        return kinetic, potential
+
+    def momentum(self, q: ArrayLike, v: ArrayLike) -> Floats:
+        """Return the momentum of all bodies about the world's origin.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (nq,), (nv,)
+            Configuration and velocity.
+
+        Returns
+        -------
+        ndarray, shape (6,)
+            (angular, linear), in the world. [kg m^2/s], [kg m/s]
+        """
+        return self._momentum(q, v)[0]
+
+    def centre_of_mass(self, q: ArrayLike) -> Floats:
+        """Return the centre of mass of all bodies in the world, shape (3,) [m], at q (nq,).
+
+        A mechanism without mass has none: the result is then not a number.
+        """
+        moment_of_mass = self._momentum(q, self.evaluator.zero)[1]
+        with np.errstate(invalid="ignore"):
+            return moment_of_mass / np.float64(self.mass)
+
+    def _momentum(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
+        momentum, moment_of_mass = np.empty(6), np.empty(3)
+        names = ("q", "v", "", "")
+        self.evaluator.run(self.evaluator.momentum, names, q, v, momentum, moment_of_mass)
+        return momentum, moment_of_mass

@@ -1,0 +1,60 @@
+"""Scratch memory for one call, and the one record of addresses that a kernel is given."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from mbkit.systems.arrays import SystemArrays, python_joint_rows
+from mbkit.systems.callbacks import register
+from mbkit.systems.python_joint import PythonJointSlot
+
+__all__ = ["Workspace"]
+
+
+class Workspace:
+    """The memory of one caller at a time; a system keeps a pool of them.
+
+    Attributes
+    ----------
+    address : int
+        The first argument of every kernel.
+    scratch : ndarray of WORK
+        What the last kernel left.
+    slots : dict of int to PythonJointSlot
+        By row: the joints that are called back.
+    """
+
+    def __init__(self, arrays: SystemArrays, forward_dynamics: int = 0) -> None:
+        from mbkit.kernels import layout
+        from mbkit.kernels.compile import array_address
+
+        totals = arrays.bodies[0]
+        nv = int(totals["num_velocities"])
+        self.scratch = np.zeros(1 + max(len(arrays.bodies), nv), layout.WORK)
+        self.stage = np.zeros(layout.STAGE_SIZE)
+        self.tau = np.zeros(nv)
+        self.scratch[0]["slot"] = array_address(self.stage)
+        self.slots: dict[int, PythonJointSlot] = {}
+        for i in python_joint_rows(arrays.joints):
+            joint = arrays.joints[i]
+            assert joint is not None  # the world has none
+            slot = PythonJointSlot(joint)
+            address = array_address(slot.memory)
+            self.scratch[i]["slot"] = address
+            self.slots[i] = slot
+            weakref.finalize(self, register(address, slot))
+        self.record = np.zeros(1, layout.SPACE)
+        space: Any = self.record[0]
+        space["bodies"] = array_address(arrays.bodies)
+        space["num_bodies"] = len(arrays.bodies)
+        space["scratch"] = array_address(self.scratch)
+        space["num_rows"] = len(self.scratch)
+        space["frames"] = array_address(arrays.frames)
+        space["num_frames"] = len(arrays.frames)
+        space["forward_dynamics"] = forward_dynamics
+        space["tau"] = array_address(self.tau)
+        self.address = array_address(self.record)
+        self._arrays = arrays

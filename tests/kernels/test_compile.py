@@ -1,0 +1,166 @@
+"""The door to numba: signatures, addresses, stand-ins, the cache's stamp."""
+
+import math
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from mbkit.kernels import compile as door
+
+
+@door.kernel(door.int64(door.floats, door.floats))
+def _double(a, out):
+    for j in range(a.shape[0]):
+        out[j] = 2.0 * a[j]
+    return 0
+
+
+@door.kernel(door.boolean(door.float64))
+def _is_nan(x):
+    return math.isnan(x)
+
+
+@door.address_kernel("idpp")
+def _weighted(count, weight, a, out):
+    total = 0.0
+    for j in range(count):
+        total += weight * a[j]
+    out[0] = total
+    return 7
+
+
+@door.kernel(door.int64(door.int64, door.float64, door.floats, door.floats))
+def _call(address, weight, a, out):
+    return door.call_address(address, (a.shape[0], weight, a, out))
+
+
+def test_a_kernel_refuses_what_it_was_not_compiled_for():
+    """A list, a strided or a read-only array raises TypeError; nothing is compiled anew."""
+    a, out = np.arange(6.0), np.zeros(6)
+    assert _double(a, out) == 0
+    np.testing.assert_array_equal(out, 2.0 * a)
+    frozen = a.copy()
+    frozen.flags.writeable = False
+    for bad in ([1.0, 2.0], a[::2], frozen):
+        with pytest.raises(TypeError, match="No matching definition"):
+            _double(bad, out)
+
+
+def test_not_a_number_is_still_noticed():
+    """The floating-point flags keep isnan true: a run that has blown up is found."""
+    assert _is_nan(math.nan)
+    assert not _is_nan(math.inf)
+
+
+def test_a_function_is_called_through_its_address():
+    """Integers, doubles and arrays arrive, and the status comes back."""
+    a, out = np.array([1.0, 2.0, 3.5]), np.zeros(1)
+    assert _call(_weighted.address, 2.0, a, out) == 7
+    assert out[0] == 13.0
+
+
+def test_a_python_function_is_called_through_its_address():
+    """A callback is a row of the table like any other."""
+    seen = []
+
+    def note(number: int) -> int:
+        seen.append(number)
+        return number + 1
+
+    made = door.python_address("i", note)
+
+    assert _call_integer(made.address, 41) == 42
+    assert seen == [41]
+
+
+@door.kernel(door.int64(door.int64, door.int64))
+def _call_integer(address, number):
+    return door.call_address(address, (number,))
+
+
+def test_arrays_are_found_by_address():
+    """An address and a length give back the array itself."""
+    a = np.arange(5.0)
+    assert _first_of(door.array_address(a), 5) == 10.0
+
+
+@door.kernel(door.float64(door.int64, door.int64))
+def _first_of(address, count):
+    total = 0.0
+    view = door.floats_at(address, count)
+    for j in range(count):
+        total += view[j]
+    return total
+
+
+@pytest.mark.skipif(door.UNCOMPILED, reason="there is no cache where nothing is compiled")
+def test_an_edit_in_a_helper_of_another_file_makes_the_cache_stale(tmp_path):
+    """Machine code of an old helper is never used: the stamp covers all kernel sources."""
+    package = tmp_path / "mbkit" / "kernels"
+    package.mkdir(parents=True)
+    (tmp_path / "mbkit" / "__init__.py").write_text("")
+    (package / "__init__.py").write_text("")
+    (package / "compile.py").write_text(pathlib.Path(door.__file__).read_text(encoding="utf-8"))
+    (package / "caller.py").write_text(
+        textwrap.dedent(
+            """
+            from mbkit.kernels.compile import float64, kernel
+            from mbkit.kernels.callee import constant
+
+            @kernel(float64())
+            def value():
+                return constant()
+            """
+        )
+    )
+
+    def value_with(number: float) -> str:
+        (package / "callee.py").write_text(
+            "from mbkit.kernels.compile import helper\n\n"
+            f"@helper\ndef constant():\n    return {number}\n"
+        )
+        code = "from mbkit.kernels.caller import value; print(value())"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+            # bytecode files go by the second, and these edits come faster
+            env={
+                "PYTHONPATH": str(tmp_path),
+                "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    assert value_with(1.5) == "1.5"
+    assert value_with(2.5) == "2.5"
+    assert value_with(2.5) == "2.5"
+
+
+@pytest.mark.skipif(door.UNCOMPILED, reason="nothing is compiled")
+def test_compiling_is_announced_and_loading_is_not(tmp_path):
+    """A listener hears of each kernel that has to be compiled, and of none that is loaded."""
+    code = textwrap.dedent(
+        """
+        from mbkit.kernels.compile import compilation_listener
+        heard = []
+        with compilation_listener(heard.append):
+            import mbkit.kernels.configuration
+        print(",".join(heard))
+        """
+    )
+
+    def heard() -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True, text=True, check=True,
+            env={"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    assert heard() == "retract,difference,dexp_inv"
+    assert heard() == ""
