@@ -26,7 +26,15 @@ __all__ = [
 
 
 class MbkitError(Exception):
-    """Root of everything that mbkit raises."""
+    """Root of everything that mbkit raises.
+
+    Attributes
+    ----------
+    key : str
+        The argument at fault, where it is one; readers of files add it to the key's path.
+    """
+
+    key: str = ""
 
 
 class ModelError(MbkitError, ValueError):

@@ -85,9 +85,11 @@ def assemble_rows(
     for row, inertia in zip(bodies, inertias, strict=True):
         _set_inertia(row, inertia)
     _set_totals(bodies[0], mechanism, positions, velocities)
+    velocity_of_column = _set_columns(bodies)
     arrays = SystemArrays(
         bodies=_frozen(bodies),
         frames=_frozen(_frames(mechanism, seats)),
+        velocity_of_column=_frozen(velocity_of_column),
         joints=tuple(joints),
         owners=tuple(owners),
     )
@@ -137,6 +139,18 @@ def _set_totals(
     world["gravity"] = mechanism.gravity
     world["num_positions"] = max((entries.stop for entries in positions.values()), default=0)
     world["num_velocities"] = max((entries.stop for entries in velocities.values()), default=0)
+
+
+def _set_columns(bodies: Any) -> Any:
+    """Count the columns of each row and of its subtree; return the velocity of each column."""
+    ends = np.cumsum(bodies["num_velocities"] * (np.arange(len(bodies)) > 0))
+    bodies["first_column"] = np.concatenate([[0], ends[:-1]])
+    bodies["end_column"] = ends
+    for row in bodies[:0:-1]:  # from the tips inwards
+        parent = bodies[row["parent"]]
+        parent["end_column"] = max(parent["end_column"], row["end_column"])
+    velocities = [row["first_velocity"] + np.arange(row["num_velocities"]) for row in bodies[1:]]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *velocities])
 
 
 def _frames(mechanism: Mechanism, seats: dict[str, tuple[int, Any]]) -> Any:

@@ -233,6 +233,12 @@ if UNCOMPILED:
         """Return `count` numbers at `address` as an array."""
         return _arrays[int(address)][:count]
 
+    integers_at = floats_at
+
+    def at(array: Any, index: int) -> Any:
+        """Return a pointer to an entry of a flat array."""
+        return array[index:]
+
     def as_array(pointer: Any, count: int) -> Any:
         """Return the `count` doubles behind a pointer argument as an array."""
         return pointer[:count]
@@ -266,6 +272,17 @@ else:
         return signature, codegen
 
     @intrinsic
+    def at(typing_context, array, index):  # type: ignore[no-untyped-def]
+        """Return a pointer to an entry of a flat array (a slice would cost 4 ns)."""
+
+        def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+            data = context.make_array(array)(context, builder, values[0]).data
+            index = context.cast(builder, values[1], signature.args[1], types.int64)
+            return builder.gep(data, [index])
+
+        return types.CPointer(types.float64)(array, index), codegen
+
+    @intrinsic
     def _pointer(typing_context, address):  # type: ignore[no-untyped-def]
         def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
             return builder.inttoptr(values[0], cgutils.voidptr_t)
@@ -276,6 +293,11 @@ else:
     def floats_at(address, count):  # type: ignore[no-untyped-def]
         """Return `count` doubles at `address` as an array."""
         return numba.carray(_pointer(address), (count,), np.float64)
+
+    @numba.njit(**_OPTIONS)
+    def integers_at(address, count):  # type: ignore[no-untyped-def]
+        """Return `count` 64-bit integers at `address` as an array."""
+        return numba.carray(_pointer(address), (count,), np.int64)
 
     @numba.njit(**_OPTIONS)
     def as_array(pointer, count):  # type: ignore[no-untyped-def]

@@ -1,10 +1,12 @@
 """The configuration space as a group: the product of the joints' own."""
 
-from mbkit.kernels.compile import call_address, floats, helper, int64, kernel
-from mbkit.kernels.layout import SCREW
+from mbkit.kernels.compile import at, call_address, floats, helper, int64, kernel
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import JOINT_FAILED, OK, WRONG_LENGTH, status
 from mbkit.kernels.validation import check_positions, check_velocities
+
+
+# A joint without functions of its own is a vector space: its coordinates add, v = dq/dt.
 
 
 @helper
@@ -14,9 +16,12 @@ def retract_rows(model, work, q, dx, out):
         row = model[i]
         a = row.first_position
         k = row.first_velocity
-        if row.kind == SCREW:
-            out[a] = q[a] + dx[k]
-        elif call_address(row.retract, (work[i].slot, row.parameters, q[a:], dx[k:], out[a:])) != OK:
+        if row.retract == 0:
+            for j in range(row.num_velocities):
+                out[a + j] = q[a + j] + dx[k + j]
+        elif (
+            call_address(row.retract, (work[i].slot, row.parameters, at(q, a), at(dx, k), at(out, a))) != OK
+        ):
             return status(JOINT_FAILED, i)
     return OK
 
@@ -27,9 +32,12 @@ def dexp_inv_rows(model, work, x, v, out):
     for i in range(1, model.shape[0]):
         row = model[i]
         k = row.first_velocity
-        if row.kind == SCREW:
-            out[k] = v[k]
-        elif call_address(row.dexp_inv, (work[i].slot, row.parameters, x[k:], v[k:], out[k:])) != OK:
+        if row.dexp_inv == 0:
+            for j in range(row.num_velocities):
+                out[k + j] = v[k + j]
+        elif (
+            call_address(row.dexp_inv, (work[i].slot, row.parameters, at(x, k), at(v, k), at(out, k))) != OK
+        ):
             return status(JOINT_FAILED, i)
     return OK
 
@@ -62,10 +70,11 @@ def difference(space, q0, q1, out):
         row = model[i]
         a = row.first_position
         k = row.first_velocity
-        if row.kind == SCREW:
-            out[k] = q1[a] - q0[a]
+        if row.difference == 0:
+            for j in range(row.num_velocities):
+                out[k + j] = q1[a + j] - q0[a + j]
         elif (
-            call_address(row.difference, (work[i].slot, row.parameters, q0[a:], q1[a:], out[k:]))
+            call_address(row.difference, (work[i].slot, row.parameters, at(q0, a), at(q1, a), at(out, k)))
             != OK
         ):
             return status(JOINT_FAILED, i)

@@ -5,10 +5,19 @@ The recursions start from what it leaves in the scratch memory and never look at
 
 import math
 
-from mbkit.kernels.compile import call_address, floats_at, helper
+from mbkit.kernels.compile import at, call_address, floats_at, helper
 from mbkit.kernels.layout import SCREW, STAGE_BIAS, STAGE_P, STAGE_R, STAGE_S, STAGE_SIZE
 from mbkit.kernels.status import JOINT_FAILED, OK, status
-from mbkit.kernels.vectors import add, angular, linear, load, motion_to_parent, rotate, scale, store
+from mbkit.kernels.vectors import (
+    angular,
+    linear,
+    load,
+    motion_to_parent,
+    rotate,
+    rotate_back,
+    scale,
+    store,
+)
 
 
 @helper
@@ -33,17 +42,13 @@ def place_screw(row, body, q):
 @helper
 def reverse(stage, nv):
     """Turn the joint round: T becomes T^-1, S becomes -Ad_T S, S-dot v becomes -Ad_T S-dot v."""
-    R = stage[:STAGE_P].reshape((3, 3))
+    R = stage[STAGE_R:STAGE_P].reshape((3, 3))
     p = stage[STAGE_P:STAGE_BIAS]
     for k in range(-1, nv):
         column = stage[STAGE_S + 6 * k :]  # k = -1: the bias, which stands before the columns
         w, u = motion_to_parent(R, p, angular(column), linear(column))
         store(column, scale(-1.0, w), scale(-1.0, u))
-    x = (
-        R[0, 0] * p[0] + R[1, 0] * p[1] + R[2, 0] * p[2],
-        R[0, 1] * p[0] + R[1, 1] * p[1] + R[2, 1] * p[2],
-        R[0, 2] * p[0] + R[1, 2] * p[1] + R[2, 2] * p[2],
-    )
+    x = rotate_back(R, load(p))
     for j in range(3):
         p[j] = -x[j]
         for k in range(j):
@@ -51,50 +56,49 @@ def reverse(stage, nv):
 
 
 @helper
-def move_by_table(row, work, i, q, v):
+def move_by_table(row, work, i, q, v, stage):
     """Call the joint's function, then compose its pose with the placement: C = (R_T, p_T) T(q)."""
-    stage = floats_at(work[0].slot, STAGE_SIZE)
-    nv = row.num_velocities
+    body = work[i]
     state = call_address(
         row.motion,
         (
-            work[i].slot,
+            body.slot,
             row.parameters,
-            q[row.first_position :],
-            v[row.first_velocity :],
-            stage[STAGE_R:],
-            stage[STAGE_P:],
-            stage[STAGE_S:],
-            stage[STAGE_BIAS:],
+            at(q, row.first_position),
+            at(v, row.first_velocity),
+            at(stage, STAGE_R),
+            at(stage, STAGE_P),
+            at(stage, STAGE_S),
+            at(stage, STAGE_BIAS),
         ),
     )
     if row.reversed == 1:
-        reverse(stage, nv)
-    body = work[i]
-    T = stage[:STAGE_P].reshape((3, 3))
+        reverse(stage, row.num_velocities)
     for j in range(3):
-        column = rotate(row.R, (T[0, j], T[1, j], T[2, j]))
+        T = (stage[STAGE_R + j], stage[STAGE_R + 3 + j], stage[STAGE_R + 6 + j])  # column j
+        column = rotate(row.R, T)
         body.R[0, j] = column[0]
         body.R[1, j] = column[1]
         body.R[2, j] = column[2]
-    p = add(load(row.p), rotate(row.R, load(stage[STAGE_P:])))
-    body.p[0] = p[0]
-    body.p[1] = p[1]
-    body.p[2] = p[2]
+    shift = rotate(row.R, (stage[STAGE_P], stage[STAGE_P + 1], stage[STAGE_P + 2]))
+    for j in range(3):
+        body.p[j] = row.p[j] + shift[j]
     for j in range(6):
         body.bias[j] = stage[STAGE_BIAS + j]
-    for k in range(nv):
+    for k in range(row.num_velocities):
+        S = work[row.first_velocity + k].S
         for j in range(6):
-            work[row.first_velocity + k].S[j] = stage[STAGE_S + 6 * k + j]
+            S[j] = stage[STAGE_S + 6 * k + j]
     return state
 
 
 @helper
 def joint_pass(model, work, q, v):
     """Write R, p (pose in the parent), S (by velocity) and the bias S-dot v of every body."""
+    stage = floats_at(work[0].slot, STAGE_SIZE)
     for i in range(1, model.shape[0]):
         if model[i].kind == SCREW:
             place_screw(model[i], work[i], q[model[i].first_position])
-        elif move_by_table(model[i], work, i, q, v) != OK:
+        elif move_by_table(model[i], work, i, q, v, stage) != OK:
             return status(JOINT_FAILED, i)
     return OK

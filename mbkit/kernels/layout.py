@@ -25,6 +25,10 @@ BODY = np.dtype(
         ("num_positions", _i8),
         ("first_velocity", _i8),
         ("num_velocities", _i8),
+        # columns: the velocities counted in the order of the rows, which is depth-first, so that
+        # those of a subtree follow each other
+        ("first_column", _i8),
+        ("end_column", _i8),  # of the subtree
         ("R", _f8, (3, 3)),
         ("p", _f8, (3,)),
         ("rate", _f8),  # of a screw: rotation about z by unit of q
@@ -79,6 +83,9 @@ WORK = np.dtype(
 #: Where the user's bodies sit: the row that carries them, and the pose of their frame in its frame.
 FRAME = np.dtype([("row", _i8), ("R", _f8, (3, 3)), ("p", _f8, (3,))], align=True)
 
+#: Numbers a column: a wrench and one more.
+COLUMN_SIZE = 7
+
 #: The staging area in which a joint's function leaves R, p, S-dot v and up to six columns of S.
 STAGE_R = 0
 STAGE_P = 9
@@ -100,6 +107,9 @@ SPACE = np.dtype(
         ("force", _i8),  # generalized forces of (t, q, v), by address; 0: constant
         ("force_slot", _i8),
         ("tau", _i8),
+        ("rest", _i8),  # nv zeros
+        ("columns", _i8),  # memory for COLUMN_SIZE numbers a velocity
+        ("velocity_of_column", _i8),  # which velocity a column is: integers
     ],
     align=True,
 )

@@ -2,9 +2,10 @@
 
 from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
-from mbkit.kernels.equations import acceleration, all_finite
+from mbkit.kernels.equations import acceleration
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.validation import all_finite
 
 
 @helper

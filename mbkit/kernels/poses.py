@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import floats, helper, int64, kernel, stack
 from mbkit.kernels.joint_pass import joint_pass
-from mbkit.kernels.space import bodies, frames, scratch
+from mbkit.kernels.space import at_rest, bodies, frames, scratch
 from mbkit.kernels.status import OK, WRONG_LENGTH
 from mbkit.kernels.validation import check_positions, check_rows
 from mbkit.kernels.vectors import add, load, rotate
@@ -35,12 +35,9 @@ def world_pass(model, work):
         compose(parent.world_R, parent.world_p, body.R, body.p, body.world_R, body.world_p)
 
 
-@kernel(int64(int64, floats, floats, stack))
-def poses(space, q, v, out):
-    """Pose of each of the user's bodies in the world, out (bodies + 1, 4, 4).
-
-    Reads  q; v is any vector of nv numbers.
-    """
+@kernel(int64(int64, floats, stack))
+def poses(space, q, out):
+    """Pose of each of the user's bodies in the world, out (bodies + 1, 4, 4)."""
     model = bodies(space)
     work = scratch(space)
     sites = frames(space)
@@ -50,7 +47,7 @@ def poses(space, q, v, out):
     if state == OK and (out.shape[1] != 4 or out.shape[2] != 4):
         state = WRONG_LENGTH
     if state == OK:
-        state = joint_pass(model, work, q, v)
+        state = joint_pass(model, work, q, at_rest(space))
     if state != OK:
         return state
     world_pass(model, work)

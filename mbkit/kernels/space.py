@@ -1,6 +1,6 @@
 """From the one address that a kernel is given to the arrays behind it."""
 
-from mbkit.kernels.compile import helper, records_at
+from mbkit.kernels.compile import floats_at, helper, records_at
 from mbkit.kernels.layout import BODY, FRAME, SPACE, WORK
 
 
@@ -23,3 +23,11 @@ def frames(space):
     """The user's bodies: one `FRAME` row each."""
     record = records_at(space, 1, SPACE)[0]
     return records_at(record.frames, record.num_frames, FRAME)
+
+
+@helper
+def at_rest(space):
+    """Velocities that are zero, for joint passes that need none."""
+    record = records_at(space, 1, SPACE)[0]
+    nv = records_at(record.bodies, record.num_bodies, BODY)[0].num_velocities
+    return floats_at(record.rest, nv)

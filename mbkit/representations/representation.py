@@ -25,10 +25,10 @@ class Representation(abc.ABC):
        ``inverse_dynamics``  ``inverse_dynamics``                q, v, vdot, loaded, tau
        ``forward_dynamics``  ``forward_dynamics``                q, v, tau, loaded, vdot
        ``forward_dynamics``  ``forward_dynamics_of`` (address)   q, v, tau, vdot
-       ``mass_matrix``       ``mass_matrix``                     q, v, M
+       ``mass_matrix``       ``mass_matrix``                     q, M
        ``kinematics``        ``twists``                          q, v, out
        ``kinematics``        ``accelerations``                   q, v, vdot, out
-       ``kinematics``        ``jacobian``                        body, q, v, out
+       ``kinematics``        ``jacobian``                        body, q, out
        ``kinematics``        ``apply_wrenches``                  wrenches
        ===================== =================================== ============================
 

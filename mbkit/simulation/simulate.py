@@ -201,24 +201,28 @@ def _run(
     progress: bool,
 ) -> tuple[int, int, int | KeyboardInterrupt | None]:
     """Take all steps in chunks of about CHUNK seconds; stop at Ctrl-C or a status that is not OK."""
-    taken, written, chunk = 0, 1, 1
+    # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
+    # state has moved on and the counts have not, and must find what belongs together.
+    reached = (0, 1, problem.q.copy(), problem.v.copy())
+    chunk = 1
     with ProgressDisplay(*t_span, enabled=progress) as display:
         try:
-            while taken < steps:
+            while reached[0] < steps:
+                taken, written, *_ = reached
                 began = time.perf_counter()
                 rest = Rows(*(part[written:] for part in rows))
                 size = min(chunk, steps - taken)
                 state, done, saved = advance(taken, size, rest)
-                taken += done
-                written += saved
+                reached = (taken + done, written + saved, problem.q.copy(), problem.v.copy())
                 if state != 0:
-                    return taken, written, state
+                    return *reached[:2], state
                 spent = time.perf_counter() - began
                 chunk = max(1, min(4 * chunk, int(size * CHUNK / max(spent, 1e-9))))
-                display.update(problem.t0 + taken * problem.h)
+                display.update(problem.t0 + reached[0] * problem.h)
         except KeyboardInterrupt as interrupt:
-            return taken, written, interrupt
-    return taken, written, None
+            problem.q[:], problem.v[:] = reached[2:]
+            return *reached[:2], interrupt
+    return *reached[:2], None
 
 
 def _explain(

@@ -26,6 +26,8 @@ class SystemArrays:
         The model, world first.
     frames : ndarray of FRAME
         The user's bodies, world first.
+    velocity_of_column : ndarray, shape (nv,)
+        Which velocity each column is; see BODY.
     joints : tuple of Joint or None
         The joint of each row of `bodies`; None for the world.
     owners : tuple
@@ -34,6 +36,7 @@ class SystemArrays:
 
     bodies: Any
     frames: Any
+    velocity_of_column: Any
     joints: tuple[Joint | None, ...]
     owners: tuple[Any, ...]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,11 @@ from mbkit.systems.arrays import SystemArrays
 from mbkit.systems.failures import failure
 from mbkit.systems.workspace import Workspace
 
-__all__ = ["Evaluator"]
+__all__ = ["FORWARD_DYNAMICS", "INVERSE_DYNAMICS", "Evaluator"]
+
+#: What the arguments of the dynamics kernels are, for `Arguments.normalised`.
+INVERSE_DYNAMICS = ("q", "v", "vdot", "", "out:v")
+FORWARD_DYNAMICS = ("q", "v", "tau", "", "out:v")
 
 
 class Evaluator:
@@ -63,10 +68,7 @@ class Evaluator:
         wrenches : array_like, optional
             On the bodies.
         """
-        try:
-            workspace = self._pool.pop()
-        except IndexError:
-            workspace = Workspace(self.arrays)
+        workspace = self._take()
         try:
             if wrenches is not None:
                 self.apply_wrenches(
@@ -78,10 +80,51 @@ class Evaluator:
                 arguments = self.arguments.normalised(names, arguments)
                 state = kernel(workspace.address, *arguments)
             if state != 0:
-                arguments = self.arguments.normalised(names, arguments)
-                raise failure(self, state, workspace, dict(zip(names, arguments, strict=True)))
+                raise self.failure(state, workspace, names, arguments)
         finally:
             self._pool.append(workspace)
+
+    def _take(self) -> Workspace:
+        try:
+            return self._pool.pop()
+        except IndexError:
+            return Workspace(self.arrays)
+
+    def failure(
+        self, state: int, workspace: Workspace, names: tuple[str, ...], arguments: tuple[Any, ...]
+    ) -> BaseException:
+        """Return the exception for a status; raise it at once if an argument has a wrong shape."""
+        arguments = self.arguments.normalised(names, arguments)
+        return failure(self, state, workspace, dict(zip(names, arguments, strict=True)))
+
+    def _bound(self, kernel: Any, names: tuple[str, ...]) -> Callable[..., Any]:
+        """Return a faster `run` for one kernel, without wrenches, that returns the last argument.
+
+        Its variables are cells of the function: 0.2 us less a call, which is a fifth of the inverse
+        dynamics of seven bodies.
+        """
+        pop, give_back = self._pool.pop, self._pool.append
+
+        def call(*arguments: Any) -> Any:
+            try:
+                workspace = pop()
+            except IndexError:
+                workspace = Workspace(self.arrays)
+            try:
+                try:
+                    state = kernel(workspace.address, *arguments)
+                except TypeError:
+                    state = None
+                if state == 0:
+                    return arguments[-1]
+                if state is not None:
+                    raise self.failure(state, workspace, names, arguments)
+            finally:
+                give_back(workspace)
+            self.run(kernel, names, *arguments)
+            return arguments[-1]
+
+        return call
 
     def joint_of_position(self, entry: int) -> str:
         """Return the name of the joint that has an entry of q."""
@@ -98,30 +141,40 @@ class Evaluator:
         return self.joint_names_by_row[row + 1]
 
     def positions_of_row(self, row: int, arguments: dict[str, Any]) -> Any:
-        """Return the entries of q that belong to a row of the model, None where q is not known."""
+        """Return the entries of q that belong to a row of the model, one state a row, (k, nq_i)."""
         body = self.arrays.bodies[row]
-        for name in ("q", "q0"):
-            if name in arguments:
-                start = int(body["first_position"])
-                return arguments[name][start : start + int(body["num_positions"])]
-        return None
+        start = int(body["first_position"])
+        known = [arguments[name] for name in ("q", "q0", "rows:q") if name in arguments]
+        states = np.atleast_2d(known[0]) if known else np.zeros((0, self.arguments.num_positions))
+        return states[:, start : start + int(body["num_positions"])]
 
     # Kernels that the representation chooses.
 
     @functools.cached_property
     def inverse_dynamics(self) -> Any:
-        """tau of q, v, vdot."""
+        """``(q, v, vdot, loaded, tau)``: tau."""
+        return self._bound(self.inverse_dynamics_kernel, INVERSE_DYNAMICS)
+
+    @functools.cached_property
+    def inverse_dynamics_kernel(self) -> Any:
+        """The kernel itself."""
         return self.representation.kernel("inverse_dynamics", "inverse_dynamics")
 
     @functools.cached_property
     def forward_dynamics(self) -> Any:
-        """Vdot of q, v, tau."""
+        """``(q, v, tau, loaded, vdot)``: vdot."""
+        return self._bound(self.forward_dynamics_kernel, FORWARD_DYNAMICS)
+
+    @functools.cached_property
+    def forward_dynamics_kernel(self) -> Any:
+        """The kernel itself."""
         return self.representation.kernel("forward_dynamics", "forward_dynamics")
 
     @functools.cached_property
     def mass_matrix(self) -> Any:
-        """M of q."""
-        return self.representation.kernel("mass_matrix", "mass_matrix")
+        """``(q, M)``: M."""
+        kernel = self.representation.kernel("mass_matrix", "mass_matrix")
+        return self._bound(kernel, ("q", "out:M"))
 
     @functools.cached_property
     def twists(self) -> Any:

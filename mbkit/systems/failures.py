@@ -13,6 +13,7 @@ from mbkit.errors import (
     NotFiniteError,
     SingularMassMatrixError,
 )
+from mbkit.joints import FreeJoint, SphericalJoint
 
 if TYPE_CHECKING:
     from mbkit.systems.evaluator import Evaluator
@@ -57,6 +58,8 @@ def failure(
             f"acceleration follows from the forces; give the bodies beyond it mass and moment of "
             f"inertia.{_where(arguments)}"
         )
+    if code == status.NOT_FINITE:
+        return NotFiniteError(f"An acceleration is too large for a number.{_where(arguments)}")
     return MbkitError(f"A kernel ended with status {code} at index {index}.{_where(arguments)}")
 
 
@@ -65,16 +68,23 @@ def _joint_failure(
 ) -> BaseException:
     name = evaluator.joint_names_by_row[row]
     slot = workspace.slots.get(row)
+    bad = None if slot is not None else first_bad_argument(evaluator, arguments)
+    if bad is not None:
+        return NotFiniteError(bad)
     if slot is not None and slot.error is not None:
         error, slot.error = slot.error, None
         error.add_note(f"Raised in joint '{name}'.{_where(arguments)}")
         return error
-    positions = evaluator.positions_of_row(row, arguments)
-    if positions is not None and abs(np.linalg.norm(positions[:4]) - 1.0) > 1e-6:
+    if not isinstance(evaluator.arrays.joints[row], SphericalJoint | FreeJoint):
+        return JointError(
+            f"Joint '{name}': its compiled function reported a failure.{_where(arguments)}"
+        )
+    lengths = np.linalg.norm(evaluator.positions_of_row(row, arguments)[:, :4], axis=1)
+    off = lengths[np.abs(lengths - 1.0) > 1e-6]
+    if off.size:
         return ConfigurationError(
-            f"Joint '{name}' has for positions a quaternion (w, x, y, z) of length "
-            f"{np.linalg.norm(positions[:4]):.6g}; it must be of length 1. Divide it by its length, "
-            f"and move it with system.retract."
+            f"Joint '{name}' has for positions a quaternion (w, x, y, z) of length {off[0]:.6g}; it "
+            f"must be of length 1. Divide it by its length, and move it with system.retract."
         )
     return JointError(f"Joint '{name}' could not be evaluated.{_where(arguments)}")
 
@@ -89,14 +99,8 @@ def _where(arguments: dict[str, Any]) -> str:
     return f" At {', '.join(known)}." if known else ""
 
 
-def first_bad_joint(
-    evaluator: Evaluator, workspace: Workspace, arguments: dict[str, Any]
-) -> str | None:
-    """Return a sentence on the joint in which NaN or infinity began, or None if all is finite.
-
-    Looked at in the order in which values arise: arguments; poses, motion subspaces and bias of
-    the joints; twists from the world outwards; what elimination left, from the tips inwards.
-    """
+def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str | None:
+    """Return a sentence on the first entry of an argument that is not finite, or None."""
     for name in ("q", "v", "tau", "vdot", "dx", "x"):
         value = arguments.get(name)
         if value is not None and not np.isfinite(value).all():
@@ -110,6 +114,20 @@ def first_bad_joint(
                 f"{name}[{entry}] of joint '{joint}' is {value[entry]}; it must be finite."
                 f"{_where({key: arguments[key] for key in arguments if key == 't'})}"
             )
+    return None
+
+
+def first_bad_joint(
+    evaluator: Evaluator, workspace: Workspace, arguments: dict[str, Any]
+) -> str | None:
+    """Return a sentence on the joint in which NaN or infinity began, or None if all is finite.
+
+    Looked at in the order in which values arise: arguments; poses, motion subspaces and bias of
+    the joints; twists from the world outwards; what elimination left, from the tips inwards.
+    """
+    bad = first_bad_argument(evaluator, arguments)
+    if bad is not None:
+        return bad
     rows = workspace.scratch[: len(evaluator.joint_names_by_row)]
     for fields, what in (
         (("R", "p", "bias"), "pose or bias"),

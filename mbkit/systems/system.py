@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mbkit.errors import NameUnknownError, suggestion
 from mbkit.representations import Representation
 from mbkit.systems.arrays import SystemArrays
-from mbkit.systems.evaluator import Evaluator
+from mbkit.systems.evaluator import FORWARD_DYNAMICS, INVERSE_DYNAMICS, Evaluator
 
 __all__ = ["System"]
 
@@ -118,7 +118,7 @@ class System:
             return self.body_names.index(name)
         except ValueError:
             raise NameUnknownError(
-                f"System '{self.name}' has no body '{name}'{suggestion(name, self.body_names)}"
+                f"System '{self.name}' has no body '{name}'; {suggestion(name, self.body_names)}"
             ) from None
 
     def position_slice(self, joint: str) -> slice:
@@ -132,7 +132,7 @@ class System:
     def _slice(self, slices: dict[str, slice], joint: str) -> slice:
         if joint not in slices:
             raise NameUnknownError(
-                f"System '{self.name}' has no joint '{joint}'{suggestion(joint, slices)}"
+                f"System '{self.name}' has no joint '{joint}'; {suggestion(joint, slices)}"
             )
         return slices[joint]
 
@@ -209,7 +209,7 @@ class System:
             ``C[i]`` takes coordinates in body i to coordinates in the world. [m]
         """
         result = np.empty((len(self.body_names), 4, 4)) if out is None else out
-        self.evaluator.run(self.evaluator.poses, ("q", "", "out:poses"), q, self.evaluator.zero, result)
+        self.evaluator.run(self.evaluator.poses, ("q", "out:poses"), q, result)
         return result
 
     def twists(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None) -> Floats:
@@ -271,8 +271,8 @@ class System:
             Zero in the columns of joints that do not carry the body.
         """
         result = np.empty((6, self.nv)) if out is None else out
-        names = ("", "q", "", "out:jacobian")
-        self.evaluator.run(self.evaluator.jacobian, names, self.body_index(body), q, self.evaluator.zero, result)
+        names = ("", "q", "out:jacobian")
+        self.evaluator.run(self.evaluator.jacobian, names, self.body_index(body), q, result)
         return result
 
     # ----------------------------------------------------------------------------- dynamics
@@ -304,10 +304,13 @@ class System:
             ``tau = M vdot + b - J^T W``. Cost: O(bodies).
         """
         tau = np.empty(self.nv) if out is None else out
-        names = ("q", "v", "vdot", "", "out:v")
-        self.evaluator.run(
-            self.evaluator.inverse_dynamics, names, q, v, vdot, wrenches is not None, tau, wrenches=wrenches
-        )
+        if wrenches is None:
+            return self.evaluator.inverse_dynamics(q, v, vdot, False, tau)
+        evaluator = self.evaluator
+        evaluator.run(
+            evaluator.inverse_dynamics_kernel,
+            INVERSE_DYNAMICS, q, v, vdot, True, tau, wrenches=wrenches,
+        )  # fmt: skip
         return tau
 
     def forward_dynamics(
@@ -343,16 +346,15 @@ class System:
             If a joint can move without moving any inertia; it is named.
         """
         vdot = np.empty(self.nv) if out is None else out
-        self.evaluator.run(
-            self.evaluator.forward_dynamics,
-            ("q", "v", "tau", "", "out:v"),
-            q,
-            v,
-            self.evaluator.zero if tau is None else tau,
-            wrenches is not None,
-            vdot,
-            wrenches=wrenches,
-        )
+        evaluator = self.evaluator
+        if tau is None:
+            tau = evaluator.zero
+        if wrenches is None:
+            return evaluator.forward_dynamics(q, v, tau, False, vdot)
+        evaluator.run(
+            evaluator.forward_dynamics_kernel,
+            FORWARD_DYNAMICS, q, v, tau, True, vdot, wrenches=wrenches,
+        )  # fmt: skip
         return vdot
 
     def mass_matrix(self, q: ArrayLike, *, out: Floats | None = None) -> Floats:
@@ -371,8 +373,7 @@ class System:
             Symmetric; both halves are written. Cost: O(nv depth).
         """
         M = np.empty((self.nv, self.nv)) if out is None else out
-        self.evaluator.run(self.evaluator.mass_matrix, ("q", "", "out:M"), q, self.evaluator.zero, M)
-        return M
+        return self.evaluator.mass_matrix(q, M)
 
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None) -> Floats:
         """Return ``b(q, v)``: Coriolis, centrifugal and gravity forces.

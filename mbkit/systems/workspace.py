@@ -36,6 +36,8 @@ class Workspace:
         self.scratch = np.zeros(1 + max(len(arrays.bodies), nv), layout.WORK)
         self.stage = np.zeros(layout.STAGE_SIZE)
         self.tau = np.zeros(nv)
+        self.rest = np.zeros(nv)
+        self.columns = np.zeros(layout.COLUMN_SIZE * nv)
         self.scratch[0]["slot"] = array_address(self.stage)
         self.slots: dict[int, PythonJointSlot] = {}
         for i in python_joint_rows(arrays.joints):
@@ -56,5 +58,8 @@ class Workspace:
         space["num_frames"] = len(arrays.frames)
         space["forward_dynamics"] = forward_dynamics
         space["tau"] = array_address(self.tau)
+        space["rest"] = array_address(self.rest)
+        space["columns"] = array_address(self.columns)
+        space["velocity_of_column"] = array_address(arrays.velocity_of_column)
         self.address = array_address(self.record)
         self._arrays = arrays

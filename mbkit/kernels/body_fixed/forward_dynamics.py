@@ -21,7 +21,7 @@ from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, status
-from mbkit.kernels.validation import check_positions, check_velocities
+from mbkit.kernels.validation import all_finite, check_positions, check_velocities
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -155,7 +155,10 @@ def forward_dynamics(space, q, v, tau, loaded, vdot):
         state = check_velocities(model, v, tau, vdot)
     if state != OK:
         return state
-    return articulated_body(model, scratch(space), q, v, tau, loaded, vdot)
+    state = articulated_body(model, scratch(space), q, v, tau, loaded, vdot)
+    if state == OK and not all_finite(vdot):
+        return status(NOT_FINITE, 0)
+    return state
 
 
 @address_kernel("ipppp")

@@ -5,7 +5,7 @@ from mbkit.kernels.compile import floats, int64, kernel, matrix
 from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.poses import compose, world_pass
-from mbkit.kernels.space import bodies, frames, scratch
+from mbkit.kernels.space import at_rest, bodies, frames, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.validation import check_columns, check_positions, check_rows, check_velocities
 from mbkit.kernels.vectors import (
@@ -76,11 +76,11 @@ def accelerations(space, q, v, vdot, out):
     return OK
 
 
-@kernel(int64(int64, int64, floats, floats, matrix))
-def jacobian(space, body, q, v, out):
+@kernel(int64(int64, int64, floats, matrix))
+def jacobian(space, body, q, out):
     """J of one of the user's bodies, V = J v, out (6, nv): column Ad_C_i^-1 Ad_C_j S_k.
 
-    v is any vector of nv numbers. Source: Mueller 2018, (16).
+    Source: Mueller 2018, (16).
     """
     model = bodies(space)
     work = scratch(space)
@@ -88,7 +88,7 @@ def jacobian(space, body, q, v, out):
     if state == OK:
         state = check_columns(model, out, 6)
     if state == OK:
-        state = joint_pass(model, work, q, v)
+        state = joint_pass(model, work, q, at_rest(space))
     if state != OK:
         return state
     world_pass(model, work)

@@ -6,7 +6,7 @@ written with x x^T = x~^2 + z I instead.
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.vectors import cross, dot
+from mbkit.kernels.vectors import cross
 
 
 @helper
@@ -79,12 +79,12 @@ def skew_plus_outer(p0, p1, p2, x):
 
 
 @helper
-def skew_polynomial_derivative(p1, p2, q1, q2, x, y):
+def skew_polynomial_derivative(p1, p2, q1, q2, x, y, xy):
     """Derivative of p0 I + p1 x~ + p2 x~^2 along y, for a constant p0.
 
-    With q = p' / phi it is p1 y~ + p2 (x~ y~ + y~ x~) + (x.y) (q1 x~ + q2 x~^2).
+    With q = p' / phi it is p1 y~ + p2 (x~ y~ + y~ x~) + (x.y) (q1 x~ + q2 x~^2);
+    xy is x.y.
     """
-    xy = dot(x, y)
     polar = skew_polynomial(0.0, xy * q1, xy * q2, x)
     skew = (p1 * y[0], p1 * y[1], p1 * y[2])
     # x~ y~ + y~ x~ = x y^T + y x^T - 2 (x.y) I; its diagonal without the difference.

@@ -1,4 +1,7 @@
-"""Unit quaternions (n, 4) and rotation vectors (n, 3), row by row."""
+"""Unit quaternions (n, 4) and rotation vectors (n, 3), row by row.
+
+The differentials are those of SO(3): 2 Qdot o Q* = (0, w^s), 2 Q* o Qdot = (0, w^b).
+"""
 
 from mbkit.kernels.compile import float64, helper, int64, kernel, matrix, stack
 from mbkit.kernels.lie.cayley import quaternion_cay, quaternion_cay_inv
@@ -10,6 +13,7 @@ from mbkit.kernels.lie.quaternion import (
     quaternion_product,
     quaternion_rotation,
 )
+from mbkit.kernels.lie.so3_arrays import dcay, dcay_inv, dexp, dexp_inv  # noqa: F401 - shared
 from mbkit.kernels.vectors import load
 
 

@@ -4,6 +4,7 @@ A pose is a rotation (quaternion, or matrix where the name says so) and a transl
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.lie.exact import dot_near_pole
 from mbkit.kernels.lie.matrices import (
     matrix_times,
     skew_polynomial_derivative,
@@ -34,21 +35,23 @@ def se3_dexp_block(x, y):
     z = dot(x, x)
     a2, a3 = a2_a3(z)
     b2, b3 = b2_b3(z)
-    return skew_polynomial_derivative(a2, a3, b2, b3, x, y)
+    return skew_polynomial_derivative(a2, a3, b2, b3, x, y, dot(x, y))
 
 
 @helper
 def se3_dexp_inv_block(x, y):
     """D dexp^-1(x)[y], the lower left block of dexp_X^-1. Mueller (60), (61)."""
-    e, f = e_f_of(x, dot(x, x))
-    return skew_polynomial_derivative(-0.5, e, 0.0, f, x, y)
+    z = dot(x, x)
+    e, f = e_f_of(x, z)
+    return skew_polynomial_derivative(-0.5, e, 0.0, f, x, y, dot_near_pole(x, z, y))
 
 
 @helper
 def se3_dexp_body_inv(x, y, w, v):
     """dexp_-X^-1 (w, v): the (xdot, ydot) of a body-fixed twist (w, v). Mueller (60), (61)."""
-    e, f = e_f_of(x, dot(x, x))
-    block = skew_polynomial_derivative(0.5, e, 0.0, f, x, y)
+    z = dot(x, x)
+    e, f = e_f_of(x, z)
+    block = skew_polynomial_derivative(0.5, e, 0.0, f, x, y, dot_near_pole(x, z, y))
     x_dot = skew_polynomial_times(1.0, 0.5, e, x, w)
     y_dot = add(matrix_times(block, w), skew_polynomial_times(1.0, 0.5, e, x, v))
     return x_dot, y_dot

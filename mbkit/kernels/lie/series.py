@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.lie.exact import distance_from_pole
 
 
 def _a(k, terms):
@@ -72,12 +73,8 @@ _S = (
 _E = tuple(reversed(_S))
 _F = tuple(2 * j * _S[j] for j in reversed(range(1, len(_S))))
 
-# (2 pi)^2 = _POLE_UNITS 2^-40 + _POLE_REST. The pole form serves a little beyond the pole.
-_POLE = 39.47841760435743
-_POLE_UNITS = 43406979202187
-_POLE_REST = 6.704162898179901e-13
+# The pole form serves a little beyond the pole.
 _POLE_FORM_LIMIT = 40.0
-_UNIT = 2.0**-20
 
 
 @helper
@@ -116,26 +113,6 @@ def b2_b3(z):
     a1, a2 = a1_a2(z)
     a3 = (1.0 - a1) / z
     return (a1 - 2.0 * a2) / z, (a2 - 3.0 * a3) / z
-
-
-@helper
-def distance_from_pole(x, z):
-    """(2 pi)^2 - x.x, where z = x.x rounded.
-
-    Close to the pole the rounding of z would be all that is left. There x_i = k_i 2^-20 + r_i
-    with integer k_i, so that the difference of the large parts is one of integers, and exact
-    (in floating point the compiler might sum in another order).
-    """
-    if not _SERIES_LIMIT < z < _POLE_FORM_LIMIT:
-        return _POLE - z
-    units = _POLE_UNITS
-    rest = _POLE_REST
-    for x_i in x:
-        k = int(x_i * 2.0**20)
-        r = x_i - k * _UNIT
-        units -= k * k
-        rest -= r * (2.0 * (k * _UNIT) + r)
-    return units * 2.0**-40 + rest
 
 
 @helper

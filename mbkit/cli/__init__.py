@@ -1,0 +1,1 @@
+"""The command ``mbkit``. Modules here import click only; the rest when a command runs."""

@@ -1,0 +1,78 @@
+"""``NAME=VALUE`` on the command line: positions and velocities of joints by their names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from mbkit.errors import NameUnknownError, UsageError, suggestion
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+def assign(
+    vector: npt.NDArray[np.float64],
+    names: Sequence[str],
+    slice_of: Callable[[str], slice],
+    assignments: Sequence[str],
+    option: str,
+) -> None:
+    """Write values given as text into a vector of positions or velocities.
+
+    Parameters
+    ----------
+    vector : ndarray
+        Changed in place.
+    names : sequence of str
+        Names of its entries: ``joint``, or ``joint[k]`` where a joint has several.
+    slice_of : callable
+        Gives the entries of a whole joint by its name.
+    assignments : sequence of str
+        ``entry=number``, or ``joint=number,number,...`` for all entries of a joint.
+    option : str
+        The option's name, for messages.
+
+    Raises
+    ------
+    UsageError
+        If there is no such name, no such number, or another count of numbers than of entries.
+    """
+    for text in assignments:
+        name, equals, values = text.rpartition("=")
+        if not equals:
+            raise UsageError(f"{option} {text}: write it as NAME=VALUE, such as elbow=0.5.")
+        numbers = [_number(value, f"{option} {text}") for value in values.split(",")]
+        entries = _entries(name, names, slice_of, f"{option} {text}")
+        if len(numbers) != entries.stop - entries.start:
+            raise UsageError(
+                f"{option} {text}: '{name}' takes {entries.stop - entries.start} numbers, "
+                f"separated by commas; got {len(numbers)}."
+            )
+        vector[entries] = numbers
+
+
+def _number(text: str, place: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise UsageError(f"{place}: '{text}' is not a number.") from None
+    if not math.isfinite(value):
+        raise UsageError(f"{place}: '{text}' is not finite.")
+    return value
+
+
+def _entries(
+    name: str, names: Sequence[str], slice_of: Callable[[str], slice], place: str
+) -> slice:
+    if name in names:
+        position = names.index(name)
+        return slice(position, position + 1)
+    try:
+        return slice_of(name)
+    except NameUnknownError:
+        raise UsageError(
+            f"{place}: there is no joint '{name}'; {suggestion(name, names)}"
+        ) from None

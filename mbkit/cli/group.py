@@ -1,0 +1,28 @@
+"""How errors leave the command line: one message and an exit code, or all of it for debugging."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mbkit.errors import MbkitError, UsageError
+
+
+class ErrorsAsMessages(click.Group):
+    """A group whose commands end with a message on stderr where mbkit raises.
+
+    The exit code is 2 where the command line was wrong, as with click's own checks, and 1 for
+    everything else. With ``--debug`` the exception passes.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; turn what mbkit raises into what click reports."""
+        try:
+            return super().invoke(ctx)
+        except (MbkitError, OSError) as error:
+            if ctx.params.get("debug"):
+                raise
+            if isinstance(error, UsageError):
+                raise click.UsageError(str(error)) from error
+            raise click.ClickException(str(error)) from error

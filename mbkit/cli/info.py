@@ -1,0 +1,146 @@
+"""``mbkit info``: what a model file describes."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import TYPE_CHECKING
+
+import click
+
+from mbkit.cli.files import EXISTING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.tree import Tree
+
+    from mbkit.model import Mechanism
+    from mbkit.topology import Topology
+
+
+@click.command(short_help="Show what is in a model file.")
+@click.argument("model", type=EXISTING)
+def info(model: pathlib.Path) -> None:
+    """Show the bodies, joints, tree, mobility and mass of the model file MODEL.
+
+    Nothing is computed or compiled. Warnings name what would keep the model from being simulated.
+
+    \b
+    Example:
+      mbkit info arm.toml
+    """
+    import mbkit as mb
+
+    mechanism = mb.load_model(model)
+    console = _console()
+    _show_summary(console, mechanism)
+    _show_bodies(console, mechanism)
+    _show_joints(console, mechanism)
+    warnings = []
+    try:
+        topology = mechanism.topology()
+    except mb.TopologyError as error:
+        warnings.append(str(error))
+    else:
+        _show_mobility(console, mechanism, topology)
+        console.print(_tree(mechanism, topology))
+        warnings += _warnings(mechanism, topology)
+    for warning in warnings:
+        console.print(f"Warning: {warning}", style="yellow", markup=False)
+
+
+def _console() -> Console:
+    import sys
+
+    from rich.console import Console
+
+    # Into a file or a pipe, lines are as long as they need to be: names must not be cut.
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+
+
+def _show_summary(console: Console, mechanism: Mechanism) -> None:
+    mass = sum(body.inertia.mass for body in mechanism.bodies.values())
+    gravity = ", ".join(f"{component:g}" for component in mechanism.gravity)
+    console.print(f"Mechanism '{mechanism.name}'", style="bold", markup=False)
+    console.print(
+        f"{len(mechanism.bodies)} bodies, {len(mechanism.joints)} joints, "
+        f"total mass {mass:.6g} kg, gravity ({gravity}) m/s^2"
+    )
+
+
+def _show_bodies(console: Console, mechanism: Mechanism) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("body", title="Bodies", title_justify="left")
+    table.add_column("mass [kg]", justify="right")
+    table.add_column("centre of mass [m]")
+    for body in mechanism.bodies.values():
+        com = ", ".join(f"{component:.4g}" for component in body.inertia.com)
+        massive = body.inertia.mass > 0.0
+        table.add_row(Text(body.name), f"{body.inertia.mass:.6g}", f"({com})" if massive else "-")
+    console.print(table)
+
+
+def _show_joints(console: Console, mechanism: Mechanism) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("joint", "type", "predecessor", "successor", title="Joints", title_justify="left")
+    table.add_column("positions", justify="right")
+    table.add_column("velocities", justify="right")
+    for name, connection in mechanism.joints.items():
+        joint = connection.joint
+        texts = (name, type(joint).__name__, connection.predecessor, connection.successor)
+        counts = (joint.num_positions, joint.num_velocities)
+        table.add_row(*map(Text, texts), *map(str, counts))
+    console.print(table)
+
+
+def _show_mobility(console: Console, mechanism: Mechanism, topology: Topology) -> None:
+    freedoms = {name: edge.joint.num_velocities for name, edge in mechanism.joints.items()}
+    in_all = sum(freedoms.values())
+    if not topology.loop_joints:
+        console.print(f"Mobility: {in_all} degrees of freedom (a tree: the joints' in sum)")
+        return
+    loops = len(topology.loop_joints)
+    console.print(
+        f"Mobility: {in_all - 6 * loops} degrees of freedom by count (joints {in_all}, less 6 for "
+        f"each of {loops} loops; more where the loops are of special dimensions)"
+    )
+
+
+def _tree(mechanism: Mechanism, topology: Topology) -> Tree:
+    """Return the spanning tree, each body with the joint that leads to it."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    branches = [Tree(Text(topology.bodies[0], style="bold"))]
+    for body in range(1, len(topology.bodies)):
+        joint = topology.joint_of_body[body]
+        direction = ", against its direction" if topology.reversed[body] else ""
+        kind = type(mechanism.joints[joint].joint).__name__
+        label = Text.assemble((topology.bodies[body], "bold"), f"  by {joint} ({kind}{direction})")
+        branches.append(branches[topology.parent[body]].add(label))
+    return branches[0]
+
+
+def _warnings(mechanism: Mechanism, topology: Topology) -> list[str]:
+    from mbkit.errors import InertiaError
+    from mbkit.model import check_inertias
+
+    warnings = [
+        f"Body '{body.name}' has no mass."
+        for body in mechanism.bodies.values()
+        if body.inertia.mass == 0.0
+    ]
+    if topology.loop_joints:
+        closing = ", ".join(f"'{name}'" for name in topology.loop_joints)
+        warnings.append(
+            f"The mechanism has closed loops, closed by {closing}; it cannot be simulated yet."
+        )
+        return warnings
+    try:
+        check_inertias(mechanism, topology)
+    except InertiaError as error:
+        warnings.append(str(error))
+    return warnings

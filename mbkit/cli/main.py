@@ -1,0 +1,33 @@
+"""The command ``mbkit`` and its subcommands."""
+
+from __future__ import annotations
+
+import click
+
+from mbkit.cli.group import ErrorsAsMessages
+from mbkit.cli.info import info
+from mbkit.cli.plot import plot
+from mbkit.cli.simulate import simulate
+from mbkit.cli.warmup import warmup
+
+
+@click.group(
+    "mbkit", cls=ErrorsAsMessages, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(package_name="mbkit")
+@click.option("--debug", is_flag=True, help="Show where an error was raised.")
+def main(debug: bool) -> None:
+    """Rigid multibody systems: look at a model, simulate it, plot the result.
+
+    \b
+    A model is a TOML file (see examples/models/). A first session:
+      mbkit info arm.toml
+      mbkit simulate arm.toml -o run.nc --t-end 5
+      mbkit plot run.nc -o run.png
+
+    Angles are in radians, all else in SI units.
+    """
+
+
+for command in (info, simulate, plot, warmup):
+    main.add_command(command)

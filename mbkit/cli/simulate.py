@@ -1,0 +1,121 @@
+"""``mbkit simulate``: from a model file to a result file."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+from typing import TYPE_CHECKING
+
+import click
+
+from mbkit.cli.assignments import assign
+from mbkit.cli.compiling import compiling_announced
+from mbkit.cli.files import EXISTING, TARGET, check_target
+from mbkit.errors import UsageError, suggestion
+
+if TYPE_CHECKING:
+    from mbkit.integrators import Tableau
+    from mbkit.results import Result
+
+
+@click.command(short_help="Simulate a model file.")
+@click.argument("model", type=EXISTING)
+@click.option("-o", "--output", type=TARGET, required=True, help="Result file to write (netCDF).")
+@click.option("--force", is_flag=True, help="Replace the result file if it exists.")
+@click.option("--t-end", type=float, default=10.0, show_default=True, help="End time [s].")
+@click.option("--h", type=float, default=1e-3, show_default=True, help="Step size [s].")
+@click.option(
+    "--tableau",
+    default="rk4",
+    show_default=True,
+    help="Coefficients of the Runge-Kutta-Munthe-Kaas method: euler, heun, rk4, dormand_prince5.",
+)
+@click.option(
+    "--q",
+    "positions",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Initial position of a joint; several values separated by commas. May be repeated. "
+    "What is not given stays at the reference configuration.",
+)
+@click.option(
+    "--v",
+    "velocities",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Initial velocity of a joint, likewise. What is not given is zero.",
+)
+@click.option(
+    "--save-every",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Steps between saved instants.",
+)
+def simulate(
+    model: pathlib.Path,
+    output: pathlib.Path,
+    force: bool,
+    t_end: float,
+    h: float,
+    tableau: str,
+    positions: tuple[str, ...],
+    velocities: tuple[str, ...],
+    save_every: int,
+) -> None:
+    """Simulate the model file MODEL and write the result to a file.
+
+    The first start compiles what it needs, which takes up to a minute; it says so. A run that is
+    stopped by Ctrl-C, or by numbers that are no longer finite, is written as far as it got, and
+    the exit code is 1.
+
+    \b
+    Examples:
+      mbkit simulate arm.toml -o run.nc
+      mbkit simulate arm.toml -o run.nc --t-end 2 --h 1e-4 --q elbow=0.5 --v wrist=-1
+      mbkit simulate top.toml -o top.nc --v tip=0,0,30 --save-every 10
+    """
+    check_target(output, force=force)
+
+    import mbkit as mb
+
+    integrator = mb.RungeKuttaMuntheKaas(tableau=_tableau(tableau))
+    mechanism = mb.load_model(model)
+    with compiling_announced():
+        system = mechanism.assemble()
+        q = system.reference_configuration().copy()
+        v = system.checked("v", [0.0] * system.nv)
+        assign(q, system.position_names, system.position_slice, positions, "--q")
+        assign(v, system.velocity_names, system.velocity_slice, velocities, "--v")
+        span = (0.0, t_end)
+        try:
+            run = mb.simulate(
+                system, span, h, integrator=integrator, q=q, v=v, save_every=save_every
+            )
+        except mb.MbkitError as error:
+            if (kept := getattr(error, "result", None)) is not None:
+                _keep(kept, output)
+            raise
+    _keep(run, output)
+    if not run.completed:
+        raise click.ClickException(run.message)
+
+
+def _tableau(name: str) -> Tableau:
+    from mbkit.integrators.tableaus import TABLEAUS
+
+    if name not in TABLEAUS:
+        raise UsageError(f"--tableau: there is no tableau '{name}'; {suggestion(name, TABLEAUS)}")
+    return TABLEAUS[name]
+
+
+def _keep(run: Result, output: pathlib.Path) -> None:
+    """Write the result, complete or not, and say what it is."""
+    run.save(output)
+    click.echo(f"Simulated from {run.t[0]:g} s to {run.t[-1]:g} s.")
+    peak = float(run.kinetic_energy.max())
+    drift = float(abs(run.energy_drift).max())
+    if peak > 0.0 and math.isfinite(peak) and math.isfinite(drift):
+        share = drift / peak
+        click.echo(f"Energy changed by at most {drift:.3g} J, {share:.1e} of the peak kinetic one.")
+    click.echo(f"Wrote {output}: {run.t.size} instants.")

@@ -1,0 +1,73 @@
+"""All faults of a file with the paths of their keys, from cattrs' groups of exceptions."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import attrs
+import cattrs
+
+from mbkit.errors import MbkitError, suggestion
+
+__all__ = ["Faults"]
+
+
+class Faults:
+    """A list of faults that grows while a file is read.
+
+    Attributes
+    ----------
+    lines : list of str
+        One for each fault: the key's path, a colon, what is wrong.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    @contextlib.contextmanager
+    def at(self, *path: str) -> Iterator[None]:
+        """Note what goes wrong inside, and go on after it.
+
+        Parameters
+        ----------
+        *path : str
+            Keys of the part that is being read.
+        """
+        try:
+            yield
+        except (cattrs.BaseValidationError, MbkitError, TypeError) as error:
+            self._note(error, path)
+
+    def add(self, path: tuple[str, ...], message: str) -> None:
+        """Note one fault."""
+        place = ".".join(map(_written, path))
+        self.lines.append(f"{place}: {message}" if place else message)
+
+    def _note(self, error: BaseException, path: tuple[str, ...]) -> None:
+        if isinstance(error, (cattrs.ClassValidationError, cattrs.IterableValidationError)):
+            placed, rest = error.group_exceptions()
+            for inner, note in placed:
+                step = note.index if isinstance(note, cattrs.IterableValidationNote) else note.name
+                self._note(inner, (*path, str(step)))
+            for inner in rest:
+                self._note(inner, path)
+        elif isinstance(error, cattrs.ForbiddenExtraKeysError):
+            known = [field.name for field in attrs.fields(error.cl)]
+            for key in sorted(error.extra_fields):
+                self.add((*path, key), f"unknown key; {suggestion(key, known)}")
+        elif isinstance(error, KeyError) and not isinstance(error, MbkitError):
+            # cattrs has put the key into the path already where it knows the attribute
+            key = str(error.args[0])
+            self.add(path if path[-1:] == (key,) else (*path, key), "is missing.")
+        elif isinstance(error, MbkitError):
+            steps = error.key.split(".") if error.key else []
+            self.add((*path, *steps), str(error))
+        else:
+            self.add(path, str(error))
+
+
+def _written(key: str) -> str:
+    """Return a key as TOML spells it in a path."""
+    is_bare = key.isascii() and key.replace("-", "_").replace("_", "a").isalnum()
+    return key if is_bare else f'"{key}"'

@@ -1,0 +1,174 @@
+"""How the values of a model file are read: strictly, with messages of our own."""
+
+from __future__ import annotations
+
+import functools
+import math
+import typing
+from typing import Annotated, Any
+
+import attrs
+import cattrs
+import numpy as np
+from cattrs.gen import make_dict_structure_fn
+
+from mbkit.errors import MbkitError, ModelFileError, ShapeError
+from mbkit.spatial import FloatArray, rotation_from_quaternion
+from mbkit.spatial.arrays import check_array, frozen_array
+from mbkit.spatial.frames import check_pose, check_rotation
+
+__all__ = ["Matrix", "Pose", "Vector", "converter"]
+
+#: Annotations of fields: an array of a shape, and a pose in any of its forms.
+Vector = Annotated[FloatArray, (3,)]
+Quaternion = Annotated[FloatArray, (4,)]
+Matrix = Annotated[FloatArray, (3, 3)]
+PoseMatrix = Annotated[FloatArray, (4, 4)]
+Pose = Annotated[FloatArray, "pose"]
+
+
+@attrs.frozen
+class PoseTable:
+    """A pose in a file: an origin and at most one rotation, or a matrix."""
+
+    position: Vector | None = None
+    quaternion_wxyz: Quaternion | None = None
+    rotation: Matrix | None = None
+    matrix: PoseMatrix | None = None
+
+    def build(self) -> FloatArray:
+        """Return the pose (4, 4)."""
+        given = [
+            key
+            for key in ("quaternion_wxyz", "rotation", "matrix")
+            if getattr(self, key) is not None
+        ]
+        if len(given) > 1 or (self.matrix is not None and self.position is not None):
+            raise ModelFileError(
+                "a pose takes either matrix, or position with one of quaternion_wxyz and rotation; "
+                f"got {', '.join(['position'] * (self.position is not None) + given)}."
+            )
+        if self.matrix is not None:
+            _keyed("matrix", check_pose, self.matrix, "a pose")
+            return self.matrix
+        C = np.eye(4)
+        if self.position is not None:
+            C[:3, 3] = self.position
+        if self.rotation is not None:
+            _keyed("rotation", check_rotation, self.rotation, "a pose")
+            C[:3, :3] = self.rotation
+        if self.quaternion_wxyz is not None:
+            C[:3, :3] = _keyed("quaternion_wxyz", rotation_from_quaternion, self.quaternion_wxyz)
+        return C
+
+
+def _keyed(key: str, function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except MbkitError as error:
+        error.key = key
+        raise
+
+
+@functools.cache
+def converter() -> cattrs.Converter:
+    """Return the converter for all tables of a model file.
+
+    Returns
+    -------
+    cattrs.Converter
+        It refuses unknown keys, and takes no strings or booleans for numbers.
+    """
+    made = cattrs.Converter(
+        forbid_extra_keys=True,
+        detailed_validation=True,
+        # types of users' joints that are not told here get the value as TOML has it
+        structure_fallback_factory=lambda _: _as_it_is,
+    )
+    made.register_structure_hook(float, _number)
+    made.register_structure_hook(int, _strict(int, "an integer"))
+    made.register_structure_hook(str, _strict(str, "a string"))
+    made.register_structure_hook(bool, _strict(bool, "true or false"))
+    made.register_structure_hook_func(_is_array, _array)
+    made.register_structure_hook_func(_is_shaped, _shaped)
+    made.register_structure_hook_func(lambda kind: kind == Pose, _pose)
+    made.register_structure_hook_factory(attrs.has, lambda kind: _table(made, kind))
+    return made
+
+
+def _table(made: cattrs.Converter, kind: type[Any]) -> Any:
+    structure = make_dict_structure_fn(
+        kind, made, _cattrs_forbid_extra_keys=True, _cattrs_detailed_validation=True
+    )
+
+    def read(value: Any, _: Any = None) -> Any:
+        if not isinstance(value, dict):
+            raise ShapeError(f"must be a table, got {value!r}.")
+        return structure(value, kind)
+
+    return read
+
+
+def _as_it_is(value: Any, _: Any = None) -> Any:
+    return value
+
+
+def _number(value: Any, _: Any = None) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ShapeError(f"must be a number, got {value!r}.")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ShapeError(f"must be finite, got {value!r:.40}.")
+    return number
+
+
+def _strict(kind: type[Any], what: str) -> Any:
+    def read(value: Any, _: Any = None) -> Any:
+        if type(value) is not kind:
+            raise ShapeError(f"must be {what}, got {value!r}.")
+        return value
+
+    return read
+
+
+def _is_array(kind: Any) -> bool:
+    return typing.get_origin(kind) is np.ndarray or kind is np.ndarray
+
+
+def _array(value: Any, _: Any = None) -> FloatArray:
+    """Read an array of numbers of any shape; who gets it checks the shape."""
+    if not isinstance(value, list):
+        raise ShapeError(f"must be an array of numbers, got {value!r}.")
+    if _has_other(value):
+        raise ShapeError(f"must be an array of numbers alone, got {value!r}.")
+    return frozen_array(value)
+
+
+def _has_other(values: list[Any]) -> bool:
+    return any(
+        _has_other(item) if isinstance(item, list) else type(item) not in (int, float)
+        for item in values
+    )
+
+
+def _is_shaped(kind: Any) -> bool:
+    metadata: tuple[Any, ...] = getattr(kind, "__metadata__", ())
+    return bool(metadata) and isinstance(metadata[0], tuple)
+
+
+def _shaped(value: Any, kind: Any) -> FloatArray:
+    array = _array(value)
+    shape: tuple[int, ...] = kind.__metadata__[0]
+    if array.shape != shape:
+        rows = " rows of ".join(map(str, shape)) + " numbers"
+        raise ShapeError(f"must be an array of {rows}, got {value!r}.")
+    check_array(array, shape, "the array")
+    return array
+
+
+def _pose(value: Any, _: Any = None) -> FloatArray:
+    table: PoseTable = converter().structure(value, PoseTable)
+    return frozen_array(table.build())

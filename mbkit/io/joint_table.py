@@ -1,0 +1,144 @@
+"""Joints in a model file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any, cast
+
+import attrs
+import numpy as np
+
+from mbkit.errors import ModelFileError, suggestion
+from mbkit.io.faults import Faults
+from mbkit.io.fields import Pose, converter
+from mbkit.joints import Joint
+from mbkit.spatial import FloatArray
+
+__all__ = ["JointPlace", "read_joint"]
+
+
+@attrs.frozen
+class Frames:
+    """The pair of joint frames."""
+
+    predecessor: Pose | None = None
+    successor: Pose | None = None
+
+
+@attrs.frozen
+class JointPlace:
+    """What it connects, and where it sits."""
+
+    type: str
+    predecessor: str
+    successor: str
+    frames: Frames | None = None
+    reference: Pose | None = None
+    screws_in: str = "successor"
+
+    def options(self) -> dict[str, Any]:
+        """Return the keyword arguments of `Mechanism.add_joint`."""
+        options: dict[str, Any] = {"screws_in": self.screws_in, "reference": self.reference}
+        if self.frames is not None:
+            options["frames"] = (
+                _or_identity(self.frames.predecessor),
+                _or_identity(self.frames.successor),
+            )
+        return options
+
+
+def _or_identity(pose: FloatArray | None) -> FloatArray:
+    return np.eye(4) if pose is None else pose
+
+
+def read_joint(
+    name: str, table: Any, types: Mapping[str, type[Joint]], faults: Faults
+) -> tuple[Joint, JointPlace] | None:
+    """Return a joint and its place.
+
+    Parameters
+    ----------
+    name : str
+        Its key.
+    table : dict
+        Its table.
+    types : mapping
+        Classes by the names that files call them.
+    faults : Faults
+        Where faults are noted.
+
+    Returns
+    -------
+    tuple or None
+        None if there was a fault.
+    """
+    path = ("joints", name)
+    before = len(faults.lines)
+    if not isinstance(table, dict):
+        faults.add(path, f"must be a table, got {table!r}.")
+        return None
+    place_keys = [field.name for field in attrs.fields(JointPlace)]
+    fields = {key: value for key, value in table.items() if key not in place_keys}
+    joint = place = None
+    with faults.at(*path):
+        place = converter().structure(
+            {key: value for key, value in table.items() if key in place_keys}, JointPlace
+        )
+    with faults.at(*path):
+        kind = _joint_class(table.get("type"), types)
+        if kind is not None:
+            _check_keys(kind, fields, place_keys, path, faults)
+            joint = _build(kind, name, fields)
+    if joint is None or place is None or len(faults.lines) > before:
+        return None
+    return joint, place
+
+
+def _joint_class(name: Any, types: Mapping[str, type[Joint]]) -> type[Joint] | None:
+    """Return the class of that name; None where there is no name to speak of."""
+    if not isinstance(name, str):
+        return None  # reported as a fault of the place
+    if name in types:
+        return types[name]
+    # A file must not make Python import what it names: only what the user has imported counts.
+    module, colon, attribute = name.partition(":")
+    kind = getattr(sys.modules.get(module), attribute, None) if colon else None
+    if isinstance(kind, type) and issubclass(kind, Joint):
+        return kind
+    remedy = (
+        f"import its module first, or pass joint_types={{{name!r}: Class}} to load_model."
+        if colon
+        else suggestion(name, types)
+    )
+    error = ModelFileError(f"{name!r} is no known type of joint; {remedy}")
+    error.key = "type"
+    raise error
+
+
+def _check_keys(
+    kind: type[Joint],
+    fields: dict[str, Any],
+    place_keys: list[str],
+    path: tuple[str, ...],
+    faults: Faults,
+) -> None:
+    lost = fields.pop("not_written", None)
+    if lost is not None:
+        faults.add(
+            (*path, "not_written"),
+            f"this joint of class {kind.__name__} is not complete in the file: {lost} could not "
+            "be written; build the mechanism in Python.",
+        )
+    known = [field.name for field in attrs.fields(kind) if field.init] if attrs.has(kind) else []
+    known = [*(key for key in known if key != "name"), *place_keys]
+    for key in list(fields):
+        if key not in known:
+            faults.add((*path, key), f"unknown key; {suggestion(key, known)}")
+            del fields[key]
+
+
+def _build(kind: type[Joint], name: str, fields: dict[str, Any]) -> Joint:
+    if attrs.has(kind):
+        return cast("Joint", converter().structure({"name": name, **fields}, kind))
+    return kind(name)

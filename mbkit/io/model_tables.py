@@ -1,0 +1,88 @@
+"""From the tables of a model file to a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from mbkit.errors import ModelError
+from mbkit.io.body_table import read_body
+from mbkit.io.faults import Faults
+from mbkit.io.fields import Vector, converter
+from mbkit.io.joint_table import read_joint
+from mbkit.joints import Joint
+from mbkit.model import Body, Mechanism
+from mbkit.model.joint_types import JOINT_TYPES
+from mbkit.spatial.arrays import frozen_array
+from mbkit.topology import check_name
+
+__all__ = ["read_mechanism"]
+
+
+@attrs.frozen
+class _Head:
+    """The keys of the file outside of its tables of bodies and joints."""
+
+    mbkit_model: int
+    name: str
+    gravity: Vector = attrs.field(factory=lambda: frozen_array((0.0, 0.0, -9.81)))
+    bodies: dict[str, Any] = attrs.field(factory=dict)
+    joints: dict[str, Any] = attrs.field(factory=dict)
+
+
+def read_mechanism(
+    document: dict[str, Any], joint_types: Mapping[str, type[Joint]]
+) -> tuple[Mechanism, list[str]]:
+    """Return the mechanism of a document, and its faults.
+
+    Parameters
+    ----------
+    document : dict
+        What TOML was parsed to.
+    joint_types : mapping
+        Joint classes, besides those of mbkit, by the names that the file calls them.
+
+    Returns
+    -------
+    tuple
+        The mechanism without its faulty parts, and a line for each fault.
+    """
+    faults = Faults()
+    mechanism = Mechanism("faulty")
+    head = None
+    with faults.at():
+        head = converter().structure(document, _Head)
+    if head is not None:
+        with faults.at("name"):
+            mechanism = Mechanism(head.name, head.gravity)
+    for key, table in _tables(document, "bodies").items():
+        body = Body(key) if _is_name(key) else None  # stands in where the table is at fault
+        with faults.at("bodies", key):
+            body = read_body(key, table)
+        if body is not None:
+            with faults.at("bodies", key):
+                mechanism.add_body(body)
+    types = {**JOINT_TYPES, **joint_types}
+    for key, table in _tables(document, "joints").items():
+        made = read_joint(key, table, types, faults)
+        if made is not None:
+            joint, place = made
+            with faults.at("joints", key):
+                mechanism.add_joint(joint, place.predecessor, place.successor, **place.options())
+    return mechanism, faults.lines
+
+
+def _tables(document: dict[str, Any], key: str) -> dict[str, Any]:
+    tables = document.get(key, {})
+    return tables if isinstance(tables, dict) else {}  # else: reported with the head
+
+
+def _is_name(key: str) -> bool:
+
+    try:
+        check_name("Body", key)
+    except ModelError:
+        return False
+    return True

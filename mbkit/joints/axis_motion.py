@@ -1,0 +1,66 @@
+"""Screw motions given by an axis: its direction, a point of it, and the pitch."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import attrs
+import numpy as np
+
+from mbkit.joints.screw_motion import ScrewMotion
+from mbkit.spatial.arrays import (
+    EQUAL,
+    ORIGIN,
+    Z_AXIS,
+    FloatArray,
+    check_direction,
+    frozen_array,
+    shown,
+    stored_vector,
+)
+
+__all__ = ["AxisMotion"]
+
+
+@attrs.frozen(slots=False)  # a dictionary for the cached property
+class AxisMotion(ScrewMotion):
+    """A screw motion along the axis through a point; subclasses say how far it turns and shifts.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the mechanism.
+    axis : ndarray, shape (3,), default z
+        Of any length but zero.
+    point : ndarray, shape (3,), default the origin
+        [m]
+    """
+
+    name: str
+    axis: FloatArray = attrs.field(
+        default=Z_AXIS,
+        converter=frozen_array,
+        validator=check_direction,
+        eq=EQUAL,
+        hash=False,
+        repr=shown,
+    )
+    point: FloatArray = attrs.field(
+        default=ORIGIN,
+        converter=frozen_array,
+        validator=stored_vector,
+        eq=EQUAL,
+        hash=False,
+        repr=shown,
+    )
+
+    @functools.cached_property
+    def screw(self) -> FloatArray:
+        """Screw X = (r e, r p x e + l e): e of length one along the axis, rate r, lead l."""
+        e = self.axis / np.abs(self.axis).max()  # first: the length may be beyond all numbers
+        e = e / math.hypot(*e)
+        X = np.concatenate([self.rate * e, self.rate * np.cross(self.point, e) + self.lead * e])
+        X += 0.0  # no negative zeros
+        X.flags.writeable = False
+        return X

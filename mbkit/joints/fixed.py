@@ -1,0 +1,53 @@
+"""No motion."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+import numpy as np
+
+from mbkit.joints.joint import Joint
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["FixedJoint"]
+
+
+@final
+@attrs.frozen
+class FixedJoint(Joint):
+    """Two bodies held together: their joint frames coincide.
+
+    For computing the bodies are merged into one; each still answers by its name.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the mechanism.
+
+    Examples
+    --------
+    >>> FixedJoint("weld").num_velocities
+    0
+    """
+
+    num_positions = 0
+    num_velocities = 0
+
+    name: str
+
+    def pose(self, q: FloatArray) -> FloatArray:
+        """Return the identity."""
+        return np.eye(4)
+
+    def motion_subspace(self, q: FloatArray) -> FloatArray:
+        """Return no column, (6, 0)."""
+        return np.zeros((6, 0))
+
+    def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return zero."""
+        return np.zeros(6)
+
+    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
+        """Return all wrenches, the identity."""
+        return np.eye(6)

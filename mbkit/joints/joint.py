@@ -1,0 +1,176 @@
+"""The contract of joints."""
+
+from __future__ import annotations
+
+import abc
+
+import numpy as np
+
+from mbkit.errors import JointError
+from mbkit.joints.kernels import JointKernels
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["Joint"]
+
+
+class Joint(abc.ABC):
+    """How a successor body can move relative to a predecessor body.
+
+    Either body carries a joint frame; the pose of the successor's in the predecessor's is T(q). The
+    mechanism says where the joint frames sit on the bodies; a joint knows nothing of bodies.
+
+    Subclass it to make a joint of your own, as a plain class or under ``attrs.frozen``. With nq for
+    `num_positions`, nv for `num_velocities`:
+
+    What must be given
+
+    1. ``name``: set by ``super().__init__(name)``, or an attribute of an attrs class.
+    2. ``num_positions``, ``num_velocities``: integers, nv in 0..6; class attributes or properties.
+    3. ``pose(q) -> (4, 4)``: the pose T(q), a rotation and a translation exactly, to rounding.
+    4. ``motion_subspace(q) -> (6, nv)``: S, expressed in the successor's joint frame, angular part
+       first. Column k is vee(T^-1 dT/de) for T = pose(retract(q, e e_k)) at e = 0.
+    5. ``bias(q, v) -> (6,)``: Sdot v, the component-wise rate of S along the motion with velocity v
+       times v.
+
+    What has a default
+
+    6. ``retract(q, dx) -> (nq,)``: the configuration that a step dx (nv,) leads to, with
+       retract(q, 0) = q. Default q + dx.
+    7. ``difference(q0, q1) -> (nv,)``: the inverse, retract(q0, difference(q0, q1)) stands for the
+       configuration q1. Default q1 - q0.
+    8. ``dexp_inv(x, v) -> (nv,)``: the rate xdot while q = retract(q0, x) moves with velocity v.
+       Default v. It must not depend on q0: retract has to come from a group (q0 times exp(x)), or
+       from coordinates that are simply added.
+    9. ``neutral() -> (nq,)``: a configuration. Default zeros.
+    10. ``constraint_wrenches(q) -> (6, 6 - nv)``: a basis, in the successor's joint frame, of the
+        wrenches that do no work along S. Default an orthonormal one by singular value
+        decomposition.
+
+    Where nq differs from nv, 6 to 8 must be given; who gives one of them gives all three.
+
+    What compiled joints add
+
+    11. ``kernels()``: compiled forms of 4 to 8 and 10, a `JointKernels`. Default None: the methods
+        above are called.
+    12. ``parameters()``: numbers that the compiled forms get. Default none.
+    13. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
+        work: they give K^-1 T K and Ad_K^-1 S. Default the identity.
+    14. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
+        lead; the recursions then compute it in place. Default None.
+
+    What must hold
+
+    - T and S are smooth in q; S(q) has rank nv but at isolated configurations.
+    - The velocity v belongs to S alone: T^-1 dT/dt = hat(S v). For nq = nv with the default
+      retract, v is dq/dt.
+    - The functions depend on their arguments only, change none of them, and keep no memory: a
+      system calls them from several threads, several times a step.
+    - Returned arrays are new, or never changed again.
+
+    What may be assumed
+
+    - q is what `neutral` or `retract` returned, or was checked by the system's user; float64 arrays
+      of the shapes above, possibly read-only. NaN may come in and must come out.
+
+    `mbkit.Mechanism.add_joint` checks the structure (`check_joint_definition`);
+    ``tests/contracts/test_joint.py`` checks everything against `pose`, for every joint of mbkit.
+
+    Attributes
+    ----------
+    name : str
+        Unique in a mechanism.
+    num_positions, num_velocities : int
+        nq and nv.
+
+    Examples
+    --------
+    A slider on a parabola z = x^2 that does not turn:
+
+    >>> class ParabolaJoint(Joint):
+    ...     num_positions = num_velocities = 1
+    ...
+    ...     def pose(self, q):
+    ...         T = np.eye(4)
+    ...         T[:3, 3] = q[0], 0.0, q[0] ** 2
+    ...         return T
+    ...
+    ...     def motion_subspace(self, q):
+    ...         return np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 2.0 * q[0]]]).T
+    ...
+    ...     def bias(self, q, v):
+    ...         return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * v[0] ** 2])
+    >>> slider = ParabolaJoint("slider")
+    >>> slider.constraint_wrenches(np.zeros(1)).shape
+    (6, 5)
+    """
+
+    name: str
+    num_positions: int
+    num_velocities: int
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @abc.abstractmethod
+    def pose(self, q: FloatArray) -> FloatArray:
+        """Return the pose T(q) of the successor's joint frame in the predecessor's, (4, 4)."""
+
+    def motion_subspace(self, q: FloatArray) -> FloatArray:
+        """Return S (6, nv): the successor's twist relative to the predecessor is S v.
+
+        Body-fixed: in the successor's joint frame, angular first. [rad/s, m/s per unit of v]
+        """
+        raise JointError(_needs(self, "motion_subspace"))
+
+    def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return Sdot v (6,), in the successor's joint frame."""
+        raise JointError(_needs(self, "bias"))
+
+    def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
+        """Return the configuration (nq,) that the step dx (nv,) leads to from q."""
+        return q + dx
+
+    def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
+        """Return the step (nv,) that leads from q0 to q1."""
+        return q1 - q0
+
+    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the rate xdot (nv,) of the step x while retract(q0, x) moves with velocity v."""
+        return v
+
+    def neutral(self) -> FloatArray:
+        """Return the configuration (nq,) from which a motion starts unless another is given."""
+        return np.zeros(self.num_positions)
+
+    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
+        """Return a basis (6, 6 - nv) of the wrenches that do no work along S."""
+        S = self.motion_subspace(q)
+        # the left singular vectors beyond the range of S
+        return np.linalg.svd(S)[0][:, self.num_velocities :]
+
+    def kernels(self) -> JointKernels | None:
+        """Return the compiled forms of the methods, or None for a joint in Python."""
+        return None
+
+    def parameters(self) -> FloatArray:
+        """Return the numbers (n,) that the compiled forms get."""
+        return np.zeros(0)
+
+    @property
+    def canonical_frame(self) -> FloatArray:
+        """Pose (4, 4), in the joint frame, of the frame in which the compiled forms work."""
+        return np.eye(4)
+
+    def screw_form(self) -> tuple[float, float] | None:
+        """Return (rate, lead) of a screw motion about z of the canonical frame, else None.
+
+        The rate is in radians, the lead in metres, both by unit of q.
+        """
+        return None
+
+
+def _needs(joint: Joint, method: str) -> str:
+    return (
+        f"Joint {getattr(joint, 'name', '?')!r}: {type(joint).__name__} must define "
+        f"{method}; give motion_subspace(q) -> (6, nv) and bias(q, v) -> (6,) besides pose."
+    )

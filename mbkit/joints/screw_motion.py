@@ -1,0 +1,116 @@
+"""The motion of all joints with one degree of freedom that is a screw."""
+
+from __future__ import annotations
+
+import abc
+import functools
+import math
+
+import numpy as np
+
+from mbkit.joints.joint import Joint
+from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.frames import inverse
+
+__all__ = ["ScrewMotion"]
+
+
+class ScrewMotion(Joint):
+    """T(q) = exp(X q) with a constant screw X = (w, v); the named joints say what X is.
+
+    In a frame K whose z axis lies on the screw's axis, X is (0, 0, rate, 0, 0, lead), and
+    T = K (rotation by rate q about z, translation by lead q along z) K^-1.
+    """
+
+    num_positions = 1
+    num_velocities = 1
+
+    @property
+    @abc.abstractmethod
+    def screw(self) -> FloatArray:
+        """Screw X (6,) of a unit of q, in the joint frame: (w, v), angular first."""
+
+    @property
+    @abc.abstractmethod
+    def rate(self) -> float:
+        """Rotation about the axis by unit of q, zero or positive. [rad]."""
+
+    @property
+    @abc.abstractmethod
+    def lead(self) -> float:
+        """Translation along the axis by unit of q; positive where the rate is zero. [m]."""
+
+    @property
+    def canonical_frame(self) -> FloatArray:
+        """Frame K (4, 4), in the joint frame, with its z axis on the screw's axis.
+
+        Its origin is the axis' point next to the origin of the joint frame, w x v / |w|^2; the
+        origin itself for a translation.
+        """
+        return self._frames[0]
+
+    @functools.cached_property
+    def _frames(self) -> tuple[FloatArray, FloatArray]:
+        """K and its inverse."""
+        w, v = self.screw[:3], self.screw[3:]
+        K = np.eye(4)
+        if self.rate > 0.0:
+            K[:3, :3] = _frame_along(w / self.rate)
+            K[:3, 3] = np.cross(w / self.rate, v / self.rate)
+        else:
+            K[:3, :3] = _frame_along(v / self.lead)
+        K_inverse = inverse(K)
+        K.flags.writeable = K_inverse.flags.writeable = False
+        return K, K_inverse
+
+    def pose(self, q: FloatArray) -> FloatArray:
+        """Return exp(X q); see `Joint.pose`."""
+        K, K_inverse = self._frames
+        c, s = math.cos(self.rate * q[0]), math.sin(self.rate * q[0])
+        turned = np.eye(4)
+        turned[0, 0] = turned[1, 1] = c
+        turned[1, 0], turned[0, 1] = s, -s
+        turned[2, 3] = self.lead * q[0]
+        return K @ turned @ K_inverse
+
+    def motion_subspace(self, q: FloatArray) -> FloatArray:
+        """Return X as a column: exp(X q) leaves its own screw where it is."""
+        S: FloatArray = self.screw.reshape(6, 1)
+        return S
+
+    def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return zero: S is constant."""
+        return np.zeros(6)
+
+    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
+        """Return the five wrenches reciprocal to X, along the axes of the canonical frame.
+
+        About z it is the wrench (0, 0, -lead, 0, 0, rate), divided by its length.
+        """
+        W = np.zeros((6, 5))
+        W[[0, 1, 3, 4], [0, 1, 2, 3]] = 1.0
+        size = math.hypot(self.rate, self.lead)
+        W[2, 4], W[5, 4] = -self.lead / size, self.rate / size
+        R, p = self._frames[0][:3, :3], self._frames[0][:3, 3]
+        # Ad_K^-T (t, f) = (R t + p x R f, R f)
+        forces = R @ W[3:]
+        return np.vstack([R @ W[:3] + np.cross(p, forces.T).T, forces])
+
+    def screw_form(self) -> tuple[float, float]:
+        """Return (rate, lead); see `Joint.screw_form`."""
+        return self.rate, self.lead
+
+
+def _frame_along(e: FloatArray) -> FloatArray:
+    """Return a rotation (3, 3) whose third column is the unit vector e; the identity for z.
+
+    The shortest turn of z to e is I + u~ + u~^2 / (1 + e.z) with u = z x e. In the lower half
+    space, where 1 + e.z vanishes, -e takes the place of e, and half a turn about x comes first.
+    """
+    R: FloatArray
+    if e[2] < 0.0:
+        R = _frame_along(-e) * np.array([1.0, -1.0, -1.0])
+        return R
+    u = np.array([[0.0, 0.0, e[0]], [0.0, 0.0, e[1]], [-e[0], -e[1], 0.0]])
+    R = np.eye(3) + u + u @ u / (1.0 + e[2])
+    return R

@@ -1,0 +1,10 @@
+"""Mechanisms: bodies, joints between them, and where these sit."""
+
+from mbkit.model.body import Body as Body
+from mbkit.model.connection import Connection as Connection
+from mbkit.model.document import to_document as to_document
+from mbkit.model.document import to_toml as to_toml
+from mbkit.model.inertias import check_inertias as check_inertias
+from mbkit.model.mechanism import Mechanism as Mechanism
+
+__all__ = ["Body", "Connection", "Mechanism", "check_inertias", "to_document", "to_toml"]

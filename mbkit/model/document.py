@@ -1,0 +1,167 @@
+"""A mechanism as plain data, and as the text of a model file."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from mbkit.joints import Joint
+from mbkit.model.body import Body
+from mbkit.model.connection import Connection
+from mbkit.model.joint_types import type_name
+from mbkit.model.toml_text import render
+from mbkit.spatial import FloatArray, SpatialInertia, inverse
+
+if TYPE_CHECKING:
+    from mbkit.model.mechanism import Mechanism
+
+__all__ = ["FORMAT_VERSION", "to_document", "to_toml"]
+
+#: Version of the format, the value of the key ``mbkit_model``.
+FORMAT_VERSION = 1
+
+
+def to_document(mechanism: Mechanism) -> dict[str, Any]:
+    """Return a mechanism as nested dictionaries, lists, strings and numbers.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any mechanism.
+
+    Returns
+    -------
+    dict
+        The content of a model file (``docs/model-file.md``). All numbers are the mechanism's own:
+        reading them gives an equal mechanism. What a user's joint holds and a file cannot is
+        listed under the joint's key ``not_written``.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> to_document(mb.Mechanism("empty"))
+    {'mbkit_model': 1, 'name': 'empty', 'gravity': [0.0, 0.0, -9.81]}
+    """
+    document: dict[str, Any] = {
+        "mbkit_model": FORMAT_VERSION,
+        "name": mechanism.name,
+        "gravity": mechanism.gravity.tolist(),
+    }
+    if mechanism.bodies:
+        document["bodies"] = {name: _body(body) for name, body in mechanism.bodies.items()}
+    if mechanism.joints:
+        document["joints"] = {
+            name: _connection(edge, mechanism) for name, edge in mechanism.joints.items()
+        }
+    return document
+
+
+def to_toml(mechanism: Mechanism) -> str:
+    """Return a mechanism as the text of a model file; the same mechanism gives the same text.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any mechanism.
+
+    Returns
+    -------
+    str
+        TOML (``docs/model-file.md``).
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("one")
+    >>> ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(2.5, radius=1.0)))
+    >>> print(to_toml(mech))
+    mbkit_model = 1
+    name = "one"
+    gravity = [0.0, 0.0, -9.81]
+    <BLANKLINE>
+    [bodies.ball]
+    mass = 2.5
+    com = [0.0, 0.0, 0.0]
+    moment_about_com = [1.0, 1.0, 1.0]
+    <BLANKLINE>
+    """
+    return render(to_document(mechanism))
+
+
+def _body(body: Body) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    if body.inertia != SpatialInertia.zero():
+        table["mass"] = body.inertia.mass
+        table["com"] = body.inertia.com.tolist()
+        table["moment_about_com"] = _moment(body.inertia.moment_about_com)
+    if not np.array_equal(body.pose, np.eye(4)):
+        table["pose"] = _pose(body.pose)
+    return table
+
+
+def _moment(moment: FloatArray) -> list[Any]:
+    diagonal = moment.diagonal()
+    is_diagonal = np.array_equal(moment, np.diag(diagonal))
+    rows: list[Any] = (diagonal if is_diagonal else moment).tolist()
+    return rows
+
+
+def _pose(C: FloatArray) -> dict[str, Any]:
+    table = {}
+    if C[:3, 3].any():
+        table["position"] = C[:3, 3].tolist()
+    if not np.array_equal(C[:3, :3], np.eye(3)):
+        table["rotation"] = C[:3, :3].tolist()
+    return table
+
+
+def _connection(edge: Connection, mechanism: Mechanism) -> dict[str, Any]:
+    table = {
+        "type": type_name(edge.joint),
+        "predecessor": edge.predecessor,
+        "successor": edge.successor,
+        **_fields(edge.joint),
+    }
+    # Without frames a reader takes the joint's axes as given in the world, and computes just this.
+    bodies = {mechanism.world.name: mechanism.world, **mechanism.bodies}
+    in_world = [inverse(bodies[name].pose) for name in (edge.predecessor, edge.successor)]
+    if not all(map(np.array_equal, in_world, (edge.S_pred, edge.S_succ))):
+        table["frames"] = {"predecessor": _pose(edge.S_pred), "successor": _pose(edge.S_succ)}
+    return table
+
+
+def _fields(joint: Joint) -> dict[str, Any]:
+    kind = type(joint)
+    if attrs.has(kind):
+        # TOML has no None; where it is the default, leaving the key out says the same
+        values = {
+            field.name: getattr(joint, field.name)
+            for field in attrs.fields(kind)
+            if field.name != "name"
+            and not (field.default is None and getattr(joint, field.name) is None)
+        }
+        plain = {key: _plain(value) for key, value in values.items()}
+        lost = [key for key, value in plain.items() if value is None]
+        written = {key: value for key, value in plain.items() if value is not None}
+    else:
+        # What the constructor of a plain class takes is not known: only the name goes to a file.
+        written = {}
+        lost = [
+            key
+            for key in vars(joint)
+            if key != "name" and not isinstance(getattr(kind, key, None), functools.cached_property)
+        ]
+    return {**written, "not_written": sorted(lost)} if lost else written
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as TOML can hold it, None if it cannot."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        items = [_plain(item) for item in value]
+        return None if any(item is None for item in items) else items
+    return value if isinstance(value, (bool, int, float, str)) else None

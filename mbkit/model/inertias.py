@@ -1,0 +1,148 @@
+"""Whether every motion at the end of a branch has inertia."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from mbkit.errors import InertiaError
+from mbkit.spatial import SpatialInertia, inverse
+from mbkit.spatial.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from mbkit.model.connection import Connection
+    from mbkit.model.mechanism import Mechanism
+    from mbkit.topology import Topology
+
+__all__ = ["check_inertias"]
+
+#: A part of the inertias summed up, below which what is left of them is rounding.
+TOLERANCE = 1e-13
+
+_SHOWN = 12  # names in a message
+
+
+@attrs.define
+class _Part:
+    """Bodies that joints without velocities hold together."""
+
+    number: int  # of the first body, in the topology
+    parent: int  # index of the part towards the world
+    bodies: list[str]
+    inertia: SpatialInertia  # in the frame of the first body
+    is_tip: bool = True
+    is_massless: bool = True  # with all that is beyond
+
+
+def check_inertias(mechanism: Mechanism, topology: Topology) -> None:
+    """Raise if a motion at the end of a branch has no inertia, so that no force could drive it.
+
+    Bodies that are fixed together count as one. What hangs on a moving joint must have mass
+    somewhere; and the last body of a branch must resist every motion that its joint allows: a point
+    mass on the axis of its own revolute joint does not.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Bodies and joints.
+    topology : Topology
+        Its spanning tree.
+
+    Raises
+    ------
+    InertiaError
+        Naming the joint and the bodies beyond it.
+
+    Notes
+    -----
+    For a tip with inertia M and motion subspace S, both in one frame, at the neutral configuration:
+    S^T M S must be positive definite. It is regarded as singular if its smallest eigenvalue is
+    below 1e-13, measured in the size of the terms that were summed up, |S|^T |M| |S|.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("pendulum")
+    >>> rod = mech.add_body(mb.Body("rod"))
+    >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge"), mech.world, rod)
+    >>> check_inertias(mech, mech.topology())
+    Traceback (most recent call last):
+    mbkit.errors.InertiaError: Joint 'hinge' moves body 'rod', which has no inertia; \
+give it mass, or hold it by an mbkit.FixedJoint.
+    """
+    parts = _merged(mechanism, topology)
+    for part in reversed(parts[1:]):
+        towards = parts[part.parent]
+        part.is_massless &= part.inertia.mass == 0.0
+        towards.is_tip = False
+        towards.is_massless &= part.is_massless
+    for part in parts[1:]:
+        joint = topology.joint_of_body[part.number]
+        if part.is_massless:
+            beyond = topology.subtree(part.bodies[0])
+            verb = "has" if len(beyond) == 1 else "have"
+            raise InertiaError(
+                f"Joint {joint!r} moves {_listed(beyond)}, which {verb} no inertia; "
+                f"give {'it' if len(beyond) == 1 else 'one of them'} mass, or hold "
+                f"{'it' if len(beyond) == 1 else 'them'} by an mbkit.FixedJoint."
+            )
+        if part.is_tip:
+            _check_tip(part, mechanism.joints[joint])
+
+
+def _merged(mechanism: Mechanism, topology: Topology) -> list[_Part]:
+    """Return the parts in regular numbering, the world's first."""
+    parts = [_Part(0, -1, [topology.bodies[0]], SpatialInertia.zero())]
+    seats: list[tuple[int, FloatArray]] = [(0, np.eye(4))]  # part, and pose in it, of each body
+    for number, body in enumerate(topology.bodies[1:], start=1):
+        edge = mechanism.joints[topology.joint_of_body[number]]
+        part, C = seats[topology.parent[number]]
+        if edge.joint.num_velocities == 0:
+            step = edge.S_pred @ edge.joint.pose(edge.joint.neutral()) @ inverse(edge.S_succ)
+            seats.append((part, C @ (inverse(step) if topology.reversed[number] else step)))
+            parts[part].bodies.append(body)
+        else:
+            seats.append((len(parts), np.eye(4)))
+            parts.append(_Part(number, part, [body], SpatialInertia.zero()))
+        part, C = seats[number]
+        parts[part].inertia += mechanism.bodies[body].inertia.transformed(C)
+    return parts
+
+
+def _listed(bodies: tuple[str, ...] | list[str]) -> str:
+    names = ", ".join(repr(body) for body in bodies[:_SHOWN])
+    more = f" and {len(bodies) - _SHOWN} more" if len(bodies) > _SHOWN else ""
+    return f"{'body' if len(bodies) == 1 else 'bodies'} {names}{more}"
+
+
+def _check_tip(part: _Part, edge: Connection) -> None:
+    S = _subspace(edge, part.bodies[0])
+    M = part.inertia.matrix()
+    size = np.sqrt(np.einsum("ik,ij,jk->k", np.abs(S), np.abs(M), np.abs(S)))
+    # A motion without any inertia has size zero: it is divided by one, and stays zero.
+    size[size == 0.0] = 1.0
+    resistance = S.T @ M @ S / np.outer(size, size)
+    if np.linalg.eigvalsh(resistance)[0] > TOLERANCE:
+        return
+    many = len(part.bodies) > 1
+    raise InertiaError(
+        f"Joint {edge.joint.name!r} allows a motion of {_listed(part.bodies)}, at the end of its "
+        f"branch, which {'have' if many else 'has'} no inertia in that direction; give "
+        f"{'one of them' if many else 'it'} a moment of inertia, or a centre of mass off the axis."
+    )
+
+
+def _subspace(edge: Connection, body: str) -> FloatArray:
+    """Return the motion subspace of `body`, in its own frame, at the neutral configuration."""
+    from mbkit.lie import SE3
+
+    q = edge.joint.neutral()
+    S: FloatArray = edge.joint.motion_subspace(q)
+    if body == edge.successor:
+        S = SE3.Ad(edge.S_succ) @ S
+    else:
+        # seen from the successor, the predecessor moves by -S; T takes that into its joint frame
+        S = -SE3.Ad(edge.S_pred @ edge.joint.pose(q)) @ S
+    return S

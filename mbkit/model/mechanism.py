@@ -1,0 +1,335 @@
+"""Mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar, final
+
+from numpy.typing import ArrayLike
+
+from mbkit.errors import ShapeError, UsageError
+from mbkit.joints import Joint, check_joint_definition
+from mbkit.model.body import Body
+from mbkit.model.connection import Connection, joint_frames
+from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
+from mbkit.topology import WORLD, BodyGraph, Topology, build_topology, check_name
+
+if TYPE_CHECKING:
+    from mbkit.coordinates import RelativeCoordinates
+    from mbkit.systems import System
+
+__all__ = ["Mechanism"]
+
+JointType = TypeVar("JointType", bound=Joint)
+
+
+@final
+class Mechanism:
+    """Bodies and the joints between them: what is built, before anything is computed.
+
+    It grows by `add_body` and `add_joint` and is assembled into a system of equations, which does
+    not look back: what is added afterwards is in the next system.
+
+    Parameters
+    ----------
+    name : str
+        For messages, files and titles.
+    gravity : array_like, shape (3,), default (0, 0, -9.81)
+        In the world. [m/s^2]
+
+    Raises
+    ------
+    ModelError, ShapeError, GeometryError
+        If the name does not fit, or gravity is not a finite vector of three.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("pendulum")
+    >>> inertia = mb.SpatialInertia.from_com(mass=1.0, com=(0.5, 0, 0))
+    >>> rod = mech.add_body(mb.Body("rod", inertia))
+    >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, rod)
+    >>> mech
+    <Mechanism 'pendulum': 1 body, 1 joint>
+    >>> mech.joints["hinge"].successor
+    'rod'
+    """
+
+    def __init__(self, name: str, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+        check_name("Mechanism", name)
+        self._name = name
+        self._gravity = frozen_array(gravity)
+        check_array(self._gravity, (3,), f"Mechanism {name!r}: gravity")
+        self._world = Body(WORLD)
+        self._bodies: dict[str, Body] = {}
+        self._joints: dict[str, Connection] = {}
+        self._graph = BodyGraph()
+
+    @property
+    def name(self) -> str:
+        """Name of the mechanism."""
+        return self._name
+
+    @property
+    def gravity(self) -> FloatArray:
+        """Acceleration of free fall in the world, shape (3,). [m/s^2]."""
+        return self._gravity
+
+    @property
+    def world(self) -> Body:
+        """The inertial frame, which is body 0."""
+        return self._world
+
+    @property
+    def bodies(self) -> Mapping[str, Body]:
+        """Bodies by name, in the order of adding, without the world."""
+        return MappingProxyType(self._bodies)
+
+    @property
+    def joints(self) -> Mapping[str, Connection]:
+        """Joints in their places by name, in the order of adding."""
+        return MappingProxyType(self._joints)
+
+    def add_body(self, body: Body) -> Body:
+        """Add a body.
+
+        Parameters
+        ----------
+        body : Body
+            Its name must be new.
+
+        Returns
+        -------
+        Body
+            The same.
+
+        Raises
+        ------
+        DuplicateNameError
+            If there is a body of that name; "world" is taken.
+
+        Examples
+        --------
+        >>> mech = Mechanism("empty")
+        >>> rod = mech.add_body(Body("rod"))
+        >>> list(mech.bodies)
+        ['rod']
+        """
+        if not isinstance(body, Body):
+            raise ShapeError(f"A body must be an mbkit.Body, got {body!r}.")
+        self._graph.add_body(body.name)
+        self._bodies[body.name] = body
+        return body
+
+    def add_joint(
+        self,
+        joint: JointType,
+        predecessor: Body | str,
+        successor: Body | str,
+        *,
+        frames: tuple[ArrayLike, ArrayLike] | None = None,
+        reference: ArrayLike | None = None,
+        screws_in: str = "successor",
+    ) -> JointType:
+        """Connect two bodies by a joint.
+
+        The joint's axes and points are given in the joint frame (`frames`), in the frame of one of
+        the bodies (`reference`), or, with neither, in the world, where each body stands at its
+        `Body.pose`.
+
+        Parameters
+        ----------
+        joint : Joint
+            Its name must be new.
+        predecessor, successor : Body or str
+            Two different bodies; the position of the joint is that of the successor relative to
+            the predecessor.
+        frames : pair of array_like, shape (4, 4), optional
+            Poses (S_pred, S_succ) of the joint frame in the two bodies' frames.
+        reference : array_like, shape (4, 4), optional
+            Pose of the successor in the predecessor where the joint's pose is the identity.
+        screws_in : {"successor", "predecessor"}
+            With `reference`: the body in whose frame the joint's axes are given.
+
+        Returns
+        -------
+        Joint
+            The same.
+
+        Raises
+        ------
+        NameUnknownError, DuplicateNameError, TopologyError
+            If a body is unknown, the joint's name is taken, or both bodies are the same.
+        JointError
+            If the joint's definition is wrong (`mbkit.joints.check_joint_definition`).
+        UsageError, ShapeError, GeometryError
+            If the description of its place is contradictory, or a pose is none.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("door")
+        >>> door = mech.add_body(mb.Body("door"))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", point=(1, 0, 0)), "world", "door")
+        >>> float(mech.joints["hinge"].joint.screw[4])
+        -1.0
+        """
+        check_joint_definition(joint)
+        names = self._name_of(predecessor), self._name_of(successor)
+        self._graph.check_joint(joint.name, *names)
+        pair = joint_frames(
+            joint,
+            *map(self._body, names),
+            frames=frames,
+            reference=reference,
+            screws_in=screws_in,
+        )
+        self._graph.add_joint(joint.name, *names)
+        self._joints[joint.name] = Connection(joint, *names, *pair)
+        return joint
+
+    def _body(self, name: str) -> Body:
+        return self._world if name == WORLD else self._bodies[name]
+
+    def _name_of(self, body: Body | str) -> str:
+        """Return the name of a body, which must be the mechanism's own if there is one such."""
+        if isinstance(body, str):
+            return body
+        if not isinstance(body, Body):
+            raise UsageError(f"A joint connects bodies or names of bodies, got {body!r}.")
+        own = self._world if body.name == WORLD else self._bodies.get(body.name, body)
+        if own != body:
+            raise UsageError(
+                f"Body {body.name!r} is not the one that was added to mechanism {self._name!r}; "
+                "use the body that add_body returned, or its name."
+            )
+        return body.name
+
+    def topology(self, loop_joints: Collection[str] | None = None) -> Topology:
+        """Return a spanning tree of the bodies, and the joints that close loops.
+
+        Parameters
+        ----------
+        loop_joints : collection of str, optional
+            Joints to be left out of the tree. Without it, a joint closes a loop if those added
+            before it connect its bodies already.
+
+        Returns
+        -------
+        Topology
+            Bodies in regular numbering.
+
+        Raises
+        ------
+        TopologyError
+            If a body is not connected to the world.
+        NameUnknownError
+            If a loop joint is unknown.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("door")
+        >>> door = mech.add_body(mb.Body("door"))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge"), mech.world, door)
+        >>> mech.topology().tree_joints
+        ('hinge',)
+        """
+        return build_topology(self._graph, loop_joints)
+
+    def graph(self) -> Any:
+        """Return the graph of bodies and joints as a `networkx.MultiDiGraph`.
+
+        Returns
+        -------
+        networkx.MultiDiGraph
+            A copy. Nodes are names of bodies, with the attribute ``body``; edges go from
+            predecessor to successor, with the joint's name as key and the attribute ``joint``.
+
+        Examples
+        --------
+        >>> Mechanism("empty").graph().number_of_nodes()
+        1
+        """
+        graph = self._graph.copy()
+        for name in graph:
+            graph.nodes[name]["body"] = self._body(name)
+        for name, edge in self._joints.items():
+            graph.edges[edge.predecessor, edge.successor, name]["joint"] = edge.joint
+        return graph
+
+    def assemble(self, coordinates: RelativeCoordinates | None = None) -> System:
+        """Return the equations of motion.
+
+        Parameters
+        ----------
+        coordinates : RelativeCoordinates, optional
+            The strategy; default ``mbkit.RelativeCoordinates()``.
+
+        Returns
+        -------
+        System
+            It does not look back at the mechanism.
+
+        Raises
+        ------
+        TopologyError
+            If a body is not connected, or joints close a loop.
+        InertiaError
+            If a motion at the end of a branch has no inertia.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("ball")
+        >>> ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> free = mech.add_joint(mb.FreeJoint("free"), mech.world, ball)
+        >>> mech.assemble().nv
+        6
+        """
+        if coordinates is None:
+            from mbkit.coordinates import RelativeCoordinates
+
+            coordinates = RelativeCoordinates()
+        return coordinates.assemble(self)
+
+    def to_toml(self) -> str:
+        """Return the text of a model file; see `mbkit.model.to_toml`.
+
+        Returns
+        -------
+        str
+            TOML.
+
+        Examples
+        --------
+        >>> print(Mechanism("empty", gravity=(0, 0, 0)).to_toml())
+        mbkit_model = 1
+        name = "empty"
+        gravity = [0.0, 0.0, 0.0]
+        <BLANKLINE>
+        """
+        from mbkit.model.document import to_toml
+
+        return to_toml(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same name, gravity, bodies and joints, in the same order."""
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return (
+            self._name == other._name
+            and shown(self._gravity) == shown(other._gravity)
+            and list(self._bodies.values()) == list(other._bodies.values())
+            and list(self._joints.values()) == list(other._joints.values())
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it can change
+
+    def __repr__(self) -> str:
+        bodies, joints = len(self._bodies), len(self._joints)
+        return (
+            f"<Mechanism {self._name!r}: {bodies} {'body' if bodies == 1 else 'bodies'}, "
+            f"{joints} joint{'' if joints == 1 else 's'}>"
+        )

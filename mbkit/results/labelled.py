@@ -1,0 +1,68 @@
+"""A result as a data set of xarray: the shape that result files have too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mbkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+    from mbkit.results.result import Result
+
+# Name, dimensions and attributes of every variable that is an array over time.
+VARIABLES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    "q": (("time", "position"), {"long_name": "positions"}),
+    "v": (("time", "velocity"), {"long_name": "velocities"}),
+    "kinetic_energy": (("time",), {"long_name": "kinetic energy", "units": "J"}),
+    "potential_energy": (("time",), {"long_name": "potential energy", "units": "J"}),
+}
+
+# Name and field of every coordinate that is a list of names.
+LABELS = {
+    "position": "position_names",
+    "velocity": "velocity_names",
+    "body": "body_names",
+    "joint": "joint_names",
+}
+
+
+def attributes(run: Result) -> dict[str, Any]:
+    """Return what is neither array nor label, as numbers and text (mappings as JSON)."""
+    return {
+        "completed": int(run.completed),
+        "message": run.message,
+        "model": run.model,
+        "options": to_json(run.options),
+        "versions": to_json(run.versions),
+        "position_units": to_json(run.position_units),
+    }
+
+
+def to_json(value: Any) -> str:
+    """Return JSON text of the plain values that a result holds."""
+    return json.dumps(value, default=_as_dict, ensure_ascii=False)
+
+
+def _as_dict(value: Any) -> dict[str, Any]:
+    if isinstance(value, Mapping):  # a read-only view of a dict, which json does not know
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no place in a result")
+
+
+def to_dataset(run: Result) -> Dataset:
+    """Return `run` as a data set of xarray; see `Result.to_xarray`."""
+    try:
+        import xarray as xr
+    except ImportError as error:
+        raise UsageError(
+            "to_xarray needs xarray, which is not installed; install it with "
+            "pip install 'mbkit[xarray]'."
+        ) from error
+    coords: dict[str, Any] = {"time": ("time", run.t, {"units": "s", "long_name": "time"})}
+    coords |= {label: list(getattr(run, field)) for label, field in LABELS.items()}
+    data = {name: (dims, getattr(run, name), about) for name, (dims, about) in VARIABLES.items()}
+    return xr.Dataset(data, coords, attributes(run))

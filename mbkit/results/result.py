@@ -1,0 +1,236 @@
+"""The result of a simulation, in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from mbkit.errors import ShapeError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from xarray import Dataset
+
+Floats = npt.NDArray[np.float64]
+
+
+def _read_only(value: npt.ArrayLike) -> Floats:
+    # Taken over without a copy where nobody can write to it any more.
+    if isinstance(value, np.ndarray) and value.dtype == np.float64 and not value.flags.writeable:
+        return value
+    array = np.array(value, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(str(name) for name in value)
+
+
+def _plain(value: Any) -> Any:
+    """Return `value` built of tuples, mappings and Python numbers, as a file gives it back."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({str(key): _plain(item) for key, item in value.items()})
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return tuple(_plain(item) for item in value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)
+
+
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Result:
+    """What a simulation leaves behind: k saved instants, their labels, the model, the options.
+
+    Attributes
+    ----------
+    t : ndarray, shape (k,)
+        Times. [s]
+    q : ndarray, shape (k, nq)
+        Positions. [rad], [m], or entries of unit quaternions
+    v : ndarray, shape (k, nv)
+        Velocities; not the derivatives of `q` (see docs/conventions.md). [rad/s], [m/s]
+    kinetic_energy, potential_energy : ndarray, shape (k,)
+        Energies of the whole mechanism. [J]
+    body_names : tuple of str
+        Names of the bodies, the world first.
+    joint_names, position_names, velocity_names : tuple of str
+        Names of the joints and of the columns of `q` and `v`.
+    position_units : tuple of str
+        Unit of each column of `q`, such as "rad"; empty where they are not known.
+    model : str
+        The model as TOML text.
+    options : mapping
+        How it was computed: the integrator, its step size and so on.
+    versions : mapping of str to str
+        Versions of mbkit and of the libraries that it computed with.
+    completed : bool
+        Whether the simulation reached the end of its time span.
+    message : str
+        Why it ended.
+
+    Notes
+    -----
+    The arrays are copied and read-only; an array that is read-only already is taken as it is.
+    Sequences among the options become tuples, and what is no number, text or sequence becomes
+    text, so that a result read from a file says the same as the one that was written.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> run = mb.Result(
+    ...     t=[0.0, 1.0],
+    ...     q=[[0.0], [0.5]],
+    ...     v=[[0.5], [0.5]],
+    ...     kinetic_energy=[1.0, 1.0],
+    ...     potential_energy=[2.0, 1.5],
+    ...     body_names=("world", "wheel"),
+    ...     joint_names=("axle",),
+    ...     position_names=("axle",),
+    ...     velocity_names=("axle",),
+    ... )
+    >>> run
+    <Result: 2 instants from 0 s to 1 s, nq = 1, nv = 1, completed>
+    >>> run.energy
+    array([3. , 2.5])
+    """
+
+    t: Floats = attrs.field(converter=_read_only)
+    q: Floats = attrs.field(converter=_read_only)
+    v: Floats = attrs.field(converter=_read_only)
+    kinetic_energy: Floats = attrs.field(converter=_read_only)
+    potential_energy: Floats = attrs.field(converter=_read_only)
+    body_names: tuple[str, ...] = attrs.field(converter=_names)
+    joint_names: tuple[str, ...] = attrs.field(converter=_names)
+    position_names: tuple[str, ...] = attrs.field(converter=_names)
+    velocity_names: tuple[str, ...] = attrs.field(converter=_names)
+    position_units: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    model: str = ""
+    options: Mapping[str, Any] = attrs.field(factory=dict, converter=_plain)
+    versions: Mapping[str, str] = attrs.field(factory=dict, converter=_plain)
+    completed: bool = attrs.field(default=True, converter=bool)
+    message: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        if self.t.ndim != 1 or self.t.size == 0:
+            raise ShapeError(
+                f"Result: t has shape {self.t.shape}; give the times of at least one instant, "
+                "shape (k,)."
+            )
+        count = self.t.size
+        expected = {
+            "q": (count, len(self.position_names)),
+            "v": (count, len(self.velocity_names)),
+            "kinetic_energy": (count,),
+            "potential_energy": (count,),
+        }
+        for name, shape in expected.items():
+            if (found := getattr(self, name).shape) != shape:
+                raise ShapeError(
+                    f"Result: {name} has shape {found}; for {count} instants, "
+                    f"{len(self.position_names)} position names and {len(self.velocity_names)} "
+                    f"velocity names it must be {shape}."
+                )
+        if self.position_units and len(self.position_units) != len(self.position_names):
+            raise ShapeError(
+                f"Result: there are {len(self.position_units)} position_units for "
+                f"{len(self.position_names)} positions; give one each, or none at all."
+            )
+
+    @property
+    def energy(self) -> Floats:
+        """Kinetic plus potential energy, shape (k,). [J]."""
+        return self.kinetic_energy + self.potential_energy
+
+    @property
+    def energy_drift(self) -> Floats:
+        """Change of the energy since the first instant, shape (k,). [J]."""
+        energy = self.energy
+        return energy - energy[:1]
+
+    def __repr__(self) -> str:
+        end = "completed" if self.completed else "not completed"
+        return (
+            f"<Result: {self.t.size} instants from {self.t[0]:g} s to {self.t[-1]:g} s, "
+            f"nq = {self.q.shape[1]}, nv = {self.v.shape[1]}, {end}>"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Mapping proxies cannot be pickled, and unpickled arrays would be writable.
+        fields = attrs.asdict(self, recurse=False)
+        return _from_fields, (fields | {key: _writable(fields[key]) for key in _MAPPINGS},)
+
+    def to_xarray(self) -> Dataset:
+        """Return the result as a labelled data set (needs the extra ``xarray``).
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables ``q``, ``v``, ``kinetic_energy``, ``potential_energy`` over the coordinates
+            ``time``, ``position`` and ``velocity``; model, options and versions as attributes, the
+            latter two as JSON text. The same names are in the file that `save` writes.
+
+        Examples
+        --------
+        ``run.to_xarray().q.sel(position="elbow").plot()`` draws one joint over time.
+        """
+        from mbkit.results.labelled import to_dataset
+
+        return to_dataset(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result to a netCDF file; see `mbkit.io.netcdf.save_result`.
+
+        An existing file of this name is replaced, at the end and at once: whatever happens
+        meanwhile, the name stands for the whole old file or for the whole new one.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to; its folder must exist.
+
+        Raises
+        ------
+        ResultFileError
+            If it cannot be written there.
+        """
+        from mbkit.io.netcdf import save_result
+
+        save_result(self, path)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw positions, velocities and energies over time; see `mbkit.viz.plot.plot_result`.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write the picture; the suffix says in which format. Without it, the figure is
+            one of pyplot's, and ``matplotlib.pyplot.show()`` opens it.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure, to be changed or saved further.
+        """
+        from mbkit.viz.plot import plot_result
+
+        return plot_result(self, path)
+
+
+_MAPPINGS = ("options", "versions")
+
+
+def _writable(value: Any) -> Any:
+    return {k: _writable(v) for k, v in value.items()} if isinstance(value, Mapping) else value
+
+
+def _from_fields(fields: dict[str, Any]) -> Result:
+    return Result(**fields)

@@ -1,0 +1,165 @@
+"""Arrays that objects keep: copied, read-only, and checked with messages that name their owner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mbkit.errors import GeometryError, MbkitError, ShapeError
+
+__all__ = [
+    "EQUAL",
+    "ORIGIN",
+    "Z_AXIS",
+    "FloatArray",
+    "check_array",
+    "check_direction",
+    "frozen_array",
+    "frozen_number",
+    "owner",
+    "shown",
+    "stored_vector",
+    "with_key",
+]
+
+FloatArray = NDArray[np.float64]
+
+#: For `attrs.field(eq=...)`: arrays are equal if all their entries are.
+EQUAL = attrs.cmp_using(eq=np.array_equal)
+
+
+def frozen_array(value: ArrayLike) -> FloatArray:
+    """Return a read-only float64 copy.
+
+    What is no array of numbers comes back as an array of objects: the check that follows knows the
+    owner's name and speaks of it (see `check_array`).
+
+    Parameters
+    ----------
+    value : array_like
+        Anything.
+
+    Returns
+    -------
+    ndarray
+        The copy.
+
+    Examples
+    --------
+    >>> frozen_array((1, 2, 3))
+    array([1., 2., 3.])
+    """
+    try:
+        given = np.array(value)
+    except ValueError:  # rows of different lengths
+        given = np.array(None)
+    # Without signed zeros: they would compare equal and be written differently to a file.
+    kind = np.float64 if given.dtype.kind in "iuf" else object
+    array = np.array(given, dtype=kind)
+    if kind is np.float64:
+        array += 0.0
+    array.flags.writeable = False
+    return array
+
+
+def shown(value: Any) -> str:
+    """Return numbers as one line of text, as they would be typed."""
+    return repr(value.tolist() if isinstance(value, np.ndarray) else value)
+
+
+def frozen_number(value: Any) -> float:
+    """Return a number as a float; what is none comes back as it is, for the check that follows."""
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    number: float = float(value) if is_number else value
+    return number
+
+
+#: Defaults of fields.
+ORIGIN = frozen_array((0.0, 0.0, 0.0))
+Z_AXIS = frozen_array((0.0, 0.0, 1.0))
+
+
+def check_array(
+    value: FloatArray,
+    shape: tuple[int, ...],
+    what: str,
+    *,
+    error: type[MbkitError] = GeometryError,
+) -> None:
+    """Raise unless `value` is a finite float64 array of the given shape.
+
+    Parameters
+    ----------
+    value : ndarray
+        As `frozen_array` returned it.
+    shape : tuple of int
+        The shape it must have.
+    what : str
+        The beginning of the message, such as "Joint 'elbow': axis".
+    error : type, default GeometryError
+        What is raised for entries that are not finite.
+
+    Raises
+    ------
+    ShapeError
+        If it is not numeric, or of another shape.
+    GeometryError
+        (or `error`) if an entry is NaN or infinite.
+
+    Examples
+    --------
+    >>> check_array(frozen_array([1.0, 2.0]), (3,), "Body 'rod': com")
+    Traceback (most recent call last):
+    mbkit.errors.ShapeError: Body 'rod': com must be an array of shape (3,), got shape (2,).
+    """
+    if value.dtype.kind != "f":
+        raise ShapeError(
+            f"{what} must be real numbers in an array of shape {shape}, got {shown(value)}."
+        )
+    if value.shape != shape:
+        raise ShapeError(f"{what} must be an array of shape {shape}, got shape {value.shape}.")
+    if not np.isfinite(value).all():
+        raise error(f"{what} must be finite, got {shown(value)}.")
+
+
+def owner(instance: object) -> str:
+    """Return how messages call an object: its kind and name."""
+    kind = next(
+        (kind for kind in ("Joint", "Body", "Mechanism") if _is_a(instance, kind)),
+        type(instance).__name__,
+    )
+    name = getattr(instance, "name", None)
+    return kind if name is None else f"{kind} {name!r}"
+
+
+def _is_a(instance: object, kind: str) -> bool:
+    return any(base.__name__ == kind for base in type(instance).__mro__)
+
+
+def stored_vector(instance: object, attribute: attrs.Attribute[Any], value: FloatArray) -> None:
+    """Check a field that is a vector of three (a validator of attrs)."""
+    with_key(attribute.name, check_array, value, (3,), f"{owner(instance)}: {attribute.name}")
+
+
+def check_direction(instance: object, attribute: attrs.Attribute[Any], value: FloatArray) -> None:
+    """Check a field that is a direction, a vector of any length but zero (a validator of attrs)."""
+    stored_vector(instance, attribute, value)
+    if not value.any():
+        error = GeometryError(
+            f"{owner(instance)}: {attribute.name} must have a direction, got {shown(value)}; "
+            "give a vector that is not zero."
+        )
+        error.key = attribute.name
+        raise error
+
+
+def with_key(key: str, check: Any, *arguments: Any, **options: Any) -> None:
+    """Run a check; note in what it raises which argument was at fault."""
+    try:
+        check(*arguments, **options)
+    except MbkitError as error:
+        error.key = key
+        raise

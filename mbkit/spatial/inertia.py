@@ -1,0 +1,397 @@
+"""Mass, centre of mass and moment of inertia of a rigid body."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import InertiaError
+from mbkit.spatial import shapes
+from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown, with_key
+from mbkit.spatial.consistency import check_com, check_mass, check_massless, check_moment
+from mbkit.spatial.frames import check_pose
+
+__all__ = ["SpatialInertia"]
+
+
+@final
+@attrs.frozen
+class SpatialInertia:
+    """How a body resists acceleration: mass, centre of mass and moment of inertia, in one frame.
+
+    Make it by `from_com`, `from_origin`, `box`, `cylinder`, `sphere`, `capsule` or `zero`; there
+    is no telling what a bare moment would be taken about.
+
+    Attributes
+    ----------
+    mass : float
+        Positive, or zero for a body without any inertia. [kg]
+    com : ndarray, shape (3,)
+        Centre of mass. [m]
+    moment_about_com : ndarray, shape (3, 3)
+        Moment of inertia about the centre of mass, in the axes of the frame. [kg m^2]
+
+    Raises
+    ------
+    InertiaError
+        If no body has this inertia: a mass that is negative or not finite, a moment that is not
+        symmetric, or whose principal moments are negative or break the triangle inequality.
+
+    Notes
+    -----
+    The principal moments of a body are sums such as A = b + c, B = c + a of the second moments of
+    mass a, b, c >= 0, so that none is larger than the sum of the others. This holds within a
+    1e-10 part of the largest moment: thin plates stand on the border.
+
+    Examples
+    --------
+    >>> rod = SpatialInertia.cylinder(2.0, radius=0.01, length=1.0)
+    >>> both = rod + rod.transformed(np.diag([-1.0, -1.0, 1.0, 1.0]))
+    >>> both.mass
+    4.0
+    """
+
+    mass: float
+    com: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False, repr=shown)
+    moment_about_com: FloatArray = attrs.field(
+        converter=frozen_array, eq=EQUAL, hash=False, repr=shown
+    )
+
+    def __attrs_post_init__(self) -> None:
+        with_key("mass", check_mass, self.mass)
+        object.__setattr__(self, "mass", float(self.mass))
+        with_key("com", check_com, self.com)
+        # The moment may come from one about the origin, and is no better known than that.
+        size = self.mass * float(self.com @ self.com)
+        with_key("moment_about_com", check_moment, self.moment_about_com, "moment_about_com", size)
+        with_key("mass", check_massless, self.mass, self.moment_about_com)
+
+    @classmethod
+    def from_com(
+        cls, mass: float, com: ArrayLike, moment_about_com: ArrayLike = ((0.0,) * 3,) * 3
+    ) -> SpatialInertia:
+        """Return an inertia given by the moment about the centre of mass.
+
+        Parameters
+        ----------
+        mass : float
+            [kg]
+        com : array_like, shape (3,)
+            Centre of mass, in the body's frame. [m]
+        moment_about_com : array_like, shape (3, 3), default zero (a point mass)
+            About the centre of mass, in the axes of the body's frame. [kg m^2]
+
+        Returns
+        -------
+        SpatialInertia
+            The inertia.
+
+        Raises
+        ------
+        InertiaError, ShapeError
+            If no body has this inertia, or an array is of the wrong shape.
+
+        Examples
+        --------
+        >>> SpatialInertia.from_com(2.0, (0.5, 0, 0)).moment_about_origin[2, 2]
+        np.float64(0.5)
+        """
+        return cls(mass, com, moment_about_com)
+
+    @classmethod
+    def from_origin(
+        cls, mass: float, com: ArrayLike, moment_about_origin: ArrayLike
+    ) -> SpatialInertia:
+        """Return an inertia given by the moment about the origin of the body's frame.
+
+        Parameters
+        ----------
+        mass : float
+            [kg]
+        com : array_like, shape (3,)
+            Centre of mass, in the body's frame. [m]
+        moment_about_origin : array_like, shape (3, 3)
+            About the origin, in the axes of the body's frame. [kg m^2]
+
+        Returns
+        -------
+        SpatialInertia
+            The inertia.
+
+        Raises
+        ------
+        InertiaError, ShapeError
+            If no body has this inertia, or an array is of the wrong shape.
+
+        Notes
+        -----
+        Huygens and Steiner: moment_about_com = moment_about_origin - m (c.c I - c c^T).
+
+        Examples
+        --------
+        >>> tip = SpatialInertia.from_origin(2.0, (0.5, 0, 0), np.diag([0.0, 0.5, 0.5]))
+        >>> bool(tip.moment_about_com.any())
+        False
+        """
+        with_key("mass", check_mass, mass)
+        c = frozen_array(com)
+        with_key("com", check_com, c)
+        about_origin = frozen_array(moment_about_origin)
+        with_key("moment_about_origin", check_moment, about_origin, "moment_about_origin")
+        return cls(mass, c, about_origin - _point_moment(mass, c))
+
+    @classmethod
+    def zero(cls) -> SpatialInertia:
+        """Return the inertia of a body without mass.
+
+        Returns
+        -------
+        SpatialInertia
+            No mass, no moment.
+
+        Examples
+        --------
+        >>> SpatialInertia.zero().mass
+        0.0
+        """
+        return cls(0.0, np.zeros(3), np.zeros((3, 3)))
+
+    @classmethod
+    def box(
+        cls, mass: float | None = None, *, size: ArrayLike, density: float | None = None
+    ) -> SpatialInertia:
+        """Return the inertia of a homogeneous box about the origin.
+
+        Parameters
+        ----------
+        mass : float, optional
+            [kg]; give this or `density`.
+        size : array_like, shape (3,)
+            Length of the edges along x, y, z. [m]
+        density : float, optional
+            [kg/m^3]
+
+        Returns
+        -------
+        SpatialInertia
+            Centre of mass at the origin; move it by `transformed`.
+
+        Raises
+        ------
+        InertiaError, ShapeError
+            If mass, density or size is impossible, or both or neither of mass and density are
+            given.
+
+        Examples
+        --------
+        >>> SpatialInertia.box(12.0, size=(1, 2, 3)).moment_about_com.diagonal()
+        array([13., 10.,  5.])
+        """
+        return cls._of_shape(shapes.box(size), mass, density)
+
+    @classmethod
+    def cylinder(
+        cls,
+        mass: float | None = None,
+        *,
+        radius: float,
+        length: float,
+        density: float | None = None,
+    ) -> SpatialInertia:
+        """Return the inertia of a homogeneous cylinder about the origin, its axis along z.
+
+        Parameters
+        ----------
+        mass : float, optional
+            [kg]; give this or `density`.
+        radius, length : float
+            [m]
+        density : float, optional
+            [kg/m^3]
+
+        Returns
+        -------
+        SpatialInertia
+            Centre of mass at the origin; move it by `transformed`.
+
+        Raises
+        ------
+        InertiaError
+            As for `box`.
+
+        Examples
+        --------
+        >>> SpatialInertia.cylinder(12.0, radius=1.0, length=3.0).moment_about_com.diagonal()
+        array([12., 12.,  6.])
+        """
+        return cls._of_shape(shapes.cylinder(radius, length), mass, density)
+
+    @classmethod
+    def sphere(
+        cls, mass: float | None = None, *, radius: float, density: float | None = None
+    ) -> SpatialInertia:
+        """Return the inertia of a homogeneous ball about the origin.
+
+        Parameters
+        ----------
+        mass : float, optional
+            [kg]; give this or `density`.
+        radius : float
+            [m]
+        density : float, optional
+            [kg/m^3]
+
+        Returns
+        -------
+        SpatialInertia
+            Centre of mass at the origin; move it by `transformed`.
+
+        Raises
+        ------
+        InertiaError
+            As for `box`.
+
+        Examples
+        --------
+        >>> SpatialInertia.sphere(2.5, radius=1.0).moment_about_com[0, 0]
+        np.float64(1.0)
+        """
+        return cls._of_shape(shapes.sphere(radius), mass, density)
+
+    @classmethod
+    def capsule(
+        cls,
+        mass: float | None = None,
+        *,
+        radius: float,
+        length: float,
+        density: float | None = None,
+    ) -> SpatialInertia:
+        """Return the inertia of a homogeneous capsule about the origin, its axis along z.
+
+        Parameters
+        ----------
+        mass : float, optional
+            [kg]; give this or `density`.
+        radius : float
+            Of the cylinder and of the half balls at its ends. [m]
+        length : float
+            Of the cylinder alone; zero gives a ball. [m]
+        density : float, optional
+            [kg/m^3]
+
+        Returns
+        -------
+        SpatialInertia
+            Centre of mass at the origin; move it by `transformed`.
+
+        Raises
+        ------
+        InertiaError
+            As for `box`.
+
+        Examples
+        --------
+        >>> ball = SpatialInertia.capsule(2.5, radius=1.0, length=0.0)
+        >>> float(ball.moment_about_com[0, 0].round(12))
+        1.0
+        """
+        return cls._of_shape(shapes.capsule(radius, length), mass, density)
+
+    @classmethod
+    def _of_shape(
+        cls, shape: shapes.UnitDensity, mass: float | None, density: float | None
+    ) -> SpatialInertia:
+        if (mass is None) == (density is None):
+            raise InertiaError(
+                f"Inertia: a {shape.kind} takes either mass or density, got "
+                f"{'neither' if mass is None else 'both'}; give one of them."
+            )
+        if mass is None:
+            with_key("density", shapes.check_positive, density, "Inertia: density", "kg/m^3")
+            assert density is not None
+            mass = density * shape.volume
+        with_key("mass", shapes.check_positive, mass, "Inertia: mass", "kg")
+        return cls(mass, np.zeros(3), np.diag(mass * shape.gyration))
+
+    @property
+    def first_moment(self) -> FloatArray:
+        """First moment of mass m c, [kg m], shape (3,)."""
+        return self.mass * self.com
+
+    @property
+    def moment_about_origin(self) -> FloatArray:
+        """Moment of inertia about the origin of the frame, [kg m^2], shape (3, 3)."""
+        return self.moment_about_com + _point_moment(self.mass, self.com)
+
+    def matrix(self) -> FloatArray:
+        """Return the inertia as a matrix that takes body-fixed twists to momenta.
+
+        Returns
+        -------
+        ndarray, shape (6, 6)
+            [[moment_about_origin, m c~], [-m c~, m I]], angular first.
+
+        Examples
+        --------
+        >>> M = SpatialInertia.sphere(2.0, radius=1.0).matrix()
+        >>> V = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+        >>> float(0.5 * V @ M @ V)
+        1.0
+        """
+        x, y, z = self.first_moment
+        coupling = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        return np.block([[self.moment_about_origin, coupling], [coupling.T, self.mass * np.eye(3)]])
+
+    def __add__(self, other: SpatialInertia) -> SpatialInertia:
+        """Return the inertia of two bodies fixed together, both in the same frame."""
+        if not isinstance(other, SpatialInertia):
+            return NotImplemented
+        mass = self.mass + other.mass
+        if mass == 0.0:
+            return SpatialInertia.zero()
+        apart = other.com - self.com
+        com = self.com + (other.mass / mass) * apart
+        # moments about the common centre: the reduced mass at the distance of the two centres
+        moment = self.moment_about_com + other.moment_about_com
+        moment = moment + _point_moment(self.mass * (other.mass / mass), apart)
+        return SpatialInertia(mass, com, moment)
+
+    def transformed(self, C_AB: ArrayLike) -> SpatialInertia:
+        """Return the same inertia as seen from another frame.
+
+        Parameters
+        ----------
+        C_AB : array_like, shape (4, 4)
+            Pose of the frame B, in which this inertia is given, in the frame A.
+
+        Returns
+        -------
+        SpatialInertia
+            In A: the matrix Ad^-T M Ad^-1 with the adjoint of `C_AB`.
+
+        Raises
+        ------
+        ShapeError, GeometryError
+            If `C_AB` is not a pose.
+
+        Examples
+        --------
+        >>> from mbkit.spatial import translation
+        >>> SpatialInertia.sphere(1.0, radius=0.1).transformed(translation((0, 0, 3))).com
+        array([0., 0., 3.])
+        """
+        C = frozen_array(C_AB)
+        check_pose(C, "C_AB")
+        R = C[:3, :3]
+        moment = R @ self.moment_about_com @ R.T
+        return SpatialInertia(self.mass, R @ self.com + C[:3, 3], 0.5 * (moment + moment.T))
+
+
+def _point_moment(mass: float, c: FloatArray) -> FloatArray:
+    """Return m (c.c I - c c^T), the moment of a point mass at c."""
+    moment: FloatArray = mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return moment

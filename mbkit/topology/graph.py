@@ -1,0 +1,120 @@
+"""The graph of a mechanism: bodies are its nodes, joints its edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mbkit.errors import DuplicateNameError, NameUnknownError, TopologyError, suggestion
+from mbkit.topology.names import check_name
+from mbkit.topology.topology import WORLD
+
+__all__ = ["BodyGraph"]
+
+
+class BodyGraph:
+    """Names of bodies and joints, and which joint connects which bodies.
+
+    It holds a `networkx.MultiDiGraph` with the world as its first node; an edge goes from a joint's
+    predecessor to its successor, and its key is the joint's name.
+
+    Examples
+    --------
+    >>> graph = BodyGraph()
+    >>> graph.add_body("rod")
+    >>> graph.add_joint("hinge", "world", "rod")
+    >>> list(graph.joints())
+    [('hinge', 'world', 'rod')]
+    """
+
+    def __init__(self) -> None:
+        import networkx as nx
+
+        self._graph = nx.MultiDiGraph()
+        self._graph.add_node(WORLD)
+        self._ends: dict[str, tuple[str, str]] = {}
+
+    def add_body(self, name: str) -> None:
+        """Add a body that no joint holds yet.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Raises
+        ------
+        DuplicateNameError, ModelError
+            If there is a body of that name, or the name does not fit (`check_name`).
+        """
+        check_name("Body", name)
+        if name == WORLD:
+            raise DuplicateNameError(
+                f"Body name {WORLD!r} is taken by the inertial frame; choose another."
+            )
+        if name in self._graph:
+            raise DuplicateNameError(f"Body {name!r} is in the mechanism already; rename one.")
+        self._graph.add_node(name)
+
+    def check_joint(self, name: str, predecessor: str, successor: str) -> None:
+        """Raise unless `add_joint` would accept these.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint.
+        predecessor, successor : str
+            Names of bodies.
+
+        Raises
+        ------
+        DuplicateNameError, NameUnknownError, TopologyError, ModelError
+            If there is a joint of that name, a body is unknown, or both are the same.
+        """
+        check_name("Joint", name)
+        if name in self._ends:
+            raise DuplicateNameError(f"Joint {name!r} is in the mechanism already; rename one.")
+        for role, body in (("predecessor", predecessor), ("successor", successor)):
+            if body not in self._graph:
+                error = NameUnknownError(
+                    f"Joint {name!r} has the {role} {body!r}, which is no body of the mechanism; "
+                    f"{suggestion(body, self._graph)}"
+                )
+                error.key = role
+                raise error
+        if predecessor == successor:
+            raise TopologyError(
+                f"Joint {name!r} connects body {predecessor!r} to itself; "
+                "predecessor and successor must differ."
+            )
+
+    def add_joint(self, name: str, predecessor: str, successor: str) -> None:
+        """Connect two bodies.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint.
+        predecessor, successor : str
+            Names of two different bodies.
+
+        Raises
+        ------
+        DuplicateNameError, NameUnknownError, TopologyError, ModelError
+            As `check_joint` does.
+        """
+        self.check_joint(name, predecessor, successor)
+        self._graph.add_edge(predecessor, successor, key=name)
+        self._ends[name] = predecessor, successor
+
+    def bodies(self) -> Iterator[str]:
+        """Return the names of the bodies in the order of adding, the world first."""
+        return iter(self._graph)
+
+    def joints(self) -> Iterator[tuple[str, str, str]]:
+        """Return (name, predecessor, successor) of the joints in the order of adding."""
+        return ((name, *ends) for name, ends in self._ends.items())
+
+    def copy(self) -> Any:
+        """Return a `networkx.MultiDiGraph` that is the caller's own."""
+        return self._graph.copy()

@@ -1,0 +1,164 @@
+"""A result over time: positions, velocities, energies and how well the energy was kept."""
+
+from __future__ import annotations
+
+import math
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from mbkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from mbkit.results.result import Result
+
+# Longer legends would hide the curves; the others are drawn thin and grey behind the named ones.
+_NAMED = 10
+
+
+def plot_result(run: Result, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Draw positions, velocities, energies and the drift of the energy over time.
+
+    Positions of different units (where the result knows them) get a panel each. A result of one
+    instant is drawn as points.
+
+    Parameters
+    ----------
+    run : Result
+        What to draw.
+    path : str or path, optional
+        Where to write the picture; the suffix (.png, .svg, .pdf) says in which format. Its folder
+        must exist. Without it, the figure is one of pyplot's, and ``matplotlib.pyplot.show()``
+        opens it.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure, to be changed or saved further.
+
+    Raises
+    ------
+    UsageError
+        If matplotlib is not installed, or the picture cannot be written to `path`.
+    """
+    if path is not None:
+        _check_target(pathlib.Path(path))
+    groups = _position_groups(run)
+    figure = _figure(size=(10.0, 2.6 * (len(groups) + 3)), of_pyplot=path is None)
+    panels = figure.subplots(len(groups) + 3, 1, sharex=True)
+    *position_panels, velocity_panel, energy_panel, drift_panel = panels
+    for panel, (unit, columns) in zip(position_panels, groups.items(), strict=True):
+        names = [run.position_names[column] for column in columns]
+        _draw_columns(panel, run.t, run.q[:, columns], names)
+        panel.set_ylabel(f"positions q [{unit}]")
+    _draw_columns(velocity_panel, run.t, run.v, run.velocity_names)
+    velocity_panel.set_ylabel("velocities v [rad/s, m/s]")
+    _draw_energies(energy_panel, run)
+    _draw_drift(drift_panel, run)
+    drift_panel.set_xlabel("time t [s]")
+    drift_panel.margins(x=0.01)
+    figure.align_ylabels()
+    if not run.completed:
+        figure.suptitle(f"not completed: {run.message}", color="tab:red")
+    if path is not None:
+        _write(figure, pathlib.Path(path))
+    return figure
+
+
+def _check_target(path: pathlib.Path) -> None:
+    if not path.parent.is_dir():
+        raise UsageError(f"Picture '{path}' is in a directory that does not exist; make it first.")
+
+
+def _figure(size: tuple[float, float], *, of_pyplot: bool) -> Figure:
+    try:
+        import matplotlib.figure
+    except ImportError as error:
+        raise UsageError(
+            "Plots need matplotlib, which is not installed; install it with "
+            "pip install 'mbkit[plot]'."
+        ) from error
+    if not of_pyplot:
+        # No window and no memory kept: what writes files must run where there is no screen.
+        return matplotlib.figure.Figure(figsize=size, layout="constrained")
+    import matplotlib.pyplot as plt
+
+    return plt.figure(figsize=size, layout="constrained")
+
+
+def _position_groups(run: Result) -> dict[str, list[int]]:
+    """Return the columns of q by unit."""
+    if not run.position_units:
+        return {"rad, m or 1": list(range(len(run.position_names)))}
+    groups: dict[str, list[int]] = {}
+    for column, unit in enumerate(run.position_units):
+        groups.setdefault(unit, []).append(column)
+    return groups
+
+
+def _draw_columns(
+    panel: Axes, t: npt.NDArray[np.float64], columns: npt.NDArray[np.float64], names: Sequence[str]
+) -> None:
+    panel.grid(visible=True, alpha=0.3)
+    if not names:
+        panel.text(0.5, 0.5, "none", transform=panel.transAxes, ha="center", color="grey")
+        return
+    marker = _marker(t)
+    for position, name in enumerate(names):
+        if position < _NAMED:
+            panel.plot(t, columns[:, position], marker, label=name, linewidth=1.2, zorder=2)
+        else:
+            panel.plot(t, columns[:, position], marker, color="0.75", linewidth=0.6, zorder=1)
+    title = f"first {_NAMED} of {len(names)}" if len(names) > _NAMED else None
+    _legend(panel, title)
+
+
+def _draw_energies(panel: Axes, run: Result) -> None:
+    marker = _marker(run.t)
+    panel.plot(run.t, run.kinetic_energy, marker, label="kinetic", linewidth=1.2)
+    panel.plot(run.t, run.potential_energy, marker, label="potential", linewidth=1.2)
+    panel.plot(run.t, run.energy, marker, label="total", color="black", linewidth=1.2)
+    panel.set_ylabel("energy [J]")
+    panel.grid(visible=True, alpha=0.3)
+    _legend(panel)
+
+
+def _draw_drift(panel: Axes, run: Result) -> None:
+    panel.plot(run.t, run.energy_drift, _marker(run.t), color="black", linewidth=1.0)
+    panel.set_ylabel("energy - initial [J]")
+    panel.grid(visible=True, alpha=0.3)
+    peak = float(np.max(run.kinetic_energy))
+    largest = float(np.max(np.abs(run.energy_drift)))
+    if peak > 0.0 and math.isfinite(largest):
+        panel.set_title(
+            f"largest: {largest / peak:.1e} of the peak kinetic energy", fontsize="small"
+        )
+
+
+def _marker(t: npt.NDArray[np.float64]) -> str:
+    return "-" if t.size > 1 else "o"
+
+
+def _legend(panel: Axes, title: str | None = None) -> None:
+    panel.legend(
+        title=title,
+        loc="upper left",
+        bbox_to_anchor=(1.005, 1.0),
+        borderaxespad=0.0,
+        fontsize="small",
+        frameon=False,
+    )
+
+
+def _write(figure: Figure, path: pathlib.Path) -> None:
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:  # ValueError: a suffix that names no format
+        raise UsageError(f"Picture '{path}' cannot be written: {error}.") from error

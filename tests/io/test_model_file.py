@@ -1,0 +1,321 @@
+"""Model files: round trips, and all faults with their places."""
+
+import pathlib
+import sys
+import types
+
+import attrs
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit import SpatialInertia
+from mbkit.io import load_model, parse_model, save_model
+from mbkit.io import model_file as module_under_test
+from mbkit.joints import Joint
+from mbkit.spatial import rotation, translation
+
+numbers = st.floats(-1e3, 1e3)
+vectors = st.tuples(numbers, numbers, numbers)
+axes = vectors.filter(any)
+poses = st.builds(rotation, axes, numbers, vectors)
+# letters, digits, punctuation, blanks inside, letters of other scripts: what needs quoting in TOML
+names = st.text(st.sampled_from("aZ0_-.\"'\\ .#=ßλ"), min_size=1, max_size=6).filter(
+    lambda name: name == name.strip() and name != "world"
+)
+
+
+@st.composite
+def mechanisms(draw):
+    """Mechanisms of all joints in all three descriptions, with loops too."""
+    mech = mb.Mechanism(draw(names), gravity=draw(vectors))
+    bodies = [mech.world]
+    for name in draw(st.lists(names, unique=True, max_size=5)):
+        size = draw(st.tuples(*[st.floats(1e-3, 10.0)] * 3))
+        box = SpatialInertia.box(draw(st.floats(0.01, 100.0)), size=size).transformed(draw(poses))
+        inertia = draw(st.sampled_from([SpatialInertia.zero(), box]))
+        bodies.append(mech.add_body(mb.Body(name, inertia, draw(st.just(np.eye(4)) | poses))))
+    for name in draw(st.lists(names, unique=True, max_size=6 if len(bodies) > 1 else 0)):
+        ends = draw(st.permutations(bodies))[:2]
+        axis, point = draw(axes), draw(vectors)
+        joint = draw(
+            st.sampled_from(
+                [
+                    mb.ScrewJoint(name, (*point, *axis)),
+                    mb.RevoluteJoint(name, axis, point),
+                    mb.PrismaticJoint(name, axis, point),
+                    mb.HelicalJoint(name, axis, point, pitch=draw(numbers)),
+                    mb.SphericalJoint(name, point),
+                    mb.FreeJoint(name),
+                    mb.FixedJoint(name),
+                ]
+            )
+        )
+        place = draw(
+            st.just({})
+            | st.fixed_dictionaries({"frames": st.tuples(poses, poses)})
+            | st.fixed_dictionaries(
+                {"reference": poses, "screws_in": st.sampled_from(["successor", "predecessor"])}
+            )
+        )
+        mech.add_joint(joint, *ends, **place)
+    return mech
+
+
+@hypothesis.given(mechanisms())
+def test_round_trip_is_exact(mech):
+    """Reading gives an equal mechanism, to the last bit; writing that gives the same text."""
+    text = mech.to_toml()
+    again = parse_model(text)
+    assert again == mech
+    assert again.to_toml() == text
+
+
+def test_file_round_trip(tmp_path):
+    """The same through a file, which is replaced as a whole."""
+    mech = mb.Mechanism("m")
+    mech.add_joint(mb.RevoluteJoint("Gelenk ä"), "world", mech.add_body(mb.Body("Körper")))
+    path = tmp_path / "model.toml"
+    path.write_text("something else")
+    save_model(mech, path)
+    assert load_model(path) == mech
+    assert path.read_text(encoding="utf-8") == mech.to_toml()
+    assert [each.name for each in tmp_path.iterdir()] == ["model.toml"]
+
+
+def test_the_example_of_the_documentation_is_as_it_says():
+    """docs/model-file.md: read, compared with the same in Python, assembled."""
+    page = pathlib.Path(__file__).parents[2] / "docs" / "model-file.md"
+    text = page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+    mech = parse_model(text)
+    expected = mb.Mechanism("cart and pendulum")
+    cart = expected.add_body(
+        mb.Body("cart", SpatialInertia.from_com(3.0, (0, 0, 0.1), np.diag([0.02, 0.05, 0.06])))
+    )
+    tube = SpatialInertia.cylinder(density=2700.0, radius=0.01, length=0.8)
+    rod = expected.add_body(
+        mb.Body("rod", tube.transformed(translation((0, 0, -0.4))), translation((0, 0, 0.2)))
+    )
+    bob = expected.add_body(mb.Body("bob", SpatialInertia.sphere(0.5, radius=0.05)))
+    turned = translation((1.0, 0, 0)) @ np.diag([1.0, -1.0, -1.0, 1.0])
+    moment = np.diag([1e-4] * 3)
+    ball = expected.add_body(
+        mb.Body("ball", SpatialInertia.from_origin(0.1, (0, 0, 0), moment), turned)
+    )
+    expected.add_joint(mb.PrismaticJoint("slide", (1, 0, 0)), expected.world, cart)
+    expected.add_joint(mb.RevoluteJoint("hinge", (0, 1, 0), (0, 0, 0.2)), cart, rod)
+    expected.add_joint(mb.FixedJoint("weld"), rod, bob, reference=translation((0, 0, -0.8)))
+    frames = translation((1, 0, 0)), np.eye(4)
+    expected.add_joint(mb.FreeJoint("floating"), expected.world, ball, frames=frames)
+    assert mech == expected
+    assert parse_model(mech.to_toml()) == mech
+    assert mech.assemble().nv == 8
+
+
+HEAD = 'mbkit_model = 1\nname = "m"\n'
+BODY = "[bodies.b]\n"
+JOINT = '[bodies.b]\n[joints.j]\npredecessor = "world"\nsuccessor = "b"\n'
+
+FAULTS = {
+    "gravity = [0, 0]": "gravity: must be an array of 3 numbers, got [0, 0].",
+    "gravity = [0, 0, nan]": "gravity: the array must be finite, got [0.0, 0.0, nan].",
+    'gravity = [0, 0, "1"]': "gravity: must be an array of numbers alone, got [0, 0, '1'].",
+    "gravty = [0, 0, 1]": "gravty: unknown key; did you mean 'gravity'?",
+    "bodies = 3": "bodies: ",
+    "joints.j = 3": "joints.j: must be a table, got 3.",
+    "bodies.b = 3": "bodies.b: must be a table, got 3.",
+    "[bodies.world]": "bodies.world: Body name 'world' is taken by the inertial frame",
+    '[bodies." b"]': 'bodies." b": Body name must have no blanks at its ends',
+    BODY + 'mass = "1"': "bodies.b.mass: must be a number, got '1'.",
+    BODY + "mass = true": "bodies.b.mass: must be a number, got True.",
+    BODY + "mass = inf": "bodies.b.mass: must be finite, got inf.",
+    BODY + f"mass = 1{'0' * 400}": "bodies.b.mass: must be finite, got 1000",
+    BODY + "mas = 1": "bodies.b.mas: unknown key; did you mean 'mass'?",
+    BODY + "mass = 1": "bodies.b: a body with mass takes one of moment_about_com",
+    BODY + "com = [0, 0, 0]": "bodies.b.com: goes with mass; give the mass.",
+    BODY + "density = 1": "bodies.b.density: goes with shape",
+    BODY + "mass = -1\nmoment_about_com = [1, 1, 1]": (
+        "bodies.b.mass: Inertia: mass must be finite and positive"
+    ),
+    BODY + "mass = 1\nmoment_about_com = [1, 1, 3]": (
+        "bodies.b.moment_about_com: Inertia: moment_about_com must keep the triangle inequality"
+    ),
+    BODY + "mass = 1\nmoment_about_origin = [1, 1]": (
+        "bodies.b.moment_about_origin: Inertia: moment_about_origin must be an array of shape"
+    ),
+    BODY + 'mass = 1\nshape = {type = "bx"}': "bodies.b.shape.type: 'bx' is no shape; did you mean",
+    BODY + "mass = 1\nshape = {}": "bodies.b.shape.type: is missing; known are 'box', 'cylinder'",
+    BODY + 'mass = 1\nshape = {type = "box"}': "bodies.b.shape.size: is missing.",
+    BODY + 'mass = 1\nshape = {type = "sphere", radius = 0}': (
+        "bodies.b.shape.radius: Inertia: radius of a sphere must be positive"
+    ),
+    BODY + 'shape = {type = "sphere", radius = 1}': (
+        "bodies.b: Inertia: a sphere takes either mass or density, got neither"
+    ),
+    BODY + 'mass = 1\ncom = [0, 0, 0]\nshape = {type = "sphere", radius = 1}': (
+        "bodies.b.com: follows from shape"
+    ),
+    BODY + "pose = {quaternion_wxyz = [1, 1, 0, 0]}": (
+        "bodies.b.pose.quaternion_wxyz: quaternion_wxyz must be a unit quaternion"
+    ),
+    BODY + "pose = {rotation = [[1, 0, 0], [0, 1, 0], [0, 0, -1]]}": (
+        "bodies.b.pose.rotation: a pose must hold a rotation, got one that mirrors"
+    ),
+    BODY + "pose = {position = [0, 0, 0], matrix = [[1]]}": (
+        "bodies.b.pose.matrix: must be an array of 4 rows of 4 numbers, got [[1]]."
+    ),
+    BODY + "pose = {rotation = [[1,0,0],[0,1,0],[0,0,1]], quaternion_wxyz = [1,0,0,0]}": (
+        "bodies.b.pose: a pose takes either matrix, or position with one of"
+    ),
+    JOINT: "joints.j.type: is missing.",
+    JOINT + 'type = "revolut"': "joints.j.type: 'revolut' is no known type of joint; did you mean",
+    JOINT + 'type = "x"': "joints.j.type: 'x' is no known type of joint; known are 'screw', 'rev",
+    JOINT + 'type = "os:Joint"': "joints.j.type: 'os:Joint' is no known type of joint; import its",
+    JOINT + 'type = "helical"': "joints.j.pitch: is missing.",
+    JOINT + 'type = "free"\naxis = [0, 0, 1]': "joints.j.axis: unknown key; known are 'type'",
+    JOINT + 'type = "free"\nname = "x"': "joints.j.name: unknown key",
+    JOINT + 'type = "revolute"\naxis = [0, 0, 0]': "joints.j.axis: Joint 'j': axis must have a dir",
+    JOINT + 'type = "revolute"\naxis = 3': "joints.j.axis: must be an array of numbers, got 3.",
+    JOINT
+    + 'type = "screw"\nscrew = [1]': "joints.j.screw: Joint 'j': screw must be an array of sh",
+    JOINT + 'type = "free"\nframes = {pred = {}}': "joints.j.frames.pred: unknown key; known are",
+    JOINT + 'type = "free"\nscrews_in = "world"': "joints.j: Joint 'j': screws_in must be",
+    JOINT + 'type = "free"\nframes = {}\nreference = {}': "joints.j: Joint 'j' takes either frames",
+    JOINT.replace("world", "wrld") + 'type = "free"': (
+        "joints.j.predecessor: Joint 'j' has the predecessor 'wrld', which is no body of the "
+        "mechanism; did you mean 'world'?"
+    ),
+    JOINT.replace("world", "b")
+    + 'type = "free"': "joints.j: Joint 'j' connects body 'b' to itself",
+}
+
+
+@pytest.mark.parametrize(("text", "fault"), FAULTS.items(), ids=FAULTS.values())
+def test_fault_is_told_with_its_place(text, fault):
+    """Alone, it is the only line after the heading."""
+    with pytest.raises(mb.ModelFileError) as caught:
+        parse_model(HEAD + text, source="arm.toml")
+    heading, line = str(caught.value).split("\n")
+    assert heading == "Model file 'arm.toml' has a fault:"
+    assert line.startswith(fault)
+
+
+def test_all_faults_come_at_once():
+    """One line each; a faulty body does not make its joints faulty."""
+    text = HEAD + (
+        'gravity = "down"\n[bodies.a]\nmass = "1"\ncom = [0]\n[bodies."b c"]\nmas = 1\n'
+        '[joints.j]\ntype = "revolute"\nsuccessor = "a"\naxis = [0, 0, 0]\naxs = 1\n'
+        '[joints.k]\ntype = "fixed"\npredecessor = "a"\nsuccessor = "b c"\n'
+    )
+    with pytest.raises(mb.ModelFileError, match="has 7 faults") as caught:
+        parse_model(text)
+    places = [line.split(": ")[0] for line in str(caught.value).split("\n")[1:]]
+    assert sorted(places) == [
+        'bodies."b c".mas',
+        "bodies.a.com",
+        "bodies.a.mass",
+        "gravity",
+        "joints.j.axis",
+        "joints.j.axs",
+        "joints.j.predecessor",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"mbkit_model = 1\nname = \n", "is no TOML: .*line 2"),
+        (b"mbkit_model = 1\nmbkit_model = 1\n", "is no TOML: .*line 2"),
+        (b'name = "m"', "must say its format; begin it with 'mbkit_model = 1'"),
+        (b"mbkit_model = 2", "has the format mbkit_model = 2; this mbkit reads 1"),
+        (b"mbkit_model = true", "has the format mbkit_model = True"),
+        (b"mbkit_model = 1\n", "name: is missing"),
+        (b'name = "\xff"', "must be UTF-8 text, got byte 0xff at 8"),
+        (b"x = " + b"[" * 100_000, "is nested too deeply"),
+    ],
+)
+def test_files_that_are_none_are_refused(tmp_path, content, message):
+    """With the file's name, and the line where there is one."""
+    path = tmp_path / "arm.toml"
+    path.write_bytes(content)
+    with pytest.raises(mb.ModelFileError, match=rf"(?s)Model file '.*arm\.toml' .*{message}"):
+        load_model(path)
+
+
+def test_files_that_cannot_be_read_or_written_are_refused(tmp_path, monkeypatch):
+    """Missing ones, folders, and those that are too large."""
+    with pytest.raises(mb.ModelFileError, match=r"none\.toml' cannot be read: No such file"):
+        load_model(tmp_path / "none.toml")
+    with pytest.raises(mb.ModelFileError, match="cannot be written: No such file"):
+        save_model(mb.Mechanism("m"), tmp_path / "none" / "m.toml")
+    monkeypatch.setattr(module_under_test, "MAX_SIZE", 10)
+    (tmp_path / "m.toml").write_text(HEAD)
+    with pytest.raises(mb.ModelFileError, match="must have at most 10 bytes, got 27"):
+        load_model(tmp_path / "m.toml")
+
+
+@attrs.frozen
+class CamJoint(Joint):
+    """A user's joint that follows a cam of a given height."""
+
+    name: str
+    height: float
+    samples: np.ndarray = attrs.field(default=(1.0, 2.0), converter=np.asarray, eq=False)
+    label: str = "cam"
+    law: object = None
+    num_positions = num_velocities = 1
+
+    def pose(self, q):
+        return translation((0, 0, self.height * np.sin(q[0])))
+
+    def motion_subspace(self, q):
+        return np.array([[0, 0, 0, 0, 0, self.height * np.cos(q[0])]]).T
+
+    def bias(self, q, v):
+        return np.array([0, 0, 0, 0, 0, -self.height * np.sin(q[0]) * v[0] ** 2])
+
+
+def cam_mechanism(joint):
+    mech = mb.Mechanism("m")
+    mech.add_joint(joint, "world", mech.add_body(mb.Body("b")))
+    return mech
+
+
+def test_joints_of_users_go_to_files_and_back(monkeypatch):
+    """By a name that the reader is given, or by their imported module."""
+    mech = cam_mechanism(CamJoint("cam", 0.3, samples=[[1.0, 2.0]], label='"x"'))
+    text = mech.to_toml()
+    name = f"{CamJoint.__module__}:CamJoint"
+    again = parse_model(text, joint_types={name: CamJoint})
+    assert again.joints["cam"].joint == mech.joints["cam"].joint
+    assert again.joints["cam"].joint.samples.tolist() == [[1.0, 2.0]]
+    user = types.ModuleType("users_joints")
+    user.CamJoint = CamJoint
+    monkeypatch.setitem(sys.modules, "users_joints", user)
+    assert (
+        parse_model(text.replace(name, "users_joints:CamJoint")).joints["cam"].joint.height == 0.3
+    )
+
+
+def test_a_file_never_imports_anything():
+    """A module that is not there yet stays so."""
+    text = JOINT + 'type = "antigravity:Joint"'
+    sys.modules.pop("antigravity", None)
+    with pytest.raises(mb.ModelFileError, match="import its module first"):
+        parse_model(HEAD + text)
+    assert "antigravity" not in sys.modules
+
+
+def test_joints_that_no_file_can_hold_are_refused(tmp_path):
+    """At writing; and at reading the text that went with a result."""
+    mech = cam_mechanism(CamJoint("cam", 0.3, law=len))
+    with pytest.raises(
+        mb.ModelFileError, match=r"Joint 'cam' cannot be written .* holds law, which"
+    ):
+        save_model(mech, tmp_path / "m.toml")
+    assert not list(tmp_path.iterdir())
+    types_by_name = {f"{CamJoint.__module__}:CamJoint": CamJoint}
+    with pytest.raises(mb.ModelFileError, match=r"joints.cam.not_written: .*\['law'\] could not"):
+        parse_model(mech.to_toml(), joint_types=types_by_name)

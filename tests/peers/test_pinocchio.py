@@ -1,0 +1,88 @@
+"""Pinocchio and mbkit agree on random trees of all joints."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.peers.pinocchio_twin import PinocchioTwin
+from tests.trees import random_mechanism, random_state
+
+pytestmark = pytest.mark.peers
+
+ARM = pathlib.Path(__file__).parents[2] / "examples" / "models" / "panda.toml"
+
+# Both programs are exact but for round-off, which passes through up to 30 frames and, for the
+# accelerations, through the conditioning of the mass matrix.
+TOLERANCE = 1e-11
+
+TREES = {
+    **{f"tree-{seed}": (seed, {}) for seed in range(6)},
+    "chain": (100, {"reach": 1}),
+    "star": (101, {"reach": 1000}),
+    "as-in-pinocchio": (102, {"turned_round": 0.0}),
+    "all-turned-round": (103, {"turned_round": 1.0}),
+}
+
+
+@pytest.fixture(scope="module", params=[*TREES, "seven-joint-arm"])
+def case(request):
+    """A mechanism of 30 bodies or the arm, its system, its twin and a state."""
+    if request.param == "seven-joint-arm":
+        rng = np.random.default_rng(7)
+        mechanism = mb.load_model(ARM)
+    else:
+        seed, options = TREES[request.param]
+        rng = np.random.default_rng(seed)
+        mechanism = random_mechanism(rng, 30, **options)
+    system = mechanism.assemble()
+    return system, PinocchioTwin(mechanism, system), random_state(rng, system)
+
+
+def assert_equal(found, expected):
+    """Compare to `TOLERANCE` of the largest entry."""
+    assert np.abs(found - expected).max() <= TOLERANCE * np.abs(expected).max()
+
+
+def test_twin_has_as_many_velocities(case):
+    """No joint is lost on the way."""
+    system, twin, _ = case
+    assert twin.model.nv == system.nv
+    assert twin.model.nq == system.nq
+
+
+def test_poses(case):
+    """The poses of all bodies are equal."""
+    system, twin, state = case
+    assert_equal(system.poses(state.q), twin.poses(state.q))
+
+
+def test_jacobians(case):
+    """The body-fixed Jacobians of all bodies are equal."""
+    system, twin, state = case
+    found = [system.jacobian(body, state.q) for body in system.body_names]
+    expected = [twin.jacobian(body, state.q) for body in system.body_names]
+    assert_equal(np.array(found), np.array(expected))
+
+
+def test_inverse_dynamics(case):
+    """The generalized forces for an acceleration are equal."""
+    system, twin, state = case
+    found = system.inverse_dynamics(state.q, state.v, state.vdot)
+    assert_equal(found, twin.inverse_dynamics(state.q, state.v, state.vdot))
+
+
+def test_forward_dynamics(case):
+    """The accelerations under generalized forces are equal."""
+    system, twin, state = case
+    found = system.forward_dynamics(state.q, state.v, state.tau)
+    assert_equal(found, twin.forward_dynamics(state.q, state.v, state.tau))
+
+
+def test_mass_matrix(case):
+    """The mass matrices are equal."""
+    system, twin, state = case
+    assert_equal(system.mass_matrix(state.q), twin.mass_matrix(state.q))

@@ -1,0 +1,90 @@
+"""What every file of the project keeps to: sizes, and nothing of one machine."""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+
+import pytest
+
+# Put together here, so that this file does not hold what it looks for.
+INDEX_HOSTS = [
+    ".".join(parts)
+    for parts in (
+        ("pypi", "org"),
+        ("files", "pythonhosted", "org"),
+        ("registry", "npmjs", "org"),
+        ("deb", "debian", "org"),
+        ("archive", "ubuntu", "com"),
+    )
+]
+MACHINE_PATH = re.compile(r"(?<![\w.}/-])/(?:home|root|work|opt|Users|mnt)/\w")
+
+
+def _text(path):
+    try:
+        return path.read_text()
+    except UnicodeDecodeError:  # a picture
+        return ""
+
+
+def test_no_file_names_a_package_index(files):
+    """The project serves whatever index and mirror pip is set up with."""
+    assert not [(str(path), host) for path in files for host in INDEX_HOSTS if host in _text(path)]
+
+
+def test_no_file_names_a_place_on_one_machine(files):
+    found = [path for path in files if path.name != "test_files.py"]
+    assert not [str(path) for path in found if MACHINE_PATH.search(_text(path))]
+
+
+def test_pins_have_hashes_and_no_addresses(files):
+    pins = [path for path in files if path.parent.name == "requirements" and path.suffix == ".txt"]
+    assert len(pins) == 3
+    for path in pins:
+        text = path.read_text()
+        assert "://" not in text
+        requirements = re.split(r"\n(?=[a-z])", text.strip())
+        assert [line for line in requirements if "--hash=sha256:" not in line] == []
+
+
+def test_modules_are_short(module):
+    """What has more than 400 lines holds more than one idea."""
+    lines = module.read_text().count("\n")
+    assert lines <= 400
+
+
+def test_functions_are_short(module):
+    """What has more than 60 lines of code has steps that want names."""
+    lengths = _function_lengths(module)
+    assert {name: length for name, length in lengths.items() if length > 60} == {}
+
+
+def test_most_modules_and_functions_are_short(modules):
+    """Half of the modules have at most 150 lines; half of the functions 8, nine in ten 35."""
+    assert statistics.median(len(path.read_text().splitlines()) for path in modules) <= 150
+    lengths = sorted(length for path in modules for length in _function_lengths(path).values())
+    assert lengths[len(lengths) // 2] <= 8
+    assert lengths[9 * len(lengths) // 10] <= 35
+
+
+def _function_lengths(path):
+    """Return the lines of code in the body of each function: no docstring, comments or blanks."""
+    text = path.read_text()
+    lines = text.splitlines()
+    lengths = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            code = lines[body[0].lineno - 1 : node.end_lineno] if body else []
+            count = sum(1 for line in code if line.strip() and not line.lstrip().startswith("#"))
+            lengths[f"{node.name}, line {node.lineno}"] = count
+    return lengths
+
+
+@pytest.mark.parametrize("mark", ["TO" + "DO", "FIX" + "ME", "XX" + "X"])
+def test_nothing_is_marked_unfinished(files, mark):
+    """What is left to do stands in an issue."""
+    pattern = re.compile(rf"\b{mark}\b")
+    assert not [str(path) for path in files if pattern.search(_text(path))]

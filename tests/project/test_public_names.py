@@ -1,0 +1,87 @@
+"""The package root: a table of contents that resolves, and costs next to nothing to import."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import mbkit as mb
+
+HEAVY = ("h5netcdf", "h5py", "matplotlib", "networkx", "numba", "pandas", "rich", "scipy", "xarray")
+
+
+def imported_by(code):
+    """Return which of the heavy packages a fresh interpreter has loaded after running `code`."""
+    code += "\nimport sys; print('LOADED', *sorted(sys.modules))"
+    command = [sys.executable, "-W", "error", "-c", code]
+    finished = subprocess.run(command, check=True, capture_output=True, text=True)
+    loaded = finished.stdout.rpartition("LOADED")[2].split()
+    return {name for name in HEAVY if name in loaded}
+
+
+PUBLIC = [
+    name for name in dir(mb) if not (name.startswith("_") or inspect.ismodule(getattr(mb, name)))
+]
+
+# What scripts of users rely on; a name that leaves this list breaks them.
+PROMISED = [
+    "Body",
+    "BodyFixed",
+    "FixedJoint",
+    "FreeJoint",
+    "HelicalJoint",
+    "Integrator",
+    "Joint",
+    "Mechanism",
+    "PrismaticJoint",
+    "RelativeCoordinates",
+    "Representation",
+    "Result",
+    "RevoluteJoint",
+    "RungeKuttaMuntheKaas",
+    "ScrewJoint",
+    "SpatialInertia",
+    "SphericalJoint",
+    "System",
+    "Tableau",
+    "Topology",
+    "load_model",
+    "load_result",
+    "save_model",
+    "simulate",
+    "tableaus",
+]
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_promised_names_are_there(name):
+    assert hasattr(mb, name)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_are_ours_and_documented(name):
+    """Nothing that was only imported for use is offered, and everything offered is explained."""
+    value = getattr(mb, name)
+    assert value.__module__.startswith("mbkit.")
+    assert inspect.getdoc(value)
+
+
+def test_every_error_is_public_and_derives_from_the_root():
+    from mbkit import errors
+
+    classes = [getattr(errors, name) for name in errors.__all__ if name.endswith("Error")]
+    assert all(issubclass(each, mb.MbkitError) for each in classes)
+    assert {each.__name__ for each in classes} <= set(dir(mb))
+
+
+def test_import_loads_nothing_heavy():
+    assert imported_by("import mbkit") == set()
+
+
+def test_help_loads_nothing_heavy():
+    """`mbkit --help` answers before numba would be loaded."""
+    code = "from mbkit.cli.main import main\nmain(['simulate', '--help'], standalone_mode=False)"
+    assert imported_by(code) == set()

@@ -1,0 +1,152 @@
+"""What a system's methods say to arguments that cannot be."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+
+
+@pytest.fixture(scope="module")
+def system():
+    """A slider that carries a ball joint."""
+    mech = mb.Mechanism("slider and ball")
+    slider = mech.add_body(mb.Body("slider", inertia=mb.SpatialInertia.sphere(2.0, radius=0.2)))
+    ball = mech.add_body(mb.Body("ball", inertia=mb.SpatialInertia.box(1.0, size=(0.1, 0.2, 0.3))))
+    mech.add_joint(mb.PrismaticJoint("rail", axis=(1, 0, 0)), mech.world, slider)
+    mech.add_joint(mb.SphericalJoint("socket", point=(0.1, 0, 0.3)), slider, ball)
+    return mech.assemble()
+
+
+@pytest.fixture
+def state(system):
+    """A configuration and two velocities."""
+    rng = np.random.default_rng(5)
+    q = system.retract(system.reference_configuration(), rng.normal(size=4))
+    return q, rng.normal(size=4), rng.normal(size=4)
+
+
+def test_names_tell_the_order_of_positions_and_velocities(system):
+    """One name for an entry, with the joint's own name where it has one entry."""
+    assert system.position_names == ("rail", "socket[0]", "socket[1]", "socket[2]", "socket[3]")
+    assert system.velocity_names == ("rail", "socket[0]", "socket[1]", "socket[2]")
+    assert system.body_names == ("world", "slider", "ball")
+    assert (system.nq, system.nv) == (5, 4)
+    assert system.position_slice("socket") == slice(1, 5)
+    assert system.velocity_slice("socket") == slice(1, 4)
+    assert system.body_index("ball") == 2
+    assert repr(system) == "<System 'slider and ball': 2 bodies, nq=5, nv=4, body_fixed>"
+
+
+def test_an_unknown_name_is_answered_with_a_likely_one(system):
+    """Bodies and joints alike."""
+    with pytest.raises(mb.NameUnknownError, match=r"has no body 'bal'.*'ball'"):
+        system.body_index("bal")
+    with pytest.raises(mb.NameUnknownError, match=r"has no joint 'socked'.*'socket'"):
+        system.velocity_slice("socked")
+
+
+def test_lists_and_strided_and_read_only_arrays_are_taken(system, state):
+    """Whatever is made of real numbers and has the right shape gives the same result."""
+    q, v, vdot = state
+    expected = system.inverse_dynamics(q, v, vdot)
+    strided = np.repeat(v, 2)[::2]
+    frozen = q.copy()
+    frozen.flags.writeable = False
+    for arguments in (
+        (list(q), list(v), list(vdot)),
+        (frozen, strided, vdot),
+        (tuple(q), v.astype(">f8"), vdot),
+    ):
+        np.testing.assert_array_equal(system.inverse_dynamics(*arguments), expected)
+    assert system.forward_dynamics([0, 1, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]).shape == (4,)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        ("inverse_dynamics", ([0.0] * 4, [0.0] * 4, [0.0] * 4), r"'q' must have shape \(5,\); got \(4,\)"),
+        ("inverse_dynamics", ([0, 1, 0, 0, 0], [0.0] * 5, [0.0] * 4), r"'v' must have shape \(4,\)"),
+        ("forward_dynamics", ([0, 1, 0, 0, 0], [0.0] * 4, [0.0]), r"'tau' must have shape \(4,\)"),
+        ("forward_dynamics", ([[0, 1, 0, 0, 0]], [0.0] * 4), r"'q' must have shape \(5,\); got \(1, 5\)"),
+        ("mass_matrix", (["a", 1, 0, 0, 0],), "'q' must be an array of real numbers"),
+        ("mass_matrix", ([1j, 1, 0, 0, 0],), "'q' must be an array of real numbers"),
+        ("poses", (np.zeros(9),), r"'q' must have shape \(5,\)"),
+        ("energies", ([0, 1, 0, 0, 0], [[0.0] * 4]), r"'q' must have shape \(k, 5\)"),
+    ],
+)  # fmt: skip
+def test_a_wrong_shape_is_named_with_the_right_one(system, method, arguments, message):
+    """The argument, the shape it must have, the shape it has."""
+    with pytest.raises(mb.ShapeError, match=message):
+        getattr(system, method)(*arguments)
+
+
+def test_results_are_written_where_the_caller_wants_them(system, state):
+    """out= receives the result, is returned, and is refused where it cannot hold it."""
+    q, v, vdot = state
+    out = np.empty(4)
+    assert system.inverse_dynamics(q, v, vdot, out=out) is out
+    np.testing.assert_array_equal(out, system.inverse_dynamics(q, v, vdot))
+    for bad in (np.empty(3), np.empty(4, dtype=np.float32), np.empty(8)[::2], [0.0] * 4):
+        with pytest.raises(mb.ShapeError, match=r"'out' must be a contiguous.*shape \(4,\)"):
+            system.inverse_dynamics(q, v, vdot, out=bad)
+    for method, shape in (("poses", (3, 4, 4)), ("mass_matrix", (4, 4))):
+        with pytest.raises(mb.ShapeError, match="'out' must be"):
+            getattr(system, method)(q, out=np.empty((shape[0] + 1, *shape[1:])))
+    with pytest.raises(mb.ShapeError, match="'out' must be"):
+        system.jacobian("ball", q, out=np.empty((6, 5)))
+
+
+def test_a_quaternion_must_be_of_length_one(system, state):
+    """The joint, the rule, the value and the remedy; tiny deviations are divided out."""
+    q, v, _ = state
+    q[1:] *= 1.5
+    with pytest.raises(mb.ConfigurationError, match=r"'socket'.*length 1\.5;.*system\.retract"):
+        system.mass_matrix(q)
+    q[1:] /= 1.5
+    M = system.mass_matrix(q)
+    q[1:] *= 1.0 + 1e-9
+    np.testing.assert_allclose(system.mass_matrix(q), M, rtol=1e-14, atol=1e-15)
+    R = system.poses(q)[2, :3, :3]
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-15)
+
+
+def test_not_a_number_is_named_with_its_joint(system, state):
+    """Forward dynamics would spread it over everything."""
+    q, v, tau = state
+    tau[2] = np.nan
+    with pytest.raises(mb.NotFiniteError, match=r"tau\[2\] of joint 'socket' is nan"):
+        system.forward_dynamics(q, v, tau)
+
+
+def test_a_system_may_be_shared_between_threads(system, state):
+    """Each call has its own scratch memory."""
+    q, v, vdot = state
+    expected = system.inverse_dynamics(q, v, vdot)
+    wrong = []
+
+    def work():
+        for _ in range(2000):
+            if not np.array_equal(system.inverse_dynamics(q, v, vdot), expected):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_system_and_its_arrays_cannot_be_changed(system):
+    """Immutable, so that it may be shared."""
+    with pytest.raises(AttributeError):
+        system.name = "other"
+    with pytest.raises(ValueError, match="read-only"):
+        system.arrays.bodies["mass"] = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        system.gravity[0] = 1.0
+    q = system.reference_configuration()
+    q[0] = 7.0
+    assert system.reference_configuration()[0] == 0.0

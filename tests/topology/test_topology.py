@@ -1,0 +1,187 @@
+"""Graphs, spanning trees, loops."""
+
+import hypothesis
+import hypothesis.strategies as st
+import networkx as nx
+import pytest
+
+import mbkit as mb
+from mbkit.topology import BodyGraph, build_topology, check_name
+
+
+def graph_of(bodies, joints):
+    graph = BodyGraph()
+    for body in bodies:
+        graph.add_body(body)
+    for name, predecessor, successor in joints:
+        graph.add_joint(name, predecessor, successor)
+    return graph
+
+
+BRANCHED = graph_of(
+    "abcde",
+    [
+        ("1", "world", "b"),
+        ("2", "b", "a"),
+        ("3", "c", "b"),  # against the tree's direction
+        ("4", "c", "e"),
+        ("5", "a", "d"),
+    ],
+)
+
+FOUR_BAR = graph_of(
+    ["crank", "coupler", "rocker"],
+    [
+        ("A", "world", "crank"),
+        ("B", "crank", "coupler"),
+        ("C", "coupler", "rocker"),
+        ("D", "rocker", "world"),
+    ],
+)
+
+
+def test_tree_is_numbered_depth_first_in_the_order_of_adding():
+    """Subtrees are ranges of numbers, children stand as their joints were added."""
+    topology = build_topology(BRANCHED)
+    assert topology.bodies == ("world", "b", "a", "d", "c", "e")
+    assert topology.parent == (-1, 0, 1, 2, 1, 4)
+    assert topology.joint_of_body == ("", "1", "2", "5", "3", "4")
+    assert topology.tree_joints == ("1", "2", "5", "3", "4")
+    assert topology.reversed == (False, False, False, False, True, False)
+    assert topology.loop_joints == topology.cycles == ()
+    assert topology.subtree("b") == ("b", "a", "d", "c", "e")
+    assert topology.subtree("a") == ("a", "d")
+    assert topology.subtree("e") == ("e",)
+    assert topology.number("c") == 4
+
+
+def test_a_joint_that_connects_what_is_connected_closes_a_loop():
+    """The last joint of the four-bar does; its cycle runs from its successor back to it."""
+    topology = build_topology(FOUR_BAR)
+    assert topology.tree_joints == ("A", "B", "C")
+    assert topology.loop_joints == ("D",)
+    assert topology.cycles == (("D", "A", "B", "C"),)
+
+
+def test_the_user_may_choose_the_loop_joints():
+    """Any joint of the loop can be cut, and joints are turned round for it."""
+    topology = build_topology(FOUR_BAR, ["B"])
+    assert topology.loop_joints == ("B",)
+    assert topology.cycles == (("B", "C", "D", "A"),)
+    assert topology.bodies == ("world", "crank", "rocker", "coupler")
+    assert topology.reversed == (False, False, True, True)
+
+
+def test_two_joints_between_two_bodies_are_a_loop():
+    """A multigraph: one of them is in the tree, the other closes a loop of two."""
+    topology = build_topology(graph_of("a", [("1", "world", "a"), ("2", "a", "world")]))
+    assert topology.cycles == (("2", "1"),)
+
+
+def test_wrong_loop_joints_are_refused():
+    """Unknown ones, too few, and too many."""
+    with pytest.raises(
+        mb.NameUnknownError, match=r"Loop joint 'E' is no joint.*known are 'A', 'B'"
+    ):
+        build_topology(FOUR_BAR, ["E"])
+    with pytest.raises(mb.TopologyError, match=r"loop of the joints 'D'.*must be cut by one of"):
+        build_topology(FOUR_BAR, [])
+    with pytest.raises(
+        mb.TopologyError, match=r"Body 'crank' must be connected.*is not; do not cut 'A', 'B'"
+    ):
+        build_topology(FOUR_BAR, ["A", "B"])
+
+
+def test_disconnected_bodies_are_named():
+    """All of them, also those that are connected with each other."""
+    graph = graph_of("abc", [("1", "world", "a"), ("2", "b", "c")])
+    message = "Bodies 'b', 'c' must be connected to the world by joints, and are not; connect"
+    with pytest.raises(mb.TopologyError, match=message):
+        build_topology(graph)
+
+
+def test_long_chains_need_no_recursion():
+    """Ten thousand bodies in a row are numbered like three."""
+    names = [str(k) for k in range(10_000)]
+    joints = [(f"j{k}", str(k - 1) if k else "world", str(k)) for k in range(10_000)]
+    topology = build_topology(graph_of(names, joints))
+    assert topology.parent == tuple(range(-1, 10_000))
+
+
+@hypothesis.given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=20))
+def test_any_graph_falls_into_a_tree_and_fundamental_cycles(pairs):
+    """Numbering is regular; every joint is in the tree or closes one cycle of it."""
+    nodes = ["world", *"abcdefgh"]
+    graph = graph_of(nodes[1:], [])
+    for number, body in reversed(list(enumerate(nodes))[1:]):
+        graph.add_joint(f"to {body}", nodes[number // 2], body)
+    for k, (first, second) in enumerate(pairs):
+        if first != second:
+            graph.add_joint(str(k), nodes[first], nodes[second])
+    topology = build_topology(graph)
+    joints = {name: set(ends) for name, *ends in graph.joints()}
+    assert all(topology.parent[i] < i for i in range(len(nodes)))
+    for i, joint in enumerate(topology.tree_joints, start=1):
+        assert joints[joint] == {topology.bodies[i], topology.bodies[topology.parent[i]]}
+    assert {*topology.tree_joints, *topology.loop_joints} == set(joints)
+    for cycle in topology.cycles:
+        ring = nx.MultiGraph([tuple(joints[name]) for name in cycle])
+        assert nx.is_connected(ring)
+        assert all(degree == 2 for _, degree in ring.degree)
+
+
+@pytest.mark.parametrize(
+    ("add", "error", "message"),
+    [
+        (lambda g: g.add_body("crank"), mb.DuplicateNameError, "Body 'crank' is in the mechanism"),
+        (lambda g: g.add_body("world"), mb.DuplicateNameError, "'world' is taken by the inertial"),
+        (
+            lambda g: g.add_joint("A", "crank", "rocker"),
+            mb.DuplicateNameError,
+            "Joint 'A' is in the mechanism already; rename one.",
+        ),
+        (
+            lambda g: g.add_joint("E", "crnk", "rocker"),
+            mb.NameUnknownError,
+            "Joint 'E' has the predecessor 'crnk', which is no body.*did you mean 'crank'?",
+        ),
+        (
+            lambda g: g.add_joint("E", "crank", "nothing"),
+            mb.NameUnknownError,
+            "Joint 'E' has the successor 'nothing'.*known are 'world', 'crank'",
+        ),
+        (
+            lambda g: g.add_joint("E", "crank", "crank"),
+            mb.TopologyError,
+            "Joint 'E' connects body 'crank' to itself; predecessor and successor must differ.",
+        ),
+    ],
+)
+def test_bad_graphs_are_refused(add, error, message):
+    """And nothing is added."""
+    before = list(FOUR_BAR.bodies()), list(FOUR_BAR.joints())
+    with pytest.raises(error, match=message):
+        add(FOUR_BAR)
+    assert (list(FOUR_BAR.bodies()), list(FOUR_BAR.joints())) == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("Body", 3, "Body name must be a string, got 3"),
+        ("Body", "", "Body name must not be empty"),
+        ("Body", " a", "Body name must have no blanks at its ends, got ' a'"),
+        ("Body", "a\nb", "Body name must be printable"),
+        ("Joint", "a[0]", "Joint name must have no square brackets, got 'a\\[0\\]'"),
+    ],
+)
+def test_bad_names_are_refused(kind, name, message):
+    """Names must do in tables, files and messages."""
+    with pytest.raises(mb.ModelError, match=message):
+        check_name(kind, name)
+
+
+def test_unknown_bodies_of_a_topology_are_refused():
+    """With a guess."""
+    with pytest.raises(mb.NameUnknownError, match=r"'cranck' is not in this.*mean 'crank'?"):
+        build_topology(FOUR_BAR).subtree("cranck")
