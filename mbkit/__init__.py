@@ -1,7 +1,7 @@
 """mbkit: rigid multibody systems on screw and Lie group theory."""
 
-# Model
-# Systems
+# Models: bodies, joints, mechanisms
+# Systems: coordinates, representations, equations of motion
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
 # Errors
@@ -21,11 +21,17 @@ from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
 from mbkit.errors import TopologyError as TopologyError
 from mbkit.errors import UsageError as UsageError
 
-# Integrators
+# Simulation: integrators, runs, results
 from mbkit.integrators import Integrator as Integrator
 from mbkit.integrators import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
 from mbkit.integrators import Tableau as Tableau
 from mbkit.integrators import tableaus as tableaus
+
+# Files
+from mbkit.io import load_model as load_model
+from mbkit.io import load_result as load_result
+from mbkit.io import parse_model as parse_model
+from mbkit.io import save_model as save_model
 from mbkit.joints import FixedJoint as FixedJoint
 from mbkit.joints import FreeJoint as FreeJoint
 from mbkit.joints import HelicalJoint as HelicalJoint

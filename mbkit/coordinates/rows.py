@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.spatial import SpatialInertia
+from mbkit.spatial import SpatialInertia, inverse
 from mbkit.systems.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def assemble_rows(
         near, far = (edge.S_succ, edge.S_pred) if is_reversed else (edge.S_pred, edge.S_succ)
         if joint.num_velocities == 0:
             T = joint.pose(np.zeros(0))
-            seats[child] = carrier, seat @ near @ (_inverse(T) if is_reversed else T) @ _inverse(far)
+            seats[child] = carrier, seat @ near @ (inverse(T) if is_reversed else T) @ inverse(far)
         else:
             K = joint.canonical_frame
             row: Any = bodies[len(joints)]
@@ -78,7 +78,7 @@ def assemble_rows(
             row["first_velocity"] = velocities[name].start
             row["num_velocities"] = joint.num_velocities
             owners += _set_joint(row, joint, -1.0 if is_reversed else 1.0)
-            seats[child] = len(joints), _inverse(far @ K)
+            seats[child] = len(joints), inverse(far @ K)
             joints.append(joint)
         index, pose = seats[child]
         inertias[index] = inertias[index] + mechanism.bodies[child].inertia.transformed(pose)
@@ -98,14 +98,6 @@ def assemble_rows(
 
 def _joint(mechanism: Mechanism, name: str) -> Joint:
     return mechanism.joints[name].joint
-
-
-def _inverse(C: Any) -> Any:
-    """Return the inverse of a pose: (R^T, -R^T p)."""
-    inverse = np.eye(4)
-    inverse[:3, :3] = C[:3, :3].T
-    inverse[:3, 3] = -C[:3, :3].T @ C[:3, 3]
-    return inverse
 
 
 def _place(row: Any, C: Any) -> None:

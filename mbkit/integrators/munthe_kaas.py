@@ -59,7 +59,8 @@ class RungeKuttaMuntheKaas(Integrator):
         def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
             state = advance(
                 problem.space, A, b, c, problem.t0, problem.h, first, steps, problem.save_every,
-                problem.q, problem.v, problem.q_stage, problem.v_stage, memory, stages, count, *rows,
+                problem.q, problem.v, problem.q_stage, problem.v_stage, memory, stages, count,
+                *rows,
             )  # fmt: skip
             return int(state), int(count[0]), int(count[1])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from mbkit.errors import ModelError
+from mbkit.errors import ModelError, check_name
 from mbkit.io.body_table import read_body
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Vector, converter
@@ -16,7 +16,6 @@ from mbkit.joints import Joint
 from mbkit.model import Body, Mechanism
 from mbkit.model.joint_types import JOINT_TYPES
 from mbkit.spatial.arrays import frozen_array
-from mbkit.topology import check_name
 
 __all__ = ["read_mechanism"]
 

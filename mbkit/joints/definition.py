@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.errors import GeometryError, JointError, ShapeError
+from mbkit.errors import GeometryError, JointError, ShapeError, check_name
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.spatial.frames import check_pose
-from mbkit.topology import check_name
 
 __all__ = ["check_joint_definition"]
 

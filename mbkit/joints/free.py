@@ -11,7 +11,7 @@ from mbkit.errors import ConfigurationError
 from mbkit.joints.joint import Joint
 from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import FloatArray, owner
-from mbkit.spatial.frames import rotation_from_quaternion, translation
+from mbkit.spatial.frames import unit_rotation
 
 __all__ = ["FreeJoint"]
 
@@ -50,7 +50,7 @@ class FreeJoint(Joint):
         """Return (R(q[:4]), q[4:]); see `Joint.pose`."""
         what = f"{owner(self)}: orientation"
         T = np.eye(4)
-        T[:3, :3] = rotation_from_quaternion(q[:4], what, error=ConfigurationError)
+        T[:3, :3] = unit_rotation(q[:4], what, ConfigurationError)
         T[:3, 3] = q[4:]
         return T
 
@@ -75,7 +75,8 @@ class FreeJoint(Joint):
         from mbkit.lie import SE3, UnitQuaternion
 
         back = UnitQuaternion.inverse(q0[:4])
-        step = translation(UnitQuaternion.Ad(back) @ (q1[4:] - q0[4:]))
+        step = np.eye(4)
+        step[:3, 3] = UnitQuaternion.Ad(back) @ (q1[4:] - q0[4:])
         step[:3, :3] = UnitQuaternion.Ad(UnitQuaternion.compose(back, q1[:4]))
         return SE3.log(step)
 

@@ -19,7 +19,7 @@ from mbkit.spatial.arrays import (
     shown,
     stored_vector,
 )
-from mbkit.spatial.frames import rotation_from_quaternion, translation
+from mbkit.spatial.frames import translation, unit_rotation
 
 __all__ = ["SphericalJoint"]
 
@@ -70,9 +70,10 @@ class SphericalJoint(Joint):
     def pose(self, q: FloatArray) -> FloatArray:
         """Return (R(q), p - R(q) p), p the centre; see `Joint.pose`."""
         what = f"{owner(self)}: position"
-        R = rotation_from_quaternion(q, what, error=ConfigurationError)
-        T = translation(self.point - R @ self.point)
+        R = unit_rotation(q, what, ConfigurationError)
+        T = np.eye(4)
         T[:3, :3] = R
+        T[:3, 3] = self.point - R @ self.point
         return T
 
     def motion_subspace(self, q: FloatArray) -> FloatArray:

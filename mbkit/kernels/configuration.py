@@ -5,7 +5,6 @@ from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import JOINT_FAILED, OK, WRONG_LENGTH, status
 from mbkit.kernels.validation import check_positions, check_velocities
 
-
 # A joint without functions of its own is a vector space: its coordinates add, v = dq/dt.
 
 
@@ -20,7 +19,10 @@ def retract_rows(model, work, q, dx, out):
             for j in range(row.num_velocities):
                 out[a + j] = q[a + j] + dx[k + j]
         elif (
-            call_address(row.retract, (work[i].slot, row.parameters, at(q, a), at(dx, k), at(out, a))) != OK
+            call_address(
+                row.retract, (work[i].slot, row.parameters, at(q, a), at(dx, k), at(out, a))
+            )
+            != OK
         ):
             return status(JOINT_FAILED, i)
     return OK
@@ -36,7 +38,10 @@ def dexp_inv_rows(model, work, x, v, out):
             for j in range(row.num_velocities):
                 out[k + j] = v[k + j]
         elif (
-            call_address(row.dexp_inv, (work[i].slot, row.parameters, at(x, k), at(v, k), at(out, k))) != OK
+            call_address(
+                row.dexp_inv, (work[i].slot, row.parameters, at(x, k), at(v, k), at(out, k))
+            )
+            != OK
         ):
             return status(JOINT_FAILED, i)
     return OK
@@ -74,7 +79,9 @@ def difference(space, q0, q1, out):
             for j in range(row.num_velocities):
                 out[k + j] = q1[a + j] - q0[a + j]
         elif (
-            call_address(row.difference, (work[i].slot, row.parameters, at(q0, a), at(q1, a), at(out, k)))
+            call_address(
+                row.difference, (work[i].slot, row.parameters, at(q0, a), at(q1, a), at(out, k))
+            )
             != OK
         ):
             return status(JOINT_FAILED, i)

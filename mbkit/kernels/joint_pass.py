@@ -6,7 +6,7 @@ The recursions start from what it leaves in the scratch memory and never look at
 import math
 
 from mbkit.kernels.compile import at, call_address, floats_at, helper
-from mbkit.kernels.layout import SCREW, STAGE_BIAS, STAGE_P, STAGE_R, STAGE_S, STAGE_SIZE
+from mbkit.kernels.layout import SCREW, STAGE_P, STAGE_R, STAGE_SIZE
 from mbkit.kernels.status import JOINT_FAILED, OK, status
 from mbkit.kernels.vectors import (
     angular,
@@ -40,14 +40,18 @@ def place_screw(row, body, q):
 
 
 @helper
-def reverse(stage, nv):
+def turn(R, p, V):
+    """V becomes -Ad_T V."""
+    w, u = motion_to_parent(R, p, angular(V), linear(V))
+    store(V, scale(-1.0, w), scale(-1.0, u))
+
+
+@helper
+def reverse(R, p, body, nv):
     """Turn the joint round: T becomes T^-1, S becomes -Ad_T S, S-dot v becomes -Ad_T S-dot v."""
-    R = stage[STAGE_R:STAGE_P].reshape((3, 3))
-    p = stage[STAGE_P:STAGE_BIAS]
-    for k in range(-1, nv):
-        column = stage[STAGE_S + 6 * k :]  # k = -1: the bias, which stands before the columns
-        w, u = motion_to_parent(R, p, angular(column), linear(column))
-        store(column, scale(-1.0, w), scale(-1.0, u))
+    turn(R, p, body.bias)
+    for k in range(nv):
+        turn(R, p, body.S[k])
     x = rotate_back(R, load(p))
     for j in range(3):
         p[j] = -x[j]
@@ -56,9 +60,8 @@ def reverse(stage, nv):
 
 
 @helper
-def move_by_table(row, work, i, q, v, stage):
+def move_by_table(row, body, q, v, stage):
     """Call the joint's function, then compose its pose with the placement: C = (R_T, p_T) T(q)."""
-    body = work[i]
     state = call_address(
         row.motion,
         (
@@ -68,37 +71,32 @@ def move_by_table(row, work, i, q, v, stage):
             at(v, row.first_velocity),
             at(stage, STAGE_R),
             at(stage, STAGE_P),
-            at(stage, STAGE_S),
-            at(stage, STAGE_BIAS),
+            at(body.S, 0),
+            at(body.bias, 0),
         ),
     )
+    R = stage[STAGE_R:STAGE_P].reshape((3, 3))
+    p = stage[STAGE_P:STAGE_SIZE]
     if row.reversed == 1:
-        reverse(stage, row.num_velocities)
+        reverse(R, p, body, row.num_velocities)
     for j in range(3):
-        T = (stage[STAGE_R + j], stage[STAGE_R + 3 + j], stage[STAGE_R + 6 + j])  # column j
-        column = rotate(row.R, T)
+        column = rotate(row.R, (R[0, j], R[1, j], R[2, j]))
         body.R[0, j] = column[0]
         body.R[1, j] = column[1]
         body.R[2, j] = column[2]
-    shift = rotate(row.R, (stage[STAGE_P], stage[STAGE_P + 1], stage[STAGE_P + 2]))
+    shift = rotate(row.R, load(p))
     for j in range(3):
         body.p[j] = row.p[j] + shift[j]
-    for j in range(6):
-        body.bias[j] = stage[STAGE_BIAS + j]
-    for k in range(row.num_velocities):
-        S = work[row.first_velocity + k].S
-        for j in range(6):
-            S[j] = stage[STAGE_S + 6 * k + j]
     return state
 
 
 @helper
 def joint_pass(model, work, q, v):
-    """Write R, p (pose in the parent), S (by velocity) and the bias S-dot v of every body."""
+    """Write R, p (pose in the parent), S and the bias S-dot v of every body."""
     stage = floats_at(work[0].slot, STAGE_SIZE)
     for i in range(1, model.shape[0]):
         if model[i].kind == SCREW:
             place_screw(model[i], work[i], q[model[i].first_position])
-        elif move_by_table(model[i], work, i, q, v, stage) != OK:
+        elif move_by_table(model[i], work[i], q, v, stage) != OK:
             return status(JOINT_FAILED, i)
     return OK

@@ -66,8 +66,8 @@ WORK = np.dtype(
         ("U", _f8, (6,)),  # articulated inertia times S
         ("D", _f8),  # 1 / (S . U)
         ("u", _f8),  # force that is left for this velocity
-        ("S", _f8, (6,)),  # column of the motion subspace, in the body's frame
         # by body again
+        ("S", _f8, (6, 6)),  # motion subspace of the joint in the body's frame, by columns
         ("bias", _f8, (6,)),  # S-dot v, in the body's frame
         ("wrench", _f8, (6,)),  # applied from outside
         ("mass", _f8),  # of the composite body, as in BODY
@@ -86,12 +86,10 @@ FRAME = np.dtype([("row", _i8), ("R", _f8, (3, 3)), ("p", _f8, (3,))], align=Tru
 #: Numbers a column: a wrench and one more.
 COLUMN_SIZE = 7
 
-#: The staging area in which a joint's function leaves R, p, S-dot v and up to six columns of S.
+#: The staging area in which a joint's function leaves its pose R (by rows), p.
 STAGE_R = 0
 STAGE_P = 9
-STAGE_BIAS = 12
-STAGE_S = 18
-STAGE_SIZE = 54
+STAGE_SIZE = 12
 
 #: One record a caller: where its arrays lie, by address. It is what every kernel gets.
 SPACE = np.dtype(
@@ -113,6 +111,14 @@ SPACE = np.dtype(
     ],
     align=True,
 )
+
+#: Where a joint in Python leaves its results in its slot, after two inputs of max(nq, nv) numbers:
+#: R, p, S-dot v and up to six columns of S, or a vector.
+SLOT_R = 0
+SLOT_P = 9
+SLOT_BIAS = 12
+SLOT_S = 18
+SLOT_SIZE = 54
 
 #: What a joint in Python has for parameters: its sizes, and one callback an operation, by address.
 PYTHON_NUM_POSITIONS = 0

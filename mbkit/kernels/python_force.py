@@ -1,7 +1,12 @@
 """Generalized forces from a Python function, in the form the equations call by address."""
 
 from mbkit.kernels.compile import address_kernel, as_array, call_address, floats_at
-from mbkit.kernels.layout import FORCE_CALLBACK, FORCE_NUM_POSITIONS, FORCE_NUM_VELOCITIES, FORCE_STATE
+from mbkit.kernels.layout import (
+    FORCE_CALLBACK,
+    FORCE_NUM_POSITIONS,
+    FORCE_NUM_VELOCITIES,
+    FORCE_STATE,
+)
 from mbkit.kernels.status import OK
 
 

@@ -1,4 +1,4 @@
-"""Lengths and finiteness of arrays, looked at inside the kernels: there it costs next to nothing."""
+"""Lengths and finiteness of arrays, looked at inside the kernels, where it costs nothing."""
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.status import OK, WRONG_LENGTH

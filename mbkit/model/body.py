@@ -7,11 +7,10 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.errors import ShapeError
+from mbkit.errors import ShapeError, check_name
 from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 from mbkit.spatial.frames import stored_pose
-from mbkit.topology import check_name
 
 __all__ = ["Body"]
 

@@ -126,8 +126,9 @@ def _connection(edge: Connection, mechanism: Mechanism) -> dict[str, Any]:
         **_fields(edge.joint),
     }
     # Without frames a reader takes the joint's axes as given in the world, and computes just this.
-    bodies = {mechanism.world.name: mechanism.world, **mechanism.bodies}
-    in_world = [inverse(bodies[name].pose) for name in (edge.predecessor, edge.successor)]
+    bodies = mechanism.bodies
+    ends = (bodies.get(name, mechanism.world) for name in (edge.predecessor, edge.successor))
+    in_world = [inverse(body.pose) for body in ends]
     if not all(map(np.array_equal, in_world, (edge.S_pred, edge.S_succ))):
         table["frames"] = {"predecessor": _pose(edge.S_pred), "successor": _pose(edge.S_succ)}
     return table

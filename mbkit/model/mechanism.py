@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError, UsageError
+from mbkit.errors import ShapeError, UsageError, check_name
 from mbkit.joints import Joint, check_joint_definition
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection, joint_frames
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
-from mbkit.topology import WORLD, BodyGraph, Topology, build_topology, check_name
+from mbkit.topology import WORLD, BodyGraph, Topology, build_topology
 
 if TYPE_CHECKING:
     from mbkit.coordinates import RelativeCoordinates

@@ -37,8 +37,12 @@ def render(document: Mapping[str, Any]) -> str:
 def _table(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     lines, tables = [], {}
     for key, value in table.items():
+        is_table = isinstance(value, Mapping)
+        if is_table and len(path) < 2:  # the file, its bodies and its joints
+            tables[key] = value
+            continue
         line = f"{_key(key)} = {_value(value)}"
-        if isinstance(value, Mapping) and (len(path) < 2 or len(line) > _LINE):
+        if is_table and len(line) > _LINE:
             tables[key] = value
         elif len(line) > _LINE and _is_matrix(value):
             rows = "".join(f"    {_value(row)},\n" for row in value)

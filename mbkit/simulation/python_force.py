@@ -51,7 +51,7 @@ class PythonForce:
         tau = self.function(float(self._t[0]), self._q.copy(), self._v.copy())
         if np.shape(tau) != self._tau.shape:
             raise ShapeError(
-                f"The forces tau(t, q, v) must return an array of shape {self._tau.shape}, one entry "
-                f"a velocity; got shape {np.shape(tau)}."
+                f"The forces tau(t, q, v) must return an array of shape {self._tau.shape}, one "
+                f"entry a velocity; got shape {np.shape(tau)}."
             )
         self._tau[:] = tau

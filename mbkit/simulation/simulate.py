@@ -28,6 +28,9 @@ Forces = ArrayLike | Callable[[float, Any, Any], ArrayLike]
 #: Seconds of compiled work between two looks at signals and progress.
 CHUNK = 0.1
 
+#: Stands for a status where the user has pressed Ctrl-C.
+INTERRUPTED = -1
+
 
 def simulate(
     system: System,
@@ -92,7 +95,9 @@ def simulate(
     integrator = RungeKuttaMuntheKaas() if integrator is None else integrator
     steps = _number_of_steps(t_span, h)
     if isinstance(save_every, bool) or not isinstance(save_every, int) or save_every < 1:
-        raise UsageError(f"save_every must be a whole number of steps, at least 1; got {save_every!r}.")
+        raise UsageError(
+            f"save_every must be a whole number of steps, at least 1; got {save_every!r}."
+        )
     q_start, v_start = _start(system, q, v)
     workspace = Workspace(
         system.arrays,
@@ -106,24 +111,26 @@ def simulate(
     )  # fmt: skip
     rows = _rows(problem, steps)
     began = time.perf_counter()
-    taken, written, error = _run(problem, integrator.prepare(problem), steps, rows, t_span, progress)
-    if isinstance(error, int):
-        error = _explain(system, error, workspace, force, problem, taken)
-    if taken % save_every != 0 and written:
+    taken, written, state = _run(
+        problem, integrator.prepare(problem), steps, rows, t_span, progress
+    )
+    error: BaseException | None = None
+    if state == INTERRUPTED:
+        error = KeyboardInterrupt()
+    elif state != 0:
+        error = _explain(system, state, workspace, force, problem, taken)
+    if taken % save_every != 0 and rows.t[written - 1] != problem.t0 + taken * problem.h:
         # the last state, which is no multiple of save_every
-        rows.t[written], rows.q[written], rows.v[written] = (
-            problem.t0 + taken * problem.h, problem.q, problem.v
-        )  # fmt: skip
+        rows.t[written] = problem.t0 + taken * problem.h
+        rows.q[written], rows.v[written] = problem.q, problem.v
         written += 1
-    result = _result(
-        system, rows, written, error, problem,
-        options={
-            "integrator": repr(integrator), "h": float(h), "t_span": [float(t) for t in t_span],
-            "save_every": save_every, "steps": steps, "steps_taken": taken,
-            "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
-            "wall_time": time.perf_counter() - began,
-        },
-    )  # fmt: skip
+    options = {
+        "integrator": repr(integrator), "h": problem.h, "t_span": [float(t) for t in t_span],
+        "save_every": save_every, "steps": steps, "steps_taken": taken,
+        "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
+        "wall_time": time.perf_counter() - began,
+    }  # fmt: skip
+    result = _result(system, Rows(*(part[:written] for part in rows)), error, options)
     if error is None or isinstance(error, KeyboardInterrupt):
         return result
     error.result = result  # type: ignore[attr-defined]
@@ -199,8 +206,8 @@ def _run(
     rows: Rows,
     t_span: tuple[float, float],
     progress: bool,
-) -> tuple[int, int, int | KeyboardInterrupt | None]:
-    """Take all steps in chunks of about CHUNK seconds; stop at Ctrl-C or a status that is not OK."""
+) -> tuple[int, int, int]:
+    """Take all steps in chunks of about CHUNK seconds; stop at Ctrl-C or a failure."""
     # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
     # state has moved on and the counts have not, and must find what belongs together.
     reached = (0, 1, problem.q.copy(), problem.v.copy())
@@ -219,10 +226,10 @@ def _run(
                 spent = time.perf_counter() - began
                 chunk = max(1, min(4 * chunk, int(size * CHUNK / max(spent, 1e-9))))
                 display.update(problem.t0 + reached[0] * problem.h)
-        except KeyboardInterrupt as interrupt:
+        except KeyboardInterrupt:
             problem.q[:], problem.v[:] = reached[2:]
-            return *reached[:2], interrupt
-    return *reached[:2], None
+            return *reached[:2], INTERRUPTED
+    return *reached[:2], 0
 
 
 def _explain(
@@ -252,15 +259,12 @@ def _explain(
 
 
 def _result(
-    system: System,
-    rows: Rows,
-    written: int,
-    error: BaseException | None,
-    problem: Problem,
-    options: dict[str, Any],
+    system: System, rows: Rows, error: BaseException | None, options: dict[str, Any]
 ) -> Result:
-    t, q, v = (part[:written] for part in rows)
+    t, q, v = rows
     kinetic, potential = system.energies(q, v)
+    for array in (t, q, v, kinetic, potential):
+        array.setflags(write=False)  # or the result would copy them
     if error is None:
         message = f"Completed: {options['steps_taken']} steps."
     elif isinstance(error, KeyboardInterrupt):

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import GeometryError
+from mbkit.errors import GeometryError, MbkitError
 from mbkit.spatial.arrays import (
     FloatArray,
     check_array,
@@ -115,19 +115,13 @@ def rotation(axis: ArrayLike, angle: float, point: ArrayLike = (0.0, 0.0, 0.0)) 
     return C
 
 
-def rotation_from_quaternion(
-    quaternion_wxyz: ArrayLike, what: str = "quaternion_wxyz", error: type[Any] = GeometryError
-) -> FloatArray:
+def rotation_from_quaternion(quaternion_wxyz: ArrayLike) -> FloatArray:
     """Return the rotation matrix of a unit quaternion.
 
     Parameters
     ----------
     quaternion_wxyz : array_like, shape (4,)
         Scalar first, of length one within 1e-6; the rotation is that of Q / abs(Q).
-    what : str
-        How a message begins.
-    error : type, default GeometryError
-        What is raised for another length.
 
     Returns
     -------
@@ -146,15 +140,23 @@ def rotation_from_quaternion(
            [ 0., -1.,  0.],
            [ 0.,  0.,  1.]])
     """
-    given = frozen_array(quaternion_wxyz)
-    check_array(given, (4,), what, error=error)
-    length = math.hypot(*given)
+    Q = frozen_array(quaternion_wxyz)
+    check_array(Q, (4,), "quaternion_wxyz")
+    return unit_rotation(Q, "quaternion_wxyz", GeometryError)
+
+
+def unit_rotation(Q: FloatArray, what: str, error: type[MbkitError]) -> FloatArray:
+    """Return the rotation matrix (3, 3) of a quaternion (4,); raise `error` unless it is a unit.
+
+    NaN comes out where it comes in.
+    """
+    length = math.hypot(*Q)
     if abs(length**2 - 1.0) > QUATERNION_TOLERANCE:
         raise error(
-            f"{what} must be a unit quaternion, got {shown(given)} of length {length:.9g}; "
+            f"{what} must be a unit quaternion, got {shown(Q)} of length {length:.9g}; "
             "divide it by its length."
         )
-    w, x, y, z = given / length
+    w, x, y, z = Q / length
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     R: FloatArray = np.eye(3) + 2.0 * (w * cross + cross @ cross)
     return R

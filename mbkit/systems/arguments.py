@@ -50,7 +50,7 @@ class Arguments:
         ----------
         names : tuple of str
             For each argument: its name; ``"out:NAME"`` for a result to be written, which must be
-            right as it is; ``"rows:NAME"`` for several, one a row; ``""`` for what is not looked at.
+            right as it is; ``"rows:NAME"`` for several, one a row; ``""`` for what is left alone.
         arguments : tuple
             The arguments.
 
@@ -119,7 +119,9 @@ class Arguments:
             and out.flags.c_contiguous
             and out.flags.writeable
         ):
-            found = f"{out.dtype} array of shape {out.shape}" if isinstance(out, np.ndarray) else out
+            found = (
+                f"{out.dtype} array of shape {out.shape}" if isinstance(out, np.ndarray) else out
+            )
             raise ShapeError(
                 f"Argument 'out' must be a contiguous, writeable float64 array of shape "
                 f"{expected}; got {found!r}. Make one with numpy.empty({expected})."
@@ -130,9 +132,10 @@ class Arguments:
 def _numbers(name: str, argument: Any) -> Any:
     try:
         array = np.asarray(argument)
-        if array.dtype.kind not in "fiub":
-            raise TypeError(f"dtype {array.dtype}")
-        # Kernels take arrays that may be written to, even where they only read.
-        return np.require(array, np.float64, ["C", "W"])
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"Argument '{name}' must be an array of real numbers: {error}.") from None
+        fits, reason = array.dtype.kind in "fiub", f"its type is {array.dtype}"
+    except ValueError as error:
+        fits, reason = False, str(error)
+    if not fits:
+        raise ShapeError(f"Argument '{name}' must be an array of real numbers; {reason}.")
+    # Kernels take arrays that may be written to, even where they only read.
+    return np.require(array, np.float64, ["C", "W"])

@@ -58,10 +58,11 @@ def fill_table(row: Any, joint: Joint) -> list[Any]:
     """
     from mbkit.kernels.compile import array_address
 
-    kernels = joint.kernels()
+    kernels: Any = joint.kernels()
     if kernels is None:
-        from mbkit.kernels.joints import python_joint as kernels  # type: ignore[no-redef]
+        from mbkit.kernels.joints import python_joint
 
+        kernels = python_joint
         parameters = python_parameters(joint.num_positions, joint.num_velocities)
     else:
         parameters = np.ascontiguousarray(joint.parameters(), dtype=np.float64)

@@ -83,8 +83,8 @@ def _joint_failure(
     off = lengths[np.abs(lengths - 1.0) > 1e-6]
     if off.size:
         return ConfigurationError(
-            f"Joint '{name}' has for positions a quaternion (w, x, y, z) of length {off[0]:.6g}; it "
-            f"must be of length 1. Divide it by its length, and move it with system.retract."
+            f"Joint '{name}' has for positions a quaternion (w, x, y, z) of length {off[0]:.6g}; "
+            f"it must be of length 1. Divide it by its length, and move it with system.retract."
         )
     return JointError(f"Joint '{name}' could not be evaluated.{_where(arguments)}")
 
@@ -130,7 +130,7 @@ def first_bad_joint(
         return bad
     rows = workspace.scratch[: len(evaluator.joint_names_by_row)]
     for fields, what in (
-        (("R", "p", "bias"), "pose or bias"),
+        (("R", "p", "S", "bias"), "pose, motion subspace or bias"),
         (("V",), "twist"),
     ):
         for i in range(1, len(rows)):
@@ -141,7 +141,7 @@ def first_bad_joint(
                 )
     for k in range(evaluator.arguments.num_velocities - 1, -1, -1):
         column = workspace.scratch[k]
-        if not all(np.isfinite(column[field]).all() for field in ("S", "U", "D", "u")):
+        if not all(np.isfinite(column[field]).all() for field in ("U", "D", "u")):
             return (
                 f"The inertia or force at joint '{evaluator.joint_of_velocity(k)}' is not finite."
                 f"{_where(arguments)}"

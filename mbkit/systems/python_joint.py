@@ -45,22 +45,22 @@ class PythonJointSlot:
         width = max(nq, nv)
         self.joint = joint
         self.error: BaseException | None = None
-        self.memory = np.zeros(2 * width + layout.STAGE_SIZE + width)
+        self.memory = np.zeros(2 * width + layout.SLOT_SIZE + width)
         results = self.memory[2 * width :]
         self.q = _read_only(self.memory[:nq])
         self.v = _read_only(self.memory[width : width + nv])
         self.x = _read_only(self.memory[:nv])
         self.q1 = _read_only(self.memory[width : width + nq])
-        self._R = results[: layout.STAGE_P].reshape(3, 3)
-        self._p = results[layout.STAGE_P : layout.STAGE_BIAS]
-        self._bias = results[layout.STAGE_BIAS : layout.STAGE_S]
-        self._S = results[layout.STAGE_S : layout.STAGE_S + 6 * nv].reshape(nv, 6).T
+        self._R = results[: layout.SLOT_P].reshape(3, 3)
+        self._p = results[layout.SLOT_P : layout.SLOT_BIAS]
+        self._bias = results[layout.SLOT_BIAS : layout.SLOT_S]
+        self._S = results[layout.SLOT_S : layout.SLOT_S + 6 * nv].reshape(nv, 6).T
         self._positions = results[:nq]
         self._velocities = results[:nv]
         self._wrenches = results[: 6 * (6 - nv)].reshape(6 - nv, 6).T
 
     def motion(self) -> None:
-        """T(q), S(q) and S-dot v."""
+        """Write T(q), S(q) and S-dot v."""
         joint = self.joint
         pose = joint.pose(self.q)
         self._R[:] = pose[:3, :3]
@@ -69,19 +69,19 @@ class PythonJointSlot:
         _assign(self._bias, joint.bias(self.q, self.v), joint, "bias")
 
     def retract(self) -> None:
-        """The configuration that a step leads to."""
+        """Write the configuration that a step leads to."""
         _assign(self._positions, self.joint.retract(self.q, self.v), self.joint, "retract")
 
     def difference(self) -> None:
-        """The step that leads from one configuration to another."""
+        """Write the step that leads from one configuration to another."""
         _assign(self._velocities, self.joint.difference(self.q, self.q1), self.joint, "difference")
 
     def dexp_inv(self) -> None:
-        """The rate of the step."""
+        """Write the rate of the step."""
         _assign(self._velocities, self.joint.dexp_inv(self.x, self.v), self.joint, "dexp_inv")
 
     def constraint_wrenches(self) -> None:
-        """The wrenches that the joint bears."""
+        """Write the wrenches that the joint bears."""
         wrenches = self.joint.constraint_wrenches(self.q)
         _assign(self._wrenches, wrenches, self.joint, "constraint_wrenches")
 

@@ -1,9 +1,8 @@
 """Graphs of bodies and joints by their names; the only owner of networkx."""
 
 from mbkit.topology.graph import BodyGraph as BodyGraph
-from mbkit.topology.names import check_name as check_name
 from mbkit.topology.spanning_tree import build_topology as build_topology
 from mbkit.topology.topology import WORLD as WORLD
 from mbkit.topology.topology import Topology as Topology
 
-__all__ = ["WORLD", "BodyGraph", "Topology", "build_topology", "check_name"]
+__all__ = ["WORLD", "BodyGraph", "Topology", "build_topology"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mbkit.errors import DuplicateNameError, NameUnknownError, TopologyError, suggestion
-from mbkit.topology.names import check_name
+from mbkit.errors import DuplicateNameError, NameUnknownError, TopologyError, check_name, suggestion
 from mbkit.topology.topology import WORLD
 
 __all__ = ["BodyGraph"]

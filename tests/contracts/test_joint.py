@@ -119,6 +119,13 @@ def test_pose_is_in_se3(joint, size):
 
 
 @every_joint
+def test_nan_comes_out_where_it_comes_in(joint):
+    """A run that has blown up is found by its numbers, not by an exception inside a step."""
+    if joint.num_positions:
+        assert np.isnan(joint.pose(np.full(joint.num_positions, np.nan))).any()
+
+
+@every_joint
 def test_neutral_is_the_identity(joint):
     """All joints of mbkit declare a zero reference."""
     np.testing.assert_allclose(joint.pose(joint.neutral()), np.eye(4), atol=1e-15)

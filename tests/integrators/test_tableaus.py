@@ -14,9 +14,7 @@ def rooted_trees(order):
     """All rooted trees with `order` vertices; a tree is the sorted tuple of its branches."""
     if order == 1:
         return ((),)
-    return tuple(
-        sorted({forest for forest in forests(order - 1, order - 1)}, key=lambda tree: (len(tree), tree))
-    )
+    return forests(order - 1, order - 1)
 
 
 @cache

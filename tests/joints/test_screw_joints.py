@@ -71,6 +71,7 @@ def test_canonical_frame_moves_the_screw_onto_z(screw):
     rate, lead = joint.screw_form()
     K = joint.canonical_frame
     np.testing.assert_allclose(K[:3, :3].T @ K[:3, :3], np.eye(3), atol=1e-15)
+    assert np.linalg.det(K) == pytest.approx(1.0)
     np.testing.assert_allclose(SE3.Ad(K) @ [0, 0, rate, 0, 0, lead], screw, atol=1e-14)
 
 

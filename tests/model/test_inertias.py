@@ -98,7 +98,11 @@ def test_tips_that_turn_without_inertia_are_named(joint, inertia, turned):
     mech = mb.Mechanism("m")
     arm, tip = mech.add_body(mb.Body("arm", BALL)), mech.add_body(mb.Body("tip", inertia))
     mech.add_joint(R("base"), mech.world, arm)
-    mech.add_joint(joint, *((tip, arm) if turned else (arm, tip)), frames=(C, C))
+    elsewhere = translation((1.0, 2.0, -0.7)) @ C @ C
+    if turned:
+        mech.add_joint(joint, tip, arm, frames=(C, elsewhere))
+    else:
+        mech.add_joint(joint, arm, tip, frames=(elsewhere, C))
     message = "Joint 'tip' allows a motion of body 'tip', at the end of its branch, which has no"
     with pytest.raises(mb.InertiaError, match=message):
         check(mech)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -48,7 +50,7 @@ def derivative(function, h=1e-3):
         return (function(step) - function(-step)) / (2.0 * step)
 
     first = [central(h / 2**k) for k in range(3)]
-    second = [(4.0 * b - a) / 3.0 for a, b in zip(first, first[1:], strict=False)]
+    second = [(4.0 * b - a) / 3.0 for a, b in itertools.pairwise(first)]
     return (16.0 * second[1] - second[0]) / 15.0
 
 

@@ -21,7 +21,7 @@ GEOMETRY = Geometry(**DATA["parameters"])
 TOLERANCE = 1e-12
 
 
-#: Some of the bodies of the data break the triangle inequality, which mbkit refuses. Forces and mass
+#: Some bodies of the data break the triangle inequality, which mbkit refuses. Forces and mass
 #: matrix are linear in the inertias: with this ball added to every body, what it adds is known.
 BALL = mb.SpatialInertia.from_com(1.0, (0, 0, 0), np.eye(3))
 

@@ -87,7 +87,7 @@ def test_reference_agrees_with_elliptic_functions(reference):
     C, B, A = MOMENTS
     twice_T = MOMENTS @ OMEGA**2
     L2 = (MOMENTS * OMEGA) @ (MOMENTS * OMEGA)
-    assert L2 > twice_T * B
+    assert twice_T * B < L2
     a = np.sqrt((twice_T * C - L2) / (A * (C - A)))
     b = np.sqrt((twice_T * C - L2) / (B * (C - B)))
     c = np.sqrt((L2 - twice_T * A) / (C * (C - A)))

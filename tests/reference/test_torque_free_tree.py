@@ -14,7 +14,9 @@ import pytest
 
 import mbkit as mb
 
-DATA = json.loads((pathlib.Path(__file__).parents[1] / "data" / "torque_free_tree.json").read_text())
+DATA = json.loads(
+    (pathlib.Path(__file__).parents[1] / "data" / "torque_free_tree.json").read_text()
+)
 BODIES = ("base", "arm", "hand")
 
 

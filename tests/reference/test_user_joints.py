@@ -11,17 +11,17 @@ from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
 from tests.trees import random_inertia, random_mechanism, random_pose, random_state
 
 
-def add(mech, name, joint, predecessor, inertia, rng, **options):
-    """Add a body behind a joint with random frames; `rng` decides on the same for each mechanism."""
+def add(mech, name, joint, predecessor, inertia, rng):
+    """Add a body behind a joint with random frames, the same for equal generators."""
     body = mech.add_body(mb.Body(name, inertia=inertia))
     frames = random_pose(rng), random_pose(rng)
-    mech.add_joint(joint, predecessor, body, frames=frames, **options)
+    mech.add_joint(joint, predecessor, body, frames=frames)
     return body
 
 
 @pytest.fixture(scope="module")
 def cardan_pair():
-    """An arm with a Cardan joint in Python, and one with two revolute joints and a weightless cross."""
+    """An arm with a Cardan joint in Python; one with two revolute joints and a weightless cross."""
     systems = []
     for custom in (True, False):
         rng = np.random.default_rng(11)
@@ -116,7 +116,9 @@ def bead():
 def test_bead_on_ellipse(bead, state):
     """Acceleration and kinetic energy of a joint whose motion subspace changes are Lagrange's."""
     q, v = state
-    assert bead.forward_dynamics([q], [v])[0] == pytest.approx(bead_equation(0, state)[1], rel=1e-13)
+    assert bead.forward_dynamics([q], [v])[0] == pytest.approx(
+        bead_equation(0, state)[1], rel=1e-13
+    )
     speed2 = (A**2 * np.cos(q) ** 2 + B**2 * np.sin(q) ** 2) * v**2
     assert bead.kinetic_energy([q], [v]) == pytest.approx(0.5 * MASS * speed2, rel=1e-13)
 

@@ -50,9 +50,7 @@ class EllipseJoint(mb.Joint):
 
     def bias(self, q, v):
         rate = v[0] ** 2
-        return np.array(
-            [0, 0, 0, -self.a * np.sin(q[0]) * rate, 0, self.b * np.cos(q[0]) * rate]
-        )
+        return np.array([0, 0, 0, -self.a * np.sin(q[0]) * rate, 0, self.b * np.cos(q[0]) * rate])
 
 
 class BallJoint(mb.Joint):

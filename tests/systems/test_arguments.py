@@ -66,10 +66,10 @@ def test_lists_and_strided_and_read_only_arrays_are_taken(system, state):
 @pytest.mark.parametrize(
     ("method", "arguments", "message"),
     [
-        ("inverse_dynamics", ([0.0] * 4, [0.0] * 4, [0.0] * 4), r"'q' must have shape \(5,\); got \(4,\)"),
-        ("inverse_dynamics", ([0, 1, 0, 0, 0], [0.0] * 5, [0.0] * 4), r"'v' must have shape \(4,\)"),
+        ("inverse_dynamics", ([0] * 4, [0] * 4, [0] * 4), r"'q' must have shape .*; got \(4,\)"),
+        ("inverse_dynamics", ([0, 1, 0, 0, 0], [0] * 5, [0] * 4), r"'v' must have shape \(4,\)"),
         ("forward_dynamics", ([0, 1, 0, 0, 0], [0.0] * 4, [0.0]), r"'tau' must have shape \(4,\)"),
-        ("forward_dynamics", ([[0, 1, 0, 0, 0]], [0.0] * 4), r"'q' must have shape \(5,\); got \(1, 5\)"),
+        ("forward_dynamics", ([[0, 1, 0, 0, 0]], [0] * 4), r"'q' must have shape .*; got \(1, 5\)"),
         ("mass_matrix", (["a", 1, 0, 0, 0],), "'q' must be an array of real numbers"),
         ("mass_matrix", ([1j, 1, 0, 0, 0],), "'q' must be an array of real numbers"),
         ("poses", (np.zeros(9),), r"'q' must have shape \(5,\)"),
@@ -100,7 +100,7 @@ def test_results_are_written_where_the_caller_wants_them(system, state):
 
 def test_a_quaternion_must_be_of_length_one(system, state):
     """The joint, the rule, the value and the remedy; tiny deviations are divided out."""
-    q, v, _ = state
+    q, *_ = state
     q[1:] *= 1.5
     with pytest.raises(mb.ConfigurationError, match=r"'socket'.*length 1\.5;.*system\.retract"):
         system.mass_matrix(q)
@@ -127,9 +127,8 @@ def test_a_system_may_be_shared_between_threads(system, state):
     wrong = []
 
     def work():
-        for _ in range(2000):
-            if not np.array_equal(system.inverse_dynamics(q, v, vdot), expected):
-                wrong.append(1)
+        taus = (system.inverse_dynamics(q, v, vdot) for _ in range(2000))
+        wrong.extend(tau for tau in taus if not np.array_equal(tau, expected))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

@@ -6,7 +6,8 @@ import networkx as nx
 import pytest
 
 import mbkit as mb
-from mbkit.topology import BodyGraph, build_topology, check_name
+from mbkit.errors import check_name
+from mbkit.topology import BodyGraph, build_topology
 
 
 def graph_of(bodies, joints):

@@ -53,7 +53,8 @@ def own_bias(row, body, loaded):
 @helper
 def eliminate(row, work, body, tau):
     """For each column S: U = I S, D = 1 / (S.U), u = tau - S.F;  I -= U D U^T,  F += U D u."""
-    for k in range(row.first_velocity + row.num_velocities - 1, row.first_velocity - 1, -1):
+    for c in range(row.num_velocities - 1, -1, -1):
+        k = row.first_velocity + c
         column = work[k]
         U = column.U
         if row.kind == SCREW:
@@ -70,7 +71,7 @@ def eliminate(row, work, body, tau):
             inertia = r * U[2] + s * U[5]
             column.u = tau[k] - (r * body.F[2] + s * body.F[5])
         else:
-            S = column.S
+            S = body.S[c]
             t, f = articulated_times(body, angular(S), linear(S))
             store(U, t, f)
             inertia = pairing(S, t, f)
@@ -101,14 +102,15 @@ def accelerate(row, work, body, parent, vdot):
     w, u = motion_to_child(body.R, body.p, angular(parent.A), linear(parent.A))
     w = add(w, angular(body.A))
     u = add(u, linear(body.A))
-    for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
+    for c in range(row.num_velocities):
+        k = row.first_velocity + c
         column = work[k]
         vdot[k] = column.D * (column.u - pairing(column.U, w, u))
         if row.kind == SCREW:
             w = (w[0], w[1], w[2] + row.rate * vdot[k])
             u = (u[0], u[1], u[2] + row.lead * vdot[k])
         else:
-            S = column.S
+            S = body.S[c]
             w = add(w, scale(vdot[k], angular(S)))
             u = add(u, scale(vdot[k], linear(S)))
     store(body.A, w, u)

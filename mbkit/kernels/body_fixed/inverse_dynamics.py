@@ -71,8 +71,8 @@ def inverse_dynamics(space, q, v, vdot, loaded, tau):
         if row.kind == SCREW:
             tau[row.first_velocity] = row.rate * t[2] + row.lead * f[2]
         else:
-            for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
-                tau[k] = pairing(work[k].S, t, f)  # S^T F
+            for c in range(row.num_velocities):
+                tau[row.first_velocity + c] = pairing(body.S[c], t, f)  # S^T F
         t, f = force_to_parent(body.R, body.p, t, f)
         accumulate(work[row.parent].F, t, f)
     return OK

@@ -100,16 +100,16 @@ def jacobian(space, body, q, out):
     out[:, :] = 0.0
     while i != 0:
         row = model[i]
-        for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
+        for c in range(row.num_velocities):
             if row.kind == SCREW:
                 w = (0.0, 0.0, row.rate)
                 u = (0.0, 0.0, row.lead)
             else:
-                w = angular(work[k].S)
-                u = linear(work[k].S)
+                w = angular(work[i].S[c])
+                u = linear(work[i].S[c])
             w, u = motion_to_parent(work[i].world_R, work[i].world_p, w, u)
             w, u = motion_to_child(here.R, here.p, w, u)
-            store(out[:, k], w, u)
+            store(out[:, row.first_velocity + c], w, u)
         i = row.parent
     return OK
 

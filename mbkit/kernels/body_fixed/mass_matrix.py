@@ -12,8 +12,8 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.inertias import add_rigid_to_parent, copy_rigid, rigid_times
 from mbkit.kernels.joint_pass import joint_pass
-from mbkit.kernels.lie.matrices import load_matrix, matrix_times
 from mbkit.kernels.layout import COLUMN_SIZE, SCREW, SPACE
+from mbkit.kernels.lie.matrices import load_matrix, matrix_times
 from mbkit.kernels.space import at_rest, bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.validation import check_matrix, check_positions
@@ -38,14 +38,14 @@ def subtree_columns(memory, nv, start, end):
 
 
 @helper
-def start_columns(row, work, body, F):
+def start_columns(row, body, F):
     """F = I S for the columns of a joint: the wrench that moves the composite body alone."""
     tx, ty, tz, fx, fy, fz = F
     for c in range(row.num_velocities):
         if row.kind == SCREW:
             t, f = rigid_times(body, (0.0, 0.0, row.rate), (0.0, 0.0, row.lead))
         else:
-            S = work[row.first_velocity + c].S
+            S = body.S[c]
             t, f = rigid_times(body, angular(S), linear(S))
         tx[c], ty[c], tz[c] = t
         fx[c], fy[c], fz[c] = f
@@ -113,12 +113,13 @@ def mass_matrix(space, q, M):
         body = work[i]
         F = subtree_columns(memory, nv, row.first_column, row.end_column)
         columns = velocity_of[row.first_column : row.end_column]
-        start_columns(row, work, body, F)
-        for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
-            power(row, work[k].S, F, entries)
+        start_columns(row, body, F)
+        for k in range(row.num_velocities):
+            velocity = row.first_velocity + k
+            power(row, body.S[k], F, entries)
             for c in range(columns.shape[0]):
-                M[k, columns[c]] = entries[c]
-                M[columns[c], k] = entries[c]
+                M[velocity, columns[c]] = entries[c]
+                M[columns[c], velocity] = entries[c]
         if row.parent != 0:
             carry_to_parent(body, F)
             add_rigid_to_parent(body, body.R, body.p, work[row.parent])

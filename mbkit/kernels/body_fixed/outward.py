@@ -2,7 +2,15 @@
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.layout import SCREW
-from mbkit.kernels.vectors import accumulate, add, angular, linear, motion_bracket, motion_to_child, store
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    linear,
+    motion_bracket,
+    motion_to_child,
+    store,
+)
 
 
 @helper
@@ -26,7 +34,7 @@ def twist(model, work, i, v):
         )
         store(body.V, (w[0], w[1], w[2] + rate), (u[0], u[1], u[2] + lead))
         return
-    x, y = joint_sum(row, work, v)
+    x, y = joint_sum(row, body, v)
     w = add(w, x)
     u = add(u, y)
     store(body.V, w, u)
@@ -35,12 +43,13 @@ def twist(model, work, i, v):
 
 
 @helper
-def joint_sum(row, work, v):
+def joint_sum(row, body, v):
     """S v as (angular, linear)."""
     w = (0.0, 0.0, 0.0)
     u = (0.0, 0.0, 0.0)
-    for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
-        S = work[k].S
+    for c in range(row.num_velocities):
+        k = row.first_velocity + c
+        S = body.S[c]
         w = (w[0] + S[0] * v[k], w[1] + S[1] * v[k], w[2] + S[2] * v[k])
         u = (u[0] + S[3] * v[k], u[1] + S[4] * v[k], u[2] + S[5] * v[k])
     return w, u
@@ -57,5 +66,5 @@ def acceleration(model, work, i, vdot):
         a = vdot[row.first_velocity]
         accumulate(body.A, (w[0], w[1], w[2] + row.rate * a), (u[0], u[1], u[2] + row.lead * a))
         return
-    x, y = joint_sum(row, work, vdot)
+    x, y = joint_sum(row, body, vdot)
     accumulate(body.A, add(w, x), add(u, y))

@@ -6,18 +6,18 @@ views of it ready: making them anew from pointers would cost more than most join
 
 from mbkit.kernels.compile import address_kernel, call_address, floats_at, helper
 from mbkit.kernels.layout import (
-    PYTHON_DIFFERENCE,
     PYTHON_DEXP_INV,
+    PYTHON_DIFFERENCE,
     PYTHON_MOTION,
     PYTHON_NUM_POSITIONS,
     PYTHON_NUM_VELOCITIES,
     PYTHON_RETRACT,
     PYTHON_WRENCHES,
-    STAGE_BIAS,
-    STAGE_P,
-    STAGE_R,
-    STAGE_S,
-    STAGE_SIZE,
+    SLOT_BIAS,
+    SLOT_P,
+    SLOT_R,
+    SLOT_S,
+    SLOT_SIZE,
 )
 from mbkit.kernels.status import OK
 
@@ -44,7 +44,7 @@ def call_back(slot, parameters, operation, first, num_first, second, num_second)
 def copy_output(slot, parameters, start, count, target):
     """Copy what the callback left in the slot's output, from `start`, to a pointer."""
     width = slot_width(parameters)
-    memory = floats_at(slot, 2 * width + STAGE_SIZE + width)
+    memory = floats_at(slot, 2 * width + SLOT_SIZE + width)
     for j in range(count):
         target[j] = memory[2 * width + start + j]
 
@@ -56,10 +56,10 @@ def motion(slot, parameters, q, v, R, p, S, bias):
     nv = int(parameters[PYTHON_NUM_VELOCITIES])
     state = call_back(slot, parameters, PYTHON_MOTION, q, nq, v, nv)
     if state == OK:
-        copy_output(slot, parameters, STAGE_R, 9, R)
-        copy_output(slot, parameters, STAGE_P, 3, p)
-        copy_output(slot, parameters, STAGE_S, 6 * nv, S)
-        copy_output(slot, parameters, STAGE_BIAS, 6, bias)
+        copy_output(slot, parameters, SLOT_R, 9, R)
+        copy_output(slot, parameters, SLOT_P, 3, p)
+        copy_output(slot, parameters, SLOT_S, 6 * nv, S)
+        copy_output(slot, parameters, SLOT_BIAS, 6, bias)
     return state
 
 

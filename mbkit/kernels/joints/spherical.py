@@ -1,4 +1,4 @@
-"""The spherical joint: q a unit quaternion (w, x, y, z), v the angular velocity in the successor."""
+"""The spherical joint: q a unit quaternion, v the angular velocity in the successor."""
 
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.joints.unit import (

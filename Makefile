@@ -1,0 +1,74 @@
+# Two commands on a fresh machine: `make demo` and `make test`. `make` alone lists them all.
+
+PYTHON ?= python3
+WORKERS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+
+# Pins with hashes; each file holds the one before it (see `requirements` below).
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --root-user-action=ignore --quiet
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test peers bench lint format warmup requirements clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 22
+
+demo: $(STAMPS)/demo ## simulate a seven-joint arm; writes a plot and a result file to results/
+	@$(BIN)/mbkit warmup
+	$(BIN)/python examples/seven_joint_arm.py
+
+test: $(STAMPS)/test ## run the tests, without those against other programs
+	@$(BIN)/mbkit warmup
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/peers
+
+peers: $(STAMPS)/dev ## compare with Pinocchio and other programs (installs them)
+	@$(BIN)/mbkit warmup
+	$(BIN)/python -m pytest tests/peers
+
+bench: $(STAMPS)/dev ## measure against other programs; nothing else should be running
+	@$(BIN)/mbkit warmup
+	$(BIN)/python benchmarks/run.py
+
+lint: $(STAMPS)/dev ## check format, style, types and imports between packages
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMPS)/dev ## put files into shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix-only .
+
+warmup: $(STAMPS)/demo ## compile all kernels and keep them
+	$(BIN)/mbkit warmup
+
+requirements: ## pin anew (needs uv); `make requirements UPGRADE=--upgrade` for newer versions
+	$(call pin,dev,--extra dev)
+	$(call pin,test,--extra test -c requirements/dev.txt)
+	$(call pin,demo,--extra plot -c requirements/dev.txt)
+
+# No index address is written, so that the files serve whatever index pip is set up with.
+pin = uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-header --group build $(2) $(UPGRADE) \
+	--output-file requirements/$(1).txt pyproject.toml >/dev/null
+
+clean: ## remove the environment, results and all caches
+	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+		.import_linter_cache
+	find mbkit tests examples benchmarks plugins -name __pycache__ -type d -prune \
+		-exec rm -rf {} + 2>/dev/null || true
+
+$(STAMPS)/venv: tools/make_venv
+	@tools/make_venv $(VENV) $(PYTHON)
+	@mkdir -p $(STAMPS) && touch $@
+
+# pip checks hashes of what it downloads; mbkit itself is a folder, which has none, hence two calls.
+$(STAMPS)/%: requirements/%.txt pyproject.toml $(STAMPS)/venv
+	@echo "Installing requirements/$*.txt into $(VENV) (once; minutes)."
+	@$(PIP) --require-hashes -r $<
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
