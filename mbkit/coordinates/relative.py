@@ -83,6 +83,9 @@ class RelativeCoordinates:
             joint_names=tuple(joints),
             position_names=_names(positions),
             velocity_names=_names(velocities),
+            position_units=tuple(
+                unit for joint in joints.values() for unit in joint.position_units
+            ),
             mass=float(sum(body.inertia.mass for body in mechanism.bodies.values())),
             gravity=mechanism.gravity,
             model_text=mechanism.to_toml(),

@@ -46,6 +46,11 @@ class FreeJoint(Joint):
 
     name: str
 
+    @property
+    def position_units(self) -> tuple[str, ...]:
+        """None for the quaternion, metres for the position."""
+        return ("", "", "", "", "m", "m", "m")
+
     def pose(self, q: FloatArray) -> FloatArray:
         """Return (R(q[:4]), q[4:]); see `Joint.pose`."""
         what = f"{owner(self)}: orientation"

@@ -55,7 +55,8 @@ class Joint(abc.ABC):
     12. ``parameters()``: numbers that the compiled forms get. Default none.
     13. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
         work: they give K^-1 T K and Ad_K^-1 S. Default the identity.
-    14. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
+    14. ``position_units``: a unit for each position, to label plots. Default "".
+    15. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
         lead; the recursions then compute it in place. Default None.
 
     What must hold
@@ -155,6 +156,11 @@ class Joint(abc.ABC):
     def parameters(self) -> FloatArray:
         """Return the numbers (n,) that the compiled forms get."""
         return np.zeros(0)
+
+    @property
+    def position_units(self) -> tuple[str, ...]:
+        """Unit of each position, for labels: "rad", "m", or "" for none."""
+        return ("",) * self.num_positions
 
     @property
     def canonical_frame(self) -> FloatArray:

@@ -41,6 +41,11 @@ class ScrewMotion(Joint):
         """Translation along the axis by unit of q; positive where the rate is zero. [m]."""
 
     @property
+    def position_units(self) -> tuple[str, ...]:
+        """Radians where the joint turns, metres where it only slides, for a screw of unit length."""
+        return ("rad",) if self.rate > 0.0 else ("m",)
+
+    @property
     def canonical_frame(self) -> FloatArray:
         """Frame K (4, 4), in the joint frame, with its z axis on the screw's axis.
 

@@ -110,10 +110,9 @@ def simulate(
         save_every=save_every,
     )  # fmt: skip
     rows = _rows(problem, steps)
+    advance = integrator.prepare(problem)
     began = time.perf_counter()
-    taken, written, state = _run(
-        problem, integrator.prepare(problem), steps, rows, t_span, progress
-    )
+    taken, written, state = _run(problem, advance, steps, rows, t_span, progress)
     error: BaseException | None = None
     if state == INTERRUPTED:
         error = KeyboardInterrupt()
@@ -275,7 +274,7 @@ def _result(
         t=t, q=q, v=v, kinetic_energy=kinetic, potential_energy=potential,
         body_names=system.body_names, joint_names=system.joint_names,
         position_names=system.position_names, velocity_names=system.velocity_names,
-        model=system.model_text, options=options, versions=_versions(),
+        position_units=system.position_units, model=system.model_text, options=options, versions=_versions(),
         completed=error is None, message=message,
     )  # fmt: skip
 

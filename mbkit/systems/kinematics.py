@@ -28,6 +28,7 @@ class Kinematics:
     joint_names: tuple[str, ...]
     position_names: tuple[str, ...]
     velocity_names: tuple[str, ...]
+    position_units: tuple[str, ...]
     mass: float
     gravity: Floats
     model_text: str

@@ -38,6 +38,8 @@ class System(Kinematics):
         In the order in which they were added; ``q`` and ``v`` are in this order too.
     position_names, velocity_names : tuple of str
         ``"joint"`` where a joint has one, ``"joint[k]"`` where it has more.
+    position_units : tuple of str
+        Unit of each position, "rad", "m" or "".
     mass : float
         Of all bodies. [kg]
     gravity : ndarray, shape (3,)

@@ -57,7 +57,7 @@ def plot_result(run: Result, path: str | os.PathLike[str] | None = None) -> Figu
     for panel, (unit, columns) in zip(position_panels, groups.items(), strict=True):
         names = [run.position_names[column] for column in columns]
         _draw_columns(panel, run.t, run.q[:, columns], names)
-        panel.set_ylabel(f"positions q [{unit}]")
+        panel.set_ylabel(f"positions q [{unit or 1}]")
     _draw_columns(velocity_panel, run.t, run.v, run.velocity_names)
     velocity_panel.set_ylabel("velocities v [rad/s, m/s]")
     _draw_energies(energy_panel, run)

@@ -66,7 +66,9 @@ class _Twin:
         point = np.cross(w, v) / (w @ w)
         pitch = (w @ v) / (w @ w)
         # what is left of w.v for a revolute joint is round-off
-        model = _revolute(axis) if abs(pitch) < 1e-14 else pin.JointModelHelicalUnaligned(axis, pitch)
+        model = (
+            _revolute(axis) if abs(pitch) < 1e-14 else pin.JointModelHelicalUnaligned(axis, pitch)
+        )
         return model, pose_matrix(np.eye(3), point)
 
     def rate(self) -> float:
@@ -98,13 +100,19 @@ class _Twin:
 
 def _revolute(axis: Any) -> Any:
     aligned = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
-    return aligned[int(axis.argmax())]() if axis.max() == 1.0 else pin.JointModelRevoluteUnaligned(axis)
+    return (
+        aligned[int(axis.argmax())]()
+        if axis.max() == 1.0
+        else pin.JointModelRevoluteUnaligned(axis)
+    )
 
 
 def _prismatic(axis: Any) -> Any:
     aligned = (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)
     return (
-        aligned[int(axis.argmax())]() if axis.max() == 1.0 else pin.JointModelPrismaticUnaligned(axis)
+        aligned[int(axis.argmax())]()
+        if axis.max() == 1.0
+        else pin.JointModelPrismaticUnaligned(axis)
     )
 
 
@@ -149,7 +157,9 @@ class PinocchioTwin:
             inertia = mechanism.bodies[child].inertia
             self.model.appendBodyToJoint(
                 index,
-                pin.Inertia(inertia.mass, np.array(inertia.com), np.array(inertia.moment_about_com)),
+                pin.Inertia(
+                    inertia.mass, np.array(inertia.com), np.array(inertia.moment_about_com)
+                ),
                 pin.SE3(pose),
             )
         for name in self.system.body_names:

@@ -1,0 +1,138 @@
+"""Inverse and forward dynamics and the mass matrix, against Pinocchio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from benchmarks.mechanisms import MIXED, REVOLUTE, benchmark_tree
+from benchmarks.report import Row, Table
+from benchmarks.timing import interleaved
+from tests.peers.pinocchio_twin import PinocchioTwin
+from tests.trees import random_state
+
+SIZES = (7, 30, 100, 300)
+LARGE = (100, 1000, 10_000)
+
+#: Most of Pinocchio's time that a call may take, by size, without and with ``out=``.
+BARS: dict[str, dict[int, tuple[float, float]]] = {
+    "inverse dynamics": {7: (1.3, 1.0), 30: (0.6, 0.6), 100: (0.6, 0.6), 300: (0.6, 0.6)},
+    "forward dynamics": {7: (1.3, 1.0), 30: (0.6, 0.6), 100: (0.6, 0.6), 300: (0.6, 0.6)},
+    "mass matrix": {7: (1.6, 1.6), 30: (0.8, 0.8), 100: (0.6, 0.6), 300: (0.6, 0.6)},
+}
+
+#: Most that the time by body may grow from the smallest to the largest of `LARGE`.
+GROWTH = 1.5
+
+Calls = dict[str, Callable[[], Any]]
+
+
+def against_pinocchio(sizes: Sequence[int] = SIZES) -> list[Table]:
+    """Return a table for each kind of tree; results are compared before they are timed."""
+    tables = []
+    for title, kinds in (("Revolute joints", REVOLUTE), ("Mixed joints", MIXED)):
+        rows = [row for count in sizes for row in _rows(count, kinds)]
+        tables.append(Table(f"{title}, against Pinocchio", rows, peer="Pinocchio"))
+    return tables
+
+
+def _rows(count: int, kinds: Sequence[str]) -> list[Row]:
+    mechanism = benchmark_tree(count, kinds)
+    system = mechanism.assemble()
+    state = random_state(np.random.default_rng(count), system)
+    twin = PinocchioTwin(mechanism, system)
+    _check(system, twin, state)
+    own, own_out, other = _calls(system, state), _calls_with_out(system, state), _peer(twin, state)
+    rows = []
+    for what, bars in BARS.items():
+        found = interleaved({"plain": own[what], "out": own_out[what], "peer": other[what]})
+        bar, bar_out = bars.get(count, (None, None))
+        best = found.best("peer")
+        for name, label, limit in (("plain", "", bar), ("out", ", out=", bar_out)):
+            rows.append(
+                Row(
+                    f"{count} bodies, {what}{label}",
+                    found.best(name),
+                    best,
+                    found.ratio(name, "peer"),
+                    limit,
+                )
+            )
+    return rows
+
+
+def _check(system: Any, twin: PinocchioTwin, state: Any) -> None:
+    """Refuse to time two programs that do not compute the same."""
+    for found, expected in (
+        (
+            system.inverse_dynamics(state.q, state.v, state.vdot),
+            twin.inverse_dynamics(state.q, state.v, state.vdot),
+        ),
+        (
+            system.forward_dynamics(state.q, state.v, state.tau),
+            twin.forward_dynamics(state.q, state.v, state.tau),
+        ),
+        (system.mass_matrix(state.q), twin.mass_matrix(state.q)),
+    ):
+        difference = np.abs(found - expected).max() / np.abs(expected).max()
+        if not difference < 1e-9:
+            raise RuntimeError(f"{system!r} differs from Pinocchio by {difference:.1e}")
+
+
+def _calls(system: Any, state: Any) -> Calls:
+    q, v, vdot, tau = state.q, state.v, state.vdot, state.tau
+    return {
+        "inverse dynamics": lambda: system.inverse_dynamics(q, v, vdot),
+        "forward dynamics": lambda: system.forward_dynamics(q, v, tau),
+        "mass matrix": lambda: system.mass_matrix(q),
+    }
+
+
+def _calls_with_out(system: Any, state: Any) -> Calls:
+    q, v, vdot, tau = state.q, state.v, state.vdot, state.tau
+    out, M = np.empty(system.nv), np.empty((system.nv, system.nv))
+    return {
+        "inverse dynamics": lambda: system.inverse_dynamics(q, v, vdot, out=out),
+        "forward dynamics": lambda: system.forward_dynamics(q, v, tau, out=out),
+        "mass matrix": lambda: system.mass_matrix(q, out=M),
+    }
+
+
+def _peer(twin: PinocchioTwin, state: Any) -> Calls:
+    """Return Pinocchio's calls in its own coordinates, which are converted beforehand."""
+    model, data = twin.model, twin.data
+    G = twin.rates(state.q)
+    q, v, vdot = twin.positions(state.q), G @ state.v, G @ state.vdot
+    tau = np.linalg.solve(G.T, state.tau)
+    return {
+        "inverse dynamics": lambda: pin.rnea(model, data, q, v, vdot),
+        "forward dynamics": lambda: pin.aba(model, data, q, v, tau),
+        "mass matrix": lambda: pin.crba(model, data, q),
+    }
+
+
+def large_trees(sizes: Sequence[int] = LARGE) -> Table:
+    """Return the times by body of large trees, which must grow by less than half."""
+    rows = []
+    for title, kinds in (("revolute", REVOLUTE), ("mixed", MIXED)):
+        first: dict[str, float] = {}
+        for count in sizes:
+            system = benchmark_tree(count, kinds).assemble()
+            calls = _calls(system, random_state(np.random.default_rng(count), system))
+            del calls["mass matrix"]  # its size grows with the square
+            found = interleaved(calls)
+            for what in calls:
+                best = found.best(what)
+                first.setdefault(what, best / count)
+                rows.append(
+                    Row(
+                        f"{count} bodies, {title}, {what}",
+                        best,
+                        value=best / count / first[what],
+                        bar=GROWTH if count == max(sizes) else None,
+                    )
+                )
+    return Table(f"Large trees, time by body against that of {min(sizes)} bodies", rows)

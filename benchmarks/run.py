@@ -1,0 +1,64 @@
+"""Measure mbkit against Pinocchio and MuJoCo.
+
+    python -m benchmarks.run                  everything, some minutes
+    python -m benchmarks.run dynamics large   only these parts
+
+Prints tables in markdown, with what each number must not exceed, and writes them with the machine
+to results/benchmarks.md and results/benchmarks.json. Nothing else should be running meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+from collections.abc import Callable
+
+import attrs
+
+from benchmarks.dynamics import against_pinocchio, large_trees
+from benchmarks.report import Table, machine
+from benchmarks.simulations import against_mujoco
+from benchmarks.starting import starting
+
+PARTS: dict[str, Callable[[], list[Table]]] = {
+    "dynamics": against_pinocchio,
+    "large": lambda: [large_trees()],
+    "simulation": lambda: [against_mujoco()],
+    "starting": lambda: [starting()],
+}
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description="Measure mbkit against other programs.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("results"))
+    arguments = parser.parse_args()
+    unknown = set(arguments.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+
+    about = machine()
+    texts = ["Measured on " + ", ".join(f"{key} {value}" for key, value in about.items()) + "."]
+    print(texts[0] + "\n")
+    tables = []
+    for part in arguments.parts or PARTS:
+        for table in PARTS[part]():
+            tables.append(table)
+            texts.append(table.markdown())
+            print(texts[-1] + "\n", flush=True)
+    missed = [
+        f"{row.what} ({table.title})" for table in tables for row in table.rows if row.met is False
+    ]
+    texts.append("All bars are met." if not missed else "Missed: " + "; ".join(missed) + ".")
+    print(texts[-1])
+
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    (arguments.output / "benchmarks.md").write_text("\n\n".join(texts) + "\n")
+    document = {"machine": about, "tables": [attrs.asdict(table) for table in tables]}
+    (arguments.output / "benchmarks.json").write_text(json.dumps(document, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""The whole time loop, against MuJoCo."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import mbkit as mb
+from benchmarks.mechanisms import MIXED, REVOLUTE, benchmark_tree
+from benchmarks.report import Row, Table
+from benchmarks.timing import interleaved
+from tests.peers.mujoco_twin import MujocoTwin
+from tests.trees import random_state
+
+STEP = 1e-3
+STEPS = 500
+
+#: Most of MuJoCo's time that a step may take, by size.
+BARS = {30: 0.7}
+
+
+def against_mujoco(sizes: tuple[int, ...] = (7, 30, 100)) -> Table:
+    """Return times of a step of order 4: both programs evaluate the dynamics four times."""
+    rows = [_row(count, kinds) for kinds in (REVOLUTE, MIXED) for count in sizes]
+    title = "Simulation: a step of RKMK4 (every step saved), against MuJoCo's RK4 (contacts off)"
+    return Table(title, rows, peer="MuJoCo")
+
+
+def _row(count: int, kinds: tuple[str, ...]) -> Row:
+    mechanism = benchmark_tree(count, kinds)
+    system = mechanism.assemble()
+    state = random_state(np.random.default_rng(count), system, 0.1)
+    twin = MujocoTwin(mechanism, system, STEP)
+    found = system.forward_dynamics(state.q, state.v, state.tau)
+    expected = twin.forward_dynamics(state.q, state.v, state.tau)
+    difference = np.abs(found - expected).max() / np.abs(expected).max()
+    if not difference < 1e-8:
+        raise RuntimeError(f"{system!r} differs from MuJoCo by {difference:.1e}")
+
+    def own() -> None:
+        mb.simulate(system, (0.0, STEPS * STEP), STEP, q=state.q, v=state.v, progress=False)
+
+    def other() -> None:
+        twin.set_state(state.q, state.v)
+        twin.step(STEPS)
+
+    times = interleaved({"own": own, "other": other}, rounds=15)
+    kind = "mixed" if len(kinds) > 1 else "revolute"
+    return Row(
+        f"{count} bodies, {kind}",
+        times.best("own") / STEPS,
+        times.best("other") / STEPS,
+        times.ratio("own", "other"),
+        BARS.get(count),
+    )

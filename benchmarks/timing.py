@@ -1,0 +1,81 @@
+"""Timing of several functions side by side."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+
+#: Rounds, and seconds that one function runs in one round.
+ROUNDS = 40
+SECONDS = 5e-3
+
+
+@attrs.frozen
+class Timings:
+    """Seconds by call of each function, one entry a round."""
+
+    rounds: Mapping[str, Any]
+
+    def best(self, name: str) -> float:
+        """Return the shortest time of a call. [s]."""
+        return float(self.rounds[name].min())
+
+    def median(self, name: str) -> float:
+        """Return the median time of a call. [s]."""
+        return float(np.median(self.rounds[name]))
+
+    def ratio(self, name: str, other: str) -> float:
+        """Return the median over the rounds of one function's time by another's.
+
+        The two were measured within milliseconds, so that whatever slows the machine down for
+        longer slows both down.
+        """
+        return float(np.median(self.rounds[name] / self.rounds[other]))
+
+
+def interleaved(
+    functions: Mapping[str, Callable[[], Any]], rounds: int = ROUNDS, seconds: float = SECONDS
+) -> Timings:
+    """Measure functions in turn, round by round, each in a loop that lasts about `seconds`.
+
+    Parameters
+    ----------
+    functions : mapping of str to callable
+        What is measured; called once before.
+    rounds : int
+        How often each is measured.
+    seconds : float
+        How long a loop lasts; a function that takes longer is called once. [s]
+
+    Returns
+    -------
+    Timings
+        Seconds by call.
+    """
+    counts = {}
+    for name, function in functions.items():
+        function()
+        counts[name] = max(1, int(seconds / _loop(function, 3)))
+    found: dict[str, list[float]] = {name: [] for name in functions}
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for name, function in functions.items():
+                found[name].append(_loop(function, counts[name]))
+    finally:
+        gc.enable()
+    return Timings({name: np.array(times) for name, times in found.items()})
+
+
+def _loop(function: Callable[[], Any], count: int) -> float:
+    repetitions = range(count)
+    start = time.perf_counter()
+    for _ in repetitions:
+        function()
+    return (time.perf_counter() - start) / count
