@@ -42,7 +42,7 @@ class ScrewMotion(Joint):
 
     @property
     def position_units(self) -> tuple[str, ...]:
-        """Radians where the joint turns, metres where it only slides, for a screw of unit length."""
+        """Radians where the joint turns, metres where it only slides."""
         return ("rad",) if self.rate > 0.0 else ("m",)
 
     @property

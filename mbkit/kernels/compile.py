@@ -126,7 +126,8 @@ def _interpreted(py_func: Callable[..., Any]) -> Callable[..., Any]:
 def _is_plain(argument: Any) -> bool:
     """Whether compiled code would take the argument as it is."""
     if isinstance(argument, np.ndarray):
-        return bool(argument.flags.c_contiguous and argument.flags.writeable)
+        fits = argument.dtype.kind != "f" or argument.dtype == np.float64
+        return bool(fits and argument.flags.c_contiguous and argument.flags.writeable)
     return isinstance(argument, int | float)
 
 
@@ -236,6 +237,10 @@ if UNCOMPILED:
 
     integers_at = floats_at
 
+    def pointer_at(address: int) -> Any:
+        """Return an address as a pointer argument."""
+        return _arrays[int(address)] if address else np.zeros(0)
+
     def at(array: Any, index: int) -> Any:
         """Return a pointer to an entry of an array, counted flat."""
         return array.reshape(-1)[index:]
@@ -282,6 +287,15 @@ else:
             return builder.gep(data, [index])
 
         return types.CPointer(types.float64)(array, index), codegen
+
+    @intrinsic
+    def pointer_at(typing_context, address):
+        """Return an address as a pointer argument."""
+
+        def codegen(context, builder, signature, values):
+            return builder.inttoptr(values[0], cgutils.ir.DoubleType().as_pointer())
+
+        return types.CPointer(types.float64)(types.int64), codegen
 
     @intrinsic
     def _pointer(typing_context, address):

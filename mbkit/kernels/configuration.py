@@ -1,6 +1,6 @@
 """The configuration space as a group: the product of the joints' own."""
 
-from mbkit.kernels.compile import at, call_address, floats, helper, int64, kernel
+from mbkit.kernels.compile import at, call_address, floats, helper, int64, kernel, pointer_at
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import JOINT_FAILED, OK, WRONG_LENGTH, status
 from mbkit.kernels.validation import check_positions, check_velocities
@@ -20,7 +20,8 @@ def retract_rows(model, work, q, dx, out):
                 out[a + j] = q[a + j] + dx[k + j]
         elif (
             call_address(
-                row.retract, (work[i].slot, row.parameters, at(q, a), at(dx, k), at(out, a))
+                row.retract,
+                (work[i].slot, pointer_at(row.parameters), at(q, a), at(dx, k), at(out, a)),
             )
             != OK
         ):
@@ -39,7 +40,8 @@ def dexp_inv_rows(model, work, x, v, out):
                 out[k + j] = v[k + j]
         elif (
             call_address(
-                row.dexp_inv, (work[i].slot, row.parameters, at(x, k), at(v, k), at(out, k))
+                row.dexp_inv,
+                (work[i].slot, pointer_at(row.parameters), at(x, k), at(v, k), at(out, k)),
             )
             != OK
         ):
@@ -80,7 +82,8 @@ def difference(space, q0, q1, out):
                 out[k + j] = q1[a + j] - q0[a + j]
         elif (
             call_address(
-                row.difference, (work[i].slot, row.parameters, at(q0, a), at(q1, a), at(out, k))
+                row.difference,
+                (work[i].slot, pointer_at(row.parameters), at(q0, a), at(q1, a), at(out, k)),
             )
             != OK
         ):

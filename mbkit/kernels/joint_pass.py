@@ -5,7 +5,7 @@ The recursions start from what it leaves in the scratch memory and never look at
 
 import math
 
-from mbkit.kernels.compile import at, call_address, floats_at, helper
+from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
 from mbkit.kernels.layout import SCREW, STAGE_P, STAGE_R, STAGE_SIZE
 from mbkit.kernels.status import JOINT_FAILED, OK, status
 from mbkit.kernels.vectors import (
@@ -66,7 +66,7 @@ def move_by_table(row, body, q, v, stage):
         row.motion,
         (
             body.slot,
-            row.parameters,
+            pointer_at(row.parameters),
             at(q, row.first_position),
             at(v, row.first_velocity),
             at(stage, STAGE_R),

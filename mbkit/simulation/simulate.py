@@ -274,8 +274,8 @@ def _result(
         t=t, q=q, v=v, kinetic_energy=kinetic, potential_energy=potential,
         body_names=system.body_names, joint_names=system.joint_names,
         position_names=system.position_names, velocity_names=system.velocity_names,
-        position_units=system.position_units, model=system.model_text, options=options, versions=_versions(),
-        completed=error is None, message=message,
+        position_units=system.position_units, model=system.model_text, options=options,
+        versions=_versions(), completed=error is None, message=message,
     )  # fmt: skip
 
 

@@ -225,6 +225,7 @@ def test_difference_undoes_retract(case):
     assert_equal(found, state.v / np.abs(state.v).max())
 
 
+@pytest.mark.slow
 def test_momentum_of_a_floating_tree_is_conserved():
     """On a free joint, without gravity and outer forces, whatever the joints do."""
     rng = np.random.default_rng(5)

@@ -33,6 +33,7 @@ def start(system):
     return {"q": q, "v": rng.normal(size=4)}
 
 
+@pytest.mark.slow
 def test_the_size_of_chunks_never_changes_a_bit(system, start, monkeypatch):
     """t = t0 + k h, whatever happens between chunks."""
     runs = []
@@ -59,6 +60,7 @@ def test_rows_are_saved_at_multiples_and_at_both_ends(system, start):
     assert "ball and hinge" in run.model
 
 
+@pytest.mark.slow
 def test_quaternions_stay_on_the_group(system, start):
     """Their length is one after thousands of steps, without any projection."""
     run = mb.simulate(system, (0.0, 5.0), 1e-3, save_every=100, **start)
