@@ -1,7 +1,7 @@
 """Measure mbkit against Pinocchio and MuJoCo.
 
-    python -m benchmarks.run                  everything, some minutes
-    python -m benchmarks.run dynamics large   only these parts
+    python benchmarks/run.py                  everything, two minutes
+    python benchmarks/run.py dynamics large   only these parts
 
 Prints tables in markdown, with what each number must not exceed, and writes them with the machine
 to results/benchmarks.md and results/benchmarks.json. Nothing else should be running meanwhile.

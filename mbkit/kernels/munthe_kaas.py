@@ -11,11 +11,13 @@ from mbkit.kernels.validation import all_finite
 @helper
 def combine(h, weights, stages, count, out):
     """out = h (w_1 s_1 + ... + w_count s_count)."""
-    for j in range(out.shape[0]):
-        total = 0.0
-        for i in range(count):
-            total += weights[i] * stages[i, j]
-        out[j] = h * total
+    out[:] = 0.0
+    for i in range(count):
+        weight = h * weights[i]
+        if weight != 0.0:  # most are zero
+            stage = stages[i]
+            for j in range(out.shape[0]):
+                out[j] += weight * stage[j]
 
 
 @helper

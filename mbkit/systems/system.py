@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import final
 
 import attrs
 import numpy as np
+from numpy import empty
 from numpy.typing import ArrayLike
 
 from mbkit.systems.evaluator import FORWARD_DYNAMICS, INVERSE_DYNAMICS
@@ -95,9 +98,9 @@ class System(Kinematics):
         ndarray, shape (nv,)
             ``tau = M vdot + b - J^T W``. Cost: O(bodies).
         """
-        tau = np.empty(self.nv) if out is None else out
+        tau = empty(self.nv) if out is None else out
         if wrenches is None:
-            return self.evaluator.inverse_dynamics(q, v, vdot, False, tau)
+            return self._inverse_dynamics(q, v, vdot, False, tau)
         evaluator = self.evaluator
         evaluator.run(
             evaluator.inverse_dynamics_kernel,
@@ -137,12 +140,12 @@ class System(Kinematics):
         SingularMassMatrixError
             If a joint can move without moving any inertia; it is named.
         """
-        vdot = np.empty(self.nv) if out is None else out
-        evaluator = self.evaluator
+        vdot = empty(self.nv) if out is None else out
         if tau is None:
-            tau = evaluator.zero
+            tau = self.evaluator.zero
         if wrenches is None:
-            return evaluator.forward_dynamics(q, v, tau, False, vdot)
+            return self._forward_dynamics(q, v, tau, False, vdot)
+        evaluator = self.evaluator
         evaluator.run(
             evaluator.forward_dynamics_kernel,
             FORWARD_DYNAMICS, q, v, tau, True, vdot, wrenches=wrenches,
@@ -164,8 +167,8 @@ class System(Kinematics):
         ndarray, shape (nv, nv)
             Symmetric; both halves are written. Cost: O(nv depth).
         """
-        M = np.empty((self.nv, self.nv)) if out is None else out
-        return self.evaluator.mass_matrix(q, M)
+        M = empty((self.nv, self.nv)) if out is None else out
+        return self._mass_matrix(q, M)
 
     def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None) -> Floats:
         """Return ``b(q, v)``: Coriolis, centrifugal and gravity forces.
@@ -183,6 +186,20 @@ class System(Kinematics):
             The forces that keep ``vdot`` at zero.
         """
         return self.inverse_dynamics(q, v, self.evaluator.zero, out=out)
+
+    # What is called most is one look-up away.
+
+    @functools.cached_property
+    def _inverse_dynamics(self) -> Callable[..., Floats]:
+        return self.evaluator.inverse_dynamics
+
+    @functools.cached_property
+    def _forward_dynamics(self) -> Callable[..., Floats]:
+        return self.evaluator.forward_dynamics
+
+    @functools.cached_property
+    def _mass_matrix(self) -> Callable[..., Floats]:
+        return self.evaluator.mass_matrix
 
     # --------------------------------------------------------------- energy, momentum, mass
 

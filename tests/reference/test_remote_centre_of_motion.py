@@ -8,8 +8,8 @@ import pathlib
 import numpy as np
 import pytest
 
-import mbkit as mb
 from examples.remote_centre_of_motion import DESCRIPTIONS, Geometry, body_fixed, spatial
+from tests.reference.balls import BALL, with_ball
 
 DATA = json.loads(
     (pathlib.Path(__file__).parents[1] / "data" / "remote_centre_of_motion.json").read_text()
@@ -21,19 +21,9 @@ GEOMETRY = Geometry(**DATA["parameters"])
 TOLERANCE = 1e-12
 
 
-#: Some bodies of the data break the triangle inequality, which mbkit refuses. Forces and mass
-#: matrix are linear in the inertias: with this ball added to every body, what it adds is known.
-BALL = mb.SpatialInertia.from_com(1.0, (0, 0, 0), np.eye(3))
-
-
 def inertias():
-    """The inertias of the data, [[Theta, m d~], [-m d~, m I]] at the origin, with the ball each."""
-    made = []
-    for M in np.array(DATA["inertia_at_body_frame"]):
-        mass = M[5, 5] + BALL.mass
-        com = np.array([M[2, 4], M[0, 5], M[1, 3]]) / mass
-        made.append(mb.SpatialInertia.from_origin(mass, com, M[:3, :3] + BALL.moment_about_com))
-    return made
+    """The inertias of the data with a ball each."""
+    return [with_ball(M) for M in np.array(DATA["inertia_at_body_frame"])]
 
 
 @pytest.fixture(scope="module", params=DESCRIPTIONS)

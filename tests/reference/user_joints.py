@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import mbkit as mb
+from mbkit.lie import SE3, SO3
 
 
 class CardanJoint(mb.Joint):
@@ -74,19 +75,57 @@ class BallJoint(mb.Joint):
         return np.eye(3).ravel()
 
     def retract(self, q, dx):
-        from mbkit.lie import SO3
-
         return (q.reshape(3, 3) @ SO3.exp(dx)).ravel()
 
     def difference(self, q0, q1):
-        from mbkit.lie import SO3
-
         return SO3.log(q0.reshape(3, 3).T @ q1.reshape(3, 3))
 
     def dexp_inv(self, x, v):
-        from mbkit.lie import SO3
-
         return SO3.dexp_body_inv(x) @ v
+
+
+class CylindricalJoint(mb.Joint):
+    """Rotation about z by q[0] and translation along it by q[1]."""
+
+    num_positions = num_velocities = 2
+
+    def pose(self, q):
+        c, s = np.cos(q[0]), np.sin(q[0])
+        return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, q[1]], [0, 0, 0, 1]])
+
+    def motion_subspace(self, q):
+        return np.eye(6)[:, [2, 5]]
+
+    def bias(self, q, v):
+        return np.zeros(6)
+
+
+class PlanarJoint(mb.Joint):
+    """Motion in the plane of x and y: q = (angle, x, y), v in the axes of the successor."""
+
+    num_positions = num_velocities = 3
+    columns = slice(2, 5)
+
+    def pose(self, q):
+        (c, s), (x, y) = (np.cos(q[0]), np.sin(q[0])), q[1:]
+        return np.array([[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, 0], [0, 0, 0, 1]])
+
+    def motion_subspace(self, q):
+        return np.eye(6)[:, self.columns]
+
+    def bias(self, q, v):
+        return np.zeros(6)
+
+    def retract(self, q, dx):
+        T = self.pose(q) @ SE3.exp(self.motion_subspace(q) @ dx)
+        return np.array([q[0] + dx[0], *T[:2, 3]])
+
+    def difference(self, q0, q1):
+        return SE3.log(np.linalg.inv(self.pose(q0)) @ self.pose(q1))[self.columns]
+
+    def dexp_inv(self, x, v):
+        B = self.motion_subspace(None)
+        return B.T @ SE3.dexp_body_inv(B @ x) @ B @ v
 
 
 class StumblingJoint(EllipseJoint):

@@ -1,0 +1,102 @@
+"""A tree on a free base with joints of mbkit and joints in Python, against Pinocchio's numbers."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.lie import UnitQuaternion
+from tests.reference.balls import BALL, with_ball
+from tests.reference.user_joints import CardanJoint, CylindricalJoint, PlanarJoint
+
+DATA = json.loads((pathlib.Path(__file__).parents[1] / "data" / "tree_of_six.json").read_text())
+
+#: Of the largest number. Two programs differ by 1e-14; the balls take a digit or two.
+TOLERANCE = 1e-12
+
+
+def build(inertias):
+    """The tree: bodies "0" to "5", each with its joint of the same name."""
+    axis, pitch = DATA["helical_axis"], DATA["helical_pitch"]
+    joints = [
+        mb.FreeJoint("0"),
+        mb.SphericalJoint("1"),
+        PlanarJoint("2"),
+        CardanJoint("3"),
+        CylindricalJoint("4"),
+        mb.HelicalJoint("5", axis=axis, pitch=pitch),
+    ]
+    assert DATA["joint_kind"][2:5] == ["planar", "universal", "cylindrical"]
+    mech = mb.Mechanism("tree of six", gravity=DATA["gravity"])
+    for i, (joint, inertia) in enumerate(zip(joints, inertias, strict=True)):
+        body = mech.add_body(mb.Body(f"{i}", inertia=inertia))
+        parent = DATA["parent"][i]
+        mech.add_joint(
+            joint, mech.world if parent < 0 else f"{parent}", body, reference=DATA["B"][i]
+        )
+    return mech.assemble()
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """The tree with a ball added to each body."""
+    return build([with_ball(M) for M in np.array(DATA["inertia_at_body_frame"])])
+
+
+@pytest.fixture(scope="module")
+def balls():
+    """The same tree of nothing but balls."""
+    return build([BALL] * 6)
+
+
+@pytest.fixture(scope="module")
+def q():
+    """The configuration of the data."""
+    given = DATA["q"]
+    return np.concatenate(
+        [
+            UnitQuaternion.from_rotation(given["free_R"]),
+            given["free_p"],
+            UnitQuaternion.from_rotation(given["spherical_R"]),
+            given["planar_th_x_y"],
+            given["universal"],
+            given["cylindrical_th_d"],
+            [given["helical"]],
+        ]
+    )
+
+
+def assert_close(found, expected):
+    """Compare to a part of the largest entry."""
+    expected = np.asarray(expected)
+    assert np.abs(found - expected).max() <= TOLERANCE * np.abs(expected).max()
+
+
+def test_kinematics(tree, q):
+    """Poses, body-fixed twists and accelerations."""
+    assert_close(tree.poses(q)[1:], DATA["poses"])
+    assert_close(tree.twists(q, DATA["v"])[1:], DATA["twists"])
+    assert_close(tree.accelerations(q, DATA["v"], DATA["vdot"])[1:], DATA["accelerations"])
+
+
+def test_dynamics(tree, balls, q):
+    """Mass matrix, bias, forces and gravity, without what the balls add."""
+    v, vdot, rest = DATA["v"], DATA["vdot"], np.zeros(17)
+    assert_close(tree.mass_matrix(q) - balls.mass_matrix(q), DATA["mass_matrix"])
+    assert_close(tree.bias_force(q, v) - balls.bias_force(q, v), DATA["bias_force"])
+    assert_close(tree.bias_force(q, rest) - balls.bias_force(q, rest), DATA["gravity_torque"])
+    found = tree.inverse_dynamics(q, v, vdot) - balls.inverse_dynamics(q, v, vdot)
+    assert_close(found, DATA["tau"])
+
+
+def test_simulation(tree, q):
+    """The tree keeps its energy and, but for gravity's pull, its momentum."""
+    run = mb.simulate(tree, (0.0, 0.5), 1e-3, q=q, v=DATA["v"])
+    assert np.abs(run.energy_drift).max() < 1e-8 * run.kinetic_energy.max()
+    start, end = (tree.momentum(run.q[i], run.v[i])[3:] for i in (0, -1))
+    pull = tree.mass * 0.5 * np.array(DATA["gravity"])
+    np.testing.assert_allclose(end - start, pull, rtol=0.0, atol=1e-7)
