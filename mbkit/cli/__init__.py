@@ -1,1 +1,5 @@
-"""The command ``mbkit``. Modules here import click only; the rest when a command runs."""
+"""The command ``mbkit``: its groups and options.
+
+Modules here import click, `mbkit.errors` and each other at their tops. The library's other parts, and
+whatever is heavy, are imported when a command runs, so that ``mbkit --help`` answers at once.
+"""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def assign(
     vector: npt.NDArray[np.float64],
     names: Sequence[str],
-    slice_of: Callable[[str], slice],
+    joints: Mapping[str, slice],
     assignments: Sequence[str],
     option: str,
 ) -> None:
@@ -28,8 +28,8 @@ def assign(
         Changed in place.
     names : sequence of str
         Names of its entries: ``joint``, or ``joint[k]`` where a joint has several.
-    slice_of : callable
-        Gives the entries of a whole joint by its name.
+    joints : mapping of str to slice
+        The entries of a whole joint by its name.
     assignments : sequence of str
         ``entry=number``, or ``joint=number,number,...`` for all entries of a joint.
     option : str
@@ -45,10 +45,13 @@ def assign(
         if not equals:
             raise UsageError(f"{option} {text}: write it as NAME=VALUE, such as elbow=0.5.")
         numbers = [_number(value, f"{option} {text}") for value in values.split(",")]
-        entries = _entries(name, names, slice_of, f"{option} {text}")
-        if len(numbers) != entries.stop - entries.start:
+        entries = _entries(name, names, joints, f"{option} {text}")
+        count = entries.stop - entries.start
+        if count == 0:
+            raise UsageError(f"{option} {text}: joint '{name}' takes no numbers; leave it out.")
+        if len(numbers) != count:
             raise UsageError(
-                f"{option} {text}: '{name}' takes {entries.stop - entries.start} numbers, "
+                f"{option} {text}: '{name}' takes {count} number{'s' * (count > 1)}, "
                 f"separated by commas; got {len(numbers)}."
             )
         vector[entries] = numbers
@@ -64,15 +67,18 @@ def _number(text: str, place: str) -> float:
     return value
 
 
-def _entries(
-    name: str, names: Sequence[str], slice_of: Callable[[str], slice], place: str
-) -> slice:
+def _entries(name: str, names: Sequence[str], joints: Mapping[str, slice], place: str) -> slice:
+    if name in joints:
+        return joints[name]
     if name in names:
         position = names.index(name)
         return slice(position, position + 1)
-    try:
-        return slice_of(name)
-    except NameUnknownError:
-        raise UsageError(
-            f"{place}: there is no joint '{name}'; {suggestion(name, names)}"
-        ) from None
+    joint, bracket, _ = name.partition("[")
+    if not bracket:
+        raise UsageError(f"{place}: there is no joint '{name}'; {suggestion(name, joints)}")
+    if joint not in joints:
+        raise UsageError(f"{place}: there is no entry '{name}'; {suggestion(name, names)}")
+    own = names[joints[joint]]
+    known = f"joint '{joint}' has none" if not own else f"joint '{joint}' has {', '.join(own)}"
+    remedy = f"; '{joint}' alone stands for all of them" if len(own) > 1 else ""
+    raise UsageError(f"{place}: there is no entry '{name}'; {known}{remedy}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 
 import click
@@ -17,6 +16,9 @@ TARGET = click.Path(dir_okay=False, path_type=pathlib.Path)
 def check_target(path: pathlib.Path, *, force: bool) -> None:
     """Raise click's UsageError unless `path` can be written, and is new or `force` is given.
 
+    Whether it can be is tried out, by a file beside it that is deleted again: permissions alone
+    do not tell, as in ``/proc``.
+
     Parameters
     ----------
     path : path
@@ -24,9 +26,16 @@ def check_target(path: pathlib.Path, *, force: bool) -> None:
     force : bool
         Whether an existing file may be replaced.
     """
+    from mbkit.io.replacement import check_writable
+
     if not path.parent.is_dir():
         raise click.UsageError(f"'{path}': the folder '{path.parent}' does not exist; make it.")
-    if not os.access(path.parent, os.W_OK):
-        raise click.UsageError(f"'{path}': no permission to write to '{path.parent}'.")
     if path.exists() and not force:
         raise click.UsageError(f"'{path}' exists already; give --force to replace it.")
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise click.UsageError(
+            f"'{path}' must be a file that can be written, and is not: "
+            f"{error.strerror or error}; choose another place."
+        ) from error

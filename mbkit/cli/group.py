@@ -12,17 +12,27 @@ from mbkit.errors import MbkitError, UsageError
 class ErrorsAsMessages(click.Group):
     """A group whose commands end with a message on stderr where mbkit raises.
 
-    The exit code is 2 where the command line was wrong, as with click's own checks, and 1 for
-    everything else. With ``--debug`` the exception passes.
+    So do files that the system refuses and memory that is not there. The exit code is 2 where the
+    command line was wrong, as with click's own checks, and 1 for everything else. With ``--debug`` the exception passes.
     """
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn what mbkit raises into what click reports."""
         try:
             return super().invoke(ctx)
-        except (MbkitError, OSError) as error:
+        except (MbkitError, OSError, MemoryError) as error:
             if ctx.params.get("debug"):
                 raise
             if isinstance(error, UsageError):
                 raise click.UsageError(str(error)) from error
+            if isinstance(error, MemoryError):
+                raise click.ClickException(_of_memory(error)) from error
             raise click.ClickException(str(error)) from error
+
+
+def _of_memory(error: MemoryError) -> str:
+    found = f" ({error})" if str(error) else ""
+    return (
+        f"The command must fit into memory, and does not{found}; save fewer instants "
+        "(--save-every), or compute a shorter time."
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import pathlib
+import tempfile
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,11 +13,17 @@ import click
 from mbkit.cli.assignments import assign
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.files import EXISTING, TARGET, check_target
-from mbkit.errors import UsageError, suggestion
+from mbkit.errors import ResultFileError, UsageError, suggestion
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from mbkit.integrators import Tableau
     from mbkit.results import Result
+    from mbkit.systems import System
+
+    Vector = npt.NDArray[np.float64]
 
 
 @click.command(short_help="Simulate a model file.")
@@ -83,10 +91,7 @@ def simulate(
     mechanism = mb.load_model(model)
     with compiling_announced():
         system = mechanism.assemble()
-        q = system.reference_configuration().copy()
-        v = system.checked("v", [0.0] * system.nv)
-        assign(q, system.position_names, system.position_slice, positions, "--q")
-        assign(v, system.velocity_names, system.velocity_slice, velocities, "--v")
+        q, v = _start(system, positions, velocities)
         span = (0.0, t_end)
         try:
             run = mb.simulate(
@@ -101,6 +106,26 @@ def simulate(
         raise click.ClickException(run.message)
 
 
+def _start(
+    system: System, positions: Sequence[str], velocities: Sequence[str]
+) -> tuple[Vector, Vector]:
+    """Return q and v at the start, as the options say."""
+    from mbkit.errors import ConfigurationError, NotFiniteError
+
+    q = system.reference_configuration()
+    v = system.checked("v", [0.0] * system.nv)
+    slices = {name: system.position_slice(name) for name in system.joint_names}
+    assign(q, system.position_names, slices, positions, "--q")
+    slices = {name: system.velocity_slice(name) for name in system.joint_names}
+    assign(v, system.velocity_names, slices, velocities, "--v")
+    try:
+        system.potential_energy(q)
+    except (ConfigurationError, NotFiniteError) as error:
+        given = " ".join(f"--q {text}" for text in positions)
+        raise UsageError(f"{given}: {error}") from error
+    return q, v
+
+
 def _tableau(name: str) -> Tableau:
     from mbkit.integrators.tableaus import TABLEAUS
 
@@ -111,7 +136,7 @@ def _tableau(name: str) -> Tableau:
 
 def _keep(run: Result, output: pathlib.Path) -> None:
     """Write the result, complete or not, and say what it is."""
-    run.save(output)
+    _save(run, output)
     click.echo(f"Simulated from {run.t[0]:g} s to {run.t[-1]:g} s.")
     peak = float(run.kinetic_energy.max())
     drift = float(abs(run.energy_drift).max())
@@ -119,3 +144,16 @@ def _keep(run: Result, output: pathlib.Path) -> None:
         share = drift / peak
         click.echo(f"Energy changed by at most {drift:.3g} J, {share:.1e} of the peak kinetic one.")
     click.echo(f"Wrote {output}: {run.t.size} instants.")
+
+
+def _save(run: Result, output: pathlib.Path) -> None:
+    """Write the result; where that fails, elsewhere, and say where."""
+    try:
+        run.save(output)
+    except ResultFileError as error:
+        spare = pathlib.Path(tempfile.mkdtemp(prefix="mbkit-")) / "run.nc"
+        try:
+            run.save(spare)
+        except ResultFileError as second:
+            raise ResultFileError(f"{error} {second} The result is lost. {run.message}") from error
+        raise ResultFileError(f"{error} The result was kept in '{spare}'. {run.message}") from error

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.coordinates.rows import assemble_rows
-from mbkit.errors import TopologyError
+from mbkit.errors import TopologyError, UsageError
 from mbkit.representations import BodyFixed, Representation
 from mbkit.systems import System
 from mbkit.systems.arguments import Arguments
@@ -43,6 +43,14 @@ class RelativeCoordinates:
     """
 
     representation: Representation = attrs.field(factory=BodyFixed)
+
+    @representation.validator
+    def _check_representation(self, _attribute: object, representation: object) -> None:
+        if not isinstance(representation, Representation):
+            raise UsageError(
+                f"RelativeCoordinates: representation must be an mbkit.Representation, got "
+                f"{representation!r}; for example mbkit.BodyFixed()."
+            )
 
     def assemble(self, mechanism: Mechanism) -> System:
         """Return the equations of motion of a mechanism; it is not referred to afterwards.

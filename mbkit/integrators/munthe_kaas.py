@@ -7,8 +7,9 @@ from typing import final
 import attrs
 import numpy as np
 
+from mbkit.errors import UsageError
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
-from mbkit.integrators.tableaus import RK4, Tableau
+from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
 
 __all__ = ["RungeKuttaMuntheKaas"]
 
@@ -40,7 +41,15 @@ class RungeKuttaMuntheKaas(Integrator):
     2
     """
 
-    tableau: Tableau = RK4
+    tableau: Tableau = attrs.field(default=RK4)
+
+    @tableau.validator
+    def _check_tableau(self, _attribute: object, tableau: object) -> None:
+        if not isinstance(tableau, Tableau):
+            raise UsageError(
+                f"RungeKuttaMuntheKaas: tableau must be an mbkit.Tableau, got {tableau!r}; "
+                f"mbkit.tableaus has {', '.join(each.name for each in TABLEAUS.values())}."
+            )
 
     @property
     def order(self) -> int:  # type: ignore[override]

@@ -14,7 +14,7 @@ from cattrs.gen import make_dict_structure_fn
 
 from mbkit.errors import MbkitError, ModelFileError, ShapeError
 from mbkit.spatial import FloatArray, rotation_from_quaternion
-from mbkit.spatial.arrays import check_array, frozen_array
+from mbkit.spatial.arrays import FINITE_REMEDY, check_array, frozen_array
 from mbkit.spatial.frames import check_pose, check_rotation
 
 __all__ = ["Matrix", "Pose", "Vector", "converter"]
@@ -121,7 +121,7 @@ def _number(value: Any, _: Any = None) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise ShapeError(f"must be finite, got {value!r:.40}.")
+        raise ShapeError(f"must be finite, got {value!r:.40}; {FINITE_REMEDY}")
     return number
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import pathlib
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
 from mbkit.errors import ModelFileError
+from mbkit.io.replacement import replacement
 from mbkit.joints import Joint
 from mbkit.model import Mechanism, to_document, to_toml
 from mbkit.model.document import FORMAT_VERSION
@@ -100,28 +100,13 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
             )
     target = pathlib.Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(to_toml(mechanism))
-            pathlib.Path(temporary).chmod(_mode(target))
-            pathlib.Path(temporary).replace(target)
-        except BaseException:
-            pathlib.Path(temporary).unlink(missing_ok=True)
-            raise
+        with replacement(target) as temporary:
+            temporary.write_text(to_toml(mechanism), encoding="utf-8", newline="\n")
     except OSError as error:
         raise ModelFileError(
-            f"Model file '{target}' cannot be written: {error.strerror or error}."
+            f"Model file '{target}' cannot be written: {error.strerror or error}; choose a "
+            "folder that can be written to and has room."
         ) from error
-
-
-def _mode(target: pathlib.Path) -> int:
-    """Return the permissions for a file: those it has, or what the process gives to new files."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def parse_model(
@@ -159,11 +144,12 @@ def parse_model(
     import tomllib
 
     from mbkit.io.model_tables import read_mechanism  # with cattrs
+    from mbkit.io.toml_fault import toml_fault
 
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ModelFileError(f"Model file '{source}' is no TOML: {error}.") from error
+        raise ModelFileError(f"Model file '{source}' {toml_fault(error, text)}") from error
     except RecursionError as error:
         raise ModelFileError(f"Model file '{source}' is nested too deeply.") from error
     _check_version(document, source)

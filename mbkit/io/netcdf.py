@@ -7,16 +7,17 @@ names of positions, velocities, bodies and joints as coordinates, and attributes
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import pathlib
-import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from mbkit.errors import MbkitError, ResultFileError
+from mbkit.io.replacement import replacement
 from mbkit.results.labelled import LABELS, VARIABLES, attributes
 from mbkit.results.result import Result
 
@@ -49,24 +50,28 @@ def save_result(run: Result, path: str | os.PathLike[str]) -> None:
         raise ResultFileError(
             f"Result file '{target}' is in a directory that does not exist; make it first."
         )
-    # The process's own name for it, so that two runs writing the same result do not meet.
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
     try:
-        _write(run, temporary)
-        _flush_to_disk(temporary)
-        temporary.replace(target)
+        with replacement(target) as temporary:
+            temporary.write_bytes(_image(run))
     except OSError as error:
-        raise ResultFileError(f"Result file '{target}' cannot be written: {error}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise ResultFileError(
+            f"Result file '{target}' cannot be written: {error.strerror or error}; choose "
+            "a folder that can be written to and has room."
+        ) from error
 
 
-def _write(run: Result, path: pathlib.Path) -> None:
+def _image(run: Result) -> memoryview:
+    """Return the bytes of the file.
+
+    It is made in memory because HDF5, when a disk is full, ends the whole process by a
+    segmentation fault (h5py 3.16), and the result with it. The price is its size once more.
+    """
     import h5netcdf
     import h5py
 
+    image = io.BytesIO()
     text = h5py.string_dtype()
-    with h5netcdf.File(path, "w") as file:
+    with h5netcdf.File(image, "w") as file:
         file.dimensions = {"time": run.t.size} | {
             label: len(getattr(run, field)) for label, field in LABELS.items()
         }
@@ -81,11 +86,7 @@ def _write(run: Result, path: pathlib.Path) -> None:
             variable.attrs.update(about)
         file.attrs["mbkit_result"] = FORMAT_VERSION
         file.attrs.update(attributes(run))
-
-
-def _flush_to_disk(path: pathlib.Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    return image.getbuffer()
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:

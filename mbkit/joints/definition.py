@@ -59,7 +59,14 @@ give motion_subspace(q) -> (6, 1) and bias(q, v) -> (6,).
     nq = _count(joint, "num_positions", what)
     nv = _count(joint, "num_velocities", what)
     if nv > 6:
-        raise JointError(f"{what}: num_velocities must be at most 6, got {nv}.")
+        raise JointError(
+            f"{what}: num_velocities must be at most 6, got {nv}; no body has more freedom."
+        )
+    if nv == 0 and nq > 0:
+        raise JointError(
+            f"{what}: num_positions must be 0 where num_velocities is 0, got {nq}; a joint that "
+            "holds its bodies together has no positions, so keep its sizes in other attributes."
+        )
     _check_methods(joint, what, nq, nv)
     q = _neutral(joint, what, nq)
     _check_pose(joint, what, q)

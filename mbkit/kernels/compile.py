@@ -18,6 +18,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
+from numba.np.numpy_support import as_dtype
 
 # What may be assumed of floating point. Not "nnan" or "ninf": they make isnan(nan) false, and a
 # run that has blown up must be noticed.
@@ -102,7 +103,7 @@ def kernel(signature: Any, *, nogil: bool = False) -> Callable[[Callable[..., An
 
     def decorate(py_func: Callable[..., Any]) -> Any:
         if UNCOMPILED:
-            return _interpreted(py_func)
+            return _interpreted(py_func, signature)
         dispatcher = numba.njit(nogil=nogil, **_OPTIONS)(py_func)
         _enable_cache(dispatcher, py_func)
         dispatcher.compile(signature)
@@ -112,10 +113,10 @@ def kernel(signature: Any, *, nogil: bool = False) -> Callable[[Callable[..., An
     return decorate
 
 
-def _interpreted(py_func: Callable[..., Any]) -> Callable[..., Any]:
+def _interpreted(py_func: Callable[..., Any], signature: Any) -> Callable[..., Any]:
     @functools.wraps(py_func)
     def call(*arguments: Any) -> Any:
-        if not all(map(_is_plain, arguments)):
+        if not all(map(_is_taken, arguments, signature.args)):
             raise TypeError(f"No matching definition for the arguments of {py_func.__name__}.")
         with np.errstate(all="ignore"):  # as compiled code: inf and nan, no warnings
             return py_func(*map(_as_records, arguments))
@@ -123,12 +124,17 @@ def _interpreted(py_func: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _is_plain(argument: Any) -> bool:
-    """Whether compiled code would take the argument as it is."""
-    if isinstance(argument, np.ndarray):
-        fits = argument.dtype.kind != "f" or argument.dtype == np.float64
-        return bool(fits and argument.flags.c_contiguous and argument.flags.writeable)
-    return isinstance(argument, int | float)
+def _is_taken(argument: Any, kind: Any) -> bool:
+    """Whether compiled code would take the argument as it is; objects stand for other numbers."""
+    if not isinstance(kind, types.Array):
+        return isinstance(argument, int | float)
+    return (
+        isinstance(argument, np.ndarray)
+        and argument.ndim == kind.ndim
+        and argument.dtype in (as_dtype(kind.dtype), np.dtype(object))
+        and argument.flags.c_contiguous
+        and argument.flags.writeable
+    )
 
 
 def _as_records(argument: Any) -> Any:

@@ -1,9 +1,10 @@
 """The configuration space as a group: the product of the joints' own."""
 
 from mbkit.kernels.compile import at, call_address, floats, helper, int64, kernel, pointer_at
+from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import JOINT_FAILED, OK, WRONG_LENGTH, status
-from mbkit.kernels.validation import check_positions, check_velocities
+from mbkit.kernels.validation import check_positions
 
 # A joint without functions of its own is a vector space: its coordinates add, v = dq/dt.
 
@@ -15,7 +16,9 @@ def retract_rows(model, work, q, dx, out):
         row = model[i]
         a = row.first_position
         k = row.first_velocity
-        if row.retract == 0:
+        if row.kind == SCREW:
+            out[a] = q[a] + dx[k]
+        elif row.retract == 0:
             for j in range(row.num_velocities):
                 out[a + j] = q[a + j] + dx[k + j]
         elif (
@@ -35,7 +38,9 @@ def dexp_inv_rows(model, work, x, v, out):
     for i in range(1, model.shape[0]):
         row = model[i]
         k = row.first_velocity
-        if row.dexp_inv == 0:
+        if row.kind == SCREW:
+            out[k] = v[k]
+        elif row.dexp_inv == 0:
             for j in range(row.num_velocities):
                 out[k + j] = v[k + j]
         elif (
@@ -89,12 +94,3 @@ def difference(space, q0, q1, out):
         ):
             return status(JOINT_FAILED, i)
     return OK
-
-
-@kernel(int64(int64, floats, floats, floats))
-def dexp_inv(space, x, v, out):
-    """dx/dt where q = retract(q0, x) moves with velocity v, out (nv,)."""
-    model = bodies(space)
-    if check_velocities(model, x, v, out) != OK:
-        return WRONG_LENGTH
-    return dexp_inv_rows(model, scratch(space), x, v, out)

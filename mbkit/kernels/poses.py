@@ -43,8 +43,8 @@ def poses(space, q, out):
     sites = frames(space)
     state = check_positions(model, q)
     if state == OK:
-        state = check_rows(sites, out)
-    if state == OK and (out.shape[1] != 4 or out.shape[2] != 4):
+        state = check_rows(sites, out, 4)
+    if state == OK and out.shape[2] != 4:
         state = WRONG_LENGTH
     if state == OK:
         state = joint_pass(model, work, q, at_rest(space))

@@ -2,26 +2,31 @@
 
 from mbkit.kernels.compile import address_kernel, as_array, call_address, floats_at
 from mbkit.kernels.layout import (
+    DONE,
     FORCE_CALLBACK,
     FORCE_NUM_POSITIONS,
     FORCE_NUM_VELOCITIES,
-    FORCE_STATE,
+    FORCE_TIME,
+    FORCE_VECTORS,
+    PENDING,
+    SLOT_STATE,
 )
-from mbkit.kernels.status import OK
+from mbkit.kernels.status import CALLBACK_FAILED, OK
 
 
 @address_kernel("idppp")
 def python_force(slot, t, q, v, tau):
     """Copy t, q, v into the slot, call back with its address, copy tau out."""
-    head = floats_at(slot, FORCE_STATE)
+    head = floats_at(slot, FORCE_VECTORS)
     nq = int(head[FORCE_NUM_POSITIONS])
     nv = int(head[FORCE_NUM_VELOCITIES])
-    memory = floats_at(slot, FORCE_STATE + 1 + nq + 2 * nv)
-    start = FORCE_STATE + 1
-    memory[FORCE_STATE] = t
-    memory[start : start + nq] = as_array(q, nq)
-    memory[start + nq : start + nq + nv] = as_array(v, nv)
-    state = call_address(int(head[FORCE_CALLBACK]), (slot,))
-    if state == OK:
-        as_array(tau, nv)[:] = memory[start + nq + nv : start + nq + 2 * nv]
-    return state
+    head[FORCE_TIME] = t
+    vectors = floats_at(slot, FORCE_VECTORS + nq + 2 * nv)[FORCE_VECTORS:]
+    vectors[:nq] = as_array(q, nq)
+    vectors[nq : nq + nv] = as_array(v, nv)
+    head[SLOT_STATE] = PENDING
+    call_address(int(head[FORCE_CALLBACK]), (slot,))
+    if head[SLOT_STATE] != DONE:
+        return CALLBACK_FAILED
+    as_array(tau, nv)[:] = vectors[nq + nv :]
+    return OK

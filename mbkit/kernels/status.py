@@ -3,12 +3,11 @@
 from mbkit.kernels.compile import helper
 
 OK = 0
-WRONG_LENGTH = 1  # index: which argument
-CALLBACK_FAILED = 2  # a Python function raised; index: body
+WRONG_LENGTH = 1
+CALLBACK_FAILED = 2  # a Python function did not come to its end
 JOINT_FAILED = 3  # a joint's function returned a non-zero status; index: body
 SINGULAR_INERTIA = 4  # no inertia along a velocity; index: velocity
-NOT_FINITE = 5  # index: velocity
-NOT_NORMALISED = 6  # a quaternion; index: body
+NOT_FINITE = 5
 
 _FACTOR = 1 << 32
 

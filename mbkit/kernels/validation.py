@@ -25,9 +25,9 @@ def check_matrix(model, M):
 
 
 @helper
-def check_rows(sites, out):
-    """Return OK if out has one row for each of the user's bodies, the world included."""
-    return OK if out.shape[0] == sites.shape[0] else WRONG_LENGTH
+def check_rows(sites, out, width):
+    """Return OK if out has `width` numbers for each of the user's bodies, the world included."""
+    return OK if out.shape[0] == sites.shape[0] and out.shape[1] == width else WRONG_LENGTH
 
 
 @helper

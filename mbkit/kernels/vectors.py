@@ -122,12 +122,6 @@ def force_to_parent(R, p, t, f):
 
 
 @helper
-def force_to_child(R, p, t, f):
-    """Ad_C^T (t, f) = (R^T (t - p x f), R^T f)."""
-    return rotate_back(R, subtract(t, cross(p, f))), rotate_back(R, f)
-
-
-@helper
 def motion_bracket(w1, v1, w2, v2):
     """ad_1 (w2, v2) = (w1 x w2, v1 x w2 + w1 x v2)."""
     return cross(w1, w2), add(cross(v1, w2), cross(w1, v2))

@@ -18,20 +18,20 @@ __all__ = ["PythonForce"]
 class PythonForce:
     """The arguments and the result of ``tau(t, q, v)`` in one workspace.
 
-    Memory: callback and sizes, then t, q, v, and tau.
+    Memory: whether the call came to its end, callback and sizes, then t, q, v, and tau.
     """
 
     def __init__(self, function: Callable[..., Any], nq: int, nv: int) -> None:
         from mbkit.kernels import layout
 
-        start = layout.FORCE_STATE + 1
+        start = layout.FORCE_VECTORS
         self.function = function
         self.error: BaseException | None = None
         self.memory = np.zeros(start + nq + 2 * nv)
         self.memory[layout.FORCE_CALLBACK] = callback_address("evaluate")
         self.memory[layout.FORCE_NUM_POSITIONS] = nq
         self.memory[layout.FORCE_NUM_VELOCITIES] = nv
-        self._t = self.memory[layout.FORCE_STATE : start]
+        self._t = self.memory[layout.FORCE_TIME : start]
         self._q = self.memory[start : start + nq]
         self._v = self.memory[start + nq : start + nq + nv]
         self._tau = self.memory[start + nq + nv :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import platform
 import time
@@ -13,23 +14,26 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
-from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.integrators.integrator import Problem, Rows
 from mbkit.results import Result
+from mbkit.simulation.chunks import INTERRUPTED, run_chunks
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.python_force import PythonForce
+from mbkit.simulation.start import (
+    check_finite,
+    empty_rows,
+    initial_state,
+    number_of_steps,
+    saving_interval,
+)
 from mbkit.systems import System
+from mbkit.systems.callbacks import taken_error
 from mbkit.systems.failures import failure
 from mbkit.systems.workspace import Workspace
 
 __all__ = ["simulate"]
 
 Forces = ArrayLike | Callable[[float, Any, Any], ArrayLike]
-
-#: Seconds of compiled work between two looks at signals and progress.
-CHUNK = 0.1
-
-#: Stands for a status where the user has pressed Ctrl-C.
-INTERRUPTED = -1
 
 
 def simulate(
@@ -92,13 +96,10 @@ def simulate(
     >>> round(float(run.q[-1, 0]), 9)
     -4.905
     """
-    integrator = RungeKuttaMuntheKaas() if integrator is None else integrator
-    steps = _number_of_steps(t_span, h)
-    if isinstance(save_every, bool) or not isinstance(save_every, int) or save_every < 1:
-        raise UsageError(
-            f"save_every must be a whole number of steps, at least 1; got {save_every!r}."
-        )
-    q_start, v_start = _start(system, q, v)
+    integrator = _checked(system, RungeKuttaMuntheKaas() if integrator is None else integrator)
+    steps = number_of_steps(t_span, h)
+    save_every = saving_interval(save_every)
+    q_start, v_start = initial_state(system, q, v)
     workspace = Workspace(
         system.arrays,
         system.representation.kernel("forward_dynamics", "forward_dynamics_of").address,
@@ -109,16 +110,19 @@ def simulate(
         q=q_start.copy(), v=v_start.copy(), q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every,
     )  # fmt: skip
-    rows = _rows(problem, steps)
+    rows = empty_rows(steps, save_every, system.nq, system.nv)
+    rows.t[0], rows.q[0], rows.v[0] = problem.t0, q_start, v_start
     advance = integrator.prepare(problem)
     began = time.perf_counter()
-    taken, written, state = _run(problem, advance, steps, rows, t_span, progress)
+    with ProgressDisplay(*t_span, enabled=progress) as display:
+        taken, written, state = run_chunks(problem, advance, steps, rows, display)
+    wall_time = time.perf_counter() - began
     error: BaseException | None = None
     if state == INTERRUPTED:
         error = KeyboardInterrupt()
     elif state != 0:
         error = _explain(system, state, workspace, force, problem, taken)
-    if taken % save_every != 0 and rows.t[written - 1] != problem.t0 + taken * problem.h:
+    if taken % save_every != 0:
         # the last state, which is no multiple of save_every
         rows.t[written] = problem.t0 + taken * problem.h
         rows.q[written], rows.v[written] = problem.q, problem.v
@@ -127,9 +131,9 @@ def simulate(
         "integrator": repr(integrator), "h": problem.h, "t_span": [float(t) for t in t_span],
         "save_every": save_every, "steps": steps, "steps_taken": taken,
         "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
-        "wall_time": time.perf_counter() - began,
+        "wall_time": wall_time,
     }  # fmt: skip
-    result = _result(system, Rows(*(part[:written] for part in rows)), error, options)
+    result, error = _result(system, Rows(*(part[:written] for part in rows)), error, options)
     if error is None or isinstance(error, KeyboardInterrupt):
         return result
     error.result = result  # type: ignore[attr-defined]
@@ -137,44 +141,18 @@ def simulate(
     raise error
 
 
-def _number_of_steps(t_span: tuple[float, float], h: float) -> int:
-    try:
-        start, end = (float(t) for t in t_span)
-        h = float(h)
-    except (TypeError, ValueError):
+def _checked(system: System, integrator: Integrator) -> Integrator:
+    if not isinstance(system, System):
         raise UsageError(
-            f"t_span must be two times and h a number; got t_span={t_span!r}, h={h!r}."
-        ) from None
-    if not (np.isfinite([start, end, h]).all() and h > 0.0 and end > start):
-        raise UsageError(
-            f"t_span must go forward in time and h must be positive; got t_span=({start}, {end}), "
-            f"h={h}."
+            f"simulate needs an mbkit.System, got {system!r}; a mechanism becomes one by "
+            f"mechanism.assemble()."
         )
-    steps = round((end - start) / h)
-    if steps < 1 or abs(steps * h - (end - start)) > 1e-6 * h:
-        fitting = (end - start) / max(1, round((end - start) / h))
+    if not isinstance(integrator, Integrator):
         raise UsageError(
-            f"The span {end - start:g} s must be a whole number of steps h; got h={h:g} s. "
-            f"Use for example h={fitting!r}."
+            f"The integrator must be an mbkit.Integrator, got {integrator!r}; for example "
+            f"mbkit.RungeKuttaMuntheKaas(tableau=mbkit.tableaus.RK4)."
         )
-    return steps
-
-
-def _start(system: System, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Any, Any]:
-    """Return checked copies of the initial state; evaluating it once finds bad quaternions."""
-    q_start = system.reference_configuration() if q is None else system.checked("q", q)
-    v_start = np.zeros(system.nv) if v is None else system.checked("v", v)
-    for name, value, labels in (
-        ("q", q_start, system.position_names),
-        ("v", v_start, system.velocity_names),
-    ):
-        bad = np.flatnonzero(~np.isfinite(value))
-        if bad.size:
-            raise NotFiniteError(
-                f"The initial {name} of '{labels[bad[0]]}' is {value[bad[0]]}; it must be finite."
-            )
-    system.energies(q_start[None], v_start[None])
-    return q_start, v_start
+    return integrator
 
 
 def _install_forces(system: System, workspace: Workspace, tau: Forces | None) -> PythonForce | None:
@@ -184,51 +162,8 @@ def _install_forces(system: System, workspace: Workspace, tau: Forces | None) ->
         return force
     if tau is not None:
         workspace.tau[:] = system.checked("tau", tau)
-        if not np.isfinite(workspace.tau).all():
-            raise NotFiniteError(f"The forces tau must be finite; got {workspace.tau}.")
+        check_finite("force tau", workspace.tau, system.velocity_names)
     return None
-
-
-def _rows(problem: Problem, steps: int) -> Rows:
-    # The start, the multiples of save_every, and perhaps the end. Memory that is never written
-    # to is never taken from the machine.
-    count = 2 + steps // problem.save_every
-    rows = Rows(np.empty(count), np.empty((count, problem.nq)), np.empty((count, problem.nv)))
-    rows.t[0], rows.q[0], rows.v[0] = problem.t0, problem.q, problem.v
-    return rows
-
-
-def _run(
-    problem: Problem,
-    advance: Advance,
-    steps: int,
-    rows: Rows,
-    t_span: tuple[float, float],
-    progress: bool,
-) -> tuple[int, int, int]:
-    """Take all steps in chunks of about CHUNK seconds; stop at Ctrl-C or a failure."""
-    # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
-    # state has moved on and the counts have not, and must find what belongs together.
-    reached = (0, 1, problem.q.copy(), problem.v.copy())
-    chunk = 1
-    with ProgressDisplay(*t_span, enabled=progress) as display:
-        try:
-            while reached[0] < steps:
-                taken, written, *_ = reached
-                began = time.perf_counter()
-                rest = Rows(*(part[written:] for part in rows))
-                size = min(chunk, steps - taken)
-                state, done, saved = advance(taken, size, rest)
-                reached = (taken + done, written + saved, problem.q.copy(), problem.v.copy())
-                if state != 0:
-                    return *reached[:2], state
-                spent = time.perf_counter() - began
-                chunk = max(1, min(4 * chunk, int(size * CHUNK / max(spent, 1e-9))))
-                display.update(problem.t0 + reached[0] * problem.h)
-        except KeyboardInterrupt:
-            problem.q[:], problem.v[:] = reached[2:]
-            return *reached[:2], INTERRUPTED
-    return *reached[:2], 0
 
 
 def _explain(
@@ -240,9 +175,11 @@ def _explain(
     taken: int,
 ) -> BaseException:
     """Return the exception behind a status: of a force, of a joint, or of the numbers."""
+    from mbkit.kernels.status import CALLBACK_FAILED, unpack
+
     t = problem.t0 + taken * problem.h
-    if force is not None and force.error is not None:
-        error = force.error
+    if force is not None and unpack(state)[0] == CALLBACK_FAILED:
+        error = taken_error(force)
         error.add_note(f"Raised by the forces tau(t, q, v), in the step from t = {t:.9g} s.")
     else:
         values = {
@@ -259,9 +196,11 @@ def _explain(
 
 def _result(
     system: System, rows: Rows, error: BaseException | None, options: dict[str, Any]
-) -> Result:
+) -> tuple[Result, BaseException | None]:
+    """Return the result, and the first thing that went wrong: energies may fail as well."""
     t, q, v = rows
-    kinetic, potential = system.energies(q, v)
+    kinetic, potential, failed = _energies(system, rows)
+    error = failed if error is None else error
     for array in (t, q, v, kinetic, potential):
         array.setflags(write=False)  # or the result would copy them
     if error is None:
@@ -270,13 +209,34 @@ def _result(
         message = f"Interrupted by the user after t = {t[-1]:.9g} s."
     else:
         message = f"{type(error).__name__}: {error}"
-    return Result(
+    result = Result(
         t=t, q=q, v=v, kinetic_energy=kinetic, potential_energy=potential,
         body_names=system.body_names, joint_names=system.joint_names,
         position_names=system.position_names, velocity_names=system.velocity_names,
         position_units=system.position_units, model=system.model_text, options=options,
         versions=_versions(), completed=error is None, message=message,
     )  # fmt: skip
+    return result, error
+
+
+def _energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | None]:
+    """Return the energies of all rows, not a number where a joint fails, and the first failure."""
+    try:
+        kinetic, potential = system.energies(rows.q, rows.v)
+    except BaseException as error:
+        kinetic, potential = np.full(rows.t.size, np.nan), np.full(rows.t.size, np.nan)
+        with contextlib.suppress(BaseException):
+            for row, (q, v) in enumerate(zip(rows.q, rows.v, strict=True)):
+                kinetic[[row]], potential[[row]] = system.energies(q[None], v[None])
+        return kinetic, potential, error
+    bad = np.flatnonzero(~np.isfinite(kinetic + potential))
+    if bad.size:
+        fastest = system.velocity_names[int(np.abs(rows.v[bad[0]]).argmax())]
+        return kinetic, potential, NotFiniteError(
+            f"The energy at t = {rows.t[bad[0]]:.9g} s is too large for a number; '{fastest}' is "
+            f"the fastest then. Start slower, or use a smaller h."
+        )  # fmt: skip
+    return kinetic, potential, None
 
 
 def _versions() -> dict[str, str]:

@@ -12,6 +12,7 @@ from mbkit.errors import GeometryError, MbkitError, ShapeError
 
 __all__ = [
     "EQUAL",
+    "FINITE_REMEDY",
     "ORIGIN",
     "Z_AXIS",
     "FloatArray",
@@ -29,6 +30,9 @@ FloatArray = NDArray[np.float64]
 
 #: For `attrs.field(eq=...)`: arrays are equal if all their entries are.
 EQUAL = attrs.cmp_using(eq=np.array_equal)
+
+#: What to do about NaN and infinity, as the end of a message.
+FINITE_REMEDY = "give an ordinary number, neither NaN nor infinite."
 
 
 def frozen_array(value: ArrayLike) -> FloatArray:
@@ -114,6 +118,10 @@ def check_array(
     >>> check_array(frozen_array([1.0, 2.0]), (3,), "Body 'rod': com")
     Traceback (most recent call last):
     mbkit.errors.ShapeError: Body 'rod': com must be an array of shape (3,), got shape (2,).
+    >>> check_array(frozen_array([1.0, np.nan, 2.0]), (3,), "Body 'rod': com")
+    Traceback (most recent call last):
+    mbkit.errors.GeometryError: Body 'rod': com must be finite, got nan at [1]; \
+give an ordinary number, neither NaN nor infinite.
     """
     if value.dtype.kind != "f":
         raise ShapeError(
@@ -121,8 +129,12 @@ def check_array(
         )
     if value.shape != shape:
         raise ShapeError(f"{what} must be an array of shape {shape}, got shape {value.shape}.")
-    if not np.isfinite(value).all():
-        raise error(f"{what} must be finite, got {shown(value)}.")
+    bad = np.argwhere(~np.isfinite(value))
+    if len(bad):
+        entry = float(value[tuple(bad[0])])
+        where = f" at {bad[0].tolist()}" if shape else ""
+        more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
+        raise error(f"{what} must be finite, got {entry!r}{where}{more}; {FINITE_REMEDY}")
 
 
 def owner(instance: object) -> str:

@@ -83,4 +83,7 @@ def check_positive(value: Any, what: str, unit: str = "m", *, or_zero: bool = Fa
     fits = number.dtype.kind == "f" and number.shape == () and np.isfinite(number)
     if not (fits and (number > 0.0 or (or_zero and number == 0.0))):
         rule = "zero or positive" if or_zero else "positive"
-        raise InertiaError(f"{what} must be {rule} and finite, got {value!r} [{unit}].")
+        raise InertiaError(
+            f"{what} must be {rule} and finite, got {value!r} [{unit}]; give such a number in SI "
+            "units."
+        )

@@ -119,14 +119,19 @@ class Arguments:
             and out.flags.c_contiguous
             and out.flags.writeable
         ):
-            found = (
-                f"{out.dtype} array of shape {out.shape}" if isinstance(out, np.ndarray) else out
-            )
             raise ShapeError(
                 f"Argument 'out' must be a contiguous, writeable float64 array of shape "
-                f"{expected}; got {found!r}. Make one with numpy.empty({expected})."
+                f"{expected}; got {_described(out)}. Make one with numpy.empty({expected})."
             )
         return out
+
+
+def _described(out: Any) -> str:
+    if not isinstance(out, np.ndarray):
+        return repr(out)
+    order = "contiguous" if out.flags.c_contiguous else "not contiguous"
+    access = "writeable" if out.flags.writeable else "read-only"
+    return f"{out.dtype}, shape {out.shape}, {order}, {access}"
 
 
 def _numbers(name: str, argument: Any) -> Any:

@@ -65,7 +65,7 @@ def fill_table(row: Any, joint: Joint) -> list[Any]:
         kernels = python_joint
         parameters = python_parameters(joint.num_positions, joint.num_velocities)
     else:
-        parameters = np.ascontiguousarray(joint.parameters(), dtype=np.float64)
+        parameters = np.array(joint.parameters(), dtype=np.float64)
     owners: list[Any] = [parameters]
     for operation in _OPERATIONS:
         function = getattr(kernels, operation, None)

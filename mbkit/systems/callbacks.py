@@ -6,13 +6,14 @@ import functools
 from collections.abc import Callable
 from typing import Any, Protocol
 
-__all__ = ["Slot", "callback_address", "register"]
+__all__ = ["Slot", "callback_address", "register", "taken_error"]
 
 
 class Slot(Protocol):
     """Views of the arguments of one Python function, prepared once."""
 
     error: BaseException | None
+    memory: Any
 
 
 # Slots by address. A slot is entered when its workspace is made and leaves with it.
@@ -33,18 +34,20 @@ def register(address: int, slot: Slot) -> Callable[[], None]:
 def callback_address(operation: str) -> int:
     """Return the address of the callback that runs the slot's method `operation`.
 
-    The callback returns 0, or 1 after an exception, KeyboardInterrupt included, which it leaves in
-    the slot: nothing may unwind through compiled code.
+    An exception, KeyboardInterrupt included, is left in the slot: nothing may unwind through
+    compiled code. That the callback came to its end is written into the slot's memory, because
+    Ctrl-C may end it before its first statement: CPython looks at signals when a function begins.
     """
     from mbkit.kernels.compile import python_address
+    from mbkit.kernels.layout import DONE, SLOT_STATE
 
     def run(address: int) -> int:
         slot = _slots[address]
         try:
             getattr(slot, operation)()
+            slot.memory[SLOT_STATE] = DONE
         except BaseException as error:
             slot.error = error
-            return 1
         return 0
 
     made = python_address("i", run)
@@ -53,3 +56,9 @@ def callback_address(operation: str) -> int:
 
 
 _owners: list[Any] = []
+
+
+def taken_error(slot: Slot) -> BaseException:
+    """Return what ended a callback, and forget it; Ctrl-C where the callback never began."""
+    error, slot.error = slot.error, None
+    return KeyboardInterrupt() if error is None else error

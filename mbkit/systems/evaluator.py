@@ -83,7 +83,7 @@ class Evaluator:
                 self.apply_wrenches(workspace.address, self.arguments.checked("wrenches", wrenches))
             try:
                 state = kernel(workspace.address, *arguments)
-            except TypeError:
+            except (TypeError, ValueError):  # of numba: types, empty lists
                 state = REFUSED
             if state != 0:
                 self._settle(state, workspace, kernel, names, arguments)
@@ -126,7 +126,7 @@ class Evaluator:
             try:
                 try:
                     state = kernel(workspace.address, q, v, given, loaded, out)
-                except TypeError:
+                except (TypeError, ValueError):  # of numba: types, empty lists
                     state = REFUSED
                 if state != 0:
                     settle(state, workspace, kernel, names, (q, v, given, loaded, out))
@@ -147,7 +147,7 @@ class Evaluator:
             try:
                 try:
                     state = kernel(workspace.address, q, out)
-                except TypeError:
+                except (TypeError, ValueError):  # of numba: types, empty lists
                     state = REFUSED
                 if state != 0:
                     settle(state, workspace, kernel, names, (q, out))
@@ -175,8 +175,9 @@ class Evaluator:
         """Return the entries of q that belong to a row of the model, one state a row, (k, nq_i)."""
         body = self.arrays.bodies[row]
         start = int(body["first_position"])
-        known = [arguments[name] for name in ("q", "q0", "rows:q") if name in arguments]
-        states = np.atleast_2d(known[0]) if known else np.zeros((0, self.arguments.num_positions))
+        names = ("q", "q0", "q1", "rows:q")
+        none = np.zeros((0, self.arguments.num_positions))
+        states = np.vstack([none, *(arguments[name] for name in names if name in arguments)])
         return states[:, start : start + int(body["num_positions"])]
 
     # Kernels that the representation chooses.

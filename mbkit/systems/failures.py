@@ -14,12 +14,13 @@ from mbkit.errors import (
     SingularMassMatrixError,
 )
 from mbkit.joints import FreeJoint, SphericalJoint
+from mbkit.systems.callbacks import taken_error
 
 if TYPE_CHECKING:
     from mbkit.systems.evaluator import Evaluator
     from mbkit.systems.workspace import Workspace
 
-__all__ = ["failure", "first_bad_joint"]
+__all__ = ["failure"]
 
 
 def failure(
@@ -48,7 +49,7 @@ def failure(
     code, index = status.unpack(state)
     if code == status.JOINT_FAILED:
         return _joint_failure(evaluator, index, workspace, arguments)
-    bad = first_bad_joint(evaluator, workspace, arguments)
+    bad = first_bad_argument(evaluator, arguments)
     if bad is not None:
         return NotFiniteError(bad)
     if code == status.SINGULAR_INERTIA:
@@ -59,7 +60,7 @@ def failure(
             f"inertia.{_where(arguments)}"
         )
     if code == status.NOT_FINITE:
-        return NotFiniteError(f"An acceleration is too large for a number.{_where(arguments)}")
+        return NotFiniteError(first_bad_row(evaluator, workspace) + _where(arguments))
     return MbkitError(f"A kernel ended with status {code} at index {index}.{_where(arguments)}")
 
 
@@ -68,19 +69,22 @@ def _joint_failure(
 ) -> BaseException:
     name = evaluator.joint_names_by_row[row]
     slot = workspace.slots.get(row)
-    bad = None if slot is not None else first_bad_argument(evaluator, arguments)
-    if bad is not None:
-        return NotFiniteError(bad)
-    if slot is not None and slot.error is not None:
-        error, slot.error = slot.error, None
+    if slot is not None:
+        error = taken_error(slot)
         error.add_note(f"Raised in joint '{name}'.{_where(arguments)}")
         return error
+    bad = first_bad_argument(evaluator, arguments)
+    if bad is not None:
+        return NotFiniteError(bad)
     if not isinstance(evaluator.arrays.joints[row], SphericalJoint | FreeJoint):
         return JointError(
             f"Joint '{name}': its compiled function reported a failure.{_where(arguments)}"
         )
-    lengths = np.linalg.norm(evaluator.positions_of_row(row, arguments)[:, :4], axis=1)
-    off = lengths[np.abs(lengths - 1.0) > 1e-6]
+    from mbkit.kernels.joints.unit import TOLERANCE
+
+    quaternions = evaluator.positions_of_row(row, arguments)[:, :4]
+    squares = (quaternions**2).sum(axis=1)
+    off = np.sqrt(squares[np.abs(squares - 1.0) > TOLERANCE])
     if off.size:
         return ConfigurationError(
             f"Joint '{name}' has for positions a quaternion (w, x, y, z) of length {off[0]:.6g}; "
@@ -117,33 +121,36 @@ def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str |
     return None
 
 
-def first_bad_joint(
-    evaluator: Evaluator, workspace: Workspace, arguments: dict[str, Any]
-) -> str | None:
-    """Return a sentence on the joint in which NaN or infinity began, or None if all is finite.
+def first_bad_row(evaluator: Evaluator, workspace: Workspace) -> str:
+    """Return a sentence on the joint in which NaN or infinity began, from what a kernel left.
 
-    Looked at in the order in which values arise: arguments; poses, motion subspaces and bias of
-    the joints; twists from the world outwards; what elimination left, from the tips inwards.
+    Looked at in the order in which values arise: poses, motion subspaces and biases of the joints;
+    twists, from the world outwards; what elimination left, from the tips inwards; accelerations.
     """
-    bad = first_bad_argument(evaluator, arguments)
-    if bad is not None:
-        return bad
-    rows = workspace.scratch[: len(evaluator.joint_names_by_row)]
+    names = evaluator.joint_names_by_row
+    rows = workspace.scratch[: len(names)]
+    bodies = range(1, len(rows))
     for fields, what in (
-        (("R", "p", "S", "bias"), "pose, motion subspace or bias"),
-        (("V",), "twist"),
+        (("R", "p", "S", "bias"), "The pose, motion subspace or bias of"),
+        (("V",), "The twist of the body behind"),
     ):
-        for i in range(1, len(rows)):
-            if not all(np.isfinite(rows[i][field]).all() for field in fields):
-                return (
-                    f"The {what} behind joint '{evaluator.joint_names_by_row[i]}' is not finite."
-                    f"{_where(arguments)}"
-                )
+        for i in bodies:
+            if not _finite(rows[i], fields):
+                return f"{what} joint '{names[i]}' is not finite."
     for k in range(evaluator.arguments.num_velocities - 1, -1, -1):
         column = workspace.scratch[k]
-        if not all(np.isfinite(column[field]).all() for field in ("U", "D", "u")):
+        with np.errstate(over="ignore", invalid="ignore"):
+            vdot = column["D"] * column["u"]
+        if not (_finite(column, ("U", "D", "u")) and np.isfinite(vdot)):
             return (
-                f"The inertia or force at joint '{evaluator.joint_of_velocity(k)}' is not finite."
-                f"{_where(arguments)}"
+                f"The inertia, force or acceleration at joint '{evaluator.joint_of_velocity(k)}' "
+                f"is not finite."
             )
-    return None
+    for i in bodies:
+        if not _finite(rows[i], ("A",)):
+            return f"The acceleration of the body behind joint '{names[i]}' is not finite."
+    return "An acceleration is not finite."
+
+
+def _finite(row: Any, fields: tuple[str, ...]) -> bool:
+    return all(bool(np.isfinite(row[field]).all()) for field in fields)

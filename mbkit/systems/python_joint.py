@@ -35,7 +35,8 @@ def python_parameters(num_positions: int, num_velocities: int) -> Any:
 class PythonJointSlot:
     """The arguments and results of one Python joint in one workspace.
 
-    Memory: two inputs of max(nq, nv) numbers, then the results, R p S-dot-v S or a vector.
+    Memory: whether the call came to its end, two inputs of max(nq, nv) numbers, then the results,
+    R p S-dot-v S or a vector.
     """
 
     def __init__(self, joint: Joint) -> None:
@@ -45,12 +46,14 @@ class PythonJointSlot:
         width = max(nq, nv)
         self.joint = joint
         self.error: BaseException | None = None
-        self.memory = np.zeros(2 * width + layout.SLOT_SIZE + width)
-        results = self.memory[2 * width :]
-        self.q = _read_only(self.memory[:nq])
-        self.v = _read_only(self.memory[width : width + nv])
-        self.x = _read_only(self.memory[:nv])
-        self.q1 = _read_only(self.memory[width : width + nq])
+        self.memory = np.zeros(layout.SLOT_FIRST + 2 * width + max(layout.SLOT_SIZE, width))
+        first = self.memory[layout.SLOT_FIRST :]
+        second = first[width:]
+        results = second[width:]
+        self.q = _read_only(first[:nq])
+        self.v = _read_only(second[:nv])
+        self.x = _read_only(first[:nv])
+        self.q1 = _read_only(second[:nq])
         self._R = results[: layout.SLOT_P].reshape(3, 3)
         self._p = results[layout.SLOT_P : layout.SLOT_BIAS]
         self._bias = results[layout.SLOT_BIAS : layout.SLOT_S]
@@ -62,7 +65,9 @@ class PythonJointSlot:
     def motion(self) -> None:
         """Write T(q), S(q) and S-dot v."""
         joint = self.joint
-        pose = joint.pose(self.q)
+        pose = np.asarray(joint.pose(self.q))
+        if pose.shape != (4, 4):
+            raise _wrong_shape(joint, "pose", (4, 4), pose.shape)
         self._R[:] = pose[:3, :3]
         self._p[:] = pose[:3, 3]
         _assign(self._S, joint.motion_subspace(self.q), joint, "motion_subspace")
@@ -95,8 +100,13 @@ def _read_only(view: Any) -> Any:
 def _assign(target: Any, value: Any, joint: Joint, method: str) -> None:
     # Without the comparison numpy would spread a value of the wrong shape, and go on.
     if np.shape(value) != target.shape:
-        raise JointError(
-            f"Joint '{joint.name}': {method} must return an array of shape {target.shape}, "
-            f"got {np.shape(value)}."
-        )
+        raise _wrong_shape(joint, method, target.shape, np.shape(value))
     target[:] = value
+
+
+def _wrong_shape(
+    joint: Joint, method: str, expected: tuple[int, ...], found: tuple[int, ...]
+) -> JointError:
+    return JointError(
+        f"Joint '{joint.name}': {method} must return an array of shape {expected}, got {found}."
+    )

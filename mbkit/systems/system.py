@@ -11,6 +11,7 @@ import numpy as np
 from numpy import empty
 from numpy.typing import ArrayLike
 
+from mbkit.errors import ShapeError
 from mbkit.systems.evaluator import FORWARD_DYNAMICS, INVERSE_DYNAMICS
 from mbkit.systems.kinematics import Floats, Kinematics
 
@@ -138,7 +139,8 @@ class System(Kinematics):
         Raises
         ------
         SingularMassMatrixError
-            If a joint can move without moving any inertia; it is named.
+            If a joint can move without moving any inertia; it is named. An inertia below 1e-13 of
+            the others at the joint counts as none.
         """
         vdot = empty(self.nv) if out is None else out
         if tau is None:
@@ -212,9 +214,7 @@ class System(Kinematics):
         return self._energies(q, self.evaluator.zero)[1]
 
     def _energies(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
-        q = np.array(q, dtype=np.float64, ndmin=2)
-        v = np.array(v, dtype=np.float64, ndmin=2)
-        kinetic, potential = self.energies(q, v)
+        kinetic, potential = self.energies(self.checked("q", q)[None], self.checked("v", v)[None])
         return float(kinetic[0]), float(potential[0])
 
     def energies(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
@@ -230,10 +230,14 @@ class System(Kinematics):
         tuple of two ndarrays, shape (k,)
             Kinetic and potential energy. [J]
         """
-        count = len(np.atleast_2d(np.asarray(q)))
-        kinetic, potential = np.empty(count), np.empty(count)
         names = ("rows:q", "rows:v", "", "")
-        self.evaluator.run(self.evaluator.energies, names, q, v, kinetic, potential)
+        rows_q, rows_v, *_ = self.evaluator.arguments.normalised(names, (q, v, None, None))
+        if len(rows_q) != len(rows_v):
+            raise ShapeError(
+                f"There must be as many rows of q as of v; got {len(rows_q)} and {len(rows_v)}."
+            )
+        kinetic, potential = np.empty(len(rows_q)), np.empty(len(rows_q))
+        self.evaluator.run(self.evaluator.energies, names, rows_q, rows_v, kinetic, potential)
         return kinetic, potential
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Floats:

@@ -162,5 +162,5 @@ def test_compiling_is_announced_and_loading_is_not(tmp_path):
         )  # fmt: skip
         return done.stdout.strip()
 
-    assert heard() == "configuration.retract,configuration.difference,configuration.dexp_inv"
+    assert heard() == "configuration.retract,configuration.difference"
     assert heard() == ""

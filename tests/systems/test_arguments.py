@@ -149,3 +149,86 @@ def test_a_system_and_its_arrays_cannot_be_changed(system):
     q = system.reference_configuration()
     q[0] = 7.0
     assert system.reference_configuration()[0] == 0.0
+
+
+@pytest.mark.parametrize("method", ["poses", "twists", "accelerations", "jacobian", "mass_matrix"])
+@pytest.mark.parametrize("change", [-1, 1])
+def test_no_kernel_writes_beyond_a_result_that_is_too_small(system, state, method, change):
+    """Every extent of out is compared before anything is written."""
+    q, v, vdot = state
+    arguments = {
+        "twists": (q, v), "accelerations": (q, v, vdot), "jacobian": ("ball", q)
+    }.get(method, (q,))  # fmt: skip
+    shape = getattr(system, method)(*arguments).shape
+    for axis in range(len(shape)):
+        wrong = list(shape)
+        wrong[axis] += change
+        memory = np.full(1000, 7.0)
+        out = memory[: np.prod(wrong)].reshape(wrong)
+        with pytest.raises(mb.ShapeError, match="'out' must be"):
+            getattr(system, method)(*arguments, out=out)
+        np.testing.assert_array_equal(memory, 7.0)
+
+
+def test_energies_of_one_state_are_those_of_one_state(system, state):
+    """Several states at once have their own method; shapes are compared."""
+    q, v, _ = state
+    with pytest.raises(mb.ShapeError, match=r"'q' must have shape \(5,\); got \(2, 5\)"):
+        system.kinetic_energy(np.array([q, q]), np.array([v, v]))
+    with pytest.raises(mb.ShapeError, match=r"'q' must have shape \(5,\); got \(3,\)"):
+        system.potential_energy(q[:3])
+    with pytest.raises(mb.ShapeError, match="as many rows of q as of v; got 2 and 1"):
+        system.energies([q, q], [v])
+    with pytest.raises(mb.ShapeError, match="'q' must be an array of real numbers"):
+        system.kinetic_energy("abc", v)
+    kinetic, potential = system.energies([q, q], [v, 2 * v])
+    np.testing.assert_allclose(kinetic, system.kinetic_energy(q, v) * np.array([1, 4]))
+    np.testing.assert_allclose(potential, system.potential_energy(q))
+
+
+def test_what_an_earlier_call_left_behind_blames_nobody(system, state):
+    """The scratch memory of a call that ended in NaN is looked at by no later message."""
+    q, v, tau = state
+    with pytest.raises(mb.NotFiniteError):
+        system.forward_dynamics(q, v, tau * np.nan)
+    q[1:] *= 2.0
+    with pytest.raises(mb.ConfigurationError, match=r"'socket'.*quaternion"):
+        system.forward_dynamics(q, v, tau)
+
+
+@pytest.mark.parametrize("method", ["difference", "retract", "poses"])
+def test_every_method_wants_unit_quaternions(system, state, method):
+    """Also those that only compare configurations."""
+    q, v, _ = state
+    good, q[1:] = q.copy(), q[1:] * 1.001
+    arguments = {"difference": (good, q), "retract": (q, v), "poses": (q,)}[method]
+    with pytest.raises(mb.ConfigurationError, match="quaternion"):
+        getattr(system, method)(*arguments)
+
+
+def test_empty_lists_are_arrays_of_the_wrong_shape(system):
+    """Or of the right one, where there is nothing to move."""
+    with pytest.raises(mb.ShapeError, match=r"'q' must have shape \(5,\)"):
+        system.poses([])
+    mech = mb.Mechanism("still")
+    block = mech.add_body(mb.Body("block", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.FixedJoint("weld"), mech.world, block)
+    still = mech.assemble()
+    assert still.inverse_dynamics([], [], []).shape == (0,)
+    np.testing.assert_array_equal(still.poses([]), np.tile(np.eye(4), (2, 1, 1)))
+
+
+def test_a_motion_without_inertia_is_found_in_any_frames():
+    """A point mass on the axis of a joint that carries a slider: rounding does not hide it."""
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        axis, point = rng.normal(size=3), rng.normal(size=3)
+        mech = mb.Mechanism("point on axis")
+        arm = mech.add_body(mb.Body("arm"))
+        tip = mb.SpatialInertia.from_com(mass=1.0, com=point + 0.3 * axis)
+        mass = mech.add_body(mb.Body("mass", tip))
+        mech.add_joint(mb.RevoluteJoint("turn", axis=axis, point=point), mech.world, arm)
+        mech.add_joint(mb.PrismaticJoint("slide", axis=axis), arm, mass)
+        system = mech.assemble()
+        with pytest.raises(mb.SingularMassMatrixError, match=r"'turn' can move without"):
+            system.forward_dynamics(rng.normal(size=2), np.zeros(2))

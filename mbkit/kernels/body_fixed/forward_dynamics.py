@@ -26,6 +26,7 @@ from mbkit.kernels.vectors import (
     accumulate,
     add,
     angular,
+    dot,
     force_to_parent,
     linear,
     load,
@@ -37,6 +38,15 @@ from mbkit.kernels.vectors import (
 )
 
 _ZERO = (0.0, 0.0, 0.0)
+
+#: An inertia along S below this part of |S|^2 tr(I) is the rounding of one that is zero.
+NEGLIGIBLE = 1e-13
+
+
+@helper
+def trace(X):
+    """Trace of a packed symmetric matrix."""
+    return X[0] + X[3] + X[5]
 
 
 @helper
@@ -69,15 +79,20 @@ def eliminate(row, work, body, tau):
                 (r * H[6] + s * M[2], r * H[7] + s * M[4], r * H[8] + s * M[5]),
             )
             inertia = r * U[2] + s * U[5]
+            limit = NEGLIGIBLE * (r * r * trace(X) + s * s * trace(M))
             column.u = tau[k] - (r * body.F[2] + s * body.F[5])
         else:
             S = body.S[c]
             t, f = articulated_times(body, angular(S), linear(S))
             store(U, t, f)
             inertia = pairing(S, t, f)
+            limit = NEGLIGIBLE * (
+                dot(angular(S), angular(S)) * trace(body.rotational)
+                + dot(linear(S), linear(S)) * trace(body.translational)
+            )
             column.u = tau[k] - pairing(S, angular(body.F), linear(body.F))
-        if not inertia > 0.0:
-            return status(SINGULAR_INERTIA if inertia <= 0.0 else NOT_FINITE, k)
+        if not inertia > limit:
+            return status(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
         column.D = 1.0 / inertia
         subtract_outer(body, column.D, U)
         Du = column.D * column.u

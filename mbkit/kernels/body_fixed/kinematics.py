@@ -31,7 +31,7 @@ def twists(space, q, v, out):
     if state == OK:
         state = check_velocities(model, v, v, v)
     if state == OK:
-        state = check_rows(sites, out)
+        state = check_rows(sites, out, 6)
     if state == OK:
         state = joint_pass(model, work, q, v)
     if state != OK:
@@ -59,7 +59,7 @@ def accelerations(space, q, v, vdot, out):
     if state == OK:
         state = check_velocities(model, v, vdot, vdot)
     if state == OK:
-        state = check_rows(sites, out)
+        state = check_rows(sites, out, 6)
     if state == OK:
         state = joint_pass(model, work, q, v)
     if state != OK:

@@ -35,23 +35,29 @@ def motion(slot, parameters, q, v, R, p, S, bias):
 @address_kernel("ipppp")
 def retract(slot, parameters, q, dx, out):
     """T exp(dx) on SE(3): (Q dQ, p + R dp)."""
-    Q = load4(q)
+    is_unit, Q = normalised(load4(q))
+    if not is_unit:
+        return NOT_UNIT
     dQ, dp = se3_exp((dx[0], dx[1], dx[2]), (dx[3], dx[4], dx[5]))
     p = add((q[4], q[5], q[6]), quaternion_rotate(Q, dp))
-    is_unit, Q = normalised(quaternion_product(Q, dQ))
+    _, Q = normalised(quaternion_product(Q, dQ))  # or rounding would add up, step by step
     store4(Q, out)
     out[4] = p[0]
     out[5] = p[1]
     out[6] = p[2]
-    return OK if is_unit else NOT_UNIT
+    return OK
 
 
 @address_kernel("ipppp")
 def difference(slot, parameters, q0, q1, out):
     """Log(T0^-1 T1) on SE(3)."""
-    back = quaternion_conjugate(load4(q0))
+    is_unit0, Q0 = normalised(load4(q0))
+    is_unit1, Q1 = normalised(load4(q1))
+    if not (is_unit0 and is_unit1):
+        return NOT_UNIT
+    back = quaternion_conjugate(Q0)
     shift = subtract((q1[4], q1[5], q1[6]), (q0[4], q0[5], q0[6]))
-    x, y = se3_log(quaternion_product(back, load4(q1)), quaternion_rotate(back, shift))
+    x, y = se3_log(quaternion_product(back, Q1), quaternion_rotate(back, shift))
     copy(x, out)
     out[3] = y[0]
     out[4] = y[1]

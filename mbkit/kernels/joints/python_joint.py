@@ -6,6 +6,8 @@ views of it ready: making them anew from pointers would cost more than most join
 
 from mbkit.kernels.compile import address_kernel, call_address, floats_at, helper
 from mbkit.kernels.layout import (
+    DONE,
+    PENDING,
     PYTHON_DEXP_INV,
     PYTHON_DIFFERENCE,
     PYTHON_MOTION,
@@ -14,12 +16,13 @@ from mbkit.kernels.layout import (
     PYTHON_RETRACT,
     PYTHON_WRENCHES,
     SLOT_BIAS,
+    SLOT_FIRST,
     SLOT_P,
     SLOT_R,
     SLOT_S,
-    SLOT_SIZE,
+    SLOT_STATE,
 )
-from mbkit.kernels.status import OK
+from mbkit.kernels.status import CALLBACK_FAILED, OK
 
 
 @helper
@@ -30,23 +33,29 @@ def slot_width(parameters):
 
 @helper
 def call_back(slot, parameters, operation, first, num_first, second, num_second):
-    """Copy both inputs into the slot and call the operation's Python function."""
+    """Copy both inputs into the slot and call the operation's Python function.
+
+    Whether it came to its end is read from the slot, not from what it returned: after Ctrl-C a
+    callback may be left before its first statement, and then returns anything.
+    """
     width = slot_width(parameters)
-    memory = floats_at(slot, 2 * width)
+    memory = floats_at(slot, SLOT_FIRST + 2 * width)
     for j in range(num_first):
-        memory[j] = first[j]
+        memory[SLOT_FIRST + j] = first[j]
     for j in range(num_second):
-        memory[width + j] = second[j]
-    return call_address(int(parameters[operation]), (slot,))
+        memory[SLOT_FIRST + width + j] = second[j]
+    memory[SLOT_STATE] = PENDING
+    call_address(int(parameters[operation]), (slot,))
+    return OK if memory[SLOT_STATE] == DONE else CALLBACK_FAILED
 
 
 @helper
 def copy_output(slot, parameters, start, count, target):
     """Copy what the callback left in the slot's output, from `start`, to a pointer."""
-    width = slot_width(parameters)
-    memory = floats_at(slot, 2 * width + SLOT_SIZE + width)
+    first = SLOT_FIRST + 2 * slot_width(parameters) + start
+    memory = floats_at(slot, first + count)
     for j in range(count):
-        target[j] = memory[2 * width + start + j]
+        target[j] = memory[first + j]
 
 
 @address_kernel("ippppppp")

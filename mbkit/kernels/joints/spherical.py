@@ -39,15 +39,22 @@ def motion(slot, parameters, q, v, R, p, S, bias):
 @address_kernel("ipppp")
 def retract(slot, parameters, q, dx, out):
     """Q exp(dx), of length 1 again."""
-    is_unit, Q = normalised(quaternion_product(load4(q), quaternion_exp(load(dx))))
+    is_unit, Q = normalised(load4(q))
+    if not is_unit:
+        return NOT_UNIT
+    _, Q = normalised(quaternion_product(Q, quaternion_exp(load(dx))))
     store4(Q, out)
-    return OK if is_unit else NOT_UNIT
+    return OK
 
 
 @address_kernel("ipppp")
 def difference(slot, parameters, q0, q1, out):
     """Log(Q0* Q1)."""
-    copy(quaternion_log(quaternion_product(quaternion_conjugate(load4(q0)), load4(q1))), out)
+    is_unit0, Q0 = normalised(load4(q0))
+    is_unit1, Q1 = normalised(load4(q1))
+    if not (is_unit0 and is_unit1):
+        return NOT_UNIT
+    copy(quaternion_log(quaternion_product(quaternion_conjugate(Q0), Q1)), out)
     return OK
 
 

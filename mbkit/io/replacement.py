@@ -1,0 +1,85 @@
+"""Files that are replaced at once: the name stands for the whole old one or the whole new one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import tempfile
+from collections.abc import Iterator
+
+__all__ = ["check_writable", "replacement"]
+
+# The longest part of the target's name in that of the temporary file, which has more to it and
+# must still be a name that the file system allows.
+_NAME_SHOWN = 100
+
+
+@contextlib.contextmanager
+def replacement(target: pathlib.Path) -> Iterator[pathlib.Path]:
+    """Give a new, empty file beside `target`, which takes its place when the block ends.
+
+    Parameters
+    ----------
+    target : path
+        The file to be written, which may exist.
+
+    Yields
+    ------
+    path
+        A file in the same folder, under a hidden name that no other process has. If the block
+        raises, it is deleted and the target stays as it was.
+
+    Raises
+    ------
+    OSError
+        If there can be no such file, or it cannot take that place.
+    """
+    if target.exists() and not target.is_file():
+        raise OSError(f"it is {'a directory' if target.is_dir() else 'no regular file'}")
+    prefix = f".{target.name[:_NAME_SHOWN]}."
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=".part")
+    os.close(handle)
+    temporary = pathlib.Path(name)
+    try:
+        yield temporary
+        temporary.chmod(_mode(target))
+        _flush_to_disk(temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_writable(target: pathlib.Path) -> None:
+    """Raise OSError unless `target` can be written now; nothing is left behind.
+
+    Parameters
+    ----------
+    target : path
+        A file that is going to be written.
+
+    Raises
+    ------
+    OSError
+        As `replacement` would.
+    """
+    with contextlib.suppress(_NotMeantError), replacement(target):
+        raise _NotMeantError
+
+
+class _NotMeantError(Exception):
+    """Ends a replacement that was only a trial."""
+
+
+def _mode(target: pathlib.Path) -> int:
+    """Return the permissions for a file: those it has, or what the process gives to new files."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _flush_to_disk(path: pathlib.Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,72 @@
+"""What is wrong with a text that is no TOML, in words of our own where a name stands twice."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+__all__ = ["toml_fault"]
+
+# How Python's parser calls the ways in which a key or a table can be given twice.
+_GIVEN_TWICE = re.compile(
+    r"Cannot (?:declare|overwrite|redefine|mutate)|Duplicate inline table key '(?P<inner>.*)'"
+)
+
+# Its messages end with the place that it had reached: this, or the end of the document.
+_PLACE = re.compile(r"\(at line (\d+), column \d+\)")
+
+# A line that gives a table, and the beginning of one that gives a key. A row of numbers, which
+# has commas, is neither.
+_TABLE = re.compile(r"\s*\[{1,2}\s*([^\[\],=]+?)\s*\]{1,2}\s*(?:#.*)?$")
+_KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w.-])+)\s*=""")
+
+
+def toml_fault(error: tomllib.TOMLDecodeError, text: str) -> str:
+    r"""Return the end of a message on a text that the parser refused.
+
+    Parameters
+    ----------
+    error : tomllib.TOMLDecodeError
+        What the parser raised.
+    text : str
+        What it was given.
+
+    Returns
+    -------
+    str
+        It goes on after the file's name.
+
+    Examples
+    --------
+    >>> text = "[bodies.rod]\nmass = 1.0\nmass = 2.0"
+    >>> try:
+    ...     tomllib.loads(text)
+    ... except tomllib.TOMLDecodeError as error:
+    ...     print(toml_fault(error, text))
+    gives bodies.rod.mass twice, the second time in line 3; each name is given once, so rename or \
+remove one of them.
+    """
+    twice = _GIVEN_TWICE.match(str(error))
+    if twice is None:
+        return f"is no TOML: {error}."
+    place = _PLACE.search(str(error))
+    # The parser counts \n alone; splitlines would also count other ends of lines.
+    lines = text.split("\n")
+    line = int(place[1]) if place else len(lines)
+    name = _name(lines[:line]) + (f".{twice['inner']}" if twice["inner"] else "")
+    return (
+        f"gives {name} twice, the second time in line {line}; each name is given once, so rename "
+        "or remove one of them."
+    )
+
+
+def _name(lines: list[str]) -> str:
+    """Return the full name of what the last line gives, or else that line itself."""
+    if table := _TABLE.match(lines[-1]):
+        return table[1]
+    key = _KEY.match(lines[-1])
+    if key is None:  # the end of a value of several lines
+        return f"the key whose value ends with '{lines[-1].strip()}'"
+    headers = (_TABLE.match(each) for each in reversed(lines))
+    header = next((each[1] for each in headers if each), "")
+    return f"{header}.{key[1]}" if header else key[1]

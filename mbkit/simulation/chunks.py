@@ -1,0 +1,100 @@
+"""The loop around compiled steps: chunks, with a look at Ctrl-C and progress between them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from types import FrameType, TracebackType
+
+from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.simulation.progress import ProgressDisplay
+
+__all__ = ["INTERRUPTED", "run_chunks"]
+
+#: Seconds of compiled work between two looks at signals and progress.
+CHUNK = 0.1
+
+#: Stands for a status where the user has pressed Ctrl-C.
+INTERRUPTED = -1
+
+
+class _Interrupts:
+    """Notes Ctrl-C instead of raising KeyboardInterrupt wherever the interpreter happens to be.
+
+    Between two statements of a callback, say, from where it would be lost. A second Ctrl-C raises
+    as ever, for callbacks that do not come back. Only in the main thread, and only in place of
+    Python's own handler: others know what they do.
+    """
+
+    def __init__(self) -> None:
+        self.noted = False
+        self._installed = False
+
+    def __enter__(self) -> _Interrupts:
+        in_main = threading.current_thread() is threading.main_thread()
+        if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._note)
+            self._installed = True
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.noted:
+            signal.default_int_handler(number, frame)
+        self.noted = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def run_chunks(
+    problem: Problem, advance: Advance, steps: int, rows: Rows, display: ProgressDisplay
+) -> tuple[int, int, int]:
+    """Take all steps in chunks of about CHUNK seconds; stop at Ctrl-C or a failure.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its state is advanced.
+    advance : callable
+        From `Integrator.prepare`.
+    steps : int
+        How many there are to take.
+    rows : Rows
+        The first has the initial state already.
+    display : ProgressDisplay
+        Told how far the simulation has come.
+
+    Returns
+    -------
+    tuple of three ints
+        Steps taken, rows written, and the status, 0 or that of a kernel or INTERRUPTED.
+    """
+    # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
+    # state has moved on and the counts have not, and must find what belongs together.
+    reached = (0, 1, problem.q.copy(), problem.v.copy())
+    chunk = 1
+    try:
+        with _Interrupts() as interrupts:
+            while reached[0] < steps:
+                taken, written, *_ = reached
+                began = time.perf_counter()
+                rest = Rows(*(part[written:] for part in rows))
+                size = min(chunk, steps - taken)
+                state, done, saved = advance(taken, size, rest)
+                reached = (taken + done, written + saved, problem.q.copy(), problem.v.copy())
+                if state != 0 or interrupts.noted:
+                    return *reached[:2], state or INTERRUPTED
+                spent = time.perf_counter() - began
+                chunk = max(1, min(4 * chunk, int(size * CHUNK / max(spent, 1e-9))))
+                display.update(problem.t0 + reached[0] * problem.h)
+    except KeyboardInterrupt:
+        problem.q[:], problem.v[:] = reached[2:]
+        return *reached[:2], INTERRUPTED
+    return *reached[:2], 0

@@ -1,0 +1,88 @@
+"""What a simulation starts from, checked before anything is computed."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import NotFiniteError, UsageError
+from mbkit.integrators.integrator import Rows
+from mbkit.systems import System
+
+__all__ = ["check_finite", "empty_rows", "initial_state", "number_of_steps", "saving_interval"]
+
+
+def number_of_steps(t_span: tuple[float, float], h: float) -> int:
+    """Return how many steps h the span has; UsageError unless it is a whole number."""
+    try:
+        start, end = (float(t) for t in t_span)
+        h = float(h)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"t_span must be two times and h a number; got t_span={t_span!r}, h={h!r}."
+        ) from None
+    if not (np.isfinite([start, end, h]).all() and h > 0.0 and end > start):
+        raise UsageError(
+            f"t_span must go forward in time and h must be positive; got t_span=({start}, {end}), "
+            f"h={h}."
+        )
+    if not np.isfinite((end - start) / h) or (end - start) / h > 2**53:
+        raise UsageError(f"A step of h={h} s is too small for a span of {end - start:g} s.")
+    steps = round((end - start) / h)
+    if steps < 1 or abs(steps * h - (end - start)) > 1e-6 * h:
+        fitting = (end - start) / max(1, round((end - start) / h))
+        raise UsageError(
+            f"The span {end - start:g} s must be a whole number of steps h; got h={h:g} s. "
+            f"Use for example h={fitting!r}."
+        )
+    return steps
+
+
+def initial_state(system: System, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Any, Any]:
+    """Return checked copies of the initial state; evaluating it once finds bad quaternions."""
+    q_start = system.reference_configuration() if q is None else system.checked("q", q)
+    v_start = np.zeros(system.nv) if v is None else system.checked("v", v)
+    check_finite("initial q", q_start, system.position_names)
+    check_finite("initial v", v_start, system.velocity_names)
+    system.energies(q_start[None], v_start[None])
+    return q_start, v_start
+
+
+def check_finite(name: str, value: Any, labels: tuple[str, ...]) -> None:
+    """Raise NotFiniteError, naming the first entry of `value` that is not finite by its label."""
+    bad = np.flatnonzero(~np.isfinite(value))
+    if bad.size:
+        raise NotFiniteError(
+            f"The {name} of '{labels[bad[0]]}' is {value[bad[0]]}; it must be finite."
+        )
+
+
+def saving_interval(save_every: Any) -> int:
+    """Return the number of steps between saved states; UsageError unless it is 1 or more."""
+    try:
+        steps = operator.index(save_every)
+    except TypeError:
+        steps = 0
+    if steps < 1 or isinstance(save_every, bool):
+        raise UsageError(
+            f"save_every must be a whole number of steps, at least 1; got {save_every!r}."
+        )
+    return steps
+
+
+def empty_rows(steps: int, save_every: int, nq: int, nv: int) -> Rows:
+    """Return memory for the start, the multiples of `save_every`, and perhaps the end.
+
+    Memory that is never written to is never taken from the machine.
+    """
+    count = 2 + steps // save_every
+    try:
+        return Rows(np.empty(count), np.empty((count, nq)), np.empty((count, nv)))
+    except (MemoryError, ValueError, OverflowError):
+        raise UsageError(
+            f"There is no memory for {count} saved states of {nq + nv + 1} numbers; "
+            f"use a larger save_every, or a larger h."
+        ) from None
