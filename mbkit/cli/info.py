@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from mbkit.topology import Topology
 
 
+_SHOWN = 12  # names in a note
+
+
 @click.command(short_help="Show what is in a model file.")
 @click.argument("model", type=EXISTING)
 def info(model: pathlib.Path) -> None:
     """Show the bodies, joints, tree, mobility and mass of the model file MODEL.
 
-    Nothing is computed or compiled. Warnings name what would keep the model from being simulated.
+    Nothing is computed or compiled. Warnings name what keeps the model from being simulated, notes
+    what is unusual.
 
     \b
     Example:
@@ -41,9 +45,10 @@ def info(model: pathlib.Path) -> None:
     except mb.TopologyError as error:
         warnings.append(str(error))
     else:
-        _show_mobility(console, mechanism, topology)
+        _show_mobility(console, topology)
         console.print(_tree(mechanism, topology))
         warnings += _warnings(mechanism, topology)
+    _note_massless(console, mechanism)
     for warning in warnings:
         console.print(f"Warning: {warning}", style="yellow", markup=False)
 
@@ -96,16 +101,17 @@ def _show_joints(console: Console, mechanism: Mechanism) -> None:
     console.print(table)
 
 
-def _show_mobility(console: Console, mechanism: Mechanism, topology: Topology) -> None:
-    freedoms = {name: edge.joint.num_velocities for name, edge in mechanism.joints.items()}
-    in_all = sum(freedoms.values())
-    if not topology.loop_joints:
-        console.print(f"Mobility: {in_all} degrees of freedom (a tree: the joints' in sum)")
-        return
+def _show_mobility(console: Console, topology: Topology) -> None:
+    mobility = f"Mobility: {topology.mobility} degrees of freedom"
     loops = len(topology.loop_joints)
+    if not loops:
+        console.print(f"{mobility} (a tree: the joints' in sum)")
+        return
+    joints = topology.mobility + 6 * loops
+    each = "the loop" if loops == 1 else f"each of {loops} loops"
     console.print(
-        f"Mobility: {in_all - 6 * loops} degrees of freedom by count (joints {in_all}, less 6 for "
-        f"each of {loops} loops; more where the loops are of special dimensions)"
+        f"{mobility} by count (joints {joints}, less 6 for {each}; more where the loops are of "
+        "special dimensions)"
     )
 
 
@@ -128,19 +134,20 @@ def _warnings(mechanism: Mechanism, topology: Topology) -> list[str]:
     from mbkit.errors import InertiaError
     from mbkit.model import check_inertias
 
-    warnings = [
-        f"Body '{body.name}' has no mass."
-        for body in mechanism.bodies.values()
-        if body.inertia.mass == 0.0
-    ]
     if topology.loop_joints:
         closing = ", ".join(f"'{name}'" for name in topology.loop_joints)
-        warnings.append(
-            f"The mechanism has closed loops, closed by {closing}; it cannot be simulated yet."
-        )
-        return warnings
+        return [f"The mechanism has closed loops, closed by {closing}; it cannot be simulated yet."]
     try:
         check_inertias(mechanism, topology)
     except InertiaError as error:
-        warnings.append(str(error))
-    return warnings
+        return [str(error)]
+    return []
+
+
+def _note_massless(console: Console, mechanism: Mechanism) -> None:
+    """Name the bodies without mass: legal, but perhaps forgotten."""
+    massless = [body.name for body in mechanism.bodies.values() if body.inertia.mass == 0.0]
+    if massless:
+        names = ", ".join(f"'{name}'" for name in massless[:_SHOWN])
+        more = f" and {len(massless) - _SHOWN} more" if len(massless) > _SHOWN else ""
+        console.print(f"Note: without mass of their own: {names}{more}.", markup=False)

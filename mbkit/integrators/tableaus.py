@@ -52,8 +52,8 @@ class Tableau:
 
     name: str
     order: int
-    A: Any = attrs.field(converter=_read_only, eq=attrs.cmp_using(eq=np.array_equal))
-    b: Any = attrs.field(converter=_read_only, eq=attrs.cmp_using(eq=np.array_equal))
+    A: Any = attrs.field(converter=_read_only, eq=attrs.cmp_using(eq=np.array_equal), repr=False)
+    b: Any = attrs.field(converter=_read_only, eq=attrs.cmp_using(eq=np.array_equal), repr=False)
 
     @property
     def c(self) -> Any:

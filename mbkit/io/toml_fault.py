@@ -7,9 +7,12 @@ import tomllib
 
 __all__ = ["toml_fault"]
 
-# How Python's parser calls the ways in which a key or a table can be given twice.
+# How Python's parser calls the ways in which a key or a table can be given twice. The last two may
+# name a key of an inline table, as seen from there.
 _GIVEN_TWICE = re.compile(
-    r"Cannot (?:declare|overwrite|redefine|mutate)|Duplicate inline table key '(?P<inner>.*)'"
+    r"Cannot (?:declare|overwrite|redefine)"
+    r"|Cannot mutate immutable namespace (?P<path>\(.*?\)) \("
+    r"|Duplicate inline table key (?P<key>'.*?') \("
 )
 
 # Its messages end with the place that it had reached: this, or the end of the document.
@@ -42,9 +45,8 @@ def toml_fault(error: tomllib.TOMLDecodeError, text: str) -> str:
     >>> try:
     ...     tomllib.loads(text)
     ... except tomllib.TOMLDecodeError as error:
-    ...     print(toml_fault(error, text))
-    gives bodies.rod.mass twice, the second time in line 3; each name is given once, so rename or \
-remove one of them.
+    ...     print(toml_fault(error, text).partition(";")[0])
+    gives bodies.rod.mass twice, the second time in line 3
     """
     twice = _GIVEN_TWICE.match(str(error))
     if twice is None:
@@ -53,7 +55,10 @@ remove one of them.
     # The parser counts \n alone; splitlines would also count other ends of lines.
     lines = text.split("\n")
     line = int(place[1]) if place else len(lines)
-    name = _name(lines[:line]) + (f".{twice['inner']}" if twice["inner"] else "")
+    name = _name(lines[:line])
+    inner = ".".join(re.findall("'(.*?)'", twice["path"] or twice["key"] or ""))
+    if not name.startswith(inner):
+        name = f"{name}.{inner}"
     return (
         f"gives {name} twice, the second time in line {line}; each name is given once, so rename "
         "or remove one of them."

@@ -185,7 +185,7 @@ class Mechanism:
             reference=reference,
             screws_in=screws_in,
         )
-        self._graph.add_joint(joint.name, *names)
+        self._graph.add_joint(joint.name, *names, freedom=joint.num_velocities)
         self._joints[joint.name] = Connection(joint, *names, *pair)
         return joint
 

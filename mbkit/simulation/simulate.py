@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.metadata
 import platform
 import time
@@ -239,6 +240,7 @@ def _energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | Non
     return kinetic, potential, None
 
 
+@functools.cache
 def _versions() -> dict[str, str]:
     names = ("mbkit", "numpy", "numba")
     versions = {name: importlib.metadata.version(name) for name in names}

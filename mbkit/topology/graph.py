@@ -12,7 +12,7 @@ __all__ = ["BodyGraph"]
 
 
 class BodyGraph:
-    """Names of bodies and joints, and which joint connects which bodies.
+    """Names of bodies and joints, which joint connects which bodies, and how freely.
 
     It holds a `networkx.MultiDiGraph` with the world as its first node; an edge goes from a joint's
     predecessor to its successor, and its key is the joint's name.
@@ -32,6 +32,7 @@ class BodyGraph:
         self._graph = nx.MultiDiGraph()
         self._graph.add_node(WORLD)
         self._ends: dict[str, tuple[str, str]] = {}
+        self._freedoms: dict[str, int] = {}
 
     def add_body(self, name: str) -> None:
         """Add a body that no joint holds yet.
@@ -87,7 +88,7 @@ class BodyGraph:
                 "predecessor and successor must differ."
             )
 
-    def add_joint(self, name: str, predecessor: str, successor: str) -> None:
+    def add_joint(self, name: str, predecessor: str, successor: str, freedom: int = 6) -> None:
         """Connect two bodies.
 
         Parameters
@@ -96,6 +97,8 @@ class BodyGraph:
             Name of the joint.
         predecessor, successor : str
             Names of two different bodies.
+        freedom : int, default 6
+            Number of the joint's velocities; with 6 it constrains nothing.
 
         Raises
         ------
@@ -105,6 +108,7 @@ class BodyGraph:
         self.check_joint(name, predecessor, successor)
         self._graph.add_edge(predecessor, successor, key=name)
         self._ends[name] = predecessor, successor
+        self._freedoms[name] = freedom
 
     def bodies(self) -> Iterator[str]:
         """Return the names of the bodies in the order of adding, the world first."""
@@ -113,6 +117,10 @@ class BodyGraph:
     def joints(self) -> Iterator[tuple[str, str, str]]:
         """Return (name, predecessor, successor) of the joints in the order of adding."""
         return ((name, *ends) for name, ends in self._ends.items())
+
+    def freedom(self, joint: str) -> int:
+        """Return the number of velocities of a joint."""
+        return self._freedoms[joint]
 
     def copy(self) -> Any:
         """Return a `networkx.MultiDiGraph` that is the caller's own."""

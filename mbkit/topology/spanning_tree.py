@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from mbkit.errors import NameUnknownError, TopologyError, suggestion
@@ -72,7 +72,7 @@ def build_topology(graph: BodyGraph, loop_joints: Collection[str] | None = None)
             connected.union(predecessor, successor)
             tree.add_edge(predecessor, successor, joint=name)
     _check_connected(tree, loops if loop_joints is not None else [])
-    return _numbered(tree, ends, loops)
+    return _numbered(tree, ends, loops, graph.freedom)
 
 
 def _check_known(loop_joints: Collection[str], ends: Collection[str]) -> None:
@@ -113,7 +113,12 @@ def _check_connected(tree: Any, cut: list[str]) -> None:
     )
 
 
-def _numbered(tree: Any, ends: dict[str, tuple[str, str]], loops: list[str]) -> Topology:
+def _numbered(
+    tree: Any,
+    ends: dict[str, tuple[str, str]],
+    loops: list[str],
+    freedom: Callable[[str], int],
+) -> Topology:
     import networkx as nx
 
     number = {WORLD: 0}
@@ -130,8 +135,10 @@ def _numbered(tree: Any, ends: dict[str, tuple[str, str]], loops: list[str]) -> 
         parent=tuple(parent),
         joint_of_body=tuple(joints),
         reversed=tuple(is_reversed),
+        freedoms=(0, *map(freedom, joints[1:])),
         loop_joints=tuple(loops),
         cycles=tuple((name, *_path_joints(tree, *reversed(ends[name]))) for name in loops),
+        loop_freedoms=tuple(map(freedom, loops)),
     )
 
 

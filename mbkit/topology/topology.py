@@ -32,24 +32,50 @@ class Topology:
         Name of the joint that leads to the parent; "" for the world.
     reversed : tuple of bool
         True where the tree goes from that joint's successor to its predecessor.
+    freedoms : tuple of int
+        Number of velocities of that joint; 0 for the world.
     loop_joints : tuple of str
         Joints that are not in the tree; each closes a loop.
     cycles : tuple of tuple of str
         The loop that each of them closes: itself, then the joints of the tree from its successor to
         its predecessor.
+    loop_freedoms : tuple of int
+        Number of velocities of each of them.
     """
 
     bodies: tuple[str, ...]
     parent: tuple[int, ...]
     joint_of_body: tuple[str, ...]
     reversed: tuple[bool, ...]
+    freedoms: tuple[int, ...]
     loop_joints: tuple[str, ...] = ()
     cycles: tuple[tuple[str, ...], ...] = ()
+    loop_freedoms: tuple[int, ...] = ()
 
     @property
     def tree_joints(self) -> tuple[str, ...]:
         """Names of the joints of the tree, in the order of their bodies."""
         return self.joint_of_body[1:]
+
+    @property
+    def mobility(self) -> int:
+        """Number of degrees of freedom, by count.
+
+        For a tree it is the sum of the velocities of its joints, and exact. With loops it is the
+        count of Gruebler and Kutzbach in space: the sum over all joints, less 6 for each loop. This
+        is a lower bound, which may be negative: where the joints of a loop move in fewer than six
+        dimensions, as in a plane, its conditions depend on each other. A planar four-bar linkage
+        has the count -2, and moves with one degree of freedom.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("top")
+        >>> tip = mech.add_joint(mb.SphericalJoint("tip"), "world", mech.add_body(mb.Body("top")))
+        >>> mech.topology().mobility
+        3
+        """
+        return sum(self.freedoms) + sum(self.loop_freedoms) - 6 * len(self.loop_joints)
 
     def number(self, body: str) -> int:
         """Return the number of a body.
