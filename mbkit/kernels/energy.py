@@ -1,13 +1,12 @@
 """Energy, momentum and centre of mass: what no choice of representation changes."""
 
-from mbkit.kernels.body_fixed.outward import twist
+from mbkit.kernels.body_fixed.outward import twist_pass
 from mbkit.kernels.compile import floats, helper, int64, kernel, matrix
 from mbkit.kernels.inertias import rigid_times, twice_kinetic_energy
-from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.joint_pass import checked_joint_pass
 from mbkit.kernels.poses import world_pass
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK, WRONG_LENGTH
-from mbkit.kernels.validation import check_positions, check_velocities
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -29,18 +28,11 @@ def motion_pass(space, q, v):
     """Poses in the world and body-fixed twists of all rows."""
     model = bodies(space)
     work = scratch(space)
-    state = check_positions(model, q)
+    state = checked_joint_pass(model, work, q, v)
     if state == OK:
-        state = check_velocities(model, v, v, v)
-    if state == OK:
-        state = joint_pass(model, work, q, v)
-    if state != OK:
-        return state
-    world_pass(model, work)
-    store(work[0].V, _ZERO, _ZERO)
-    for i in range(1, model.shape[0]):
-        twist(model, work, i, v)
-    return OK
+        world_pass(model, work)
+        twist_pass(model, work, v)
+    return state
 
 
 @helper

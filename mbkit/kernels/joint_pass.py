@@ -7,7 +7,8 @@ import math
 
 from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
 from mbkit.kernels.layout import SCREW, STAGE_P, STAGE_R, STAGE_SIZE
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.status import JOINT_FAILED, OK, WRONG_LENGTH, status
+from mbkit.kernels.validation import check_positions, check_velocities
 from mbkit.kernels.vectors import (
     angular,
     linear,
@@ -100,3 +101,11 @@ def joint_pass(model, work, q, v):
         elif move_by_table(model[i], work[i], q, v, stage) != OK:
             return status(JOINT_FAILED, i)
     return OK
+
+
+@helper
+def checked_joint_pass(model, work, q, v):
+    """Compare the lengths of q and v, then do the joint pass."""
+    if check_positions(model, q) != OK or check_velocities(model, v, v, v) != OK:
+        return WRONG_LENGTH
+    return joint_pass(model, work, q, v)

@@ -1,10 +1,10 @@
 """Poses in the world, of the rows and of the user's bodies; the same in every representation."""
 
 from mbkit.kernels.compile import floats, helper, int64, kernel, stack
-from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.joint_pass import checked_joint_pass
 from mbkit.kernels.space import at_rest, bodies, frames, scratch
 from mbkit.kernels.status import OK, WRONG_LENGTH
-from mbkit.kernels.validation import check_positions, check_rows
+from mbkit.kernels.validation import check_rows
 from mbkit.kernels.vectors import add, load, rotate
 
 
@@ -41,13 +41,11 @@ def poses(space, q, out):
     model = bodies(space)
     work = scratch(space)
     sites = frames(space)
-    state = check_positions(model, q)
-    if state == OK:
-        state = check_rows(sites, out, 4)
+    state = check_rows(sites, out, 4)
     if state == OK and out.shape[2] != 4:
         state = WRONG_LENGTH
     if state == OK:
-        state = joint_pass(model, work, q, at_rest(space))
+        state = checked_joint_pass(model, work, q, at_rest(space))
     if state != OK:
         return state
     world_pass(model, work)

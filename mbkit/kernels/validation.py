@@ -18,13 +18,6 @@ def check_velocities(model, a, b, c):
 
 
 @helper
-def check_matrix(model, M):
-    """Return OK if M has one row and one column a velocity."""
-    nv = model[0].num_velocities
-    return OK if M.shape[0] == nv and M.shape[1] == nv else WRONG_LENGTH
-
-
-@helper
 def check_rows(sites, out, width):
     """Return OK if out has `width` numbers for each of the user's bodies, the world included."""
     return OK if out.shape[0] == sites.shape[0] and out.shape[1] == width else WRONG_LENGTH

@@ -3,11 +3,11 @@
 from mbkit.kernels.body_fixed.outward import acceleration, twist
 from mbkit.kernels.compile import boolean, floats, helper, int64, kernel
 from mbkit.kernels.inertias import gyroscopic, rigid_times
-from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.joint_pass import checked_joint_pass
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.validation import check_positions, check_velocities
+from mbkit.kernels.validation import check_velocities
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -48,11 +48,9 @@ def inverse_dynamics(space, q, v, vdot, loaded, tau):
     """
     model = bodies(space)
     work = scratch(space)
-    state = check_positions(model, q)
+    state = check_velocities(model, v, vdot, tau)
     if state == OK:
-        state = check_velocities(model, v, vdot, tau)
-    if state == OK:
-        state = joint_pass(model, work, q, v)
+        state = checked_joint_pass(model, work, q, v)
     if state != OK:
         return state
     store(work[0].V, _ZERO, _ZERO)

@@ -1,13 +1,13 @@
 """Kinematics in body-fixed twists, at the frames of the user's bodies."""
 
-from mbkit.kernels.body_fixed.outward import acceleration, twist
+from mbkit.kernels.body_fixed.outward import acceleration, twist_pass
 from mbkit.kernels.compile import floats, int64, kernel, matrix
-from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.joint_pass import checked_joint_pass
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.poses import compose, world_pass
 from mbkit.kernels.space import at_rest, bodies, frames, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.validation import check_columns, check_positions, check_rows, check_velocities
+from mbkit.kernels.validation import check_columns, check_rows, check_velocities
 from mbkit.kernels.vectors import (
     accumulate,
     angular,
@@ -27,18 +27,12 @@ def twists(space, q, v, out):
     model = bodies(space)
     work = scratch(space)
     sites = frames(space)
-    state = check_positions(model, q)
+    state = check_rows(sites, out, 6)
     if state == OK:
-        state = check_velocities(model, v, v, v)
-    if state == OK:
-        state = check_rows(sites, out, 6)
-    if state == OK:
-        state = joint_pass(model, work, q, v)
+        state = checked_joint_pass(model, work, q, v)
     if state != OK:
         return state
-    store(work[0].V, _ZERO, _ZERO)
-    for i in range(1, model.shape[0]):
-        twist(model, work, i, v)
+    twist_pass(model, work, v)
     for b in range(sites.shape[0]):
         V = work[sites[b].row].V
         w, u = motion_to_child(sites[b].R, sites[b].p, angular(V), linear(V))
@@ -55,19 +49,16 @@ def accelerations(space, q, v, vdot, out):
     model = bodies(space)
     work = scratch(space)
     sites = frames(space)
-    state = check_positions(model, q)
+    state = check_rows(sites, out, 6)
     if state == OK:
-        state = check_velocities(model, v, vdot, vdot)
+        state = check_velocities(model, vdot, vdot, vdot)
     if state == OK:
-        state = check_rows(sites, out, 6)
-    if state == OK:
-        state = joint_pass(model, work, q, v)
+        state = checked_joint_pass(model, work, q, v)
     if state != OK:
         return state
-    store(work[0].V, _ZERO, _ZERO)
+    twist_pass(model, work, v)
     store(work[0].A, _ZERO, _ZERO)
     for i in range(1, model.shape[0]):
-        twist(model, work, i, v)
         acceleration(model, work, i, vdot)
     for b in range(sites.shape[0]):
         A = work[sites[b].row].A
@@ -84,11 +75,9 @@ def jacobian(space, body, q, out):
     """
     model = bodies(space)
     work = scratch(space)
-    state = check_positions(model, q)
+    state = check_columns(model, out, 6)
     if state == OK:
-        state = check_columns(model, out, 6)
-    if state == OK:
-        state = joint_pass(model, work, q, at_rest(space))
+        state = checked_joint_pass(model, work, q, at_rest(space))
     if state != OK:
         return state
     world_pass(model, work)

@@ -11,12 +11,12 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.inertias import add_rigid_to_parent, copy_rigid, rigid_times
-from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.joint_pass import checked_joint_pass
 from mbkit.kernels.layout import COLUMN_SIZE, SCREW, SPACE
 from mbkit.kernels.lie.matrices import load_matrix, matrix_times
 from mbkit.kernels.space import at_rest, bodies, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.validation import check_matrix, check_positions
+from mbkit.kernels.validation import check_columns
 from mbkit.kernels.vectors import add, angular, cross, dot, linear, load
 
 
@@ -92,11 +92,9 @@ def mass_matrix(space, q, M):
     """
     model = bodies(space)
     work = scratch(space)
-    state = check_positions(model, q)
+    state = check_columns(model, M, model[0].num_velocities)
     if state == OK:
-        state = check_matrix(model, M)
-    if state == OK:
-        state = joint_pass(model, work, q, at_rest(space))
+        state = checked_joint_pass(model, work, q, at_rest(space))
     if state != OK:
         return state
     record = records_at(space, 1, SPACE)[0]

@@ -68,3 +68,11 @@ def acceleration(model, work, i, vdot):
         return
     x, y = joint_sum(row, body, vdot)
     accumulate(body.A, add(w, x), add(u, y))
+
+
+@helper
+def twist_pass(model, work, v):
+    """Twists of all rows; the world stands still."""
+    store(work[0].V, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    for i in range(1, model.shape[0]):
+        twist(model, work, i, v)
