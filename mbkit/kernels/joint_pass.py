@@ -48,8 +48,10 @@ def turn(R, p, V):
 
 
 @helper
-def reverse(R, p, body, nv):
+def reverse(stage, body, nv):
     """Turn the joint round: T becomes T^-1, S becomes -Ad_T S, S-dot v becomes -Ad_T S-dot v."""
+    R = stage[STAGE_R:STAGE_P].reshape((3, 3))
+    p = stage[STAGE_P:STAGE_SIZE]
     turn(R, p, body.bias)
     for k in range(nv):
         turn(R, p, body.S[k])
@@ -76,16 +78,14 @@ def move_by_table(row, body, q, v, stage):
             at(body.bias, 0),
         ),
     )
-    R = stage[STAGE_R:STAGE_P].reshape((3, 3))
-    p = stage[STAGE_P:STAGE_SIZE]
     if row.reversed == 1:
-        reverse(R, p, body, row.num_velocities)
+        reverse(stage, body, row.num_velocities)
     for j in range(3):
-        column = rotate(row.R, (R[0, j], R[1, j], R[2, j]))
+        column = rotate(row.R, (stage[STAGE_R + j], stage[STAGE_R + 3 + j], stage[STAGE_R + 6 + j]))
         body.R[0, j] = column[0]
         body.R[1, j] = column[1]
         body.R[2, j] = column[2]
-    shift = rotate(row.R, load(p))
+    shift = rotate(row.R, (stage[STAGE_P], stage[STAGE_P + 1], stage[STAGE_P + 2]))
     for j in range(3):
         body.p[j] = row.p[j] + shift[j]
     return state
