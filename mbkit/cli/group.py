@@ -13,7 +13,8 @@ class ErrorsAsMessages(click.Group):
     """A group whose commands end with a message on stderr where mbkit raises.
 
     So do files that the system refuses and memory that is not there. The exit code is 2 where the
-    command line was wrong, as with click's own checks, and 1 for everything else. With ``--debug`` the exception passes.
+    command line was wrong, as with click's own checks, and 1 for everything else. With ``--debug``
+    the exception passes.
     """
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -151,9 +151,9 @@ def _save(run: Result, output: pathlib.Path) -> None:
     try:
         run.save(output)
     except ResultFileError as error:
-        spare = pathlib.Path(tempfile.mkdtemp(prefix="mbkit-")) / "run.nc"
         try:
+            spare = pathlib.Path(tempfile.mkdtemp(prefix="mbkit-")) / "run.nc"
             run.save(spare)
-        except ResultFileError as second:
+        except (ResultFileError, OSError) as second:
             raise ResultFileError(f"{error} {second} The result is lost. {run.message}") from error
         raise ResultFileError(f"{error} The result was kept in '{spare}'. {run.message}") from error

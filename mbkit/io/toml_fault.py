@@ -57,7 +57,7 @@ def toml_fault(error: tomllib.TOMLDecodeError, text: str) -> str:
     line = int(place[1]) if place else len(lines)
     name = _name(lines[:line])
     inner = ".".join(re.findall("'(.*?)'", twice["path"] or twice["key"] or ""))
-    if not name.startswith(inner):
+    if twice["key"] or not name.startswith(inner):
         name = f"{name}.{inner}"
     return (
         f"gives {name} twice, the second time in line {line}; each name is given once, so rename "

@@ -25,7 +25,8 @@ class Joint(abc.ABC):
     What must be given
 
     1. ``name``: set by ``super().__init__(name)``, or an attribute of an attrs class.
-    2. ``num_positions``, ``num_velocities``: integers, nv in 0..6; class attributes or properties.
+    2. ``num_positions``, ``num_velocities``: integers, nv in 0..6, nq = 0 where nv = 0; class
+       attributes or properties.
     3. ``pose(q) -> (4, 4)``: the pose T(q), a rotation and a translation exactly, to rounding.
     4. ``motion_subspace(q) -> (6, nv)``: S, expressed in the successor's joint frame, angular part
        first. Column k is vee(T^-1 dT/de) for T = pose(retract(q, e e_k)) at e = 0.
@@ -66,7 +67,7 @@ class Joint(abc.ABC):
       retract, v is dq/dt.
     - The functions depend on their arguments only, change none of them, and keep no memory: a
       system calls them from several threads, several times a step.
-    - Returned arrays are new, or never changed again.
+    - Returned arrays are new, or never changed again. Nested lists do for arrays.
 
     What may be assumed
 

@@ -194,12 +194,12 @@ def pose_from_quaternion(
     return C
 
 
-def inverse(C: FloatArray) -> FloatArray:
+def inverse(C: ArrayLike) -> FloatArray:
     """Return the inverse of a pose, (R^T, -R^T p).
 
     Parameters
     ----------
-    C : ndarray, shape (4, 4)
+    C : array_like, shape (4, 4)
         A pose; not checked.
 
     Returns
@@ -212,6 +212,7 @@ def inverse(C: FloatArray) -> FloatArray:
     >>> inverse(translation((1.0, 2.0, 3.0)))[:3, 3]
     array([-1., -2., -3.])
     """
+    C = np.asarray(C, dtype=np.float64)
     C_inverse = np.eye(4)
     C_inverse[:3, :3] = C[:3, :3].T
     C_inverse[:3, 3] = -(C[:3, :3].T @ C[:3, 3]) + 0.0  # + 0.0: no negative zeros

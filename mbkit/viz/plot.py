@@ -160,5 +160,13 @@ def _legend(panel: Axes, title: str | None = None) -> None:
 def _write(figure: Figure, path: pathlib.Path) -> None:
     try:
         figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:  # ValueError: a suffix that names no format
-        raise UsageError(f"Picture '{path}' cannot be written: {error}.") from error
+    except OSError as error:
+        raise UsageError(
+            f"Picture '{path}' cannot be written: {error.strerror or error}; choose a folder that "
+            "can be written to and has room."
+        ) from error
+    except ValueError as error:
+        raise UsageError(
+            f"Picture '{path}' has a suffix that names no format: {error}; choose .png, .svg or "
+            ".pdf."
+        ) from error

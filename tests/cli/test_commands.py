@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -86,7 +88,7 @@ def test_info_says_where_the_tree_runs_against_a_joint(tmp_path):
 
 
 def test_info_warns_of_what_keeps_a_model_from_moving(tmp_path):
-    """Bodies without mass, loops and loose bodies are shown, each with its warning."""
+    """Tips without inertia, loops and loose bodies are shown, each with its warning."""
     mech = mb.Mechanism("faulty")
     one = mech.add_body(mb.Body("one", inertia=rod()))
     two = mech.add_body(mb.Body("two"))
@@ -94,18 +96,37 @@ def test_info_warns_of_what_keeps_a_model_from_moving(tmp_path):
     mech.add_joint(mb.RevoluteJoint("b"), one, two)
     mb.save_model(mech, tmp_path / "tip.toml")
     tip = mbkit("info", tmp_path / "tip.toml").output
-    assert "Warning: Body 'two' has no mass." in tip
-    assert tip.count("Warning:") == 2
+    assert "Warning: Joint 'b' moves body 'two', which has no inertia; give it mass" in tip
+    assert "Note: without mass of their own: 'two'." in tip
+    assert tip.count("Warning:") == 1
     mech.add_joint(mb.RevoluteJoint("c"), two, mech.world)
     mb.save_model(mech, tmp_path / "loop.toml")
     loop = mbkit("info", tmp_path / "loop.toml").output
     assert "closed loops, closed by 'c'; it cannot be simulated yet" in loop
-    assert "Mobility: -3 degrees of freedom by count (joints 3, less 6 for each of 1 loops" in loop
+    assert "Mobility: -3 degrees of freedom by count (joints 3, less 6 for the loop; more" in loop
     mech.add_body(mb.Body("loose", inertia=rod()))
     mb.save_model(mech, tmp_path / "loose.toml")
     loose = mbkit("info", tmp_path / "loose.toml")
     assert loose.exit_code == 0
     assert "'loose'" in loose.output.partition("Warning:")[2]
+
+
+def test_info_does_not_warn_of_bodies_that_may_be_without_mass(tmp_path):
+    """Welded ones, and those with mass beyond them, can be simulated."""
+    mech = mb.Mechanism("hand")
+    arm, flange, hand = (
+        mech.add_body(mb.Body(name, inertia=inertia))
+        for name, inertia in [("arm", rod()), ("flange", mb.SpatialInertia.zero()), ("hand", rod())]
+    )
+    tool = mech.add_body(mb.Body("tool frame"))
+    mech.add_joint(mb.RevoluteJoint("shoulder", (0, 1, 0)), mech.world, arm)
+    mech.add_joint(mb.RevoluteJoint("roll", (1, 0, 0)), arm, flange)
+    mech.add_joint(mb.RevoluteJoint("pitch", (0, 1, 0)), flange, hand)
+    mech.add_joint(mb.FixedJoint("weld"), hand, tool)
+    mb.save_model(mech, tmp_path / "hand.toml")
+    shown = mbkit("info", tmp_path / "hand.toml").output
+    assert "Warning" not in shown
+    assert shown.splitlines()[-1] == "Note: without mass of their own: 'flange', 'tool frame'."
 
 
 def test_info_of_a_bad_file_is_one_message(tmp_path):
@@ -172,6 +193,22 @@ def test_simulate_writes_what_the_library_computes(pendulum, tmp_path):
         (["--q", "hinge=a"], "--q hinge=a: 'a' is not a number"),
         (["--v", "hinge=nan"], "--v hinge=nan: 'nan' is not finite"),
         (["--v", "ball=1"], "--v ball=1: 'ball' takes 3 numbers, separated by commas; got 1"),
+        (["--v", "hinge=1,2"], "--v hinge=1,2: 'hinge' takes 1 number, separated by commas; got 2"),
+        (
+            ["--q", "ball[9]=1"],
+            (
+                "--q ball[9]=1: there is no entry 'ball[9]'; joint 'ball' has ball[0], ball[1], "
+                "ball[2], ball[3]; 'ball' alone stands for all of them."
+            ),
+        ),
+        (["--v", "ball[3]=1"], "joint 'ball' has ball[0], ball[1], ball[2]; 'ball' alone"),
+        (["--q", "hinge[0]=1"], "there is no entry 'hinge[0]'; joint 'hinge' has hinge."),
+        (["--q", "bal[1]=1"], "there is no entry 'bal[1]'; did you mean 'ball[1]'?"),
+        (["--q", "ball=1,1,0,0"], "--q ball=1,1,0,0: Joint 'ball' has for positions a quaternion"),
+        (
+            ["--q", "ball[0]=0", "--q", "ball[2]=2"],
+            "--q ball[0]=0 --q ball[2]=2: Joint 'ball' has for positions a quaternion",
+        ),
         (["--h", "0.3"], "whole number of steps"),
         (["--tableau", "rk5"], "--tableau: there is no tableau 'rk5'; did you mean 'rk4'?"),
         (["--save-every", "0"], "0 is not in the range x>=1"),
@@ -192,11 +229,17 @@ def test_single_entries_have_names(pendulum, tmp_path):
     np.testing.assert_array_equal(mb.load_result(path).v[0], [0.0, 0.0, 4.0, 0.0])
 
 
-def test_bad_quaternion_is_refused(pendulum, tmp_path):
-    failed = mbkit("simulate", pendulum, "-o", tmp_path / "run.nc", "--q", "ball=1,1,0,0")
-    assert failed.exit_code == 1
-    assert "ball" in failed.stderr
-    assert not (tmp_path / "run.nc").exists()
+def test_joints_without_positions_take_no_values(tmp_path):
+    mech = mb.Mechanism("welded")
+    mech.add_joint(mb.FixedJoint("weld"), mech.world, mech.add_body(mb.Body("b", inertia=rod())))
+    mb.save_model(mech, tmp_path / "m.toml")
+    for text, message in [
+        ("weld=1", "joint 'weld' takes no numbers; leave it out"),
+        ("weld[0]=1", "there is no entry 'weld[0]'; joint 'weld' has none."),
+    ]:
+        failed = mbkit("simulate", tmp_path / "m.toml", "-o", tmp_path / "run.nc", "--q", text)
+        assert failed.exit_code == 2
+        assert f"--q {text}: {message}" in failed.stderr
 
 
 def test_the_output_is_checked_before_anything_is_computed(pendulum, tmp_path, monkeypatch):
@@ -210,6 +253,87 @@ def test_the_output_is_checked_before_anything_is_computed(pendulum, tmp_path, m
     assert failed.exit_code == 2
     assert "exists already; give --force to replace it" in failed.stderr
     assert (tmp_path / "run.nc").read_text() == "mine"
+
+
+@pytest.mark.parametrize("output", ["/proc/run.nc", "/dev/null"])
+def test_outputs_that_cannot_be_are_found_before_anything_is_read(pendulum, tmp_path, output):
+    """Of simulations and pictures alike: a wrong option, said in the user's words."""
+    assert mbkit("simulate", pendulum, "-o", tmp_path / "run.nc", "--t-end", 0.01).exit_code == 0
+    for command in (["simulate", pendulum], ["plot", tmp_path / "run.nc"]):
+        failed = mbkit(*command, "-o", output, "--force")
+        assert failed.exit_code == 2
+        assert f"'{output}' must be a file that can be written, and is not: " in failed.stderr
+        assert failed.stderr.rstrip().endswith("; choose another place.")
+        assert ".part" not in failed.stderr
+
+
+def _refuse_in(folder):
+    """A way to save results that fails in one folder alone."""
+    save = mb.Result.save
+
+    def refusing(run, path):
+        if pathlib.Path(path).parent == folder:
+            raise mb.ResultFileError(f"Result file '{path}' cannot be written: the disk is full.")
+        save(run, path)
+
+    return refusing
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--t-end", 0.01], "Completed: 10 steps."),
+        (["--t-end", 1000, "--h", 1, "--tableau", "euler", "--q", "hinge=1", "--v", "hinge=1e3"],
+         "The simulation stopped at t = "),
+    ],
+)  # fmt: skip
+def test_results_that_cannot_be_saved_are_kept_elsewhere(
+    pendulum, tmp_path, monkeypatch, options, reason
+):
+    """The disk was filled meanwhile: the message says where it is, and how the run ended."""
+    spare = tmp_path / "spare"
+    spare.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spare))
+    monkeypatch.setattr(mb.Result, "save", _refuse_in(tmp_path))
+    failed = mbkit("simulate", pendulum, "-o", tmp_path / "run.nc", *options)
+    assert failed.exit_code == 1
+    assert f"'{tmp_path / 'run.nc'}' cannot be written: the disk is full." in failed.stderr
+    assert reason in failed.stderr
+    kept = pathlib.Path(re.search(r"The result was kept in '(.*?)'", failed.stderr)[1])
+    assert spare in kept.parents
+    assert mb.load_result(kept).v[0].tolist()[1:] == [0.0, 0.0, 0.0]
+
+
+def test_results_that_can_be_saved_nowhere_are_reported_lost(pendulum, tmp_path, monkeypatch):
+    def refuse(run, path):
+        raise mb.ResultFileError(f"Result file '{path}' cannot be written: the disk is full.")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(mb.Result, "save", refuse)
+    failed = mbkit("simulate", pendulum, "-o", tmp_path / "run.nc", "--t-end", "0.01")
+    assert failed.exit_code == 1
+    assert "The result is lost. Completed: 10 steps." in failed.stderr
+
+
+def test_want_of_memory_is_one_message(pendulum, tmp_path, monkeypatch):
+    def too_much(*_, **__):
+        raise MemoryError("Unable to allocate 728. TiB")
+
+    monkeypatch.setattr(mb, "simulate", too_much)
+    failed = mbkit("simulate", pendulum, "-o", tmp_path / "run.nc")
+    assert failed.exit_code == 1
+    assert failed.stderr == (
+        "Error: The command must fit into memory, and does not (Unable to allocate 728. TiB); "
+        "save fewer instants (--save-every), or compute a shorter time.\n"
+    )
+
+
+@pytest.mark.parametrize("h", ["1e-14", "1e-320", "nan", "-1"])
+def test_impossible_steps_are_one_message(pendulum, tmp_path, h):
+    failed = mbkit("simulate", pendulum, "-o", tmp_path / "run.nc", "--h", h)
+    assert failed.exit_code == 2
+    assert isinstance(failed.exception, SystemExit)
+    assert failed.stderr.splitlines()[-1].startswith("Error: ")
 
 
 def test_force_replaces_the_output(pendulum, tmp_path):

@@ -58,6 +58,10 @@ CASES = {
         lambda: variant(num_velocities=7, num_positions=7),
         "num_velocities must be at most 6, got 7",
     ),
+    "positions without velocities": (
+        lambda: variant(num_velocities=0),
+        "num_positions must be 0 where num_velocities is 0, got 1; a joint that holds its bodies",
+    ),
     "pose only": (
         lambda: PoseOnly("slide"),
         (
@@ -90,7 +94,7 @@ CASES = {
     ),
     "pose that is not finite": (
         lambda: variant(pose=lambda self, q: np.full((4, 4), np.nan)),
-        r"pose\(neutral\(\)\) must be finite",
+        r"pose\(neutral\(\)\) must be finite, got nan at \[0, 0\] and 15 more; give an ordinary",
     ),
     "pose that raises": (
         lambda: variant(pose=lambda self, q: 1 / 0),
@@ -125,6 +129,48 @@ def test_the_right_definition_is_accepted():
     """The cases above differ from it by one attribute each."""
     check_joint_definition(Slider("slide"))
     check_joint_definition(variant())
+
+
+def test_nested_lists_do_for_arrays():
+    """What the definition check accepts can be evaluated."""
+    columns = [[0.0], [0.0], [0.0], [1.0], [0.0], [0.0]]
+    joint = variant(
+        pose=lambda self, q: Slider.pose(self, q).tolist(),
+        motion_subspace=lambda self, q: columns,
+        bias=lambda self, q, v: [0.0] * 6,
+        neutral=lambda self: [0.0],
+    )
+    mech = mb.Mechanism("m", gravity=(2.0, 0, 0))
+    body = mech.add_body(mb.Body("b", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(joint, mech.world, body)
+    system = mech.assemble()
+    assert system.poses([0.5])[1, 0, 3] == 0.5
+    assert system.forward_dynamics([0.5], [0.0]) == pytest.approx([2.0], rel=1e-14)
+
+
+class Weld(Joint):
+    """Holds the successor a metre off, in nested lists."""
+
+    num_positions = num_velocities = 0
+
+    def pose(self, q):
+        return [[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+    def motion_subspace(self, q):
+        return np.zeros((6, 0))
+
+    def bias(self, q, v):
+        return [0.0] * 6
+
+
+@pytest.mark.parametrize("against", [False, True])
+def test_nested_lists_do_for_joints_that_hold(against):
+    """Assembly evaluates these, in either direction of the tree."""
+    mech = mb.Mechanism("m")
+    body = mech.add_body(mb.Body("b", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    ends = (body, mech.world) if against else (mech.world, body)
+    mech.add_joint(Weld("weld"), *ends)
+    assert mech.assemble().poses([])[1, 0, 3] == (-1.0 if against else 1.0)
 
 
 def test_bad_names_are_model_errors():

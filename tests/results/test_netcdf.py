@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import pickle
+import subprocess
+import sys
+
 import attrs
 import h5netcdf
 import numpy as np
@@ -64,13 +69,54 @@ def test_failed_writing_leaves_the_old_file(run, changed, tmp_path, monkeypatch)
     run.save(tmp_path / "run.nc")
 
     def fail(*_):
-        raise OSError("No space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("mbkit.io.netcdf._flush_to_disk", fail)
+    monkeypatch.setattr("mbkit.io.replacement._flush_to_disk", fail)
     with pytest.raises(mb.ResultFileError, match=r"run\.nc' cannot be written: No space left"):
         changed(message="second").save(tmp_path / "run.nc")
     assert mb.load_result(tmp_path / "run.nc").message == run.message
     assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
+
+
+@pytest.mark.parametrize("size", [0, 100, 1000])
+def test_full_disks_are_an_error_and_no_crash(run, tmp_path, size):
+    """HDF5 itself would end the process; the limit on the size of files stands for the disk's."""
+    (tmp_path / "run.pickle").write_bytes(pickle.dumps(run))
+    code = (
+        "import pathlib, pickle, resource, sys\n"
+        "import mbkit as mb\n"
+        "folder, size = pathlib.Path(sys.argv[1]), int(sys.argv[2])\n"
+        "run = pickle.loads((folder / 'run.pickle').read_bytes())\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))\n"
+        "try:\n"
+        "    run.save(folder / 'run.nc')\n"
+        "except mb.ResultFileError as error:\n"
+        "    print(error)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        f"Result file '{tmp_path / 'run.nc'}' cannot be written: File too large; choose a folder "
+        "that can be written to and has room.\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["run.pickle"]
+
+
+def test_places_that_take_no_files_are_named_as_the_user_named_them(run):
+    """Neither the temporary file nor HDF5 is in the message."""
+    with pytest.raises(mb.ResultFileError) as caught:
+        run.save("/proc/run.nc")
+    start = "Result file '/proc/run.nc' cannot be written: No such file"
+    assert str(caught.value).startswith(start)
+    with pytest.raises(mb.ResultFileError, match=r"'/dev/null' cannot be .*is no regular file"):
+        run.save("/dev/null")
+
+
+def test_long_names_are_written(run, tmp_path):
+    """The longest that the file system takes: the temporary file's name must not be longer."""
+    path = tmp_path / ("a" * 252 + ".nc")
+    run.save(path)
+    assert mb.load_result(path).message == run.message
 
 
 def test_impossible_places_are_named(run, tmp_path):

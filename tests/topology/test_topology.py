@@ -73,6 +73,28 @@ def test_the_user_may_choose_the_loop_joints():
     assert topology.reversed == (False, False, True, True)
 
 
+def test_mobility_counts_velocities_less_six_for_each_loop():
+    """Exact for trees; the count of Gruebler and Kutzbach with loops, whichever joint is cut."""
+    graph = graph_of("ab", [])
+    graph.add_joint("free", "world", "a", freedom=6)
+    graph.add_joint("hinge", "a", "b", freedom=1)
+    assert build_topology(graph).mobility == 7
+    graph.add_joint("rod", "b", "world", freedom=5)
+    topology = build_topology(graph)
+    assert (topology.freedoms, topology.loop_freedoms) == ((0, 6, 1), (5,))
+    assert [build_topology(graph, [cut]).mobility for cut in ("free", "hinge", "rod")] == [6] * 3
+
+
+def test_mechanisms_know_their_mobility():
+    """A planar four-bar, by the count in space: 4 - 6."""
+    mech = mb.Mechanism("four-bar")
+    for body in ("crank", "coupler", "rocker"):
+        mech.add_body(mb.Body(body))
+    for name, *ends in FOUR_BAR.joints():
+        mech.add_joint(mb.RevoluteJoint(name), *ends)
+    assert mech.topology().mobility == mech.topology(["B"]).mobility == -2
+
+
 def test_two_joints_between_two_bodies_are_a_loop():
     """A multigraph: one of them is in the tree, the other closes a loop of two."""
     topology = build_topology(graph_of("a", [("1", "world", "a"), ("2", "a", "world")]))

@@ -82,10 +82,12 @@ def test_the_suffix_is_the_format(tmp_path, suffix, start):
 
 
 def test_pictures_that_cannot_be_written_are_named(tmp_path):
-    with pytest.raises(mb.UsageError, match=r"run\.what' cannot be written: Format 'what'"):
+    with pytest.raises(mb.UsageError, match=r"run\.what' has a suffix .* Format 'what'"):
         plot_result(make_result(), tmp_path / "run.what")
     with pytest.raises(mb.UsageError, match="directory that does not exist"):
         plot_result(make_result(), tmp_path / "none" / "run.png")
+    with pytest.raises(mb.UsageError, match=r"'/proc/run\.png' cannot be written: No such file"):
+        plot_result(make_result(), "/proc/run.png")
 
 
 def test_missing_matplotlib_is_named(monkeypatch, tmp_path):
