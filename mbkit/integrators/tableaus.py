@@ -9,8 +9,14 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.order_conditions import order_defect
 
 __all__ = ["DORMAND_PRINCE5", "EULER", "HEUN", "RK4", "TABLEAUS", "Tableau"]
+
+
+#: How far a sum of coefficients may be from what it must be: rounding of some twenty numbers of
+#: size ten.
+TOLERANCE = 1e-13
 
 
 def _read_only(values: Any) -> Any:
@@ -29,7 +35,7 @@ class Tableau:
     name : str
         What it is called.
     order : int
-        Of the method.
+        Of the method: the conditions of all orders up to it hold.
     A : ndarray, shape (s, s)
         Strictly lower triangular: weights of the earlier stages.
     b : ndarray, shape (s,)
@@ -73,10 +79,17 @@ class Tableau:
             raise UsageError(
                 f"Tableau '{self.name}' is not explicit: A must be zero on and above its diagonal."
             )
-        if abs(self.b.sum() - 1.0) > 1e-14 * stages:
+        if abs(self.b.sum() - 1.0) > TOLERANCE:
             raise UsageError(
                 f"Tableau '{self.name}': the weights b must add up to 1; got {self.b.sum():.17g}."
             )
+        for order in range(2, self.order + 1):
+            defect = order_defect(self.A, self.b, order)
+            if defect > TOLERANCE:
+                raise UsageError(
+                    f"Tableau '{self.name}' claims order {self.order}, but a condition of order "
+                    f"{order} is missed by {defect:.1e}; check the digits, or claim less."
+                )
 
 
 def _lower(rows: list[list[float | Fraction]]) -> Any:

@@ -292,6 +292,11 @@ class Mechanism:
             from mbkit.coordinates import RelativeCoordinates
 
             coordinates = RelativeCoordinates()
+        if not callable(getattr(coordinates, "assemble", None)):
+            raise UsageError(
+                f"Mechanism {self._name!r} is assembled in coordinates, got {coordinates!r}; for "
+                "example mbkit.RelativeCoordinates()."
+            )
         return coordinates.assemble(self)
 
     def to_toml(self) -> str:

@@ -107,6 +107,15 @@ def test_keyboard_interrupt_from_a_joint():
         system.forward_dynamics([0.1, 0.75], [0.0, 0.0])
 
 
+@pytest.fixture
+def listening():
+    """Python's own handler of SIGINT; a shell starts its background jobs with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("listening")
 def test_signal_in_compiled_code(pendulum):
     """A real SIGINT while the loop is compiled code ends the run soon; it would last minutes."""
     mb.simulate(pendulum, (0.0, 0.1), 1e-3, v=[1.0, 0.0])  # compiled by now
