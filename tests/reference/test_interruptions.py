@@ -109,7 +109,7 @@ def test_keyboard_interrupt_from_a_joint():
 
 @pytest.fixture
 def listening():
-    """Python's own handler of SIGINT; a shell starts its background jobs with the signal ignored."""
+    """Python's own handler of SIGINT: a shell starts background jobs with the signal ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
