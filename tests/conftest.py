@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import hypothesis
+import pytest
 
 # Pictures in tests never open a window.
 os.environ["MPLBACKEND"] = "Agg"
@@ -13,3 +14,11 @@ os.environ["MPLBACKEND"] = "Agg"
 # example may load compiled code from the disk.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def sealed_folder():
+    """A folder in which nobody can make a file, root included: the one of Linux's processes."""
+    if not os.path.exists("/proc/self"):
+        pytest.skip("there are no processes under /proc on this machine")
+    return "/proc"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import re
 import subprocess
@@ -255,10 +256,13 @@ def test_the_output_is_checked_before_anything_is_computed(pendulum, tmp_path, m
     assert (tmp_path / "run.nc").read_text() == "mine"
 
 
-@pytest.mark.parametrize("output", ["/proc/run.nc", "/dev/null"])
-def test_outputs_that_cannot_be_are_found_before_anything_is_read(pendulum, tmp_path, output):
+@pytest.mark.parametrize("kind", ["sealed", "device"])
+def test_outputs_that_cannot_be_are_found_before_anything_is_read(
+    pendulum, tmp_path, sealed_folder, kind
+):
     """Of simulations and pictures alike: a wrong option, said in the user's words."""
     assert mbkit("simulate", pendulum, "-o", tmp_path / "run.nc", "--t-end", 0.01).exit_code == 0
+    output = {"sealed": f"{sealed_folder}/run.nc", "device": os.devnull}[kind]
     for command in (["simulate", pendulum], ["plot", tmp_path / "run.nc"]):
         failed = mbkit(*command, "-o", output, "--force")
         assert failed.exit_code == 2

@@ -102,10 +102,10 @@ def test_full_disks_are_an_error_and_no_crash(run, tmp_path, size):
     assert [path.name for path in tmp_path.iterdir()] == ["run.pickle"]
 
 
-def test_places_that_take_no_files_are_named_as_the_user_named_them(run):
+def test_places_that_take_no_files_are_named_as_the_user_named_them(run, sealed_folder):
     """Neither the temporary file nor HDF5 is in the message."""
     with pytest.raises(mb.ResultFileError) as caught:
-        run.save("/proc/run.nc")
+        run.save(f"{sealed_folder}/run.nc")
     start = "Result file '/proc/run.nc' cannot be written: No such file"
     assert str(caught.value).startswith(start)
     with pytest.raises(mb.ResultFileError, match=r"'/dev/null' cannot be .*is no regular file"):

@@ -86,8 +86,12 @@ def test_pictures_that_cannot_be_written_are_named(tmp_path):
         plot_result(make_result(), tmp_path / "run.what")
     with pytest.raises(mb.UsageError, match="directory that does not exist"):
         plot_result(make_result(), tmp_path / "none" / "run.png")
+
+
+def test_a_folder_that_takes_no_pictures_is_named(sealed_folder):
+    """As the user named it."""
     with pytest.raises(mb.UsageError, match=r"'/proc/run\.png' cannot be written: No such file"):
-        plot_result(make_result(), "/proc/run.png")
+        plot_result(make_result(), f"{sealed_folder}/run.png")
 
 
 def test_missing_matplotlib_is_named(monkeypatch, tmp_path):
