@@ -10,6 +10,7 @@ import cattrs
 import numpy as np
 
 from mbkit.errors import InertiaError, MbkitError, ModelFileError, ShapeError, suggestion
+from mbkit.io.faults import Faults
 from mbkit.io.fields import Pose, Vector, converter
 from mbkit.model import Body
 from mbkit.spatial import FloatArray, SpatialInertia
@@ -140,7 +141,7 @@ def _refuse(table: BodyTable, keys: tuple[str, ...], why: str) -> None:
             raise error
 
 
-def read_body(name: str, value: Any) -> Body:
+def read_body(name: str, value: Any, faults: Faults) -> Body:
     """Return the body that a table describes.
 
     Parameters
@@ -149,17 +150,36 @@ def read_body(name: str, value: Any) -> Body:
         Its key.
     value : dict
         Its table.
+    faults : Faults
+        Where faults are noted, all that can be seen: one of them hides no other.
 
     Returns
     -------
     Body
-        The body.
-
-    Raises
-    ------
-    cattrs.BaseValidationError, MbkitError
-        With the faults of the table.
+        The body; one without inertia stands in for what is at fault.
     """
-    table: BodyTable = _converter().structure(value, BodyTable)
-    pose = np.eye(4) if table.pose is None else table.pose
-    return Body(name, table.inertia(), pose)
+    path = ("bodies", name)
+    if not isinstance(value, dict):
+        faults.add(path, f"must be a table, got {value!r}.")
+        return Body(name)
+    known = [field.name for field in attrs.fields(BodyTable)]
+    for key in sorted(value.keys() - set(known)):
+        faults.add((*path, key), f"unknown key; {suggestion(key, known)}")
+    inertia, pose = SpatialInertia.zero(), np.eye(4)
+    with faults.at(*path):
+        fields = {key: item for key, item in value.items() if key in known}
+        table: BodyTable = _converter().structure(fields, BodyTable)
+        pose = pose if table.pose is None else table.pose
+        inertia = _inertia(table, path, faults)
+    return Body(name, inertia, pose)
+
+
+def _inertia(table: BodyTable, path: tuple[str, ...], faults: Faults) -> SpatialInertia:
+    """Return the inertia; a wrong mass is noted, and hides no other fault."""
+    before = len(faults.lines)
+    if table.mass is not None:
+        with faults.at(*path):
+            SpatialInertia.from_com(table.mass, np.zeros(3))
+    if len(faults.lines) > before:
+        table = attrs.evolve(table, mass=1.0)
+    return table.inertia()

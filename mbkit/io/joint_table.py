@@ -12,7 +12,7 @@ import numpy as np
 from mbkit.errors import ModelFileError, suggestion
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Pose, converter
-from mbkit.joints import Joint
+from mbkit.joints import FixedJoint, Joint
 from mbkit.spatial import FloatArray
 
 __all__ = ["JointPlace", "read_joint"]
@@ -54,7 +54,7 @@ def _or_identity(pose: FloatArray | None) -> FloatArray:
 
 def read_joint(
     name: str, table: Any, types: Mapping[str, type[Joint]], faults: Faults
-) -> tuple[Joint, JointPlace] | None:
+) -> tuple[Joint, JointPlace | None]:
     """Return a joint and its place.
 
     Parameters
@@ -70,17 +70,20 @@ def read_joint(
 
     Returns
     -------
-    tuple or None
-        None if there was a fault.
+    tuple
+        The joint, and None in place of its place if that is at fault. A fixed joint stands in for
+        a joint that is at fault, so that its bodies and frames are looked at all the same.
     """
     path = ("joints", name)
-    before = len(faults.lines)
+    joint: Joint = FixedJoint("stand-in")
     if not isinstance(table, dict):
         faults.add(path, f"must be a table, got {table!r}.")
-        return None
+        return joint, None
     place_keys = [field.name for field in attrs.fields(JointPlace)]
     fields = {key: value for key, value in table.items() if key not in place_keys}
-    joint = place = None
+    place = None
+    with faults.at(*path):
+        joint = FixedJoint(name)
     with faults.at(*path):
         place = converter().structure(
             {key: value for key, value in table.items() if key in place_keys}, JointPlace
@@ -90,8 +93,6 @@ def read_joint(
         if kind is not None:
             _check_keys(kind, fields, place_keys, path, faults)
             joint = _build(kind, name, fields)
-    if joint is None or place is None or len(faults.lines) > before:
-        return None
     return joint, place
 
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import attrs
 
-from mbkit.errors import ModelError, check_name
 from mbkit.io.body_table import read_body
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Vector, converter
 from mbkit.io.joint_table import read_joint
 from mbkit.joints import Joint
-from mbkit.model import Body, Mechanism
+from mbkit.model import Mechanism
 from mbkit.model.joint_types import JOINT_TYPES
 from mbkit.spatial.arrays import frozen_array
 
@@ -57,17 +56,12 @@ def read_mechanism(
         with faults.at("name"):
             mechanism = Mechanism(head.name, head.gravity)
     for key, table in _tables(document, "bodies").items():
-        body = Body(key) if _is_name(key) else None  # stands in where the table is at fault
         with faults.at("bodies", key):
-            body = read_body(key, table)
-        if body is not None:
-            with faults.at("bodies", key):
-                mechanism.add_body(body)
+            mechanism.add_body(read_body(key, table, faults))
     types = {**JOINT_TYPES, **joint_types}
     for key, table in _tables(document, "joints").items():
-        made = read_joint(key, table, types, faults)
-        if made is not None:
-            joint, place = made
+        joint, place = read_joint(key, table, types, faults)
+        if place is not None:
             with faults.at("joints", key):
                 mechanism.add_joint(joint, place.predecessor, place.successor, **place.options())
     return mechanism, faults.lines
@@ -76,12 +70,3 @@ def read_mechanism(
 def _tables(document: dict[str, Any], key: str) -> dict[str, Any]:
     tables = document.get(key, {})
     return tables if isinstance(tables, dict) else {}  # else: reported with the head
-
-
-def _is_name(key: str) -> bool:
-
-    try:
-        check_name("Body", key)
-    except ModelError:
-        return False
-    return True

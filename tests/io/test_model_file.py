@@ -343,3 +343,43 @@ def test_joints_that_no_file_can_hold_are_refused(tmp_path):
     types_by_name = {f"{CamJoint.__module__}:CamJoint": CamJoint}
     with pytest.raises(mb.ModelFileError, match=r"joints.cam.not_written: .*\['law'\] could not"):
         parse_model(mech.to_toml(), joint_types=types_by_name)
+
+
+def test_no_fault_hides_another(tmp_path):
+    """Wrong digits, unknown keys and types, and wrong ends, in the same tables: one line each."""
+    path = tmp_path / "model.toml"
+    path.write_text(
+        """
+mbkit_model = 1
+name = "x"
+[bodies.rod]
+mass = -1.0
+moment_about_com = [1, 1, 3]
+colour = "red"
+[joints.j]
+type = "revolut"
+predecessor = "world"
+successor = "rodd"
+[joints.k]
+type = "revolute"
+axis = [0, 0, 0]
+predecessor = "rod"
+successor = "rod"
+"""
+    )
+    with pytest.raises(mb.ModelFileError) as caught:
+        mb.load_model(path)
+    lines = str(caught.value).splitlines()[1:]
+    starts = [
+        "bodies.rod.colour: unknown key",
+        "bodies.rod.mass: ",
+        "bodies.rod.moment_about_com: ",
+        "joints.j.type: 'revolut' is no known type",
+        "joints.j.successor: ",
+        "joints.k.axis: ",
+    ]
+    assert len(lines) == len(starts) + 1
+    for start in starts:
+        assert sum(line.startswith(start) for line in lines) == 1, (start, lines)
+    assert "joints.k" in lines[-1]
+    assert "to itself" in lines[-1]
