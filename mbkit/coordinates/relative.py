@@ -81,7 +81,7 @@ class RelativeCoordinates:
         joints = {name: edge.joint for name, edge in mechanism.joints.items()}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
-        arrays, names_by_row = assemble_rows(mechanism, topology, positions, velocities)
+        arrays = assemble_rows(mechanism, topology, positions, velocities)
         nq = sum(joint.num_positions for joint in joints.values())
         nv = sum(joint.num_velocities for joint in joints.values())
         return System(
@@ -104,7 +104,6 @@ class RelativeCoordinates:
                 arrays,
                 self.representation,
                 Arguments(nq, nv, len(mechanism.bodies)),
-                names_by_row,
             ),
         )
 

@@ -22,7 +22,7 @@ def assemble_rows(
     topology: Topology,
     positions: dict[str, slice],
     velocities: dict[str, slice],
-) -> tuple[SystemArrays, tuple[str, ...]]:
+) -> SystemArrays:
     """Return the rows of a tree in canonical frames.
 
     The frame of a row is its joint's canonical frame on the child's side; bodies behind a joint
@@ -42,8 +42,8 @@ def assemble_rows(
 
     Returns
     -------
-    tuple
-        The arrays, and the name of the joint of each row ("" for the world).
+    SystemArrays
+        The rows, and what goes with them.
     """
     from mbkit.kernels import layout
 
@@ -86,14 +86,13 @@ def assemble_rows(
         _set_inertia(row, inertia)
     _set_totals(bodies[0], mechanism, positions, velocities)
     velocity_of_column = _set_columns(bodies)
-    arrays = SystemArrays(
+    return SystemArrays(
         bodies=_frozen(bodies),
         frames=_frozen(_frames(mechanism, seats)),
         velocity_of_column=_frozen(velocity_of_column),
         joints=tuple(joints),
         owners=tuple(owners),
     )
-    return arrays, ("", *moving)
 
 
 def _joint(mechanism: Mechanism, name: str) -> Joint:

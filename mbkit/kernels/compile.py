@@ -16,7 +16,6 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
-from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype
 
@@ -345,6 +344,3 @@ stack = types.float64[:, :, ::1]
 def record_array(dtype: np.dtype[Any]) -> Any:
     """Return the numba type of a contiguous structured array."""
     return numba.from_dtype(dtype)[::1]
-
-
-_ = cpu_target  # imported for its side effect: it registers the target that CFunc compiles for

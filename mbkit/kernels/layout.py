@@ -83,6 +83,9 @@ WORK = np.dtype(
 #: Where the user's bodies sit: the row that carries them, and the pose of their frame in its frame.
 FRAME = np.dtype([("row", _i8), ("R", _f8, (3, 3)), ("p", _f8, (3,))], align=True)
 
+#: How far a quaternion's squared length may be from one; within it Q / |Q| is meant.
+QUATERNION_TOLERANCE = 2e-6
+
 #: Numbers a column: a wrench and one more.
 COLUMN_SIZE = 7
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import GeometryError, MbkitError
+from mbkit.kernels.layout import QUATERNION_TOLERANCE
 from mbkit.spatial.arrays import (
     FloatArray,
     check_array,
@@ -33,10 +34,6 @@ __all__ = [
 #: Largest entry of R^T R - I that a rotation may have: what is farther off was typed with few
 #: digits, and would make every later result as inexact.
 ROTATION_TOLERANCE = 1e-9
-
-#: How far a quaternion's squared length may be from one; within it Q / |Q| is meant. The joints'
-#: kernels use the same number.
-QUATERNION_TOLERANCE = 2e-6
 
 
 def translation(position: ArrayLike) -> FloatArray:

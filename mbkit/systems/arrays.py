@@ -40,6 +40,11 @@ class SystemArrays:
     joints: tuple[Joint | None, ...]
     owners: tuple[Any, ...]
 
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Name of the joint of each row, "" for the world."""
+        return tuple("" if joint is None else joint.name for joint in self.joints)
+
 
 def fill_table(row: Any, joint: Joint) -> list[Any]:
     """Write a joint's functions and parameters into its row.

@@ -46,12 +46,10 @@ class Evaluator:
         arrays: SystemArrays,
         representation: Representation,
         arguments: Arguments,
-        joint_names_by_row: tuple[str, ...],
     ) -> None:
         self.arrays = arrays
         self.arguments = arguments
         self.representation = representation
-        self.joint_names_by_row = joint_names_by_row
         self.zero: Floats = np.zeros(arguments.num_velocities)
         # A call takes a workspace and gives it back; pop and append are atomic, so that threads
         # and callbacks into the same system each have their own.
@@ -169,7 +167,7 @@ class Evaluator:
         rows = self.arrays.bodies[1:]
         start = rows[first]
         row = int(np.flatnonzero((start <= entry) & (entry < start + rows[count]))[0])
-        return self.joint_names_by_row[row + 1]
+        return self.arrays.joint_names[row + 1]
 
     def positions_of_row(self, row: int, arguments: dict[str, Any]) -> Any:
         """Return the entries of q that belong to a row of the model, one state a row, (k, nq_i)."""

@@ -14,6 +14,7 @@ from mbkit.errors import (
     SingularMassMatrixError,
 )
 from mbkit.joints import FreeJoint, SphericalJoint
+from mbkit.kernels.layout import QUATERNION_TOLERANCE
 from mbkit.systems.callbacks import taken_error
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def failure(
 def _joint_failure(
     evaluator: Evaluator, row: int, workspace: Workspace, arguments: dict[str, Any]
 ) -> BaseException:
-    name = evaluator.joint_names_by_row[row]
+    name = evaluator.arrays.joint_names[row]
     slot = workspace.slots.get(row)
     if slot is not None:
         error = taken_error(slot)
@@ -80,11 +81,9 @@ def _joint_failure(
         return JointError(
             f"Joint '{name}': its compiled function reported a failure.{_where(arguments)}"
         )
-    from mbkit.kernels.joints.unit import TOLERANCE
-
     quaternions = evaluator.positions_of_row(row, arguments)[:, :4]
     squares = (quaternions**2).sum(axis=1)
-    off = np.sqrt(squares[np.abs(squares - 1.0) > TOLERANCE])
+    off = np.sqrt(squares[np.abs(squares - 1.0) > QUATERNION_TOLERANCE])
     if off.size:
         return ConfigurationError(
             f"Joint '{name}' has for positions a quaternion (w, x, y, z) of length {off[0]:.6g}; "
@@ -127,7 +126,7 @@ def first_bad_row(evaluator: Evaluator, workspace: Workspace) -> str:
     Looked at in the order in which values arise: poses, motion subspaces and biases of the joints;
     twists, from the world outwards; what elimination left, from the tips inwards; accelerations.
     """
-    names = evaluator.joint_names_by_row
+    names = evaluator.arrays.joint_names
     rows = workspace.scratch[: len(names)]
     bodies = range(1, len(rows))
     for fields, what in (

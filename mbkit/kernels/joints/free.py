@@ -6,11 +6,14 @@ from mbkit.kernels.joints.unit import (
     copy,
     load4,
     normalised,
-    quaternion_rotate,
     store4,
     write_rotation,
 )
-from mbkit.kernels.lie.quaternion import quaternion_conjugate, quaternion_product
+from mbkit.kernels.lie.quaternion import (
+    quaternion_conjugate,
+    quaternion_product,
+    quaternion_rotate,
+)
 from mbkit.kernels.lie.se3 import se3_dexp_body_inv, se3_exp, se3_log
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, subtract

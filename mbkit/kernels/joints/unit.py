@@ -1,14 +1,11 @@
 """Unit quaternions in the positions of joints."""
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.layout import QUATERNION_TOLERANCE
 from mbkit.kernels.lie.quaternion import quaternion_rotation
-from mbkit.kernels.vectors import add, cross, scale
 
 #: Status of a joint whose quaternion is not of length one.
 NOT_UNIT = 1
-
-#: How far the squared length may be from one; within it the rotation is that of Q / |Q|.
-TOLERANCE = 2e-6
 
 
 @helper
@@ -43,7 +40,7 @@ def normalised(Q):
     """
     e = Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3] - 1.0
     s = 1.0 - e * (0.5 - e * (0.375 - 0.3125 * e))
-    return not abs(e) > TOLERANCE, (s * Q[0], s * Q[1], s * Q[2], s * Q[3])
+    return not abs(e) > QUATERNION_TOLERANCE, (s * Q[0], s * Q[1], s * Q[2], s * Q[3])
 
 
 @helper
@@ -52,11 +49,3 @@ def write_rotation(Q, R):
     entries = quaternion_rotation(Q)
     for j in range(9):
         R[j] = entries[j]
-
-
-@helper
-def quaternion_rotate(Q, a):
-    """R(Q) a = a + 2 (w p x a + p x (p x a)), Q = (w, p) of length one."""
-    p = (Q[1], Q[2], Q[3])
-    b = cross(p, a)
-    return add(a, scale(2.0, add(scale(Q[0], b), cross(p, b))))

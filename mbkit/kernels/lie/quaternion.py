@@ -5,7 +5,7 @@ import numpy as np
 from mbkit.kernels.compile import helper
 from mbkit.kernels.lie.matrices import skew_polynomial
 from mbkit.kernels.lie.series import a1_a2
-from mbkit.kernels.vectors import dot
+from mbkit.kernels.vectors import add, cross, dot, scale
 
 
 @helper
@@ -83,3 +83,11 @@ def quaternion_from_rotation(R):
     if q[0] < 0.0:
         q = (-q[0], -q[1], -q[2], -q[3])
     return q
+
+
+@helper
+def quaternion_rotate(Q, a):
+    """R(Q) a = a + 2 (w p x a + p x (p x a)), Q = (w, p) of length one."""
+    p = (Q[1], Q[2], Q[3])
+    b = cross(p, a)
+    return add(a, scale(2.0, add(scale(Q[0], b), cross(p, b))))
