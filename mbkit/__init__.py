@@ -47,6 +47,11 @@ from mbkit.representations import Hybrid as Hybrid
 from mbkit.representations import Mixed as Mixed
 from mbkit.representations import Representation as Representation
 from mbkit.representations import Spatial as Spatial
+from mbkit.representations import convert_acceleration as convert_acceleration
+from mbkit.representations import convert_jacobian as convert_jacobian
+from mbkit.representations import convert_jerk as convert_jerk
+from mbkit.representations import convert_twist as convert_twist
+from mbkit.representations import convert_wrench as convert_wrench
 from mbkit.results import Result as Result
 from mbkit.simulation import simulate as simulate
 from mbkit.spatial import SpatialInertia as SpatialInertia
