@@ -15,6 +15,7 @@ from mbkit.errors import ModelError as ModelError
 from mbkit.errors import ModelFileError as ModelFileError
 from mbkit.errors import NameUnknownError as NameUnknownError
 from mbkit.errors import NotFiniteError as NotFiniteError
+from mbkit.errors import QuantityError as QuantityError
 from mbkit.errors import ResultFileError as ResultFileError
 from mbkit.errors import ShapeError as ShapeError
 from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
@@ -54,7 +55,10 @@ from mbkit.representations import convert_twist as convert_twist
 from mbkit.representations import convert_wrench as convert_wrench
 from mbkit.results import Result as Result
 from mbkit.simulation import simulate as simulate
+from mbkit.spatial import Acceleration as Acceleration
 from mbkit.spatial import SpatialInertia as SpatialInertia
+from mbkit.spatial import Twist as Twist
+from mbkit.spatial import Wrench as Wrench
 from mbkit.systems import System as System
 from mbkit.topology import Topology as Topology
 
