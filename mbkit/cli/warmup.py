@@ -24,7 +24,7 @@ def warmup() -> None:
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from mbkit.kernels.compile import compilation_listener
+    from mbkit.kernels.compile import FunctionAddress, compilation_listener
 
     started = time.perf_counter()
     compiled: list[str] = []
@@ -38,8 +38,11 @@ def warmup() -> None:
             progress.console.print(f"Compiling {name} ...")
 
         with compilation_listener(announce):
-            for module in modules:
-                importlib.import_module(module)
+            for name in modules:
+                module = importlib.import_module(name)
+                for function in vars(module).values():
+                    if isinstance(function, FunctionAddress):
+                        _ = function.address  # the look compiles
                 progress.advance(task)
     seconds = time.perf_counter() - started
     if compiled:

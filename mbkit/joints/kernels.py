@@ -12,7 +12,10 @@ __all__ = ["Addressed", "JointKernels"]
 class Addressed(Protocol):
     """A compiled function, as `mbkit.kernels.compile.address_kernel` makes it."""
 
-    address: int
+    @property
+    def address(self) -> int:
+        """What goes into the table of functions."""
+        ...
 
 
 @attrs.frozen

@@ -155,20 +155,26 @@ def helper(py_func: Callable[..., Any]) -> Any:
 
 
 class FunctionAddress:
-    """A compiled function with a C signature, or its stand-in when nothing is compiled.
+    """A function with a C signature, or its stand-in when nothing is compiled.
 
     Attributes
     ----------
-    address : int
-        What goes into a table of functions.
     function : callable
         The Python function it was made from.
     """
 
-    def __init__(self, function: Callable[..., Any], address: int, owner: Any) -> None:
+    def __init__(self, function: Callable[..., Any], make: Callable[[], tuple[int, Any]]) -> None:
         self.function = function
-        self.address = address
-        self._owner = owner  # keeps the machine code alive
+        self._make = make
+
+    @property
+    def address(self) -> int:
+        """What goes into a table of functions; the first look compiles, or loads from the cache."""
+        return self._made[0]
+
+    @functools.cached_property
+    def _made(self) -> tuple[int, Any]:
+        return self._make()  # the address, and what keeps the machine code alive
 
 
 _stand_ins: dict[int, Callable[..., Any]] = {}
@@ -191,7 +197,7 @@ _C_TYPES = {"i": types.int64, "d": types.float64, "p": types.CPointer(types.floa
 
 
 def address_kernel(form: str) -> Callable[[Callable[..., Any]], FunctionAddress]:
-    """Compile a module-level function to be called by address.
+    """Let a module-level function be called by address; it is compiled when that is asked for.
 
     Parameters
     ----------
@@ -201,29 +207,32 @@ def address_kernel(form: str) -> Callable[[Callable[..., Any]], FunctionAddress]
     """
 
     def decorate(py_func: Callable[..., Any]) -> FunctionAddress:
-        if UNCOMPILED:
-            address = len(_stand_ins) + 1
-            _stand_ins[address] = py_func
-            return FunctionAddress(py_func, address, None)
-        signature = (types.int64(*[_C_TYPES[letter] for letter in form])).args, types.int64
-        compiled = CFunc(py_func, signature, {}, dict(_OPTIONS))
-        _enable_cache(compiled, py_func)
-        compiled.compile()
-        return FunctionAddress(py_func, int(compiled.address or 0), compiled)
+        def make() -> tuple[int, Any]:
+            signature = (types.int64(*[_C_TYPES[letter] for letter in form])).args, types.int64
+            compiled = CFunc(py_func, signature, {}, dict(_OPTIONS))
+            _enable_cache(compiled, py_func)
+            compiled.compile()
+            return int(compiled.address or 0), compiled
+
+        return _stand_in(py_func) if UNCOMPILED else FunctionAddress(py_func, make)
 
     return decorate
+
+
+def _stand_in(function: Callable[..., int]) -> FunctionAddress:
+    address = len(_stand_ins) + 1
+    _stand_ins[address] = function
+    return FunctionAddress(function, lambda: (address, None))
 
 
 def python_address(form: str, function: Callable[..., int]) -> FunctionAddress:
     """Return an address that calls a Python function of integers and floats (a ctypes callback)."""
     if UNCOMPILED:
-        address = len(_stand_ins) + 1
-        _stand_ins[address] = function
-        return FunctionAddress(function, address, None)
+        return _stand_in(function)
     c_types: dict[str, Any] = {"i": ctypes.c_int64, "d": ctypes.c_double}
     callback = ctypes.CFUNCTYPE(ctypes.c_int64, *[c_types[letter] for letter in form])(function)
     pointer = ctypes.cast(callback, ctypes.c_void_p).value or 0
-    return FunctionAddress(function, pointer, callback)
+    return FunctionAddress(function, lambda: (pointer, callback))
 
 
 def _flat(argument: Any) -> Any:

@@ -1,10 +1,10 @@
 """The configuration space as a group: the product of the joints' own."""
 
-from mbkit.kernels.compile import at, call_address, floats, helper, int64, kernel, pointer_at
+from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_at
+from mbkit.kernels.evaluation import EVALUATION, positions, velocities
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import JOINT_FAILED, OK, WRONG_LENGTH, status
-from mbkit.kernels.validation import check_positions
+from mbkit.kernels.status import JOINT_FAILED, OK, status
 
 # A joint without functions of its own is a vector space: its coordinates add, v = dq/dt.
 
@@ -54,30 +54,9 @@ def dexp_inv_rows(model, work, x, v, out):
     return OK
 
 
-@kernel(int64(int64, floats, floats, floats))
-def retract(space, q, dx, out):
-    """The configuration that dx leads to from q, out (nq,)."""
-    model = bodies(space)
-    if (
-        check_positions(model, q) != OK
-        or check_positions(model, out) != OK
-        or dx.shape[0] != model[0].num_velocities
-    ):
-        return WRONG_LENGTH
-    return retract_rows(model, scratch(space), q, dx, out)
-
-
-@kernel(int64(int64, floats, floats, floats))
-def difference(space, q0, q1, out):
-    """The dx that leads from q0 to q1, out (nv,)."""
-    model = bodies(space)
-    if (
-        check_positions(model, q0) != OK
-        or check_positions(model, q1) != OK
-        or out.shape[0] != model[0].num_velocities
-    ):
-        return WRONG_LENGTH
-    work = scratch(space)
+@helper
+def difference_rows(model, work, q0, q1, out):
+    """The dx that leads from q0 to q1, joint by joint; q1 - q0 for screws."""
     for i in range(1, model.shape[0]):
         row = model[i]
         a = row.first_position
@@ -94,3 +73,21 @@ def difference(space, q0, q1, out):
         ):
             return status(JOINT_FAILED, i)
     return OK
+
+
+@address_kernel(EVALUATION)
+def retract(space, _option, q, dx, _x, out):
+    """The configuration that dx leads to from q, out (nq,)."""
+    model = bodies(space)
+    return retract_rows(
+        model, scratch(space), positions(model, q), velocities(model, dx), positions(model, out)
+    )
+
+
+@address_kernel(EVALUATION)
+def difference(space, _option, q0, q1, _x, out):
+    """The dx that leads from q0 to q1, out (nv,)."""
+    model = bodies(space)
+    return difference_rows(
+        model, scratch(space), positions(model, q0), positions(model, q1), velocities(model, out)
+    )

@@ -19,7 +19,4 @@ def acceleration(space, t, q, v, vdot):
             return status(CALLBACK_FAILED, 0)
         if not all_finite(tau):
             return status(NOT_FINITE, 0)
-    state = call_address(equations.forward_dynamics, (space, q, v, tau, vdot))
-    if state == OK and not all_finite(vdot):
-        return status(NOT_FINITE, 0)
-    return state
+    return call_address(equations.forward_dynamics, (space, 0, q, v, tau, vdot))

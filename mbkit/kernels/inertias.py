@@ -14,6 +14,7 @@ from mbkit.kernels.vectors import (
     linear,
     load,
     rotate,
+    rotate_back,
     scale,
 )
 
@@ -46,6 +47,12 @@ def transposed_times(G, a):
         G[1] * a[0] + G[4] * a[1] + G[7] * a[2],
         G[2] * a[0] + G[5] * a[1] + G[8] * a[2],
     )
+
+
+@helper
+def trace(X):
+    """Trace of a packed symmetric matrix."""
+    return X[0] + X[3] + X[5]
 
 
 # ------------------------------------------------------------------------------------- rigid
@@ -103,27 +110,71 @@ def copy_rigid(body, row):
 
 
 @helper
-def add_rigid_to_parent(row, R, p, parent):
-    """Add the rigid inertia of `row` to that of `parent`, whose frame sees it at (R, p).
-
-    h' = R h + m p,  Theta' = R Theta R^T - (p~ (R h)~ + (R h)~ p~) - m p~ p~.
-    """
+def set_turned_rigid(row, R, body):
+    """Let the rigid inertia of `body` be that of `row`, turned by R: (m, R h, R Theta R^T)."""
     h = rotate(R, load(row.first_moment))
-    c = load(p)
-    m = row.mass
     Theta = rotate_symmetric(R, row.moment)
+    body.mass = row.mass
+    for j in range(3):
+        body.first_moment[j] = h[j]
+    for j in range(6):
+        body.moment[j] = Theta[j]
+
+
+@helper
+def add_rigid(row, parent):
+    """Add the rigid inertia of `row` to that of `parent`, in the same frame."""
+    parent.mass += row.mass
+    for j in range(3):
+        parent.first_moment[j] += row.first_moment[j]
+    for j in range(6):
+        parent.moment[j] += row.moment[j]
+
+
+@helper
+def add_moment(m, h, Theta, c, parent):
+    """Add the rigid inertia (m, h, Theta) at a frame that `parent` sees at c in the same axes.
+
+    h' = h + m c,  Theta' = Theta - (c~ h~ + h~ c~) - m c~ c~.
+    """
     parent.mass += m
     for j in range(3):
         parent.first_moment[j] += h[j] + m * c[j]
-    # -(a~ b~ + b~ a~) = 2 (a.b) I - a b^T - b a^T; with b = h + m/2 p it serves both terms
+    # -(a~ b~ + b~ a~) = 2 (a.b) I - a b^T - b a^T; with b = h + m/2 c it serves both terms
     b = add(h, scale(0.5 * m, c))
-    trace = 2.0 * dot(c, b)
-    parent.moment[0] += Theta[0] + trace - 2.0 * c[0] * b[0]
+    diagonal = 2.0 * dot(c, b)
+    parent.moment[0] += Theta[0] + diagonal - 2.0 * c[0] * b[0]
     parent.moment[1] += Theta[1] - c[0] * b[1] - c[1] * b[0]
     parent.moment[2] += Theta[2] - c[0] * b[2] - c[2] * b[0]
-    parent.moment[3] += Theta[3] + trace - 2.0 * c[1] * b[1]
+    parent.moment[3] += Theta[3] + diagonal - 2.0 * c[1] * b[1]
     parent.moment[4] += Theta[4] - c[1] * b[2] - c[2] * b[1]
-    parent.moment[5] += Theta[5] + trace - 2.0 * c[2] * b[2]
+    parent.moment[5] += Theta[5] + diagonal - 2.0 * c[2] * b[2]
+
+
+@helper
+def add_rigid_shifted(row, d, parent):
+    """Add the rigid inertia of `row` to that of `parent`, whose frame sees it at (I, d)."""
+    X = row.moment
+    Theta = (X[0], X[1], X[2], X[3], X[4], X[5])
+    add_moment(row.mass, load(row.first_moment), Theta, d, parent)
+
+
+@helper
+def add_rigid_to_parent(row, R, p, parent):
+    """Add the rigid inertia of `row` to that of `parent`, whose frame sees it at (R, p)."""
+    h = rotate(R, load(row.first_moment))
+    add_moment(row.mass, h, rotate_symmetric(R, row.moment), load(p), parent)
+
+
+@helper
+def set_moved_rigid(row, R, p, body):
+    """Let the rigid inertia of `body` be that of `row`, for a frame that sees it at (R, p)."""
+    body.mass = 0.0
+    for j in range(3):
+        body.first_moment[j] = 0.0
+    for j in range(6):
+        body.moment[j] = 0.0
+    add_rigid_to_parent(row, R, p, body)
 
 
 # ------------------------------------------------------------------------------- articulated
@@ -194,21 +245,24 @@ def rotate_general(R, G):
 
 
 @helper
-def add_articulated_to_parent(body, parent):
-    """Add Ad_C^-T I Ad_C^-1 to the articulated inertia of the parent, which sees it at C = (R, p).
+def add_articulated(body, parent):
+    """Add the articulated inertia of `body` to that of `parent`, in the same frame."""
+    for j in range(6):
+        parent.rotational[j] += body.rotational[j]
+        parent.translational[j] += body.translational[j]
+    for j in range(9):
+        parent.coupling[j] += body.coupling[j]
 
-    With Theta, H, M turned into the parent's axes and P = p~:
-    M' = M,  H' = H + P M,  Theta' = Theta + P H^T - H' P.
+
+@helper
+def add_shifted(Theta, H, K, M, p, parent):
+    """Add an articulated inertia at a frame that `parent` sees at p, in the same axes.
+
+    With P = p~ and K = M by rows: M' = M, H' = H + P K, Theta' = Theta + P H^T - H' P.
     """
-    R = body.R
-    p = load(body.p)
-    M = rotate_symmetric(R, body.translational)
-    Theta = rotate_symmetric(R, body.rotational)
-    H0, H1, H2 = rotate_general(R, body.coupling)
+    H0, H1, H2 = H
+    m0, m1, m2 = K
     # P M: columns p x M_j, here by rows
-    m0 = (M[0], M[1], M[2])
-    m1 = (M[1], M[3], M[4])
-    m2 = (M[2], M[4], M[5])
     G0 = add(H0, add(scale(-p[2], m1), scale(p[1], m2)))
     G1 = add(H1, add(scale(p[2], m0), scale(-p[0], m2)))
     G2 = add(H2, add(scale(-p[1], m0), scale(p[0], m1)))
@@ -231,5 +285,97 @@ def add_articulated_to_parent(body, parent):
         parent.coupling[j] += G0[j]
         parent.coupling[3 + j] += G1[j]
         parent.coupling[6 + j] += G2[j]
+    for j in range(6):
+        parent.translational[j] += M[j]
+
+
+@helper
+def as_rows(X):
+    """A packed symmetric matrix by rows."""
+    return (X[0], X[1], X[2]), (X[1], X[3], X[4]), (X[2], X[4], X[5])
+
+
+@helper
+def add_articulated_shifted(body, d, parent):
+    """Add the articulated inertia of `body` to that of `parent`, which sees it at (I, d)."""
+    M = body.translational
+    H = body.coupling
+    blocks = (H[0], H[1], H[2]), (H[3], H[4], H[5]), (H[6], H[7], H[8])
+    add_shifted(body.rotational, blocks, as_rows(M), M, d, parent)
+
+
+@helper
+def add_articulated_to_parent(body, parent):
+    """Add Ad_C^-T I Ad_C^-1 to the articulated inertia of the parent, which sees it at (R, p)."""
+    R = body.R
+    M = rotate_symmetric(R, body.translational)
+    Theta = rotate_symmetric(R, body.rotational)
+    add_shifted(Theta, rotate_general(R, body.coupling), as_rows(M), M, load(body.p), parent)
+
+
+@helper
+def set_rigid_mixed(body, row):
+    """The rigid inertia of `row` with forces in the world's axes: [[Theta, h~ R^T], [., m]]."""
+    set_rigid(body, row)
+    H = body.coupling
+    # row i of h~ R^T is (R row of h~)^T
+    h0 = rotate(body.world_R, (H[0], H[1], H[2]))
+    h1 = rotate(body.world_R, (H[3], H[4], H[5]))
+    h2 = rotate(body.world_R, (H[6], H[7], H[8]))
+    for j in range(3):
+        H[j] = h0[j]
+        H[3 + j] = h1[j]
+        H[6 + j] = h2[j]
+
+
+@helper
+def combine(a, X):
+    """a^T X, X by rows."""
+    return add(scale(a[0], X[0]), add(scale(a[1], X[1]), scale(a[2], X[2])))
+
+
+@helper
+def add_articulated_mixed(body, parent):
+    """Add P^T I P to the articulated inertia of the parent, P = [R^T 0; -R_p p~ I].
+
+    Rows of the coupling H are in the body's axes, its columns and M in the world's. With G = R H,
+    K = R_p^T M: M' = M, H' = G + p~ K, Theta' = R Theta R^T + p~ (G R_p)^T - (H' R_p) p~.
+    """
+    R = body.R
+    R_p = parent.world_R
+    p = load(body.p)
+    M = body.translational
+    H = body.coupling
+    Theta = rotate_symmetric(R, body.rotational)
+    h = (H[0], H[1], H[2]), (H[3], H[4], H[5]), (H[6], H[7], H[8])
+    G0 = combine((R[0, 0], R[0, 1], R[0, 2]), h)
+    G1 = combine((R[1, 0], R[1, 1], R[1, 2]), h)
+    G2 = combine((R[2, 0], R[2, 1], R[2, 2]), h)
+    m = as_rows(M)
+    K0 = combine((R_p[0, 0], R_p[1, 0], R_p[2, 0]), m)
+    K1 = combine((R_p[0, 1], R_p[1, 1], R_p[2, 1]), m)
+    K2 = combine((R_p[0, 2], R_p[1, 2], R_p[2, 2]), m)
+    # p~ K by rows
+    N0 = add(G0, add(scale(-p[2], K1), scale(p[1], K2)))
+    N1 = add(G1, add(scale(p[2], K0), scale(-p[0], K2)))
+    N2 = add(G2, add(scale(-p[1], K0), scale(p[0], K1)))
+    # row i of -(H' R_p) p~ is p x (R_p^T H'_i); column j of p~ (G R_p)^T is p x (R_p^T G_j)
+    A0 = cross(p, rotate_back(R_p, N0))
+    A1 = cross(p, rotate_back(R_p, N1))
+    A2 = cross(p, rotate_back(R_p, N2))
+    B0 = cross(p, rotate_back(R_p, G0))
+    B1 = cross(p, rotate_back(R_p, G1))
+    B2 = cross(p, rotate_back(R_p, G2))
+    X = parent.rotational
+    X[0] += Theta[0] + A0[0] + B0[0]
+    X[1] += Theta[1] + A0[1] + B1[0]
+    X[2] += Theta[2] + A0[2] + B2[0]
+    X[3] += Theta[3] + A1[1] + B1[1]
+    X[4] += Theta[4] + A1[2] + B2[1]
+    X[5] += Theta[5] + A2[2] + B2[2]
+    for j in range(3):
+        parent.coupling[j] += N0[j]
+        parent.coupling[3 + j] += N1[j]
+        parent.coupling[6 + j] += N2[j]
     for j in range(6):
         parent.translational[j] += M[j]

@@ -54,7 +54,11 @@ BODY = np.dtype(
 WORK = np.dtype(
     [
         ("R", _f8, (3, 3)),  # pose in the parent
-        ("p", _f8, (3,)),
+        (
+            "p",
+            _f8,
+            (3,),
+        ),  # in the parent's axes; recursions in hybrid twists turn it into the world's
         ("V", _f8, (6,)),  # twist
         ("A", _f8, (6,)),  # acceleration, or the part of it that is there without vdot
         ("F", _f8, (6,)),  # wrench, or the part of it that is there without acceleration
@@ -67,10 +71,12 @@ WORK = np.dtype(
         ("D", _f8),  # 1 / (S . U)
         ("u", _f8),  # force that is left for this velocity
         # by body again
-        ("S", _f8, (6, 6)),  # motion subspace of the joint in the body's frame, by columns
-        ("bias", _f8, (6,)),  # S-dot v, in the body's frame
+        # motion subspace by columns, and S-dot v: the joint pass leaves them in the body's frame,
+        # the recursions of other representations than body-fixed put them into theirs
+        ("S", _f8, (6, 6)),
+        ("bias", _f8, (6,)),
         ("wrench", _f8, (6,)),  # applied from outside
-        ("mass", _f8),  # of the composite body, as in BODY
+        ("mass", _f8),  # as in BODY; of the composite body, or of this one in other axes
         ("first_moment", _f8, (3,)),
         ("moment", _f8, (6,)),
         ("world_R", _f8, (3, 3)),
@@ -104,7 +110,7 @@ SPACE = np.dtype(
         ("frames", _i8),
         ("num_frames", _i8),
         # the equations of motion, for time loops
-        ("forward_dynamics", _i8),  # of the representation, by address
+        ("forward_dynamics", _i8),  # of the representation, by address; form of `evaluation`
         ("force", _i8),  # generalized forces of (t, q, v), by address; 0: constant
         ("force_slot", _i8),
         ("tau", _i8),

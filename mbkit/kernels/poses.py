@@ -1,10 +1,10 @@
 """Poses in the world, of the rows and of the user's bodies; the same in every representation."""
 
-from mbkit.kernels.compile import floats, helper, int64, kernel, stack
-from mbkit.kernels.joint_pass import checked_joint_pass
+from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.space import at_rest, bodies, frames, scratch
-from mbkit.kernels.status import OK, WRONG_LENGTH
-from mbkit.kernels.validation import check_rows
+from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, load, rotate
 
 
@@ -23,36 +23,43 @@ def compose(R, p, R_child, p_child, R_out, p_out):
 
 
 @helper
-def world_pass(model, work):
-    """world_R, world_p of every row: C_i = C_p C_pi. Needs the joint pass."""
+def set_identity(body):
+    """The pose in the world of the world."""
     for j in range(3):
         for k in range(3):
-            work[0].world_R[j, k] = 1.0 if j == k else 0.0
-        work[0].world_p[j] = 0.0
+            body.world_R[j, k] = 1.0 if j == k else 0.0
+        body.world_p[j] = 0.0
+
+
+@helper
+def set_world_pose(parent, body):
+    """world_R, world_p of a body: C_i = C_p C_pi."""
+    compose(parent.world_R, parent.world_p, body.R, body.p, body.world_R, body.world_p)
+
+
+@helper
+def world_pass(model, work):
+    """world_R, world_p of every row. Needs the joint pass."""
+    set_identity(work[0])
     for i in range(1, model.shape[0]):
-        parent = work[model[i].parent]
-        body = work[i]
-        compose(parent.world_R, parent.world_p, body.R, body.p, body.world_R, body.world_p)
+        set_world_pose(work[model[i].parent], work[i])
 
 
-@kernel(int64(int64, floats, stack))
-def poses(space, q, out):
+@address_kernel(EVALUATION)
+def poses(space, _option, q, _v, _x, out):
     """Pose of each of the user's bodies in the world, out (bodies + 1, 4, 4)."""
     model = bodies(space)
     work = scratch(space)
     sites = frames(space)
-    state = check_rows(sites, out, 4)
-    if state == OK and out.shape[2] != 4:
-        state = WRONG_LENGTH
-    if state == OK:
-        state = checked_joint_pass(model, work, q, at_rest(space))
+    state = joint_pass(model, work, positions(model, q), at_rest(space))
     if state != OK:
         return state
     world_pass(model, work)
+    matrices = rows(out, 4 * sites.shape[0], 4)
     for b in range(sites.shape[0]):
         site = sites[b]
         carrier = work[site.row]
-        C = out[b]
+        C = matrices[4 * b : 4 * b + 4]
         compose(carrier.world_R, carrier.world_p, site.R, site.p, C[:3, :3], C[:3, 3])
         C[3, 0] = 0.0
         C[3, 1] = 0.0

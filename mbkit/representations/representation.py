@@ -23,23 +23,25 @@ class Representation(abc.ABC):
     changes ``q``, ``v``, ``tau`` or the mass matrix.
 
     1. `name` is the word for it in files and messages.
-    2. `kernel_package` is an importable package of compiled recursions. Its modules and their
-       functions, all called with the address of a workspace first, are
+    2. `kernel_package` is an importable package whose module ``algorithms`` has these compiled
+       functions, each under ``mbkit.kernels.compile.address_kernel("iipppp")`` and called as
+       ``function(space, option, q, v, x, out)`` with the address of a workspace first:
 
-       ===================== =================================== ============================
-       module                function                            arguments
-       ===================== =================================== ============================
-       ``inverse_dynamics``  ``inverse_dynamics``                q, v, vdot, loaded, tau
-       ``forward_dynamics``  ``forward_dynamics``                q, v, tau, loaded, vdot
-       ``forward_dynamics``  ``forward_dynamics_of`` (address)   q, v, tau, vdot
-       ``mass_matrix``       ``mass_matrix``                     q, M
-       ``kinematics``        ``twists``                          q, v, out
-       ``kinematics``        ``accelerations``                   q, v, vdot, out
-       ``kinematics``        ``jacobian``                        body, q, out
-       ``kinematics``        ``apply_wrenches``                  wrenches
-       ===================== =================================== ============================
+       ==================== =============== ================= ==============================
+       function             option          x                 out
+       ==================== =============== ================= ==============================
+       ``inverse_dynamics`` 1: loaded       vdot              tau
+       ``forward_dynamics`` 1: loaded       tau               vdot
+       ``hybrid_dynamics``  1: loaded       tau, vdot, mask   tau, vdot
+       ``mass_matrix``                                        M (nv, nv)
+       ``twists``                                             (bodies + 1, 6)
+       ``accelerations``                    vdot              (bodies + 1, 6)
+       ``jacobian``         row of a body                     (6, nv)
+       ``apply_wrenches``                   (bodies + 1, 6)   none: what "loaded" stands for
+       ==================== =============== ================= ==============================
 
-       The last argument is written; the others are read.
+       The algorithms themselves are in `mbkit.kernels.recursions`; a representation gives their
+       steps, such as the transport of twists from parent to child.
     3. Every function agrees with the others: what one gives, the others take.
     4. `twist_map` says what the twist is, by the body-fixed twist of the same body frame, and
        `twist_map_rate` how that map changes as the body moves. Both broadcast over leading axes.
@@ -199,23 +201,23 @@ class Representation(abc.ABC):
         C, S = poses(C, who), poses(S, who)
         return self.twist_map(C @ S) @ SE3.Ad(SE3.inverse(S)) @ self.inverse_twist_map(C)
 
-    def kernel(self, module: str, function: str) -> Any:
-        """Return a compiled function of this representation; the first call compiles it.
+    def kernel(self, function: str) -> Any:
+        """Return a compiled function of this representation.
 
         Parameters
         ----------
-        module, function : str
+        function : str
             As in the table of the class.
 
         Returns
         -------
-        callable or FunctionAddress
-            The kernel.
+        FunctionAddress
+            Its `address` is what is called; the first look at it compiles.
 
         Examples
         --------
         >>> from mbkit.representations import BodyFixed
-        >>> BodyFixed().kernel("mass_matrix", "mass_matrix").__name__
+        >>> BodyFixed().kernel("mass_matrix").function.__name__
         'mass_matrix'
         """
-        return getattr(importlib.import_module(f"{self.kernel_package}.{module}"), function)
+        return getattr(importlib.import_module(f"{self.kernel_package}.algorithms"), function)

@@ -29,6 +29,7 @@ from mbkit.simulation.start import (
 )
 from mbkit.systems import System
 from mbkit.systems.callbacks import taken_error
+from mbkit.systems.evaluations import FORWARD_DYNAMICS
 from mbkit.systems.failures import failure
 from mbkit.systems.workspace import Workspace
 
@@ -103,7 +104,7 @@ def simulate(
     q_start, v_start = initial_state(system, q, v)
     workspace = Workspace(
         system.arrays,
-        system.representation.kernel("forward_dynamics", "forward_dynamics_of").address,
+        system.evaluator.function(FORWARD_DYNAMICS),
     )
     force = _install_forces(system, workspace, tau)
     problem = Problem(

@@ -30,7 +30,7 @@ class Arguments:
     num_bodies: int
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape of the argument or result called `name`."""
+        """Return the shape of the argument or result called `name`, without batch axes."""
         if name in _POSITIONS:
             return (self.num_positions,)
         if name in _VELOCITIES:
@@ -41,48 +41,41 @@ class Arguments:
             "twists": (self.num_bodies + 1, 6),
             "wrenches": (self.num_bodies + 1, 6),
             "jacobian": (6, self.num_velocities),
+            "known": (3 * self.num_velocities,),
+            "found": (2 * self.num_velocities,),
+            "energies": (2,),
+            "momentum": (9,),
         }[name]
 
-    def normalised(self, names: tuple[str, ...], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the arguments as contiguous float64 arrays, or say what is wrong with one.
+    def with_leading_axes(self, name: str, argument: Any) -> Any:
+        """Return an argument as an array of float64 with any axes before those of one sample.
 
         Parameters
         ----------
-        names : tuple of str
-            For each argument: its name; ``"out:NAME"`` for a result to be written, which must be
-            right as it is; ``"rows:NAME"`` for several, one a row; ``""`` for what is left alone.
-        arguments : tuple
-            The arguments.
+        name : str
+            What it is: q, v, vdot, tau, wrenches, ...
+        argument : array_like, shape (..., shape of one)
+            Its value.
 
         Returns
         -------
-        tuple
-            The same, fit for a kernel.
+        ndarray
+            The argument, or a copy of it.
 
         Raises
         ------
         ShapeError
-            If an argument has the wrong shape, or is not made of numbers.
+            If its last axes are others, or it is not made of numbers.
         """
-        pairs = zip(names, arguments, strict=True)
-        return tuple(self._one(name, argument) for name, argument in pairs)
-
-    def _one(self, name: str, argument: Any) -> Any:
-        if not name:
-            return argument
-        kind, _, quantity = name.rpartition(":")
-        if kind == "out":
-            return self._output(quantity, argument)
-        if kind == "rows":
-            array = _numbers(quantity, argument)
-            width = self.shape(quantity)[0]
-            if array.ndim != 2 or array.shape[1] != width:
-                raise ShapeError(
-                    f"Argument '{quantity}' must have shape (k, {width}), one state a row; "
-                    f"got {array.shape}."
-                )
-            return array
-        return self.checked(quantity, argument)
+        array = _numbers(name, argument)
+        expected = self.shape(name)
+        if array.shape[max(array.ndim - len(expected), 0) :] != expected:
+            axes = ", ".join(str(size) for size in expected)
+            raise ShapeError(
+                f"Argument '{name}' must have shape {expected}, or (..., {axes}) for several; got "
+                f"{array.shape}."
+            )
+        return array
 
     def checked(self, name: str, argument: Any) -> Any:
         """Return one argument as a contiguous float64 array of the right shape.
@@ -110,8 +103,31 @@ class Arguments:
             raise ShapeError(f"Argument '{name}' must have shape {expected}; got {array.shape}.")
         return array
 
-    def _output(self, name: str, out: Any) -> Any:
-        expected = self.shape(name)
+    def output(self, name: str, leading: tuple[int, ...], out: Any) -> Any:
+        """Return the array to write a result to: `out` if it fits, a new one if it is None.
+
+        Parameters
+        ----------
+        name : str
+            What is written.
+        leading : tuple of int
+            The batch axes.
+        out : ndarray or None
+            What the user gave.
+
+        Returns
+        -------
+        ndarray
+            Contiguous, of float64, of the shape of the result.
+
+        Raises
+        ------
+        ShapeError
+            If `out` cannot hold the result.
+        """
+        expected = leading + self.shape(name)
+        if out is None:
+            return np.empty(expected)
         if not (
             isinstance(out, np.ndarray)
             and out.dtype == np.float64

@@ -88,6 +88,7 @@ def _joint_failure(
         return ConfigurationError(
             f"Joint '{name}' has for positions a quaternion (w, x, y, z) of length {off[0]:.6g}; "
             f"it must be of length 1. Divide it by its length, and move it with system.retract."
+            f"{_place(arguments)}"
         )
     return JointError(f"Joint '{name}' could not be evaluated.{_where(arguments)}")
 
@@ -95,11 +96,18 @@ def _joint_failure(
 def _where(arguments: dict[str, Any]) -> str:
     """Return `` At t = ..., q = ...`` of what is known."""
     known = []
+    if "sample" in arguments:
+        known.append(f"sample {arguments['sample']}")
     for name in ("t", "q", "v"):
         if name in arguments:
             value = np.array2string(np.asarray(arguments[name]), precision=6, threshold=12)
             known.append(f"{name} = {value}")
     return f" At {', '.join(known)}." if known else ""
+
+
+def _place(arguments: dict[str, Any]) -> str:
+    """Return `` At sample ..., t = ...`` of what is known."""
+    return _where({key: arguments[key] for key in arguments if key in ("sample", "t")})
 
 
 def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str | None:
@@ -115,7 +123,7 @@ def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str |
             )
             return (
                 f"{name}[{entry}] of joint '{joint}' is {value[entry]}; it must be finite."
-                f"{_where({key: arguments[key] for key in arguments if key == 't'})}"
+                f"{_place(arguments)}"
             )
     return None
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import functools
+from typing import Literal, overload
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbkit.errors import NameUnknownError, suggestion
+from mbkit.errors import NameUnknownError, UsageError, suggestion
 from mbkit.representations import Representation
+from mbkit.representations.conversions import check_representation
+from mbkit.spatial import Acceleration, Twist
+from mbkit.spatial.typed import typed_accelerations, typed_twists
 from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.evaluations import ACCELERATIONS, DIFFERENCE, JACOBIAN, POSES, RETRACT, TWISTS
 from mbkit.systems.evaluator import Evaluator
 
 __all__ = ["Floats", "Kinematics"]
@@ -104,126 +109,217 @@ class Kinematics:
         """Return the configuration in which every joint is neutral, shape (nq,)."""
         return self._reference.copy()
 
-    def retract(self, q: ArrayLike, dx: ArrayLike, *, out: Floats | None = None) -> Floats:
+    def retract(
+        self, q: ArrayLike, dx: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
+    ) -> Floats:
         """Return the configuration that a step leads to: ``q exp(dx)``, joint by joint.
 
         Parameters
         ----------
-        q : array_like, shape (nq,)
+        q : array_like, shape (..., nq)
             Configuration.
-        dx : array_like, shape (nv,)
+        dx : array_like, shape (..., nv)
             Step, in the coordinates of the velocities.
-        out : ndarray, shape (nq,), optional
+        out : ndarray, shape (..., nq), optional
             Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (nq,)
+        ndarray, shape (..., nq)
             Configuration.
         """
-        result = np.empty(self.nq) if out is None else out
-        self.evaluator.run(self.evaluator.retract, ("q", "dx", "out:q"), q, dx, result)
-        return result
+        return self.evaluator.compute(RETRACT, q, dx, out=out, on_error=on_error)
 
-    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Floats | None = None) -> Floats:
+    def difference(
+        self, q0: ArrayLike, q1: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
+    ) -> Floats:
         """Return the step that leads from one configuration to another; undoes `retract`.
 
         Parameters
         ----------
-        q0, q1 : array_like, shape (nq,)
+        q0, q1 : array_like, shape (..., nq)
             Configurations.
-        out : ndarray, shape (nv,), optional
+        out : ndarray, shape (..., nv), optional
             Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (nv,)
+        ndarray, shape (..., nv)
             The step. Of several that lead there (whole turns) the shortest.
         """
-        result = np.empty(self.nv) if out is None else out
-        self.evaluator.run(self.evaluator.difference, ("q0", "q1", "out:v"), q0, q1, result)
-        return result
+        return self.evaluator.compute(DIFFERENCE, q0, q1, out=out, on_error=on_error)
 
     # --------------------------------------------------------------------------- kinematics
 
-    def poses(self, q: ArrayLike, *, out: Floats | None = None) -> Floats:
+    def poses(self, q: ArrayLike, *, out: Floats | None = None, on_error: str = "raise") -> Floats:
         """Return the pose of every body in the world.
 
         Parameters
         ----------
-        q : array_like, shape (nq,)
+        q : array_like, shape (..., nq)
             Configuration.
-        out : ndarray, shape (bodies + 1, 4, 4), optional
+        out : ndarray, shape (..., bodies + 1, 4, 4), optional
             Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (bodies + 1, 4, 4)
+        ndarray, shape (..., bodies + 1, 4, 4)
             ``C[i]`` takes coordinates in body i to coordinates in the world. [m]
         """
-        result = np.empty((len(self.body_names), 4, 4)) if out is None else out
-        self.evaluator.run(self.evaluator.poses, ("q", "out:poses"), q, result)
-        return result
+        return self.evaluator.compute(POSES, q, out=out, on_error=on_error)
 
-    def twists(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None) -> Floats:
-        """Return the twist of every body, in the system's representation.
+    @overload
+    def twists(
+        self, q: ArrayLike, v: ArrayLike, *, representation: Representation | None = ...,
+        typed: Literal[False] = ..., out: Floats | None = ..., on_error: str = ...,
+    ) -> Floats: ...  # fmt: skip
+
+    @overload
+    def twists(
+        self, q: ArrayLike, v: ArrayLike, *, representation: Representation | None = ...,
+        typed: Literal[True], out: Floats | None = ..., on_error: str = ...,
+    ) -> tuple[Twist, ...]: ...  # fmt: skip
+
+    def twists(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        representation: Representation | None = None,
+        typed: bool = False,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats | tuple[Twist, ...]:
+        """Return the twist of every body.
 
         Parameters
         ----------
-        q, v : array_like, shape (nq,), (nv,)
+        q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        out : ndarray, shape (bodies + 1, 6), optional
+        representation : Representation, optional
+            Of the twists; the system's own if left out. Each is computed by its own recursion.
+        typed : bool
+            Return a tuple of `Twist`, which know their body, frame and representation.
+        out : ndarray, shape (..., bodies + 1, 6), optional
             Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (bodies + 1, 6)
+        ndarray, shape (..., bodies + 1, 6), or tuple of Twist
             (angular, linear). [rad/s], [m/s]
         """
-        result = np.empty((len(self.body_names), 6)) if out is None else out
-        self.evaluator.run(self.evaluator.twists, ("q", "v", "out:twists"), q, v, result)
-        return result
+        chosen = self._chosen(representation)
+        V = self.evaluator.compute(TWISTS, q, v, representation=chosen, out=out, on_error=on_error)
+        return self._typed_twists(q, V, chosen) if typed else V
+
+    @overload
+    def accelerations(
+        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *,
+        representation: Representation | None = ..., typed: Literal[False] = ...,
+        out: Floats | None = ..., on_error: str = ...,
+    ) -> Floats: ...  # fmt: skip
+
+    @overload
+    def accelerations(
+        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *,
+        representation: Representation | None = ..., typed: Literal[True],
+        out: Floats | None = ..., on_error: str = ...,
+    ) -> tuple[Acceleration, ...]: ...  # fmt: skip
 
     def accelerations(
-        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, out: Floats | None = None
-    ) -> Floats:
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        *,
+        representation: Representation | None = None,
+        typed: bool = False,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats | tuple[Acceleration, ...]:
         """Return the component-wise rate of the twist of every body, without gravity's offset.
 
         Parameters
         ----------
-        q, v, vdot : array_like, shape (nq,), (nv,), (nv,)
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
             Configuration, velocity, acceleration.
-        out : ndarray, shape (bodies + 1, 6), optional
+        representation : Representation, optional
+            Of the twists; the system's own if left out.
+        typed : bool
+            Return a tuple of `Acceleration`.
+        out : ndarray, shape (..., bodies + 1, 6), optional
             Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (bodies + 1, 6)
+        ndarray, shape (..., bodies + 1, 6), or tuple of Acceleration
             (angular, linear). [rad/s^2], [m/s^2]
         """
-        result = np.empty((len(self.body_names), 6)) if out is None else out
-        names = ("q", "v", "vdot", "out:twists")
-        self.evaluator.run(self.evaluator.accelerations, names, q, v, vdot, result)
-        return result
+        chosen = self._chosen(representation)
+        A = self.evaluator.compute(
+            ACCELERATIONS, q, v, vdot, representation=chosen, out=out, on_error=on_error
+        )
+        if not typed:
+            return A
+        V = self.twists(q, v, representation=chosen, typed=True)
+        return typed_accelerations(A, V)
 
-    def jacobian(self, body: str, q: ArrayLike, *, out: Floats | None = None) -> Floats:
-        """Return the matrix J with ``twist = J v`` of a body, in the system's representation.
+    def jacobian(
+        self,
+        body: str,
+        q: ArrayLike,
+        *,
+        representation: Representation | None = None,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the matrix J with ``twist = J v`` of a body.
 
         Parameters
         ----------
         body : str
             The body's name.
-        q : array_like, shape (nq,)
+        q : array_like, shape (..., nq)
             Configuration.
-        out : ndarray, shape (6, nv), optional
+        representation : Representation, optional
+            Of the twist; the system's own if left out.
+        out : ndarray, shape (..., 6, nv), optional
             Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (6, nv)
+        ndarray, shape (..., 6, nv)
             Zero in the columns of joints that do not carry the body.
         """
-        result = np.empty((6, self.nv)) if out is None else out
-        names = ("", "q", "out:jacobian")
-        self.evaluator.run(self.evaluator.jacobian, names, self.body_index(body), q, result)
-        return result
+        return self.evaluator.compute(
+            JACOBIAN, q, option=self.body_index(body),
+            representation=self._chosen(representation), out=out, on_error=on_error,
+        )  # fmt: skip
+
+    def _chosen(self, representation: Representation | None) -> Representation:
+        if representation is None:
+            return self.representation
+        check_representation(representation, f"System '{self.name}': representation")
+        return representation
+
+    def _typed_twists(
+        self, q: ArrayLike, V: Floats, representation: Representation
+    ) -> tuple[Twist, ...]:
+        if V.ndim != 2:
+            raise UsageError(
+                f"typed=True is for one sample, and the arguments have batch axes "
+                f"{V.shape[:-2]}; take the arrays, or one sample at a time."
+            )
+        return typed_twists(V, representation, self.body_names, self.poses(q))

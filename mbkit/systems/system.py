@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import final
 
 import attrs
@@ -11,8 +11,13 @@ import numpy as np
 from numpy import empty
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError
-from mbkit.systems.evaluator import FORWARD_DYNAMICS, INVERSE_DYNAMICS
+from mbkit.systems.evaluations import (
+    ENERGIES,
+    FORWARD_DYNAMICS,
+    HYBRID_DYNAMICS,
+    INVERSE_DYNAMICS,
+    MOMENTUM,
+)
 from mbkit.systems.kinematics import Floats, Kinematics
 
 __all__ = ["System"]
@@ -24,8 +29,10 @@ class System(Kinematics):
     """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
 
     Made by `Mechanism.assemble`; immutable, and safe to share between threads. Methods take and
-    return plain arrays. ``out=`` receives the result where it is offered; it must be contiguous,
-    of float64, and share no memory with the other arguments.
+    return plain arrays. They take many samples at once, by leading axes of their arguments, which
+    broadcast: the samples are computed on all cores, and one that fails is named by its index.
+    ``out=`` receives the result where it is offered; it must be contiguous, of float64, and share
+    no memory with the other arguments.
 
     Attributes
     ----------
@@ -81,33 +88,33 @@ class System(Kinematics):
         wrenches: ArrayLike | None = None,
         *,
         out: Floats | None = None,
+        on_error: str = "raise",
     ) -> Floats:
         """Return the generalized forces that produce an acceleration (recursive Newton-Euler).
 
         Parameters
         ----------
-        q, v, vdot : array_like, shape (nq,), (nv,), (nv,)
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
             Configuration, velocity, acceleration.
-        wrenches : array_like, shape (bodies + 1, 6), optional
+        wrenches : array_like, shape (..., bodies + 1, 6), optional
             Applied to the bodies at their frames, (moment, force), in the system's
             representation; row 0 is ignored. [N m], [N]
-        out : ndarray, shape (nv,), optional
+        out : ndarray, shape (..., nv), optional
             Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (nv,)
+        ndarray, shape (..., nv)
             ``tau = M vdot + b - J^T W``. Cost: O(bodies).
         """
+        if wrenches is not None:
+            return self.evaluator.compute_loaded(
+                INVERSE_DYNAMICS, q, v, vdot, wrenches=wrenches, out=out, on_error=on_error
+            )
         tau = empty(self.nv) if out is None else out
-        if wrenches is None:
-            return self._inverse_dynamics(q, v, vdot, False, tau)
-        evaluator = self.evaluator
-        evaluator.run(
-            evaluator.inverse_dynamics_kernel,
-            INVERSE_DYNAMICS, q, v, vdot, True, tau, wrenches=wrenches,
-        )  # fmt: skip
-        return tau
+        return self._inverse_dynamics(q, v, vdot, tau, out, on_error)
 
     def forward_dynamics(
         self,
@@ -117,23 +124,26 @@ class System(Kinematics):
         wrenches: ArrayLike | None = None,
         *,
         out: Floats | None = None,
+        on_error: str = "raise",
     ) -> Floats:
         """Return the acceleration under generalized forces (articulated-body algorithm).
 
         Parameters
         ----------
-        q, v : array_like, shape (nq,), (nv,)
+        q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        tau : array_like, shape (nv,), optional
+        tau : array_like, shape (..., nv), optional
             Generalized forces; zero if left out. [N m], [N]
-        wrenches : array_like, shape (bodies + 1, 6), optional
+        wrenches : array_like, shape (..., bodies + 1, 6), optional
             As in `inverse_dynamics`.
-        out : ndarray, shape (nv,), optional
+        out : ndarray, shape (..., nv), optional
             Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (nv,)
+        ndarray, shape (..., nv)
             ``vdot`` with ``M vdot + b - J^T W = tau``. Cost: O(bodies).
 
         Raises
@@ -142,130 +152,212 @@ class System(Kinematics):
             If a joint can move without moving any inertia; it is named. An inertia below 1e-13 of
             the others at the joint counts as none.
         """
-        vdot = empty(self.nv) if out is None else out
         if tau is None:
             tau = self.evaluator.zero
-        if wrenches is None:
-            return self._forward_dynamics(q, v, tau, False, vdot)
-        evaluator = self.evaluator
-        evaluator.run(
-            evaluator.forward_dynamics_kernel,
-            FORWARD_DYNAMICS, q, v, tau, True, vdot, wrenches=wrenches,
-        )  # fmt: skip
-        return vdot
+        if wrenches is not None:
+            return self.evaluator.compute_loaded(
+                FORWARD_DYNAMICS, q, v, tau, wrenches=wrenches, out=out, on_error=on_error
+            )
+        vdot = empty(self.nv) if out is None else out
+        return self._forward_dynamics(q, v, tau, vdot, out, on_error)
 
-    def mass_matrix(self, q: ArrayLike, *, out: Floats | None = None) -> Floats:
+    def hybrid_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        tau: ArrayLike | None = None,
+        vdot: ArrayLike | None = None,
+        prescribed: Sequence[str] = (),
+        wrenches: ArrayLike | None = None,
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats]:
+        """Return accelerations and forces where some joints' motion is given, others' forces.
+
+        Inverse and forward dynamics are its ends: all joints prescribed, or none.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        tau : array_like, shape (..., nv), optional
+            Generalized forces; zero if left out. What it says of prescribed joints is ignored.
+        vdot : array_like, shape (..., nv), optional
+            Accelerations; zero if left out. What it says of the other joints is ignored.
+        prescribed : sequence of str
+            Names of the joints that move as `vdot` says.
+        wrenches : array_like, shape (..., bodies + 1, 6), optional
+            As in `inverse_dynamics`.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        vdot, tau : ndarray, shape (..., nv)
+            All accelerations and all forces. Cost: O(bodies).
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such joint.
+        SingularMassMatrixError
+            If a joint that is not prescribed can move without moving any inertia.
+
+        Notes
+        -----
+        Source: Kim 2012, table 4.
+
+        Examples
+        --------
+        The force that holds a cart, while the pendulum on it swings freely:
+
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("cart and pendulum")
+        >>> cart = mech.add_body(mb.Body("cart", inertia=mb.SpatialInertia.sphere(2.0, radius=0.1)))
+        >>> bob = mech.add_body(mb.Body("bob", inertia=mb.SpatialInertia.from_com(
+        ...     mass=1.0, com=(0, 0, -0.5), moment_about_com=np.zeros((3, 3))
+        ... )))
+        >>> rail = mech.add_joint(mb.PrismaticJoint("rail", axis=(1, 0, 0)), mech.world, cart)
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), cart, bob)
+        >>> system = mech.assemble()
+        >>> vdot, tau = system.hybrid_dynamics([0, 0], [0, 2.0], prescribed=["rail"])
+        >>> vdot.round(9) + 0.0, tau.round(9) + 0.0
+        (array([0., 0.]), array([0., 0.]))
+        """
+        names = [prescribed] if isinstance(prescribed, str) else prescribed
+        mask = np.zeros(self.nv)
+        for joint in names:
+            mask[self.velocity_slice(joint)] = 1.0
+        checked = self.evaluator.arguments.with_leading_axes
+        zero = self.evaluator.zero
+        # what is ignored may be anything, not a number included
+        given_tau = np.where(mask == 0.0, zero if tau is None else checked("tau", tau), 0.0)
+        given_vdot = np.where(mask != 0.0, zero if vdot is None else checked("vdot", vdot), 0.0)
+        leading = np.broadcast_shapes(given_tau.shape, given_vdot.shape)
+        parts = (np.broadcast_to(part, leading) for part in (given_tau, given_vdot, mask))
+        known = np.concatenate(tuple(parts), axis=-1)
+        if wrenches is None:
+            found = self.evaluator.compute(HYBRID_DYNAMICS, q, v, known, on_error=on_error)
+        else:
+            found = self.evaluator.compute_loaded(
+                HYBRID_DYNAMICS, q, v, known, wrenches=wrenches, out=None, on_error=on_error
+            )
+        return found[..., self.nv :].copy(), found[..., : self.nv].copy()
+
+    def mass_matrix(
+        self, q: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
+    ) -> Floats:
         """Return the mass matrix (composite-rigid-body algorithm).
 
         Parameters
         ----------
-        q : array_like, shape (nq,)
+        q : array_like, shape (..., nq)
             Configuration.
-        out : ndarray, shape (nv, nv), optional
+        out : ndarray, shape (..., nv, nv), optional
             Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (nv, nv)
+        ndarray, shape (..., nv, nv)
             Symmetric; both halves are written. Cost: O(nv depth).
         """
         M = empty((self.nv, self.nv)) if out is None else out
-        return self._mass_matrix(q, M)
+        return self._mass_matrix(q, M, out, on_error)
 
-    def bias_force(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None) -> Floats:
+    def bias_force(
+        self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
+    ) -> Floats:
         """Return ``b(q, v)``: Coriolis, centrifugal and gravity forces.
 
         Parameters
         ----------
-        q, v : array_like, shape (nq,), (nv,)
+        q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        out : ndarray, shape (nv,), optional
+        out : ndarray, shape (..., nv), optional
             Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (nv,)
+        ndarray, shape (..., nv)
             The forces that keep ``vdot`` at zero.
         """
-        return self.inverse_dynamics(q, v, self.evaluator.zero, out=out)
+        return self.inverse_dynamics(q, v, self.evaluator.zero, out=out, on_error=on_error)
 
     # What is called most is one look-up away.
 
     @functools.cached_property
     def _inverse_dynamics(self) -> Callable[..., Floats]:
-        return self.evaluator.inverse_dynamics
+        return self.evaluator.bind_dynamics(INVERSE_DYNAMICS)
 
     @functools.cached_property
     def _forward_dynamics(self) -> Callable[..., Floats]:
-        return self.evaluator.forward_dynamics
+        return self.evaluator.bind_dynamics(FORWARD_DYNAMICS)
 
     @functools.cached_property
     def _mass_matrix(self) -> Callable[..., Floats]:
-        return self.evaluator.mass_matrix
+        return self.evaluator.bind_mass_matrix()
 
     # --------------------------------------------------------------- energy, momentum, mass
 
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
-        """Return ``1/2 v^T M v`` [J] at q (nq,), v (nv,)."""
-        return self._energies(q, v)[0]
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float | Floats:
+        """Return ``1/2 v^T M v`` [J] at q (..., nq), v (..., nv)."""
+        return _scalar(self.energies(q, v)[0])
 
-    def potential_energy(self, q: ArrayLike) -> float:
-        """Return ``-sum m g.c`` [J] at q (nq,), c the centres of mass in the world."""
-        return self._energies(q, self.evaluator.zero)[1]
+    def potential_energy(self, q: ArrayLike) -> float | Floats:
+        """Return ``-sum m g.c`` [J] at q (..., nq), c the centres of mass in the world."""
+        return _scalar(self.energies(q, self.evaluator.zero)[1])
 
-    def _energies(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
-        kinetic, potential = self.energies(self.checked("q", q)[None], self.checked("v", v)[None])
-        return float(kinetic[0]), float(potential[0])
-
-    def energies(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
-        """Return kinetic and potential energy of many states.
+    def energies(
+        self, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise"
+    ) -> tuple[Floats, Floats]:
+        """Return kinetic and potential energy.
 
         Parameters
         ----------
-        q, v : array_like, shape (k, nq), (k, nv)
-            The states, one a row.
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        tuple of two ndarrays, shape (k,)
+        tuple of two ndarrays, shape (...)
             Kinetic and potential energy. [J]
         """
-        names = ("rows:q", "rows:v", "", "")
-        rows_q, rows_v, *_ = self.evaluator.arguments.normalised(names, (q, v, None, None))
-        if len(rows_q) != len(rows_v):
-            raise ShapeError(
-                f"There must be as many rows of q as of v; got {len(rows_q)} and {len(rows_v)}."
-            )
-        kinetic, potential = np.empty(len(rows_q)), np.empty(len(rows_q))
-        self.evaluator.run(self.evaluator.energies, names, rows_q, rows_v, kinetic, potential)
-        return kinetic, potential
+        both = self.evaluator.compute(ENERGIES, q, v, on_error=on_error)
+        return both[..., 0].copy(), both[..., 1].copy()
 
-    def momentum(self, q: ArrayLike, v: ArrayLike) -> Floats:
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise") -> Floats:
         """Return the momentum of all bodies about the world's origin.
 
         Parameters
         ----------
-        q, v : array_like, shape (nq,), (nv,)
+        q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (6,)
+        ndarray, shape (..., 6)
             (angular, linear), in the world. [kg m^2/s], [kg m/s]
         """
-        return self._momentum(q, v)[0]
+        return self.evaluator.compute(MOMENTUM, q, v, on_error=on_error)[..., :6].copy()
 
-    def centre_of_mass(self, q: ArrayLike) -> Floats:
-        """Return the centre of mass of all bodies in the world, shape (3,) [m], at q (nq,).
+    def centre_of_mass(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return the centre of mass of all bodies in the world, shape (..., 3) [m], at q (..., nq).
 
         A mechanism without mass has none: the result is then not a number.
         """
-        moment_of_mass = self._momentum(q, self.evaluator.zero)[1]
+        found = self.evaluator.compute(MOMENTUM, q, self.evaluator.zero, on_error=on_error)
         with np.errstate(invalid="ignore"):
-            return moment_of_mass / np.float64(self.mass)
+            return found[..., 6:] / np.float64(self.mass)
 
-    def _momentum(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
-        momentum, moment_of_mass = np.empty(6), np.empty(3)
-        names = ("q", "v", "", "")
-        self.evaluator.run(self.evaluator.momentum, names, q, v, momentum, moment_of_mass)
-        return momentum, moment_of_mass
+
+def _scalar(array: Floats) -> float | Floats:
+    return array if array.ndim else float(array)

@@ -16,12 +16,21 @@ from tests.trees import random_mechanism, random_state
 TOLERANCE = 1e-12
 
 
-@pytest.fixture(scope="module", params=range(8))
-def case(request):
+REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
+
+
+@pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
+def representation(request):
+    """Each of the four."""
+    return request.param
+
+
+@pytest.fixture(scope="module", params=range(4))
+def case(request, representation):
     """A tree of 8 to 25 bodies with every kind of joint, its system and a state."""
     rng = np.random.default_rng(1000 + request.param)
     mechanism = random_mechanism(rng, int(rng.integers(8, 26)), reach=int(rng.integers(1, 10)))
-    system = mechanism.assemble()
+    system = mechanism.assemble(mb.RelativeCoordinates(representation=representation))
     return mechanism, system, random_state(rng, system)
 
 
@@ -33,14 +42,15 @@ def assert_equal(found, expected, tolerance=TOLERANCE):
 
 
 def all_jacobians(system, q):
-    """The body-fixed Jacobians of all bodies, shape (bodies + 1, 6, nv)."""
+    """The Jacobians of all bodies in the system's representation, shape (bodies + 1, 6, nv)."""
     return np.array([system.jacobian(body, q) for body in system.body_names])
 
 
-def inertia_matrices(mechanism):
-    """The 6x6 inertias of all bodies at their frames, zero for the world."""
+def inertia_matrices(mechanism, system, q):
+    """The 6x6 inertias T^-T M T^-1 of all bodies at their frames, zero for the world."""
     bodies = [body.inertia.matrix() for body in mechanism.bodies.values()]
-    return np.array([np.zeros((6, 6)), *bodies])
+    back = system.representation.inverse_twist_map(system.poses(q))
+    return np.swapaxes(back, 1, 2) @ np.array([np.zeros((6, 6)), *bodies]) @ back
 
 
 def derivative(function, h=1e-3):
@@ -77,7 +87,8 @@ def test_twists_are_rates_of_poses(case):
         return system.poses(system.retract(state.q, t * state.v))
 
     rates = np.linalg.inv(poses(0.0)) @ derivative(poses)
-    found = system.twists(state.q, state.v)
+    back = system.representation.inverse_twist_map(poses(0.0))
+    found = (back @ system.twists(state.q, state.v)[:, :, None])[:, :, 0]
     assert_equal(rates[:, :3, 3], found[:, 3:], DIFFERENCES)
     assert_equal(rates[:, [2, 0, 1], [1, 2, 0]], found[:, :3], DIFFERENCES)
 
@@ -117,7 +128,7 @@ def test_mass_matrix_from_jacobians(case):
     """M = sum of J^T M_i J."""
     mechanism, system, state = case
     J = all_jacobians(system, state.q)
-    expected = np.einsum("bki,bkl,blj->ij", J, inertia_matrices(mechanism), J)
+    expected = np.einsum("bki,bkl,blj->ij", J, inertia_matrices(mechanism, system, state.q), J)
     assert_equal(system.mass_matrix(state.q), expected)
 
 
@@ -165,7 +176,7 @@ def test_kinetic_energy(case):
     found = system.kinetic_energy(state.q, state.v)
     assert found == pytest.approx(0.5 * state.v @ system.mass_matrix(state.q) @ state.v, rel=1e-12)
     V = system.twists(state.q, state.v)
-    expected = 0.5 * np.einsum("bi,bij,bj->", V, inertia_matrices(mechanism), V)
+    expected = 0.5 * np.einsum("bi,bij,bj->", V, inertia_matrices(mechanism, system, state.q), V)
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -197,10 +208,11 @@ def test_power_balance(case):
 def test_momentum_is_the_sum_over_bodies(case):
     """About the world's origin: sum of Ad_C^-T M_i V_i."""
     mechanism, system, state = case
-    V = system.twists(state.q, state.v)
+    C = system.poses(state.q)
+    V = system.twists(state.q, state.v, representation=mb.BodyFixed())
     expected = np.zeros(6)
-    for C, M, twist in zip(system.poses(state.q), inertia_matrices(mechanism), V, strict=True):
-        expected += SE3.Ad(np.linalg.inv(C)).T @ M @ twist
+    for pose, body, twist in zip(C[1:], mechanism.bodies.values(), V[1:], strict=True):
+        expected += SE3.Ad(np.linalg.inv(pose)).T @ body.inertia.matrix() @ twist
     assert_equal(system.momentum(state.q, state.v), expected)
 
 

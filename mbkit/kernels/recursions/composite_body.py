@@ -1,23 +1,12 @@
-"""The joint-space mass matrix in body-fixed twists: the composite-rigid-body algorithm."""
+"""The joint-space mass matrix: the composite-rigid-body algorithm."""
 
-from mbkit.kernels.compile import (
-    floats,
-    floats_at,
-    helper,
-    int64,
-    integers_at,
-    kernel,
-    matrix,
-    records_at,
-)
-from mbkit.kernels.inertias import add_rigid_to_parent, copy_rigid, rigid_times
-from mbkit.kernels.joint_pass import checked_joint_pass
-from mbkit.kernels.layout import COLUMN_SIZE, SCREW, SPACE
-from mbkit.kernels.lie.matrices import load_matrix, matrix_times
+from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
+from mbkit.kernels.evaluation import positions, rows
+from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.layout import COLUMN_SIZE, SPACE
 from mbkit.kernels.space import at_rest, bodies, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.validation import check_columns
-from mbkit.kernels.vectors import add, angular, cross, dot, linear, load
+from mbkit.kernels.vectors import angular, dot, linear
 
 
 @helper
@@ -38,52 +27,33 @@ def subtree_columns(memory, nv, start, end):
 
 
 @helper
-def start_columns(row, body, F):
+def start_columns(row, body, F, column_wrench):
     """F = I S for the columns of a joint: the wrench that moves the composite body alone."""
     tx, ty, tz, fx, fy, fz = F
     for c in range(row.num_velocities):
-        if row.kind == SCREW:
-            t, f = rigid_times(body, (0.0, 0.0, row.rate), (0.0, 0.0, row.lead))
-        else:
-            S = body.S[c]
-            t, f = rigid_times(body, angular(S), linear(S))
+        t, f = column_wrench(row, body, c)
         tx[c], ty[c], tz[c] = t
         fx[c], fy[c], fz[c] = f
 
 
 @helper
-def power(row, S, F, entries):
-    """S . F for all columns of a subtree."""
+def columns_power(row, body, k, F, entries):
+    """S . F for all columns of a subtree, S the k-th column of the joint."""
     tx, ty, tz, fx, fy, fz = F
-    if row.kind == SCREW:
-        rate = row.rate
-        lead = row.lead
-        for c in range(tx.shape[0]):
-            entries[c] = rate * tz[c] + lead * fz[c]
-    else:
-        w = angular(S)
-        u = linear(S)
-        for c in range(tx.shape[0]):
-            entries[c] = dot(w, (tx[c], ty[c], tz[c])) + dot(u, (fx[c], fy[c], fz[c]))
-
-
-@helper
-def carry_to_parent(body, F):
-    """Ad_C^-T F for all columns of a subtree."""
-    tx, ty, tz, fx, fy, fz = F
-    R = load_matrix(body.R)
-    p = load(body.p)
+    w = angular(body.S[k])
+    u = linear(body.S[k])
     for c in range(tx.shape[0]):
-        f = matrix_times(R, (fx[c], fy[c], fz[c]))
-        t = add(matrix_times(R, (tx[c], ty[c], tz[c])), cross(p, f))
-        tx[c], ty[c], tz[c] = t
-        fx[c], fy[c], fz[c] = f
+        entries[c] = dot(w, (tx[c], ty[c], tz[c])) + dot(u, (fx[c], fy[c], fz[c]))
 
 
-@kernel(int64(int64, floats, matrix))
-def mass_matrix(space, q, M):
+@helper
+def composite_body(
+    space, q, M, place, column_wrench, columns_power, columns_to_parent, composite_to_parent
+):
     """M(q), with zeros between bodies of different branches.
 
+    Steps   place: motion subspace and rigid inertia of a body;  column_wrench: I S;  columns_power:
+            S.F;  columns_to_parent: P^T F;  composite_to_parent: I_p += P^T I P.
     Reads   model, q.
     Writes  work (R, p, S, composite inertias), M (nv, nv).
     Source  Featherstone 2010, (46)-(48), figure 7, with its loops exchanged: instead of one column
@@ -92,33 +62,33 @@ def mass_matrix(space, q, M):
     """
     model = bodies(space)
     work = scratch(space)
-    state = check_columns(model, M, model[0].num_velocities)
-    if state == OK:
-        state = checked_joint_pass(model, work, q, at_rest(space))
+    state = joint_pass(model, work, positions(model, q), at_rest(space))
     if state != OK:
         return state
     record = records_at(space, 1, SPACE)[0]
     nv = model[0].num_velocities
+    M = rows(M, nv, nv)
     memory = floats_at(record.columns, COLUMN_SIZE * nv)
     entries = memory[6 * nv :]
     velocity_of = integers_at(record.velocity_of_column, nv)
     M[:, :] = 0.0
-    for i in range(1, model.shape[0]):
-        copy_rigid(work[i], model[i])
+    for i in range(model.shape[0]):
+        place(model, work, i)
     # from the tips to the world: composite inertias, the wrenches that move them, their power
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         body = work[i]
         F = subtree_columns(memory, nv, row.first_column, row.end_column)
         columns = velocity_of[row.first_column : row.end_column]
-        start_columns(row, body, F)
+        start_columns(row, body, F, column_wrench)
         for k in range(row.num_velocities):
             velocity = row.first_velocity + k
-            power(row, body.S[k], F, entries)
+            columns_power(row, body, k, F, entries)
             for c in range(columns.shape[0]):
                 M[velocity, columns[c]] = entries[c]
                 M[columns[c], velocity] = entries[c]
         if row.parent != 0:
-            carry_to_parent(body, F)
-            add_rigid_to_parent(body, body.R, body.p, work[row.parent])
+            parent = work[row.parent]
+            columns_to_parent(body, parent, F)
+            composite_to_parent(body, parent)
     return OK

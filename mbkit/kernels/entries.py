@@ -1,0 +1,127 @@
+"""Where calls from Python enter: lengths are compared, then the function is called by address.
+
+Every function has the form of `mbkit.kernels.evaluation`. What it does not read is given anyway,
+as any array.
+"""
+
+from mbkit.kernels.compile import call_address, floats, int64, integers, kernel, matrix, stack
+from mbkit.kernels.space import bodies, frames
+from mbkit.kernels.status import OK, WRONG_LENGTH
+from mbkit.kernels.validation import check_columns, check_positions, check_rows, check_velocities
+
+
+@kernel(int64(int64, int64, int64, floats, floats, floats, floats))
+def dynamics(space, function, option, q, v, x, out):
+    """Call a function of q (nq,), v (nv,), x (nv,) that writes out (nv,)."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, x, out)
+    if state != OK:
+        return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
+@kernel(int64(int64, int64, floats, matrix))
+def square(space, function, q, out):
+    """Call a function of q (nq,) that writes out (nv, nv)."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_columns(model, out, model[0].num_velocities)
+    if state != OK:
+        return state
+    return call_address(function, (space, 0, q, q, q, out))
+
+
+# What follows is called in one way: `v` and `x` are there even where nothing reads them.
+
+
+@kernel(int64(int64, int64, int64, floats, floats, floats, matrix))
+def jacobian(space, function, option, q, v, x, out):
+    """Call a function of q (nq,) that writes out (6, nv)."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_columns(model, out, 6)
+    if state != OK:
+        return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
+@kernel(int64(int64, int64, int64, floats, floats, floats, matrix))
+def motion(space, function, option, q, v, x, out):
+    """Call a function of q (nq,), v (nv,), x (nv,) that writes a row a body, (bodies + 1, 6)."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, v, x)
+    if state == OK:
+        state = check_rows(frames(space), out, 6)
+    if state != OK:
+        return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
+@kernel(int64(int64, int64, int64, floats, floats, floats, stack))
+def placement(space, function, option, q, v, x, out):
+    """Call a function of q (nq,) that writes a pose a body, (bodies + 1, 4, 4)."""
+    state = check_positions(bodies(space), q)
+    if state == OK:
+        state = check_rows(frames(space), out, 4)
+    if state == OK and out.shape[2] != 4:
+        state = WRONG_LENGTH
+    if state != OK:
+        return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
+@kernel(int64(int64, int64, int64, floats, floats, floats, floats))
+def retract(space, function, option, q, v, x, out):
+    """Call a function of q (nq,), v (nv,) that writes out (nq,)."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_positions(model, out)
+    if state == OK:
+        state = check_velocities(model, v, v, v)
+    if state != OK:
+        return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
+@kernel(int64(int64, int64, int64, floats, floats, floats, floats))
+def difference(space, function, option, q, v, x, out):
+    """Call a function of q (nq,), v (nq,) that writes out (nv,)."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_positions(model, v)
+    if state == OK:
+        state = check_velocities(model, out, out, out)
+    if state != OK:
+        return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
+@kernel(
+    int64(int64, int64, int64, int64, matrix, matrix, matrix, matrix, matrix, integers, int64),
+    nogil=True,
+)
+def batch(space, function, apply, option, q, v, x, wrenches, out, states, first):
+    """Call a function for many samples, one a row of every array, from row `first` on.
+
+    Reads   where `apply` is not 0: the wrenches, which it is called with before.
+    Writes  out; states, what the function returned for each sample.
+    Returns the first sample that failed, or how many there are.
+    """
+    for s in range(first, q.shape[0]):
+        state = OK
+        if apply != 0:
+            state = call_address(apply, (space, 0, q[s], v[s], wrenches[s], out[s]))
+        if state == OK:
+            state = call_address(function, (space, option, q[s], v[s], x[s], out[s]))
+        states[s] = state
+        if state != OK:
+            return s
+    return q.shape[0]

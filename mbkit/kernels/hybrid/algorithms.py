@@ -1,0 +1,76 @@
+"""What is computed in hybrid twists."""
+
+from mbkit.kernels.compile import address_kernel
+from mbkit.kernels.evaluation import EVALUATION, vector
+from mbkit.kernels.hybrid import recursion as own
+from mbkit.kernels.recursions import columns, motion
+from mbkit.kernels.recursions.articulated_body import articulated_body, split
+from mbkit.kernels.recursions.composite_body import columns_power, composite_body
+from mbkit.kernels.recursions.newton_euler import newton_euler
+
+
+@address_kernel(EVALUATION)
+def inverse_dynamics(space, loaded, q, v, vdot, tau):
+    """The forces that produce vdot."""
+    return newton_euler(
+        space, loaded, q, v, vdot, tau,
+        own.start, own.twist, own.acceleration, own.own_wrench, columns.column_power, own.to_parent,
+    )  # fmt: skip
+
+
+@address_kernel(EVALUATION)
+def forward_dynamics(space, loaded, q, v, tau, vdot):
+    """The accelerations under tau."""
+    tau, vdot = vector(space, tau), vector(space, vdot)
+    return articulated_body(
+        space, loaded, q, v, tau, vdot, tau, False,
+        own.start, own.twist, own.own_bias, columns.column_inertia, columns.column_power,
+        own.to_parent, own.inertia_to_parent, own.from_parent, columns.add_column,
+    )  # fmt: skip
+
+
+@address_kernel(EVALUATION)
+def hybrid_dynamics(space, loaded, q, v, known, found):
+    """What is not prescribed; known holds tau, vdot, prescribed (3 nv), found tau, vdot (2 nv)."""
+    tau, vdot, prescribed = split(space, known, found)
+    return articulated_body(
+        space, loaded, q, v, tau, vdot, prescribed, True,
+        own.start, own.twist, own.own_bias, columns.column_inertia, columns.column_power,
+        own.to_parent, own.inertia_to_parent, own.from_parent, columns.add_column,
+    )  # fmt: skip
+
+
+@address_kernel(EVALUATION)
+def mass_matrix(space, _option, q, _v, _x, M):
+    """M(q)."""
+    return composite_body(
+        space, q, M,
+        own.place, own.column_wrench, columns_power, own.columns_to_parent,
+        own.composite_to_parent,
+    )  # fmt: skip
+
+
+@address_kernel(EVALUATION)
+def twists(space, _option, q, v, _x, out):
+    """Twists of the user's bodies."""
+    return motion.twists(space, q, v, out, own.start, own.twist, own.twist_to_site)
+
+
+@address_kernel(EVALUATION)
+def accelerations(space, _option, q, v, vdot, out):
+    """Rates of the twists of the user's bodies."""
+    return motion.accelerations(
+        space, q, v, vdot, out, own.start, own.twist, own.acceleration, own.rate_to_site
+    )
+
+
+@address_kernel(EVALUATION)
+def jacobian(space, body, q, _v, _x, out):
+    """The Jacobian of one of the user's bodies."""
+    return motion.jacobian(space, body, q, out, own.column_at)
+
+
+@address_kernel(EVALUATION)
+def apply_wrenches(space, _option, q, _v, wrenches, _out):
+    """Wrenches on the user's bodies, left for the dynamics."""
+    return motion.apply_wrenches(space, q, wrenches, True, own.wrench_from_site)

@@ -1,0 +1,1 @@
+"""Recursions in mixed twists."""

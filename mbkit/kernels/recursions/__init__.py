@@ -1,0 +1,1 @@
+"""The algorithms that no representation changes, given the steps in which each writes them."""

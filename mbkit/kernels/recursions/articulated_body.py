@@ -1,0 +1,151 @@
+"""Forward and hybrid dynamics: the articulated-body algorithm, O(n)."""
+
+from mbkit.kernels.compile import as_array, helper
+from mbkit.kernels.evaluation import positions, velocities
+from mbkit.kernels.inertias import articulated_times, subtract_outer
+from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, status
+from mbkit.kernels.validation import all_finite
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    linear,
+    load,
+    pairing,
+    scale,
+    store,
+    subtract,
+)
+
+#: An inertia along S below this part of |S|^2 tr(I) is the rounding of one that is zero.
+NEGLIGIBLE = 1e-13
+
+
+@helper
+def split(space, known, found):
+    """(tau, vdot, prescribed) of hybrid dynamics; what is known is copied to what is found.
+
+    known holds tau, vdot and 1.0 where vdot is prescribed (3 nv); found tau and vdot (2 nv).
+    """
+    nv = bodies(space)[0].num_velocities
+    known = as_array(known, 3 * nv)
+    found = as_array(found, 2 * nv)
+    for k in range(2 * nv):
+        found[k] = known[k]
+    return found[:nv], found[nv:], known[2 * nv :]
+
+
+@helper
+def subtract_applied(body, loaded):
+    """F -= W, W the wrench applied from outside."""
+    if loaded != 0:
+        store(
+            body.F,
+            subtract(angular(body.F), angular(body.wrench)),
+            subtract(linear(body.F), linear(body.wrench)),
+        )
+
+
+@helper
+def eliminate(row, work, body, prescribed, tau, vdot, some, column_inertia, column_power):
+    """For each column S with U = I S: D = 1 / (S.U), u = tau - S.F;  I -= U D U^T,  F += U D u.
+
+    Where vdot is prescribed the column moves as it must: u = -S.F,  F += U vdot.
+    """
+    for c in range(row.num_velocities - 1, -1, -1):
+        k = row.first_velocity + c
+        column = work[k]
+        U = column.U
+        inertia, size = column_inertia(row, body, c, U)
+        column.u = -column_power(row, body, c, angular(body.F), linear(body.F))
+        if some and prescribed[k] != 0.0:
+            a = vdot[k]
+        else:
+            limit = NEGLIGIBLE * size
+            if not inertia > limit:
+                return status(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
+            column.D = 1.0 / inertia
+            column.u += tau[k]
+            subtract_outer(body, column.D, U)
+            a = column.D * column.u
+        accumulate(body.F, scale(a, angular(U)), scale(a, linear(U)))
+    return OK
+
+
+@helper
+def pass_inward(body, parent, to_parent, inertia_to_parent):
+    """I_p += P^T I P,  F_p += P^T (F + I c)."""
+    t, f = articulated_times(body, angular(body.A), linear(body.A))
+    t, f = to_parent(body, parent, add(t, angular(body.F)), add(f, linear(body.F)))
+    accumulate(parent.F, t, f)
+    inertia_to_parent(body, parent)
+
+
+@helper
+def accelerate(row, work, body, parent, prescribed, tau, vdot, some, from_parent, add_column):
+    """A = P A_p + c; then for each column vdot = D (u - U.A),  A += S vdot.
+
+    Where vdot is prescribed, tau = U.A + S.F after A += S vdot, and S.F = -u.
+    """
+    w, u = from_parent(body, parent, angular(parent.A), linear(parent.A))
+    w = add(w, angular(body.A))
+    u = add(u, linear(body.A))
+    for c in range(row.num_velocities):
+        k = row.first_velocity + c
+        column = work[k]
+        if some and prescribed[k] != 0.0:
+            w, u = add_column(row, body, c, vdot[k], w, u)
+            tau[k] = pairing(column.U, w, u) - column.u
+        else:
+            vdot[k] = column.D * (column.u - pairing(column.U, w, u))
+            w, u = add_column(row, body, c, vdot[k], w, u)
+    store(body.A, w, u)
+
+
+@helper
+def articulated_body(
+    space, loaded, q, v, tau, vdot, prescribed, some,
+    start, twist, own_bias, column_inertia, column_power, to_parent, inertia_to_parent,
+    from_parent, add_column,
+):  # fmt: skip
+    """Accelerations vdot under the forces tau; where `some`, prescribed ones and their forces.
+
+    Steps   start, twist: V_i = P V_p + S v, and c into A;  own_bias: M into I, its bias into F;
+            column_inertia: U = I S;  column_power: S.F;  to_parent: P^T F;  inertia_to_parent:
+            I_p += P^T I P;  from_parent: P A;  add_column: A + S vdot.
+    Reads   model, q, v (pointers), tau, prescribed (nv,); where `loaded`, the wrenches in work.
+    Writes  work (R, p, V, A, F, articulated inertias, U, D, u), vdot (nv,); tau where prescribed.
+    Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
+    Source  Kim 2012, tables 3 and 4; Featherstone 2010, (60)-(68). A joint of several velocities is
+            eliminated column by column, last first: every D is a number, no matrix is inverted.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    v = velocities(model, v)
+    state = joint_pass(model, work, positions(model, q), v)
+    if state != OK:
+        return state
+    start(work, scale(-1.0, load(model[0].gravity)))
+    # from the world to the tips: twists and velocity-product terms
+    for i in range(1, model.shape[0]):
+        twist(model, work, i, v)
+        own_bias(model[i], work[i])
+        subtract_applied(work[i], loaded)
+    # from the tips to the world: articulated inertias and bias wrenches
+    for i in range(model.shape[0] - 1, 0, -1):
+        state = eliminate(
+            model[i], work, work[i], prescribed, tau, vdot, some, column_inertia, column_power
+        )
+        if state != OK:
+            return state
+        if model[i].parent != 0:
+            pass_inward(work[i], work[model[i].parent], to_parent, inertia_to_parent)
+    # from the world to the tips: accelerations
+    for i in range(1, model.shape[0]):
+        accelerate(
+            model[i], work, work[i], work[model[i].parent], prescribed, tau, vdot, some,
+            from_parent, add_column,
+        )  # fmt: skip
+    return OK if all_finite(vdot) else status(NOT_FINITE, 0)

@@ -1,0 +1,43 @@
+"""What a recursion does with the columns S of a joint's motion subspace, taken from the scratch."""
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.inertias import articulated_times, trace
+from mbkit.kernels.vectors import add, angular, dot, linear, pairing, scale, store
+
+
+@helper
+def joint_sum(row, body, v):
+    """S v as (angular, linear)."""
+    w = (0.0, 0.0, 0.0)
+    u = (0.0, 0.0, 0.0)
+    for c in range(row.num_velocities):
+        k = row.first_velocity + c
+        S = body.S[c]
+        w = (w[0] + S[0] * v[k], w[1] + S[1] * v[k], w[2] + S[2] * v[k])
+        u = (u[0] + S[3] * v[k], u[1] + S[4] * v[k], u[2] + S[5] * v[k])
+    return w, u
+
+
+@helper
+def add_column(row, body, c, a, w, u):
+    """(w, u) + S a."""
+    S = body.S[c]
+    return add(w, scale(a, angular(S))), add(u, scale(a, linear(S)))
+
+
+@helper
+def column_power(row, body, c, t, f):
+    """S . (t, f)."""
+    return pairing(body.S[c], t, f)
+
+
+@helper
+def column_inertia(row, body, c, U):
+    """U = I S; return S.U, and |S|^2 tr(I), the size of the terms it is the sum of."""
+    S = body.S[c]
+    x = angular(S)
+    y = linear(S)
+    t, f = articulated_times(body, x, y)
+    store(U, t, f)
+    size = dot(x, x) * trace(body.rotational) + dot(y, y) * trace(body.translational)
+    return pairing(S, t, f), size

@@ -1,0 +1,122 @@
+"""Twists, accelerations, Jacobians and wrenches at the frames of the user's bodies."""
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.evaluation import positions, rows, velocities
+from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.layout import SCREW
+from mbkit.kernels.poses import compose, world_pass
+from mbkit.kernels.space import at_rest, bodies, frames, scratch
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import accumulate, angular, linear, store
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def twists(space, q, v, out, start, twist, twist_to_site):
+    """Twist of each of the user's bodies, out (bodies + 1, 6).
+
+    Steps   start, twist: V_i = P V_p + S v;  twist_to_site: V at a frame that sits on the body.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    sites = frames(space)
+    v = velocities(model, v)
+    state = joint_pass(model, work, positions(model, q), v)
+    if state != OK:
+        return state
+    start(work, _ZERO)
+    for i in range(1, model.shape[0]):
+        twist(model, work, i, v)
+    out = rows(out, sites.shape[0], 6)
+    for b in range(sites.shape[0]):
+        body = work[sites[b].row]
+        w, u = twist_to_site(body, sites[b], angular(body.V), linear(body.V))
+        store(out[b], w, u)
+    return OK
+
+
+@helper
+def accelerations(space, q, v, vdot, out, start, twist, acceleration, rate_to_site):
+    """Component-wise rate of the twist of each of the user's bodies, out (bodies + 1, 6).
+
+    Steps   start, twist, acceleration: A_i = P A_p + S vdot + c;  rate_to_site: the rate of the
+            twist at a frame that sits on the body.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    sites = frames(space)
+    v = velocities(model, v)
+    vdot = velocities(model, vdot)
+    state = joint_pass(model, work, positions(model, q), v)
+    if state != OK:
+        return state
+    start(work, _ZERO)
+    for i in range(1, model.shape[0]):
+        twist(model, work, i, v)
+        acceleration(model, work, i, vdot)
+    out = rows(out, sites.shape[0], 6)
+    for b in range(sites.shape[0]):
+        body = work[sites[b].row]
+        w, u = rate_to_site(body, sites[b], angular(body.V), angular(body.A), linear(body.A))
+        store(out[b], w, u)
+    return OK
+
+
+@helper
+def jacobian(space, body, q, out, column_at):
+    """J of one of the user's bodies, V = J v, out (6, nv): one column a velocity that carries it.
+
+    Steps   column_at: the column of S, given in body j, for a body at (here.R, here.p).
+    """
+    model = bodies(space)
+    work = scratch(space)
+    state = joint_pass(model, work, positions(model, q), at_rest(space))
+    if state != OK:
+        return state
+    world_pass(model, work)
+    site = frames(space)[body]
+    # the pose of the user's frame, in the room that row 0 has and never uses
+    here = work[0]
+    i = site.row
+    compose(work[i].world_R, work[i].world_p, site.R, site.p, here.R, here.p)
+    out = rows(out, 6, model[0].num_velocities)
+    out[:, :] = 0.0
+    while i != 0:
+        row = model[i]
+        for c in range(row.num_velocities):
+            if row.kind == SCREW:
+                w = (0.0, 0.0, row.rate)
+                u = (0.0, 0.0, row.lead)
+            else:
+                w = angular(work[i].S[c])
+                u = linear(work[i].S[c])
+            w, u = column_at(here, work[i], w, u)
+            store(out[:, row.first_velocity + c], w, u)
+        i = row.parent
+    return OK
+
+
+@helper
+def apply_wrenches(space, q, wrenches, needs_poses, wrench_from_site):
+    """Leave the wrenches on the user's bodies (bodies + 1, 6) where dynamics will find them.
+
+    Steps   wrench_from_site: the same wrench at the frame of the row.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    if needs_poses:
+        state = joint_pass(model, work, positions(model, q), at_rest(space))
+        if state != OK:
+            return state
+        world_pass(model, work)
+    for i in range(model.shape[0]):
+        store(work[i].wrench, _ZERO, _ZERO)
+    sites = frames(space)
+    wrenches = rows(wrenches, sites.shape[0], 6)
+    for b in range(1, sites.shape[0]):
+        body = work[sites[b].row]
+        W = wrenches[b]
+        t, f = wrench_from_site(body, sites[b], angular(W), linear(W))
+        accumulate(body.wrench, t, f)
+    return OK

@@ -1,0 +1,48 @@
+"""Inverse dynamics: the recursive Newton-Euler algorithm."""
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.evaluation import positions, velocities
+from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import accumulate, angular, linear, load, scale
+
+
+@helper
+def newton_euler(
+    space, loaded, q, v, vdot, tau, start, twist, acceleration, own_wrench, column_power, to_parent
+):
+    """Forces tau that produce vdot: M vdot + b = tau.
+
+    Steps   start, twist, acceleration: V_i = P V_p + S v,  A_i = P A_p + S vdot + c;
+            own_wrench: F = M A + bias - W;  column_power: S.F;  to_parent: P^T F.
+    Reads   model, q, v, vdot; where `loaded`, the wrenches applied to the bodies in work.
+    Writes  work (R, p, V, A, F), tau (nv,).
+    Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
+    Source  Kim 2012, table 2; Mueller 2018, (65) to (76) with the applied wrench subtracted.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    v = velocities(model, v)
+    vdot = velocities(model, vdot)
+    state = joint_pass(model, work, positions(model, q), v)
+    if state != OK:
+        return state
+    start(work, scale(-1.0, load(model[0].gravity)))
+    # from the world to the tips: motion, and the wrench that each body alone needs
+    for i in range(1, model.shape[0]):
+        twist(model, work, i, v)
+        acceleration(model, work, i, vdot)
+        own_wrench(model[i], work[i], loaded)
+    # from the tips to the world: forces along the joints, wrenches to the parents
+    for i in range(model.shape[0] - 1, 0, -1):
+        row = model[i]
+        body = work[i]
+        parent = work[row.parent]
+        t = angular(body.F)
+        f = linear(body.F)
+        for c in range(row.num_velocities):
+            tau[row.first_velocity + c] = column_power(row, body, c, t, f)
+        t, f = to_parent(body, parent, t, f)
+        accumulate(parent.F, t, f)
+    return OK

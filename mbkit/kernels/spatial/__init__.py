@@ -1,0 +1,1 @@
+"""Recursions in spatial twists."""

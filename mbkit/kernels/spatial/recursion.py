@@ -1,0 +1,190 @@
+"""The steps of the recursions in spatial twists.
+
+P = I: twists, wrenches and inertias of all bodies are measured at the world's origin in the world's
+axes, and add as they are. S^s = Ad_C S,  c = ad_V S^s v + Ad_C S-dot v,  bias wrench -ad_V^T M V,
+M^s = Ad_C^-T M Ad_C^-1.
+Source: Mueller 2018, (30), (69), (71).
+"""
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.inertias import (
+    add_articulated,
+    add_rigid,
+    gyroscopic,
+    rigid_times,
+    set_moved_rigid,
+    set_rigid,
+)
+from mbkit.kernels.layout import SCREW
+from mbkit.kernels.poses import set_identity, set_world_pose
+from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    cross,
+    linear,
+    load,
+    motion_bracket,
+    motion_to_parent,
+    scale,
+    store,
+    subtract,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def start(work, acceleration):
+    """The world is where it is, stands still, and is accelerated as it is told."""
+    set_identity(work[0])
+    store(work[0].V, _ZERO, _ZERO)
+    store(work[0].A, _ZERO, acceleration)
+
+
+@helper
+def from_parent(body, parent, w, u):
+    """(w, u)."""
+    return w, u
+
+
+@helper
+def to_parent(body, parent, t, f):
+    """(t, f)."""
+    return t, f
+
+
+@helper
+def move_subspace(row, body):
+    """S becomes Ad_C S, S-dot v becomes Ad_C S-dot v."""
+    R = body.world_R
+    p = body.world_p
+    if row.kind == SCREW:
+        z = (R[0, 2], R[1, 2], R[2, 2])
+        w = scale(row.rate, z)
+        store(body.S[0], w, add(scale(row.lead, z), cross(load(p), w)))
+        return
+    for c in range(row.num_velocities):
+        w, u = motion_to_parent(R, p, angular(body.S[c]), linear(body.S[c]))
+        store(body.S[c], w, u)
+    w, u = motion_to_parent(R, p, angular(body.bias), linear(body.bias))
+    store(body.bias, w, u)
+
+
+@helper
+def twist(model, work, i, v):
+    """V = V_p + S v;  A = ad_V S v + S-dot v, what the joint adds to the acceleration."""
+    row = model[i]
+    body = work[i]
+    parent = work[row.parent]
+    set_world_pose(parent, body)
+    move_subspace(row, body)
+    x, y = joint_sum(row, body, v)
+    w = add(angular(parent.V), x)
+    u = add(linear(parent.V), y)
+    store(body.V, w, u)
+    a, b = motion_bracket(w, u, x, y)
+    if row.kind != SCREW:
+        a = add(a, angular(body.bias))
+        b = add(b, linear(body.bias))
+    store(body.A, a, b)
+
+
+@helper
+def acceleration(model, work, i, vdot):
+    """A = A_p + S vdot + what `twist` left in A."""
+    row = model[i]
+    body = work[i]
+    parent = work[row.parent]
+    x, y = joint_sum(row, body, vdot)
+    accumulate(body.A, add(angular(parent.A), x), add(linear(parent.A), y))
+
+
+@helper
+def own_wrench(row, body, loaded):
+    """F = M A - ad_V^T M V - W, W the wrench applied from outside."""
+    set_moved_rigid(row, body.world_R, body.world_p, body)
+    t, f = rigid_times(body, angular(body.A), linear(body.A))
+    x, y = gyroscopic(body, angular(body.V), linear(body.V))
+    t = add(t, x)
+    f = add(f, y)
+    if loaded != 0:
+        t = subtract(t, angular(body.wrench))
+        f = subtract(f, linear(body.wrench))
+    store(body.F, t, f)
+
+
+@helper
+def own_bias(row, body):
+    """I = M,  F = -ad_V^T M V."""
+    set_moved_rigid(row, body.world_R, body.world_p, body)
+    set_rigid(body, body)
+    t, f = gyroscopic(body, angular(body.V), linear(body.V))
+    store(body.F, t, f)
+
+
+@helper
+def inertia_to_parent(body, parent):
+    """I_p += I."""
+    add_articulated(body, parent)
+
+
+# ------------------------------------------------------------------------------ mass matrix
+
+
+@helper
+def place(model, work, i):
+    """Pose in the world, motion subspace and rigid inertia."""
+    row = model[i]
+    body = work[i]
+    if i == 0:
+        set_identity(body)
+    else:
+        set_world_pose(work[row.parent], body)
+        move_subspace(row, body)
+    set_moved_rigid(row, body.world_R, body.world_p, body)
+
+
+@helper
+def column_wrench(row, body, c):
+    """I S."""
+    return rigid_times(body, angular(body.S[c]), linear(body.S[c]))
+
+
+@helper
+def columns_to_parent(body, parent, F):
+    """F: nothing changes on the way."""
+
+
+@helper
+def composite_to_parent(body, parent):
+    """I_p += I."""
+    add_rigid(body, parent)
+
+
+# ------------------------------------------------------------------- frames of the user's bodies
+
+
+@helper
+def twist_to_site(body, site, w, u):
+    """V: it does not depend on where the frame of the body sits."""
+    return w, u
+
+
+@helper
+def rate_to_site(body, site, velocity, w, u):
+    """A: nor does its rate."""
+    return w, u
+
+
+@helper
+def column_at(here, body, w, u):
+    """Ad_C_j S. Source: Mueller 2018, (28)."""
+    return motion_to_parent(body.world_R, body.world_p, w, u)
+
+
+@helper
+def wrench_from_site(body, site, t, f):
+    """W."""
+    return t, f

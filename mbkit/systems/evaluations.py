@@ -1,0 +1,64 @@
+"""What a system can compute, as data: a compiled function, its arguments, its result."""
+
+from __future__ import annotations
+
+import attrs
+
+__all__ = [
+    "ACCELERATIONS",
+    "APPLY_WRENCHES",
+    "DIFFERENCE",
+    "ENERGIES",
+    "FORWARD_DYNAMICS",
+    "HYBRID_DYNAMICS",
+    "INVERSE_DYNAMICS",
+    "JACOBIAN",
+    "MASS_MATRIX",
+    "MOMENTUM",
+    "POSES",
+    "RETRACT",
+    "TWISTS",
+    "Evaluation",
+]
+
+
+@attrs.frozen
+class Evaluation:
+    """A function of the form of `mbkit.kernels.evaluation`, and what it is given.
+
+    Attributes
+    ----------
+    function : str
+        Its name.
+    arguments : tuple of str
+        What its vectors q, v and x are; "" for one that it does not read.
+    result : str
+        What it writes; `Arguments.shape` has the shape.
+    entry : str
+        The kernel of `mbkit.kernels.entries` that calls it for one sample; "" if it is always
+        called as for several.
+    module : str
+        Where it is, below `mbkit.kernels`; "" if the representation has it.
+    """
+
+    function: str
+    arguments: tuple[str, str, str]
+    result: str
+    entry: str = ""
+    module: str = ""
+
+
+INVERSE_DYNAMICS = Evaluation("inverse_dynamics", ("q", "v", "vdot"), "tau", "dynamics")
+FORWARD_DYNAMICS = Evaluation("forward_dynamics", ("q", "v", "tau"), "vdot", "dynamics")
+HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found")
+MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
+TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
+ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")
+JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
+APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
+
+POSES = Evaluation("poses", ("q", "", ""), "poses", "placement", "poses")
+RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "retract", "configuration")
+DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "v", "difference", "configuration")
+ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "", "energy")
+MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "", "energy")

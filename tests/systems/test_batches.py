@@ -1,0 +1,195 @@
+"""Leading axes: the same numbers as one by one, on all cores, with failures by index."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.trees import random_mechanism, random_state
+
+COUNT = 70  # several chunks, the last of another length
+
+REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
+
+
+@pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
+def case(request):
+    """A tree of every kind of joint, and many states of it."""
+    rng = np.random.default_rng(11)
+    coordinates = mb.RelativeCoordinates(representation=request.param)
+    system = random_mechanism(rng, 9, reach=4).assemble(coordinates)
+    states = [random_state(rng, system) for _ in range(COUNT)]
+    names = ("q", "v", "vdot", "tau", "wrenches")
+    return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
+
+
+#: Each method as a call of a system and its arguments by name.
+METHODS = {
+    "poses": lambda s, a, **k: s.poses(a["q"], **k),
+    "twists": lambda s, a, **k: s.twists(a["q"], a["v"], **k),
+    "accelerations": lambda s, a, **k: s.accelerations(a["q"], a["v"], a["vdot"], **k),
+    "jacobian": lambda s, a, **k: s.jacobian(s.body_names[-1], a["q"], **k),
+    "retract": lambda s, a, **k: s.retract(a["q"], a["v"], **k),
+    "difference": lambda s, a, **k: s.difference(a["q"], a["q"][..., ::1], **k),
+    "inverse_dynamics": lambda s, a, **k: s.inverse_dynamics(a["q"], a["v"], a["vdot"], **k),
+    "loaded inverse_dynamics": lambda s, a, **k: s.inverse_dynamics(
+        a["q"], a["v"], a["vdot"], a["wrenches"], **k
+    ),
+    "forward_dynamics": lambda s, a, **k: s.forward_dynamics(a["q"], a["v"], a["tau"], **k),
+    "loaded forward_dynamics": lambda s, a, **k: s.forward_dynamics(
+        a["q"], a["v"], a["tau"], a["wrenches"], **k
+    ),
+    "bias_force": lambda s, a, **k: s.bias_force(a["q"], a["v"], **k),
+    "mass_matrix": lambda s, a, **k: s.mass_matrix(a["q"], **k),
+}
+
+WITHOUT_OUT = {
+    "kinetic_energy": lambda s, a: s.kinetic_energy(a["q"], a["v"]),
+    "potential_energy": lambda s, a: s.potential_energy(a["q"]),
+    "momentum": lambda s, a: s.momentum(a["q"], a["v"]),
+    "centre_of_mass": lambda s, a: s.centre_of_mass(a["q"]),
+    "hybrid_dynamics": lambda s, a: np.stack(
+        s.hybrid_dynamics(
+            a["q"], a["v"], tau=a["tau"], vdot=a["vdot"], prescribed=s.joint_names[::2],
+            wrenches=a["wrenches"],
+        ),
+        axis=-1,
+    ),
+}  # fmt: skip
+
+
+def one(arguments, k):
+    """The arguments of sample k."""
+    return {name: rows[k] for name, rows in arguments.items()}
+
+
+@pytest.mark.parametrize("method", [*METHODS, *WITHOUT_OUT])
+def test_a_batch_is_its_samples(case, method):
+    """Bit by bit, for one axis and for two."""
+    system, arguments = case
+    call = METHODS.get(method) or WITHOUT_OUT[method]
+    expected = np.array([call(system, one(arguments, k)) for k in range(COUNT)])
+    np.testing.assert_array_equal(call(system, arguments), expected)
+    folded = {name: rows.reshape((7, 10, *rows.shape[1:])) for name, rows in arguments.items()}
+    np.testing.assert_array_equal(
+        call(system, folded), expected.reshape((7, 10, *expected.shape[1:]))
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_batch_is_written_to_out(case, method):
+    """Which must fit, with its leading axes."""
+    system, arguments = case
+    expected = METHODS[method](system, arguments)
+    out = np.empty_like(expected)
+    assert METHODS[method](system, arguments, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+    with pytest.raises(mb.ShapeError, match=rf"'out' must be .* shape \({COUNT}, "):
+        METHODS[method](system, arguments, out=expected[0].copy())
+
+
+def test_leading_axes_broadcast(case):
+    """One configuration, many velocities; a grid of both."""
+    system, arguments = case
+    q, v, vdot = (arguments[name] for name in ("q", "v", "vdot"))
+    found = system.inverse_dynamics(q[0], v, vdot)
+    for k in (0, 1, COUNT - 1):
+        np.testing.assert_array_equal(found[k], system.inverse_dynamics(q[0], v[k], vdot[k]))
+    grid = system.inverse_dynamics(q[:3, None], v[:4], vdot[0])
+    assert grid.shape == (3, 4, system.nv)
+    np.testing.assert_array_equal(grid[2, 1], system.inverse_dynamics(q[2], v[1], vdot[0]))
+    with pytest.raises(mb.ShapeError, match=r"do not broadcast: q \(3,\), v \(4,\)"):
+        system.twists(q[:3], v[:4])
+
+
+def test_an_empty_batch_has_an_empty_result(case):
+    """No samples, no results, no error."""
+    system, arguments = case
+    none = {name: rows[:0] for name, rows in arguments.items()}
+    assert system.mass_matrix(none["q"]).shape == (0, system.nv, system.nv)
+    assert system.forward_dynamics(none["q"], none["v"]).shape == (0, system.nv)
+
+
+def test_a_failing_sample_is_named_and_the_others_are_returned_on_request(case):
+    """By its index in the batch axes; the first of several."""
+    system, arguments = case
+    q, v, tau = (arguments[name].copy() for name in ("q", "v", "tau"))
+    tau[[33, 60]] = np.nan
+    with pytest.raises(mb.NotFiniteError, match=r"tau\[0\] of joint .* is nan.*At sample \(33,\)"):
+        system.forward_dynamics(q, v, tau)
+    shaped = [rows.reshape((7, 10, -1)) for rows in (q, v, tau)]
+    with pytest.raises(mb.NotFiniteError, match=r"At sample \(3, 3\)"):
+        system.forward_dynamics(*shaped)
+    found = system.forward_dynamics(q, v, tau, on_error="nan")
+    good = np.delete(np.arange(COUNT), [33, 60])
+    assert np.isnan(found[[33, 60]]).all()
+    np.testing.assert_array_equal(found[good], system.forward_dynamics(q[good], v[good], tau[good]))
+    assert np.isnan(system.forward_dynamics(q[33], v[33], tau[33], on_error="nan")).all()
+    with pytest.raises(mb.UsageError, match="on_error must be 'raise' or 'nan', got 'skip'"):
+        system.forward_dynamics(q, v, tau, on_error="skip")
+
+
+def test_typed_values_are_of_one_sample(case):
+    """A tuple of twists has no batch axes."""
+    system, arguments = case
+    with pytest.raises(mb.UsageError, match=r"batch axes \(70,\)"):
+        system.twists(arguments["q"], arguments["v"], typed=True)
+
+
+@attrs.frozen
+class Fragile(mb.Joint):
+    """A slide along x that breaks where it is told, in Python."""
+
+    name: str
+    breaks_at: float
+    error: type[BaseException] = ValueError
+
+    num_positions = 1
+    num_velocities = 1
+
+    def pose(self, q):
+        """Shift along x."""
+        if q[0] == self.breaks_at:
+            raise self.error(f"broken at {q[0]}")
+        return mb.spatial.translation((q[0], 0.0, 0.0))
+
+    def motion_subspace(self, q):
+        """Along x."""
+        return np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]]).T
+
+    def bias(self, q, v):
+        """None."""
+        return np.zeros(6)
+
+
+def fragile_system(error=ValueError):
+    """A ball on a fragile slide."""
+    mech = mb.Mechanism("fragile")
+    ball = mech.add_body(mb.Body("ball", inertia=mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(Fragile("slide", 5.0, error), mech.world, ball)
+    return mech.assemble()
+
+
+def test_an_exception_of_a_joint_in_python_comes_out_as_itself():
+    """With the joint's name and the sample's index; the others are there on request."""
+    system = fragile_system()
+    q = np.arange(40.0)[:, None]
+    v, tau = np.zeros((40, 1)), np.ones((40, 1))
+    with pytest.raises(ValueError, match=r"broken at 5\.0") as caught:
+        system.forward_dynamics(q, v, tau)
+    notes = "".join(caught.value.__notes__)
+    assert "joint 'slide'" in notes
+    assert "sample (5,)" in notes
+    found = system.forward_dynamics(q, v, tau, on_error="nan")
+    assert np.flatnonzero(np.isnan(found[:, 0])).tolist() == [5]
+
+
+def test_ctrl_c_in_a_joint_is_never_a_number():
+    """Whatever was asked to happen to samples that fail."""
+    system = fragile_system(KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        system.forward_dynamics(np.arange(9.0)[:, None], np.zeros(1), on_error="nan")
+    with pytest.raises(KeyboardInterrupt):
+        system.forward_dynamics(np.array([5.0]), np.zeros(1), on_error="nan")
