@@ -48,6 +48,7 @@ from mbkit.results import Result as Result
 from mbkit.simulation import simulate as simulate
 from mbkit.spatial import SpatialInertia as SpatialInertia
 from mbkit.systems import System as System
+from mbkit.topology import BodyPath as BodyPath
 from mbkit.topology import Topology as Topology
 
 __version__ = "0.1.0"
