@@ -47,6 +47,7 @@ from mbkit.representations import Representation as Representation
 from mbkit.results import Result as Result
 from mbkit.simulation import simulate as simulate
 from mbkit.spatial import SpatialInertia as SpatialInertia
+from mbkit.systems import MassFactor as MassFactor
 from mbkit.systems import System as System
 from mbkit.topology import BodyPath as BodyPath
 from mbkit.topology import Topology as Topology
