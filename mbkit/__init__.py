@@ -59,7 +59,9 @@ from mbkit.spatial import Acceleration as Acceleration
 from mbkit.spatial import SpatialInertia as SpatialInertia
 from mbkit.spatial import Twist as Twist
 from mbkit.spatial import Wrench as Wrench
+from mbkit.systems import MassFactor as MassFactor
 from mbkit.systems import System as System
+from mbkit.topology import BodyPath as BodyPath
 from mbkit.topology import Topology as Topology
 
 __version__ = "0.1.0"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, final
 import attrs
 import numpy as np
 
+from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import TopologyError, UsageError
 from mbkit.representations import BodyFixed, Representation
@@ -31,6 +32,22 @@ class RelativeCoordinates:
     ----------
     representation : Representation
         In which twists are written and the recursions run.
+    body_frames : {"joint", "user", "com", "world"}
+        In which frames of the bodies the recursions run inside. It changes no result but for
+        rounding: poses, twists, Jacobians, accelerations and wrenches are those of the user's
+        frames, and q, v, tau and the mass matrix know of no frames.
+
+        - "joint": the frame of the body's joint, with a screw along its z axis; the fastest.
+        - "user": the frame of the user's body on the joint.
+        - "com": in the centre of mass of all that is fixed to the body, with the axes of "user";
+          a body without mass has the frame of its joint.
+        - "world": the frame that is the world's in the reference configuration, so that a joint's
+          screw in its body is its screw in the world.
+
+    Notes
+    -----
+    The choices are those of Mueller 2018 ("Screw and Lie group theory in multibody dynamics",
+    Multibody Syst. Dyn. 42), section 4.4.
 
     Examples
     --------
@@ -40,9 +57,12 @@ class RelativeCoordinates:
     >>> joint = mech.add_joint(mb.SphericalJoint("tip"), mech.world, body)
     >>> mech.assemble(mb.RelativeCoordinates())
     <System 'top': 1 bodies, nq=4, nv=3, body_fixed>
+    >>> mech.assemble(mb.RelativeCoordinates(body_frames="com")).arrays.bodies["first_moment"][1]
+    array([0., 0., 0.])
     """
 
     representation: Representation = attrs.field(factory=BodyFixed)
+    body_frames: str = attrs.field(default="joint")
 
     @representation.validator
     def _check_representation(self, _attribute: object, representation: object) -> None:
@@ -50,6 +70,14 @@ class RelativeCoordinates:
             raise UsageError(
                 f"RelativeCoordinates: representation must be an mbkit.Representation, got "
                 f"{representation!r}; for example mbkit.BodyFixed()."
+            )
+
+    @body_frames.validator
+    def _check_body_frames(self, _attribute: object, body_frames: object) -> None:
+        if not isinstance(body_frames, str) or body_frames not in BODY_FRAMES:
+            raise UsageError(
+                "RelativeCoordinates: body_frames must be one of "
+                f"{', '.join(map(repr, BODY_FRAMES))}, got {body_frames!r}."
             )
 
     def assemble(self, mechanism: Mechanism) -> System:
@@ -81,7 +109,7 @@ class RelativeCoordinates:
         joints = {name: edge.joint for name, edge in mechanism.joints.items()}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
-        arrays = assemble_rows(mechanism, topology, positions, velocities)
+        arrays = assemble_rows(mechanism, topology, positions, velocities, self.body_frames)
         nq = sum(joint.num_positions for joint in joints.values())
         nv = sum(joint.num_velocities for joint in joints.values())
         return System(

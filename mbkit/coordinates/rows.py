@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.coordinates.body_frames import frames_in_joints, set_seat
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.systems.arrays import SystemArrays, fill_table
 
@@ -22,14 +23,16 @@ def assemble_rows(
     topology: Topology,
     positions: dict[str, slice],
     velocities: dict[str, slice],
+    body_frames: str = "joint",
 ) -> SystemArrays:
-    """Return the rows of a tree in canonical frames.
+    """Return the rows of a tree.
 
-    The frame of a row is its joint's canonical frame on the child's side; bodies behind a joint
-    without velocities share the row of their parent. With C = S_pred T(q) S_succ^-1 and the
+    The frame of a row is first its joint's canonical frame on the child's side; bodies behind a
+    joint without velocities share the row of their parent. With C = S_pred T(q) S_succ^-1 and the
     joint's form in its canonical frame, T = K T' K^-1, a row's joint is placed at S_pred K in the
     predecessor, and its body sits at (S_succ K)^-1. Where the tree goes from successor to
-    predecessor the two change places and T' is inverted.
+    predecessor the two change places and T' is inverted. Then every row moves to the frame that was
+    chosen for it.
 
     Parameters
     ----------
@@ -39,6 +42,8 @@ def assemble_rows(
         A tree in regular numbering.
     positions, velocities : dict
         Where each joint's entries stand in q and v.
+    body_frames : {"user", "joint", "com", "world"}
+        See `mbkit.RelativeCoordinates`.
 
     Returns
     -------
@@ -82,6 +87,11 @@ def assemble_rows(
             joints.append(joint)
         index, pose = seats[child]
         inertias[index] = inertias[index] + mechanism.bodies[child].inertia.transformed(pose)
+    if body_frames != "joint":
+        chosen = frames_in_joints(body_frames, mechanism, topology, seats, inertias)
+        owners += _move_rows(bodies, chosen)
+        inertias = [each.transformed(inverse(B)) for each, B in zip(inertias, chosen, strict=True)]
+        seats = {name: (i, inverse(chosen[i]) @ pose) for name, (i, pose) in seats.items()}
     for row, inertia in zip(bodies, inertias, strict=True):
         _set_inertia(row, inertia)
     _set_totals(bodies[0], mechanism, positions, velocities)
@@ -102,6 +112,17 @@ def _joint(mechanism: Mechanism, name: str) -> Joint:
 def _place(row: Any, C: Any) -> None:
     row["R"] = C[:3, :3]
     row["p"] = C[:3, 3]
+
+
+def _move_rows(bodies: Any, frames: list[Any]) -> list[Any]:
+    """Give each row a frame, by its pose in the row's canonical frame; return what it points to."""
+    owners: list[Any] = []
+    for row, B in zip(bodies[1:], frames[1:], strict=True):
+        place = np.eye(4)
+        place[:3, :3], place[:3, 3] = row["R"], row["p"]
+        _place(row, inverse(frames[row["parent"]]) @ place)
+        owners += set_seat(row, B)
+    return owners
 
 
 def _set_joint(row: Any, joint: Joint, sign: float) -> list[Any]:

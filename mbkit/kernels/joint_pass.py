@@ -6,19 +6,31 @@ The recursions start from what it leaves in the scratch memory and never look at
 import math
 
 from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
-from mbkit.kernels.layout import SCREW, STAGE_P, STAGE_R, STAGE_SIZE
+from mbkit.kernels.layout import (
+    SCREW,
+    SEAT_P,
+    SEAT_SIZE,
+    SEATED_SCREW,
+    STAGE_P,
+    STAGE_R,
+    STAGE_SIZE,
+    TABLE,
+)
 from mbkit.kernels.status import JOINT_FAILED, OK, WRONG_LENGTH, status
 from mbkit.kernels.validation import check_positions, check_velocities
 from mbkit.kernels.vectors import (
     angular,
     linear,
     load,
+    motion_to_child,
     motion_to_parent,
     rotate,
     rotate_back,
     scale,
     store,
 )
+
+_ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
@@ -92,13 +104,51 @@ def move_by_table(row, body, q, v, stage):
 
 
 @helper
+def take_seat(row, body):
+    """From the joint's frame to the body's: C becomes C B, S and S-dot v become Ad_B^-1 of them."""
+    seat = floats_at(row.seat, SEAT_SIZE)
+    R = seat[:SEAT_P].reshape((3, 3))
+    p = seat[SEAT_P:]
+    shift = rotate(body.R, load(p))
+    for j in range(3):
+        body.p[j] += shift[j]
+        # row j of R_C R_B is R_B^T times row j of R_C
+        turned = rotate_back(R, (body.R[j, 0], body.R[j, 1], body.R[j, 2]))
+        body.R[j, 0] = turned[0]
+        body.R[j, 1] = turned[1]
+        body.R[j, 2] = turned[2]
+    w, u = motion_to_child(R, p, angular(body.bias), linear(body.bias))
+    store(body.bias, w, u)
+    for k in range(row.num_velocities):
+        w, u = motion_to_child(R, p, angular(body.S[k]), linear(body.S[k]))
+        store(body.S[k], w, u)
+
+
+@helper
+def move_seated(row, body, q, v, stage):
+    """Pose, S and S-dot v of a joint whose body has another frame."""
+    state = OK
+    if row.kind == SEATED_SCREW:
+        place_screw(row, body, q[row.first_position])
+        store(body.S[0], (0.0, 0.0, row.rate), (0.0, 0.0, row.lead))
+        store(body.bias, _ZERO, _ZERO)
+    else:
+        state = move_by_table(row, body, q, v, stage)
+    take_seat(row, body)
+    return state
+
+
+@helper
 def joint_pass(model, work, q, v):
-    """Write R, p (pose in the parent), S and the bias S-dot v of every body."""
+    """Write R, p (pose in the parent), and but for screws of kind SCREW, S and the bias S-dot v."""
     stage = floats_at(work[0].slot, STAGE_SIZE)
     for i in range(1, model.shape[0]):
         if model[i].kind == SCREW:
             place_screw(model[i], work[i], q[model[i].first_position])
-        elif move_by_table(model[i], work[i], q, v, stage) != OK:
+        elif model[i].kind == TABLE:
+            if move_by_table(model[i], work[i], q, v, stage) != OK:
+                return status(JOINT_FAILED, i)
+        elif move_seated(model[i], work[i], q, v, stage) != OK:
             return status(JOINT_FAILED, i)
     return OK
 

@@ -1,8 +1,9 @@
 """The arrays every algorithm works on: one row a body of the model, and one of scratch memory.
 
 Body 0 is the world, and ``parent[i] < i``. Frames are canonical: the frame of body i is the frame
-of its joint on the body's side, moved so that a screw reads (0, 0, rate, 0, 0, lead). Bodies joined
-by fixed joints are one body here; where each of the user's bodies sits is in `FRAME`.
+of its joint on the body's side, moved so that a screw reads (0, 0, rate, 0, 0, lead). Where another
+frame was chosen for a body, it has a constant pose in the canonical one, its seat. Bodies joined by
+fixed joints are one body here; where each of the user's bodies sits is in `FRAME`.
 """
 
 import numpy as np
@@ -10,9 +11,12 @@ import numpy as np
 _i8 = np.int64
 _f8 = np.float64
 
-#: Kinds of joints: a screw, computed in place, or any other, called through the table.
+#: Kinds of joints: a screw, computed in place, or any other, called through the table; the same
+#: where the body's frame is not the joint's. Of all but the first, S is in the scratch memory.
 SCREW = 0
 TABLE = 1
+SEATED_SCREW = 2
+SEATED_TABLE = 3
 
 #: The model. `R`, `p` place the joint's frame on the parent's side in the parent's frame. The
 #: inertia is taken about the origin of the body's own frame, in its axes.
@@ -44,9 +48,14 @@ BODY = np.dtype(
         ("dexp_inv", _i8),
         ("constraint_wrenches", _i8),
         ("parameters", _i8),
+        ("seat", _i8),  # address of R (by rows), p: the body's frame in its joint's, where seated
     ],
     align=True,
 )
+
+#: What a seat is made of.
+SEAT_P = 9
+SEAT_SIZE = 12
 
 #: Scratch. The first fields belong to body i, the last to velocity k: a moving body has at least
 #: one velocity, so that one array of ``1 + max(bodies, nv)`` rows holds both. In the order in which

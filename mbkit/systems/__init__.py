@@ -1,5 +1,6 @@
 """Systems: equations of motion as frozen arrays and one twist representation."""
 
+from mbkit.systems.mass_factor import MassFactor as MassFactor
 from mbkit.systems.system import System as System
 
-__all__ = ["System"]
+__all__ = ["MassFactor", "System"]

@@ -19,6 +19,7 @@ from mbkit.systems.evaluations import (
     MOMENTUM,
 )
 from mbkit.systems.kinematics import Floats, Kinematics
+from mbkit.systems.mass_factor import MassFactor, factorise
 
 __all__ = ["System"]
 
@@ -266,6 +267,27 @@ class System(Kinematics):
         """
         M = empty((self.nv, self.nv)) if out is None else out
         return self._mass_matrix(q, M, out, on_error)
+
+    def mass_factor(self, q: ArrayLike) -> MassFactor:
+        """Return the mass matrix as ``L^T D L`` with the sparsity of the tree.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,)
+            Configuration.
+
+        Returns
+        -------
+        MassFactor
+            The factors, and solutions with them. Cost: O(nv depth^2).
+
+        Raises
+        ------
+        SingularMassMatrixError
+            If a joint can move without moving any inertia; it is named. An inertia below 1e-13 of
+            that of all bodies beyond the joint counts as none.
+        """
+        return factorise(self, q)
 
     def bias_force(
         self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"

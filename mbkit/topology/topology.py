@@ -7,6 +7,7 @@ from typing import final
 import attrs
 
 from mbkit.errors import NameUnknownError, suggestion
+from mbkit.topology.path import BodyPath
 
 __all__ = ["WORLD", "Topology"]
 
@@ -118,8 +119,178 @@ class Topology:
         ------
         NameUnknownError
             If there is no such body.
+
+        Examples
+        --------
+        >>> walker = Topology(
+        ...     bodies=("world", "base", "arm", "hand", "leg"),
+        ...     parent=(-1, 0, 1, 2, 1),
+        ...     joint_of_body=("", "float", "shoulder", "wrist", "hip"),
+        ...     reversed=(False, False, False, False, True),
+        ...     freedoms=(0, 6, 1, 1, 1),
+        ... )
+        >>> walker.subtree("arm")
+        ('arm', 'hand')
         """
         first = last = self.number(body)
         while last + 1 < len(self.bodies) and self.parent[last + 1] >= first:
             last += 1
         return self.bodies[first : last + 1]
+
+    def children(self, body: str) -> tuple[str, ...]:
+        """Return the bodies whose parent a body is.
+
+        Parameters
+        ----------
+        body : str
+            Its name; "world" for the bodies that the world carries.
+
+        Returns
+        -------
+        tuple of str
+            Names in regular numbering, which is the order in which their joints were added; empty
+            for a body at the end of a branch.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("walker")
+        >>> base, arm, leg = (mech.add_body(mb.Body(name)) for name in ("base", "arm", "leg"))
+        >>> _ = mech.add_joint(mb.FreeJoint("float"), "world", base)
+        >>> _ = mech.add_joint(mb.RevoluteJoint("shoulder"), base, arm)
+        >>> _ = mech.add_joint(mb.RevoluteJoint("hip"), leg, base)
+        >>> mech.topology().children("base")
+        ('arm', 'leg')
+        """
+        number = self.number(body)
+        pairs = zip(self.bodies, self.parent, strict=True)
+        return tuple(name for name, parent in pairs if parent == number)
+
+    def depth(self, body: str) -> int:
+        """Return the number of joints between a body and the world.
+
+        Parameters
+        ----------
+        body : str
+            Its name.
+
+        Returns
+        -------
+        int
+            0 for the world, 1 for the bodies that it carries.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+        """
+        return len(self._numbers_inward(body)) - 1
+
+    def common_ancestor(self, a: str, b: str) -> str:
+        """Return the body farthest from the world whose subtree holds two bodies.
+
+        Parameters
+        ----------
+        a, b : str
+            Their names.
+
+        Returns
+        -------
+        str
+            Its name: that of `a` or `b` itself where one carries the other, "world" where they
+            have nothing else in common.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+        """
+        return self.path(a, b).ancestor
+
+    def path(self, a: str, b: str) -> BodyPath:
+        """Return the bodies and joints between two bodies, through their common ancestor.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of the first body and of the last; with the same name twice the path has one
+            body and no joint.
+
+        Returns
+        -------
+        BodyPath
+            ``bodies``, ``joints``, ``directions`` and ``ancestor``. Joints that close loops are
+            not in it.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+
+        Examples
+        --------
+        >>> walker = Topology(
+        ...     bodies=("world", "base", "arm", "hand", "leg"),
+        ...     parent=(-1, 0, 1, 2, 1),
+        ...     joint_of_body=("", "float", "shoulder", "wrist", "hip"),
+        ...     reversed=(False, False, False, False, True),
+        ...     freedoms=(0, 6, 1, 1, 1),
+        ... )
+        >>> path = walker.path("hand", "leg")
+        >>> path.bodies
+        ('hand', 'arm', 'base', 'leg')
+        >>> path.joints  # the hip goes from the leg to the base
+        ('wrist', 'shoulder', 'hip')
+        >>> path.directions
+        (-1, -1, -1)
+        """
+        inward, outward = self._numbers_inward(a), self._numbers_inward(b)
+        # both end at the world; what they have in common from there on is not between the bodies
+        shared = 0
+        for i, j in zip(reversed(inward), reversed(outward), strict=False):
+            if i != j:
+                break
+            shared += 1
+        ancestor = inward[-shared]
+        inward, outward = inward[:-shared], outward[:-shared][::-1]
+        return BodyPath(
+            bodies=tuple(self.bodies[i] for i in (*inward, ancestor, *outward)),
+            joints=tuple(self.joint_of_body[i] for i in (*inward, *outward)),
+            directions=(
+                *(1 if self.reversed[i] else -1 for i in inward),
+                *(-1 if self.reversed[i] else 1 for i in outward),
+            ),
+            ancestor=self.bodies[ancestor],
+        )
+
+    def path_to_world(self, body: str) -> BodyPath:
+        """Return the bodies and joints from a body to the world.
+
+        Parameters
+        ----------
+        body : str
+            Its name.
+
+        Returns
+        -------
+        BodyPath
+            It starts at the body and ends at the world.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+        """
+        return self.path(body, WORLD)
+
+    def _numbers_inward(self, body: str) -> list[int]:
+        """Return the numbers of a body, its parent and so on, 0 last."""
+        numbers = [self.number(body)]
+        while numbers[-1] != 0:
+            numbers.append(self.parent[numbers[-1]])
+        return numbers

@@ -1,0 +1,116 @@
+"""The frames in which the recursions run, one for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.spatial import SpatialInertia, inverse
+from mbkit.spatial.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from mbkit.model import Mechanism
+    from mbkit.topology import Topology
+
+__all__ = ["BODY_FRAMES", "frames_in_joints", "set_seat"]
+
+#: The choices there are.
+BODY_FRAMES = ("user", "joint", "com", "world")
+
+
+def frames_in_joints(
+    choice: str,
+    mechanism: Mechanism,
+    topology: Topology,
+    seats: Mapping[str, tuple[int, FloatArray]],
+    inertias: Sequence[SpatialInertia],
+) -> list[FloatArray]:
+    """Return the pose of each row's frame in the canonical frame of its joint.
+
+    Parameters
+    ----------
+    choice : str
+        "user", "com" or "world"; see `mbkit.RelativeCoordinates`.
+    mechanism : Mechanism
+        Bodies and joints.
+    topology : Topology
+        Its tree.
+    seats : mapping of str to (int, ndarray of shape (4, 4))
+        The row that carries a body, and the body's pose in the canonical frame of that row.
+    inertias : sequence of SpatialInertia
+        Of each row, in its canonical frame.
+
+    Returns
+    -------
+    list of ndarray, shape (4, 4)
+        The identity for the world.
+
+    Notes
+    -----
+    With U the pose of the user's body in its joint's frame and A its pose in the world at the
+    reference configuration: "user" is U; "com" is U moved to the centre of mass; "world" is U A^-1,
+    which makes A the identity. Source of the last choice: Mueller 2018 ("Screw and Lie group theory
+    in multibody dynamics", Multibody Syst. Dyn. 42), section 4.4.
+    """
+    frames = [np.eye(4) for _ in inertias]
+    poses = _reference_poses(mechanism, topology) if choice == "world" else {}
+    # regular numbering: of the bodies that share a row, the one on the joint comes first
+    for name in reversed(topology.bodies[1:]):
+        row, U = seats[name]
+        if row == 0:
+            continue
+        if choice == "world":
+            frames[row] = U @ inverse(poses[name])
+        elif choice == "user":
+            frames[row] = U
+        elif inertias[row].mass > 0.0:
+            frames[row] = U.copy()
+            frames[row][:3, 3] = inertias[row].com
+    return frames
+
+
+def _reference_poses(mechanism: Mechanism, topology: Topology) -> dict[str, FloatArray]:
+    """Return where each body stands in the world with all joints neutral."""
+    poses: dict[str, FloatArray] = {"world": np.eye(4)}
+    for child, parent, name, is_reversed in zip(
+        topology.bodies[1:],
+        topology.parent[1:],
+        topology.joint_of_body[1:],
+        topology.reversed[1:],
+        strict=True,
+    ):
+        edge = mechanism.joints[name]
+        T = np.asarray(edge.joint.pose(edge.joint.neutral()), dtype=np.float64)
+        C = edge.S_pred @ T @ inverse(edge.S_succ)
+        poses[child] = poses[topology.bodies[parent]] @ (inverse(C) if is_reversed else C)
+    return poses
+
+
+def set_seat(row: Any, frame: FloatArray) -> list[Any]:
+    """Let a row's body have a frame of its own.
+
+    Parameters
+    ----------
+    row : numpy.void
+        A row of BODY whose joint is set.
+    frame : ndarray, shape (4, 4)
+        Pose of the body's frame in the joint's canonical frame. Nothing is done if it is the
+        identity: the joint's own path is the fastest.
+
+    Returns
+    -------
+    list
+        What the row points to, to be kept alive with it.
+    """
+    from mbkit.kernels import layout
+    from mbkit.kernels.compile import array_address
+
+    if np.array_equal(frame, np.eye(4)):
+        return []
+    seat = np.concatenate([frame[:3, :3].ravel(), frame[:3, 3]])
+    row["seat"] = array_address(seat)
+    is_screw = row["kind"] == layout.SCREW
+    row["kind"] = layout.SEATED_SCREW if is_screw else layout.SEATED_TABLE
+    return [seat]
