@@ -59,6 +59,10 @@ from mbkit.spatial import Acceleration as Acceleration
 from mbkit.spatial import SpatialInertia as SpatialInertia
 from mbkit.spatial import Twist as Twist
 from mbkit.spatial import Wrench as Wrench
+from mbkit.spatial import inertia_matrix as inertia_matrix
+from mbkit.spatial import newton_euler as newton_euler
+from mbkit.spatial import newton_euler_bias as newton_euler_bias
+from mbkit.spatial import newton_euler_in_frames as newton_euler_in_frames
 from mbkit.systems import System as System
 from mbkit.topology import Topology as Topology
 

@@ -103,7 +103,7 @@ representations differ, spatial and hybrid; convert one of them, by .to(mb.Spati
         return self._converted(convert_twist, representation, body_frame, world_frame)
 
     def power(self, wrench: Wrench) -> float:
-        """Return the power of a wrench on the same body, at the same frame. [W]
+        """Return the power of a wrench on the same body, at the same frame, in watts.
 
         Parameters
         ----------
