@@ -1,5 +1,8 @@
 """mbkit: rigid multibody systems on screw and Lie group theory."""
 
+# Conventions of other programs
+from mbkit import conventions as conventions
+
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
