@@ -35,8 +35,8 @@ class Form:
     kinds : tuple of str
         Kinds of accelerations that the program gives in this form, the usual one first:
         "spatial", T(C) A_b with the body-fixed A_b, or "classical", the same with w x v added to
-        the linear part; empty for forms of wrenches alone. In the body-fixed and the spatial representation the spatial kind is the
-        rate of the twist, in the hybrid one the classical kind is.
+        the linear part; empty for forms of wrenches alone. The rate of the twist is of the spatial
+        kind in the body-fixed and the spatial representation, and classical in the hybrid one.
     holds_gravity : bool
         Whether accelerations have that of gravity subtracted.
     about : str

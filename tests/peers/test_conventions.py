@@ -197,6 +197,16 @@ def test_mujoco_object_velocity_and_acceleration(case, muj, name, local):
     assert close(back, case.acceleration)
 
 
+def test_mujoco_body_object_is_the_inertia_frame(case, muj):
+    """mjOBJ_BODY stands at the centre of mass, other than mjOBJ_XBODY."""
+    model, data, arm = muj
+    twist = np.empty(6)
+    mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, arm, twist, 0)
+    at_com = mb.spatial.translation(ARM.com)
+    expected = mb.convert_twist(case.twist, case.C, case.b, HYBRID, body_frame=at_com)
+    assert close(twist, expected)
+
+
 def test_mujoco_com_based(case, muj):
     """cvel and cacc refer to the centre of mass of the whole kinematic tree."""
     model, data, arm = muj
@@ -251,6 +261,10 @@ def test_mujoco_dynamics(case, muj):
         WRENCH, case.C, HYBRID, "xfrc_applied", centre=data.xipos[arm]
     )
     mujoco.mj_forward(model, other)
+    mujoco.mj_rnePostConstraint(model, other)
+    centre = other.subtree_com[model.body_rootid[arm]]
+    external = MUJOCO.wrench_to(WRENCH, case.C, HYBRID, "com", centre=centre)
+    assert close(other.cfrc_ext[arm], external)
     effect = M @ (other.qacc - without)
     J = mb.convert_jacobian(case.jacobian, case.C, case.b, HYBRID)
     assert np.abs(G.T @ effect - J.T @ WRENCH).max() <= 1e-10
