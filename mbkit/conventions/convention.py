@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, final
 
 import attrs
@@ -28,6 +30,10 @@ __all__ = ["Convention"]
 BODY_FIXED = BodyFixed()
 
 
+def _read_only(forms: Mapping[str, Form]) -> Mapping[str, Form]:
+    return MappingProxyType(dict(forms))
+
+
 @final
 @attrs.frozen
 class Convention:
@@ -43,7 +49,7 @@ class Convention:
     ----------
     program : str
         Its name and the version with which all this was verified.
-    forms : dict of str to Form
+    forms : mapping of str to Form
         By the program's words.
     free_joint : FreeJointConvention
         Coordinates of a body that moves freely.
@@ -72,7 +78,7 @@ class Convention:
     """
 
     program: str
-    forms: dict[str, Form] = attrs.field(hash=False)
+    forms: Mapping[str, Form] = attrs.field(converter=_read_only, hash=False)
     free_joint: FreeJointConvention
     linear_first_inertia: bool
 
