@@ -1,5 +1,8 @@
 """mbkit: rigid multibody systems on screw and Lie group theory."""
 
+# Conventions of other programs
+from mbkit import conventions as conventions
+
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
@@ -59,6 +62,10 @@ from mbkit.spatial import Acceleration as Acceleration
 from mbkit.spatial import SpatialInertia as SpatialInertia
 from mbkit.spatial import Twist as Twist
 from mbkit.spatial import Wrench as Wrench
+from mbkit.spatial import inertia_matrix as inertia_matrix
+from mbkit.spatial import newton_euler as newton_euler
+from mbkit.spatial import newton_euler_bias as newton_euler_bias
+from mbkit.spatial import newton_euler_in_frames as newton_euler_in_frames
 from mbkit.systems import MassFactor as MassFactor
 from mbkit.systems import System as System
 from mbkit.topology import BodyPath as BodyPath

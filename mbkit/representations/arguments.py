@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import GeometryError, ShapeError
+from mbkit.errors import GeometryError, ShapeError, UsageError
 from mbkit.lie.arrays import MEMBERSHIP_TOLERANCE, FloatArray, as_floats, checked, index_of
 
 __all__ = [
@@ -48,8 +48,17 @@ def rigid_poses(C: ArrayLike, what: str) -> FloatArray:
     return given
 
 
-def vectors(V: ArrayLike, owner: str) -> FloatArray:
-    """Return twists, wrenches and the like as float64; ShapeError unless (..., 6)."""
+def vectors(V: ArrayLike, owner: str, representation: object = None) -> FloatArray:
+    """Return twists, wrenches and the like as float64; ShapeError unless (..., 6).
+
+    A typed value brings its representation along, which must be the one that is expected, if any.
+    """
+    its = getattr(V, "representation", None)
+    if None not in (its, representation) and its != representation:
+        raise UsageError(
+            f"{owner}: the {type(V).__name__} is {getattr(its, 'name', its)}, where "
+            f"{getattr(representation, 'name', representation)} was said; convert it by .to(...)."
+        )
     return checked(V, (6,), owner)
 
 

@@ -92,7 +92,7 @@ def convert_twist(
     >>> mb.convert_twist([0, 0, 1, 0, 0, 0], C, mb.Spatial(), mb.Hybrid(), body_frame=S)
     array([0., 0., 1., 0., 3., 0.])
     """
-    V = vectors(V, "convert_twist")
+    V = vectors(V, "convert_twist", source)
     change = _change("convert_twist", C, (source, target), (body_frame, world_frame), (V, 1))
     return times(change.matrix(), V)
 
@@ -134,7 +134,7 @@ def convert_wrench(
     >>> mb.convert_wrench([0, 0, 0, 0, 10, 0], C, mb.Hybrid(), mb.Spatial())
     array([ 0.,  0., 20.,  0., 10.,  0.])
     """
-    W = vectors(W, "convert_wrench")
+    W = vectors(W, "convert_wrench", source)
     change = _change("convert_wrench", C, (source, target), (body_frame, world_frame), (W, 1))
     return times(transposed(change.inverse_matrix()), W)
 
@@ -228,7 +228,7 @@ def convert_acceleration(
     >>> mb.convert_acceleration(np.zeros(6), V, C, mb.BodyFixed(), mb.Hybrid())
     array([  0.,   0.,   0., -18.,   0.,   0.])
     """
-    A, V = vectors(A, "convert_acceleration"), vectors(V, "convert_acceleration")
+    A, V = (vectors(each, "convert_acceleration", source) for each in (A, V))
     arrays = (A, 1), (V, 1)
     change = _change(
         "convert_acceleration", C, (source, target), (body_frame, world_frame), *arrays
@@ -281,7 +281,7 @@ def convert_jerk(
     >>> mb.convert_jerk(np.zeros(6), np.zeros(6), V, C, mb.BodyFixed(), mb.Hybrid())
     array([  0.,   0.,   0.,   0., -54.,   0.])
     """
-    jerk, A, V = (vectors(each, "convert_jerk") for each in (jerk, A, V))
+    jerk, A, V = (vectors(each, "convert_jerk", source) for each in (jerk, A, V))
     arrays = (jerk, 1), (A, 1), (V, 1)
     change = _change("convert_jerk", C, (source, target), (body_frame, world_frame), *arrays)
     return change.out_of_body(change.into_body(V, A, jerk))
