@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from mbkit.errors import NameUnknownError, suggestion
 from mbkit.representations import Representation
 from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.evaluator import Evaluator
 
 __all__ = ["Floats", "Kinematics"]
@@ -35,6 +36,7 @@ class Kinematics:
     _reference: Floats
     _position_slices: dict[str, slice]
     _velocity_slices: dict[str, slice]
+    tree: BodyTree
     evaluator: Evaluator
 
     # ------------------------------------------------------------------------------- names
