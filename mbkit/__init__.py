@@ -43,7 +43,10 @@ from mbkit.joints import SphericalJoint as SphericalJoint
 from mbkit.model import Body as Body
 from mbkit.model import Mechanism as Mechanism
 from mbkit.representations import BodyFixed as BodyFixed
+from mbkit.representations import Hybrid as Hybrid
+from mbkit.representations import Mixed as Mixed
 from mbkit.representations import Representation as Representation
+from mbkit.representations import Spatial as Spatial
 from mbkit.results import Result as Result
 from mbkit.simulation import simulate as simulate
 from mbkit.spatial import SpatialInertia as SpatialInertia

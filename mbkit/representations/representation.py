@@ -6,6 +6,13 @@ import abc
 import importlib
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.lie import SE3
+from mbkit.lie.arrays import FloatArray
+from mbkit.representations.arguments import poses
+
 __all__ = ["Representation"]
 
 
@@ -34,10 +41,163 @@ class Representation(abc.ABC):
 
        The last argument is written; the others are read.
     3. Every function agrees with the others: what one gives, the others take.
+    4. `twist_map` says what the twist is, by the body-fixed twist of the same body frame, and
+       `twist_map_rate` how that map changes as the body moves. Both broadcast over leading axes.
+       The map is a homomorphism, ``twist_map(C1 C2) = twist_map(C1) twist_map(C2)``; all further
+       methods, and the conversions of `mbkit.convert_twist` and its like, follow from the two.
     """
 
     name: ClassVar[str]
     kernel_package: ClassVar[str]
+
+    @abc.abstractmethod
+    def twist_map(self, C: ArrayLike) -> FloatArray:
+        """Return the matrix that takes body-fixed twists to twists of this representation.
+
+        Parameters
+        ----------
+        C : array_like, shape (..., 4, 4)
+            Pose of the body frame in the world.
+
+        Returns
+        -------
+        ndarray, shape (..., 6, 6)
+            T(C) with V = T(C) V_b, where V_b is the body-fixed twist of the frame at C. Wrenches
+            go by its inverse transpose, W = T^-T W_b, so that power is the same.
+
+        Raises
+        ------
+        ShapeError
+            If `C` is no array of matrices (4, 4). That they are poses is not checked.
+        """
+
+    @abc.abstractmethod
+    def twist_map_rate(self, C: ArrayLike, V_b: ArrayLike) -> FloatArray:
+        """Return the time derivative of `twist_map` while the body moves.
+
+        Parameters
+        ----------
+        C : array_like, shape (..., 4, 4)
+            Pose of the body frame in the world.
+        V_b : array_like, shape (..., 6)
+            Body-fixed twist of that frame.
+
+        Returns
+        -------
+        ndarray, shape (..., 6, 6)
+            dT/dt, linear in `V_b`. Accelerations are the rates of twists, and so
+            A = T A_b + dT/dt V_b.
+
+        Raises
+        ------
+        ShapeError
+            If an argument is of another shape, or the leading axes do not broadcast.
+        """
+
+    def inverse_twist_map(self, C: ArrayLike) -> FloatArray:
+        """Return the matrix that takes twists of this representation to body-fixed ones.
+
+        Parameters
+        ----------
+        C : array_like, shape (..., 4, 4)
+            Pose of the body frame in the world.
+
+        Returns
+        -------
+        ndarray, shape (..., 6, 6)
+            T(C)^-1 = T(C^-1), as the map is a homomorphism.
+
+        Raises
+        ------
+        ShapeError
+            If `C` is no array of matrices (4, 4).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> C = mb.spatial.translation((0.0, 2.0, 0.0))
+        >>> mb.Spatial().inverse_twist_map(C) @ [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+        array([ 0.,  0.,  1., -2.,  0.,  0.])
+        """
+        C = poses(C, f"{type(self).__name__}.inverse_twist_map")
+        C_inverse = np.zeros_like(C)
+        C_inverse[..., :3, :3] = np.swapaxes(C[..., :3, :3], -1, -2)
+        C_inverse[..., :3, 3:] = -(C_inverse[..., :3, :3] @ C[..., :3, 3:])
+        C_inverse[..., 3, 3] = 1.0
+        return self.twist_map(C_inverse)
+
+    def twist_map_second_rate(self, C: ArrayLike, V_b: ArrayLike, A_b: ArrayLike) -> FloatArray:
+        """Return the second time derivative of `twist_map`, as jerks need it.
+
+        Parameters
+        ----------
+        C : array_like, shape (..., 4, 4)
+            Pose of the body frame in the world.
+        V_b, A_b : array_like, shape (..., 6)
+            Body-fixed twist of that frame and its component-wise rate.
+
+        Returns
+        -------
+        ndarray, shape (..., 6, 6)
+            d2T/dt2. Jerks are A-dot = T A_b-dot + 2 dT/dt A_b + d2T/dt2 V_b.
+
+        Raises
+        ------
+        ShapeError
+            If an argument is of another shape, or the leading axes do not broadcast.
+
+        Notes
+        -----
+        The map is a homomorphism, so that dT/dt = T K(V_b) with K linear and constant, and
+        d2T/dt2 = T K(V_b)^2 + T K(A_b).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> spin = [0.0, 0.0, 2.0, 0.0, 0.0, 0.0]
+        >>> mb.Hybrid().twist_map_second_rate(np.eye(4), spin, np.zeros(6)).diagonal()
+        array([-4., -4.,  0., -4., -4.,  0.])
+        """
+        rate = self.twist_map_rate(C, V_b)
+        return rate @ self.inverse_twist_map(C) @ rate + self.twist_map_rate(C, A_b)
+
+    def frame_transport(self, C: ArrayLike, S: ArrayLike) -> FloatArray:
+        """Return the matrix that takes twists at one frame on a body to those at another.
+
+        Parameters
+        ----------
+        C : array_like, shape (..., 4, 4)
+            Pose of the first frame in the world.
+        S : array_like, shape (..., 4, 4)
+            Constant pose of the second frame in the first; the second stands at C S.
+
+        Returns
+        -------
+        ndarray, shape (..., 6, 6)
+            P with V(C S) = P V(C); wrenches go by its inverse transpose. Body-fixed it is Ad_S^-1,
+            spatial the identity, hybrid [[I, 0], [-s~, I]] with s from the first origin to the
+            second in the world.
+
+        Raises
+        ------
+        ShapeError
+            If an argument is no array of matrices (4, 4), or the leading axes do not broadcast.
+
+        Examples
+        --------
+        A wheel that turns about its axle, seen at a point of its rim:
+
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> P = mb.Hybrid().frame_transport(np.eye(4), mb.spatial.translation((0.5, 0.0, 0.0)))
+        >>> P @ [0.0, 0.0, 2.0, 0.0, 0.0, 0.0]
+        array([0., 0., 2., 0., 1., 0.])
+        """
+        who = f"{type(self).__name__}.frame_transport"
+        C, S = poses(C, who), poses(S, who)
+        return self.twist_map(C @ S) @ SE3.Ad(SE3.inverse(S)) @ self.inverse_twist_map(C)
 
     def kernel(self, module: str, function: str) -> Any:
         """Return a compiled function of this representation; the first call compiles it.
