@@ -41,6 +41,4 @@ def motion_subspaces(space, site_of_row, q, out):
     if out.shape[0] != model[0].num_velocities or out.shape[1] != 6:
         return WRONG_LENGTH
     owners = integers_at(site_of_row, model.shape[0])
-    return motion_subspaces_of(
-        model, scratch(space), frames(space), owners, q, at_rest(space), out
-    )
+    return motion_subspaces_of(model, scratch(space), frames(space), owners, q, at_rest(space), out)

@@ -1,4 +1,4 @@
-"""The spanning tree as the user's bodies see it: whose parent is whom, and which joint is between."""
+"""The spanning tree by the user's bodies: whose parent is whom, and which joint is between."""
 
 from __future__ import annotations
 
