@@ -73,7 +73,7 @@ class SystemJacobian:
     (12, 2)
     >>> J.apply([1.0, -1.0]).reshape(2, 6)[1]
     array([0., 0., 0., 0., 1., 0.])
-    >>> abs(J.A @ J.X - J.J).max() < 1e-15
+    >>> bool(abs(J.A @ J.X - J.J).max() < 1e-15)
     True
     """
 
