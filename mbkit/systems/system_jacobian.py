@@ -124,6 +124,7 @@ class SystemJacobian:
             @ self._relative(bodies, ancestors)
             @ self._forms[1][ancestors - 1]
         )
+        blocks[bodies == ancestors] = self._own[0]  # paths begin with the bodies themselves
         return self._square(blocks, bodies, ancestors)
 
     @functools.cached_property
