@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
+from mbkit.errors import NotFiniteError, UsageError
 from mbkit.kinematics.descent import REACHED, SADDLE, SPENT, Descent, descend
 from mbkit.kinematics.freedom import Freedom, checked_freedom
 from mbkit.kinematics.lost_motions import lost_motions, rank_of
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from mbkit.systems import System
 
 __all__ = ["InverseKinematics", "inverse_kinematics"]
+
+#: Part of the largest singular value below which one counts as zero. At a singular posture that is
+#: reached within e the smallest is of the size of the root of e.
+_RANK_TOLERANCE = 1e-4
 
 
 @final
@@ -170,6 +174,8 @@ def inverse_kinematics(
     wanted = checked_targets(system, targets)
     freedom = checked_freedom(system, limits, locked, who)
     start = system.reference_configuration() if q is None else system.checked("q", q)
+    if not np.isfinite(start).all():
+        raise NotFiniteError(f"{who}: q must be finite, got {start.tolist()}.")
     start = freedom.clipped(start)
     for name, value in (("tolerance", tolerance), ("preference_tolerance", preference_tolerance)):
         if not value > 0.0:
@@ -189,16 +195,19 @@ def inverse_kinematics(
         best, left = follow(wanted, freedom, best, preference, both, spent + max_iterations)
         iterations += best.iterations - spent
     sizes = np.asarray(np.linalg.svd(best.J, compute_uv=False), dtype=np.float64)
+    jacobians = [
+        wanted.jacobian_in_world(k, best.q)[:, freedom.velocities] for k in range(len(wanted.names))
+    ]
     return InverseKinematics(
         q=best.q,
         converged=best.end == REACHED,
         reason=reason,
         errors=dict(zip(wanted.names, wanted.errors(best.q), strict=True)),
         singular_values=sizes,
-        singular=_is_singular(wanted, freedom, best.q, rank_of(sizes)),
+        singular=_is_singular(wanted, freedom, best.q, rank_of(sizes, _RANK_TOLERANCE)),
         lost_motions={
-            name: lost_motions(wanted.jacobian_in_world(k, best.q), target.rows)[1]
-            for k, (name, target) in enumerate(zip(wanted.names, wanted.targets, strict=True))
+            name: lost_motions(J, target.rows, _RANK_TOLERANCE)[1]
+            for name, target, J in zip(wanted.names, wanted.targets, jacobians, strict=True)
         },
         active_limits=freedom.at_limits(best.q),
         preference_left=left,
@@ -267,6 +276,6 @@ def _is_singular(targets: Targets, freedom: Freedom, q: FloatArray, rank: int) -
     for _ in range(3):
         _, J = targets.linearised(freedom.random(rng, q))
         sizes = np.linalg.svd(J[:, freedom.velocities], compute_uv=False)
-        if rank_of(sizes) > rank:
+        if rank_of(sizes, _RANK_TOLERANCE) > rank:
             return True
     return False

@@ -81,4 +81,4 @@ def _axis(vector: FloatArray) -> str:
 
 def _shown(vector: FloatArray) -> str:
     """Return a vector with three digits."""
-    return "(" + ", ".join(f"{number + 0.0:.3g}" for number in np.round(vector, 6) + 0.0) + ")"
+    return "(" + ", ".join(f"{number + 0.0:.3g}" for number in np.round(vector, 4) + 0.0) + ")"
