@@ -26,6 +26,7 @@ _COSINE = 1e-9
 #: Successive steps that each take less than this part of the squared error are slow: what J leaves
 #: out of the curvature matters there, and Newton's method takes over.
 _SLOW = 0.05
+_SLOW_STEPS = 4
 #: Part of the largest curvature that a negative one must have to count.
 _CURVATURE = 1e-6
 #: Step for the differences of the gradient: error and rounding are both about 1e-10.
@@ -72,7 +73,13 @@ class Descent:
 
 
 def descend(
-    targets: Targets, freedom: Freedom, q: FloatArray, tolerance: float, max_iterations: int
+    targets: Targets,
+    freedom: Freedom,
+    q: FloatArray,
+    tolerance: float,
+    max_iterations: int,
+    *,
+    patient: bool = True,
 ) -> Descent:
     """Return the end of a descent from a configuration.
 
@@ -88,6 +95,9 @@ def descend(
         What each target's angular and linear error may be. [rad], [m]
     max_iterations : int
         Steps that may be tried.
+    patient : bool
+        Whether to go on where steps are slow, to the stationary point; without, the descent ends
+        there as `SPENT`.
 
     Returns
     -------
@@ -117,10 +127,14 @@ def descend(
                 return state
             slow = 0
             continue
-        if state.iterations >= max_iterations:
+        if state.iterations >= max_iterations or (slow >= _SLOW_STEPS and not patient):
             return state
         before = state.cost
-        H = state.J.T @ state.J if slow < 2 else _convex(curvature(targets, freedom, state))
+        H = (
+            state.J.T @ state.J
+            if slow < _SLOW_STEPS or not patient
+            else _convex(curvature(targets, freedom, state))
+        )
         moved = _step(targets, freedom, state, H, lower, upper)
         slow = slow + 1 if state.cost > (1.0 - _SLOW) * before else 0
         if not moved and state.damping > 1e12:

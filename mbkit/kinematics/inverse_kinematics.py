@@ -40,8 +40,10 @@ class InverseKinematics:
         Whether all targets are reached within the tolerance.
     reason : str
         "reached"; "joint limits: ..." with the positions that hold it off, where the targets are
-        reached without them; "unreachable: ..." at a least-squares stationary point; "singular
-        posture: ..." where the curvature falls and no step was found; "iteration limit".
+        reached without them; "unreachable: ..." at a least-squares stationary point, with how far
+        off the targets are and whether the posture is singular; "singular posture: ..." where no
+        motion helps to first order, the curvature promises some, and no step was found; "iteration
+        limit".
     errors : dict of str to ndarray
         By body: log(target^-1 pose), (angular, linear), or the part of it that counts. [rad], [m]
     singular_values : ndarray
@@ -166,7 +168,7 @@ def inverse_kinematics(
     >>> far = mb.PoseTarget(mb.spatial.translation((3, 0, 0)), frame=elbow, rows="linear")
     >>> found = inverse_kinematics(arm, {"lower": far}, q=[0.1, 0.5])
     >>> found.reason
-    "unreachable: no small motion brings 'lower' nearer than 1 m"
+    "unreachable: no small motion brings 'lower' nearer than 1 m, in a singular posture"
     >>> found.lost_motions
     {'lower': ('translation along (1, 0, 0)', 'translation along (0, 0, 1)')}
     """
@@ -181,13 +183,12 @@ def inverse_kinematics(
         if not value > 0.0:
             raise UsageError(f"{who}: {name} must be positive, got {value!r}.")
     for name, count in (("restarts", restarts), ("max_iterations", max_iterations)):
-        if not (isinstance(count, int) and count >= 0):
+        if not (isinstance(count, int | np.integer) and count >= 0):
             raise UsageError(f"{who}: {name} must be a number of times, got {count!r}.")
     preference = None if preferred is None else checked_preference(system, preferred)
     best, starts, iterations = _best(
         wanted, freedom, start, restarts, seed, tolerance, max_iterations
     )
-    reason = _reason(wanted, freedom, best, tolerance, max_iterations)
     left = None
     if preference is not None and best.end == REACHED:
         spent = best.iterations
@@ -195,16 +196,17 @@ def inverse_kinematics(
         best, left = follow(wanted, freedom, best, preference, both, spent + max_iterations)
         iterations += best.iterations - spent
     sizes = np.asarray(np.linalg.svd(best.J, compute_uv=False), dtype=np.float64)
+    singular = _is_singular(wanted, freedom, best.q, rank_of(sizes, _RANK_TOLERANCE))
     jacobians = [
         wanted.jacobian_in_world(k, best.q)[:, freedom.velocities] for k in range(len(wanted.names))
     ]
     return InverseKinematics(
         q=best.q,
         converged=best.end == REACHED,
-        reason=reason,
+        reason=_reason(wanted, freedom, best, tolerance, max_iterations, singular=singular),
         errors=dict(zip(wanted.names, wanted.errors(best.q), strict=True)),
         singular_values=sizes,
-        singular=_is_singular(wanted, freedom, best.q, rank_of(sizes, _RANK_TOLERANCE)),
+        singular=singular,
         lost_motions={
             name: lost_motions(J, target.rows, _RANK_TOLERANCE)[1]
             for name, target, J in zip(wanted.names, wanted.targets, jacobians, strict=True)
@@ -227,18 +229,29 @@ def _best(
 ) -> tuple[Descent, int, int]:
     """Return the best end of a descent from the start and from random ones, and what it took."""
     rng = np.random.default_rng(seed)
-    best = descend(targets, freedom, start, tolerance, max_iterations)
-    iterations, starts = best.iterations, 1
-    while best.end != REACHED and starts <= restarts:
-        other = descend(targets, freedom, freedom.random(rng, start), tolerance, max_iterations)
-        iterations, starts = iterations + other.iterations, starts + 1
-        if other.end == REACHED or other.cost < best.cost:
-            best = other
+    best: Descent | None = None
+    iterations = starts = 0
+    while best is None or (best.end != REACHED and starts <= restarts):
+        begin = freedom.random(rng, start) if starts else start
+        found = descend(targets, freedom, begin, tolerance, max_iterations, patient=False)
+        iterations, starts = iterations + found.iterations, starts + 1
+        if best is None or found.end == REACHED or found.cost < best.cost:
+            best = found
+    if best.end == SPENT and best.iterations < max_iterations:
+        left = max_iterations - best.iterations
+        best = descend(targets, freedom, best.q, tolerance, left)
+        iterations += best.iterations
     return best, starts, iterations
 
 
 def _reason(
-    targets: Targets, freedom: Freedom, best: Descent, tolerance: float, max_iterations: int
+    targets: Targets,
+    freedom: Freedom,
+    best: Descent,
+    tolerance: float,
+    max_iterations: int,
+    *,
+    singular: bool,
 ) -> str:
     """Return why a descent ended, in words."""
     if best.end == REACHED:
@@ -253,7 +266,8 @@ def _reason(
     nearest = _distances(targets, best.e)
     if best.end == SADDLE:
         return f"singular posture: no step was found that brings {nearest}"
-    return f"unreachable: no small motion brings {nearest}"
+    posture = ", in a singular posture" if singular else ""
+    return f"unreachable: no small motion brings {nearest}{posture}"
 
 
 def _distances(targets: Targets, e: Any) -> str:
