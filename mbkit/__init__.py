@@ -44,6 +44,18 @@ from mbkit.joints import PrismaticJoint as PrismaticJoint
 from mbkit.joints import RevoluteJoint as RevoluteJoint
 from mbkit.joints import ScrewJoint as ScrewJoint
 from mbkit.joints import SphericalJoint as SphericalJoint
+
+# Kinematics in reverse
+from mbkit.kinematics import InverseKinematics as InverseKinematics
+from mbkit.kinematics import Manipulability as Manipulability
+from mbkit.kinematics import PoseTarget as PoseTarget
+from mbkit.kinematics import RatesFit as RatesFit
+from mbkit.kinematics import accelerations_from_twist_rates as accelerations_from_twist_rates
+from mbkit.kinematics import fit_accelerations as fit_accelerations
+from mbkit.kinematics import fit_rates as fit_rates
+from mbkit.kinematics import inverse_kinematics as inverse_kinematics
+from mbkit.kinematics import manipulability as manipulability
+from mbkit.kinematics import rates_from_twists as rates_from_twists
 from mbkit.model import Body as Body
 from mbkit.model import Mechanism as Mechanism
 from mbkit.representations import BodyFixed as BodyFixed
@@ -68,6 +80,7 @@ from mbkit.spatial import newton_euler_bias as newton_euler_bias
 from mbkit.spatial import newton_euler_in_frames as newton_euler_in_frames
 from mbkit.systems import MassFactor as MassFactor
 from mbkit.systems import System as System
+from mbkit.systems import SystemJacobian as SystemJacobian
 from mbkit.topology import BodyPath as BodyPath
 from mbkit.topology import Topology as Topology
 

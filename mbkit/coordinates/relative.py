@@ -13,11 +13,13 @@ from mbkit.errors import TopologyError, UsageError
 from mbkit.representations import BodyFixed, Representation
 from mbkit.systems import System
 from mbkit.systems.arguments import Arguments
+from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.evaluator import Evaluator
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
     from mbkit.model import Mechanism
+    from mbkit.systems.arrays import SystemArrays
     from mbkit.topology import Topology
 
 __all__ = ["RelativeCoordinates"]
@@ -128,6 +130,7 @@ class RelativeCoordinates:
             reference=_reference(tuple(joints.values())),
             position_slices=positions,
             velocity_slices=velocities,
+            tree=_tree(mechanism, topology, velocities, arrays),
             evaluator=Evaluator(
                 arrays,
                 self.representation,
@@ -143,6 +146,19 @@ def _refuse_loops(mechanism: Mechanism, topology: Topology) -> None:
             f"Mechanism '{mechanism.name}' has closed loops; relative coordinates need a tree. "
             f"Joints that close a loop: {closing}. Remove or cut them."
         )
+
+
+def _tree(
+    mechanism: Mechanism, topology: Topology, velocities: dict[str, slice], arrays: SystemArrays
+) -> BodyTree:
+    """Return who hangs on whom, the bodies in the order in which they were added."""
+    edges = {
+        child: (topology.bodies[parent], joint)
+        for child, parent, joint in zip(
+            topology.bodies[1:], topology.parent[1:], topology.joint_of_body[1:], strict=True
+        )
+    }
+    return BodyTree.of({body: edges[body] for body in mechanism.bodies}, velocities, arrays)
 
 
 def _slices(counts: dict[str, int]) -> dict[str, slice]:

@@ -2,5 +2,6 @@
 
 from mbkit.systems.mass_factor import MassFactor as MassFactor
 from mbkit.systems.system import System as System
+from mbkit.systems.system_jacobian import SystemJacobian as SystemJacobian
 
-__all__ = ["MassFactor", "System"]
+__all__ = ["MassFactor", "System", "SystemJacobian"]

@@ -41,6 +41,7 @@ class Arguments:
             "twists": (self.num_bodies + 1, 6),
             "wrenches": (self.num_bodies + 1, 6),
             "jacobian": (6, self.num_velocities),
+            "motion subspaces": (self.num_velocities, 6),
             "known": (3 * self.num_velocities,),
             "found": (2 * self.num_velocities,),
             "energies": (2,),

@@ -15,6 +15,7 @@ __all__ = [
     "JACOBIAN",
     "MASS_MATRIX",
     "MOMENTUM",
+    "MOTION_SUBSPACES",
     "POSES",
     "RETRACT",
     "TWISTS",
@@ -57,6 +58,9 @@ ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motio
 JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
+MOTION_SUBSPACES = Evaluation(
+    "motion_subspaces", ("q", "", ""), "motion subspaces", module="motion_subspaces"
+)
 POSES = Evaluation("poses", ("q", "", ""), "poses", "placement", "poses")
 RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "retract", "configuration")
 DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "v", "difference", "configuration")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import attrs
 import numpy as np
@@ -15,8 +15,20 @@ from mbkit.representations.conversions import check_representation
 from mbkit.spatial import Acceleration, Twist
 from mbkit.spatial.typed import typed_accelerations, typed_twists
 from mbkit.systems.arrays import SystemArrays
-from mbkit.systems.evaluations import ACCELERATIONS, DIFFERENCE, JACOBIAN, POSES, RETRACT, TWISTS
+from mbkit.systems.body_tree import BodyTree
+from mbkit.systems.evaluations import (
+    ACCELERATIONS,
+    DIFFERENCE,
+    JACOBIAN,
+    MOTION_SUBSPACES,
+    POSES,
+    RETRACT,
+    TWISTS,
+)
 from mbkit.systems.evaluator import Evaluator
+
+if TYPE_CHECKING:
+    from mbkit.systems.system_jacobian import SystemJacobian
 
 __all__ = ["Floats", "Kinematics"]
 
@@ -40,6 +52,7 @@ class Kinematics:
     _reference: Floats
     _position_slices: dict[str, slice]
     _velocity_slices: dict[str, slice]
+    tree: BodyTree
     evaluator: Evaluator
 
     # ------------------------------------------------------------------------------- names
@@ -307,6 +320,55 @@ class Kinematics:
             JACOBIAN, q, option=self.body_index(body),
             representation=self._chosen(representation), out=out, on_error=on_error,
         )  # fmt: skip
+
+    def motion_subspaces(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return the motion subspaces of all joints, at the frames of the user's bodies.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., nv, 6)
+            Row k is the twist, body-fixed in the body that the joint carries and relative to that
+            body's parent, for a unit of v[k].
+        """
+        return self.evaluator.compute(
+            MOTION_SUBSPACES, q, option=self.tree.address, on_error=on_error
+        )
+
+    def system_jacobian(
+        self,
+        q: ArrayLike,
+        representation: Representation | None = None,
+        screws: str | None = None,
+    ) -> SystemJacobian:
+        """Return the Jacobian of all bodies at once, J = A X, with its factors along the tree.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,)
+            Configuration.
+        representation : Representation, optional
+            Of the twists; the system's own if left out.
+        screws : {"body_fixed", "hybrid", "mixed", "spatial", "reference"}, optional
+            In what the joint screws in X are written: at the body's frame in its axes, in the
+            world's, or both by part; in the world where they are now; or in the world at the
+            reference configuration, Y. The word for the representation if left out: then A has
+            the identity on its diagonal.
+
+        Returns
+        -------
+        SystemJacobian
+            J, A, A^-1 and X as sparse matrices, and as operators that cost O(bodies).
+        """
+        from mbkit.systems.system_jacobian import system_jacobian
+
+        return system_jacobian(self, q, representation, screws)
 
     def _chosen(self, representation: Representation | None) -> Representation:
         if representation is None:

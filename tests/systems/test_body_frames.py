@@ -7,7 +7,9 @@ import pytest
 
 import mbkit as mb
 from mbkit.kernels import layout
+from mbkit.kernels.entries import square
 from mbkit.lie import SE3
+from mbkit.systems.evaluations import MASS_MATRIX
 from mbkit.systems.workspace import Workspace
 from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
@@ -109,8 +111,8 @@ def test_results_at_special_angles(case, choice, size):
 def recorded(system, q):
     """What the joint pass of a mass matrix leaves: a workspace's rows and those of the model."""
     workspace = Workspace(system.arrays)
-    kernel = system.representation.kernel("mass_matrix", "mass_matrix")
-    assert kernel(workspace.address, q, np.empty((system.nv, system.nv))) == 0
+    function = system.evaluator.function(MASS_MATRIX)
+    assert square(workspace.address, function, q, np.empty((system.nv, system.nv))) == 0
     return system.arrays.bodies, workspace.scratch
 
 

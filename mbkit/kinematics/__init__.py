@@ -1,0 +1,14 @@
+"""Kinematics in reverse: rates from twists, configurations from poses; manipulability."""
+
+from mbkit.kinematics.fitted_rates import RatesFit as RatesFit
+from mbkit.kinematics.fitted_rates import fit_accelerations as fit_accelerations
+from mbkit.kinematics.fitted_rates import fit_rates as fit_rates
+from mbkit.kinematics.inverse_kinematics import InverseKinematics as InverseKinematics
+from mbkit.kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
+from mbkit.kinematics.manipulability import Manipulability as Manipulability
+from mbkit.kinematics.manipulability import manipulability as manipulability
+from mbkit.kinematics.rates import (
+    accelerations_from_twist_rates as accelerations_from_twist_rates,
+)
+from mbkit.kinematics.rates import rates_from_twists as rates_from_twists
+from mbkit.kinematics.targets import PoseTarget as PoseTarget

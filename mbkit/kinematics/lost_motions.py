@@ -1,0 +1,84 @@
+"""Motions that a Jacobian lacks, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbkit.kinematics.targets import ROWS
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["lost_motions", "rank_of", "reduced"]
+
+#: Part of the largest singular value below which one counts as zero.
+RANK_TOLERANCE = 1e-6
+
+
+def rank_of(sizes: Any, tolerance: float = RANK_TOLERANCE) -> int:
+    """Return how many singular values are not zero."""
+    return int((sizes > tolerance * sizes.max(initial=0.0)).sum())
+
+
+def lost_motions(
+    J: FloatArray, rows: str, tolerance: float = RANK_TOLERANCE
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the motions that no velocity makes.
+
+    Parameters
+    ----------
+    J : ndarray, shape (6, nv) or (3, nv)
+        Jacobian of a frame at its origin, in the axes of the world.
+    rows : {"all", "angular", "linear"}
+        Which rows of the twist J has.
+    tolerance : float
+        Singular values below this part of the largest count as zero.
+
+    Returns
+    -------
+    ndarray, shape (k, 6)
+        Independent twists that are orthogonal to what J can do, with as many zeros as may be.
+    tuple of str
+        The same in words.
+    """
+    U, sizes, _ = np.linalg.svd(J)
+    lost = reduced(U[:, rank_of(sizes, tolerance) :].T)
+    twists = np.zeros((len(lost), 6))
+    twists[:, ROWS[rows]] = lost
+    return twists, tuple(_words(twist) for twist in twists)
+
+
+def reduced(basis: FloatArray) -> FloatArray:
+    """Return a basis (k, m) of the same space in reduced form: each row alone in its pivot."""
+    rows = basis.copy()
+    done: list[int] = []
+    for i in range(len(rows)):
+        pivot = int(np.argmax(np.abs(rows[i])))
+        rows[i] /= rows[i, pivot]
+        for j in range(len(rows)):
+            if j != i:
+                rows[j] -= rows[j, pivot] * rows[i]
+        done.append(pivot)
+    rows[np.abs(rows) < 1e-9] = 0.0
+    order = np.argsort(done)
+    return rows[order]
+
+
+def _words(twist: FloatArray) -> str:
+    """Return a twist in words; axes in the world."""
+    angular, linear = twist[:3], twist[3:]
+    if not angular.any():
+        return f"translation along {_axis(linear)}"
+    if not linear.any():
+        return f"rotation about {_axis(angular)}"
+    scale = np.linalg.norm(angular)
+    return f"rotation about {_axis(angular)} with translation {_shown(linear / scale)} m/rad"
+
+
+def _axis(vector: FloatArray) -> str:
+    return _shown(vector / np.linalg.norm(vector))
+
+
+def _shown(vector: FloatArray) -> str:
+    """Return a vector with three digits."""
+    return "(" + ", ".join(f"{number + 0.0:.3g}" for number in np.round(vector, 4) + 0.0) + ")"

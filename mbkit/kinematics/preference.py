@@ -1,0 +1,142 @@
+"""Where targets leave a choice: descent along the configurations that reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import NotFiniteError
+from mbkit.kinematics.bounded_step import bounded_step
+from mbkit.kinematics.descent import REACHED, Descent, descend
+from mbkit.kinematics.freedom import Freedom
+from mbkit.kinematics.targets import Targets
+from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["Preference", "checked_preference", "follow"]
+
+#: Least and largest step along the gradient, as a factor of it.
+_SHORTEST, _LONGEST = 1e-6, 10.0
+
+
+@final
+@attrs.frozen(eq=False)
+class Preference:
+    """What is preferred among configurations: the gradient of what is to be small.
+
+    Attributes
+    ----------
+    gradient : callable
+        ``gradient(q) -> (nv,)``.
+    """
+
+    gradient: Callable[[FloatArray], FloatArray]
+
+
+def checked_preference(
+    system: System, preferred: ArrayLike | Callable[[FloatArray], ArrayLike]
+) -> Preference:
+    """Return a preference given as a configuration or as a gradient.
+
+    Parameters
+    ----------
+    system : System
+        Of which.
+    preferred : array_like (nq,) or callable
+        A configuration, whose gradient is the step from it; or the gradient (nv,) of q.
+
+    Returns
+    -------
+    Preference
+        The gradient, checked at each call.
+    """
+    if not callable(preferred):
+        posture = system.checked("q", preferred)
+        return Preference(lambda q: system.difference(posture, q))
+    given = preferred
+
+    def gradient(q: FloatArray) -> FloatArray:
+        value = frozen_array(given(q.copy()))
+        what = "inverse_kinematics: what the preferred gradient returned"
+        check_array(value, (system.nv,), what, error=NotFiniteError)
+        return value
+
+    return Preference(gradient)
+
+
+def follow(
+    targets: Targets,
+    freedom: Freedom,
+    state: Descent,
+    preference: Preference,
+    tolerances: tuple[float, float],
+    max_iterations: int,
+) -> tuple[Descent, float]:
+    """Return the configuration that reaches the targets and is preferred there.
+
+    Parameters
+    ----------
+    targets, freedom : Targets, Freedom
+        As in `descend`.
+    state : Descent
+        Where the targets are reached.
+    preference : Preference
+        What to follow.
+    tolerances : float, float
+        Of the targets, and of what may be left of the gradient in the null space.
+    max_iterations : int
+        Steps, those of `state` included.
+
+    Returns
+    -------
+    Descent, float
+        Where it ended; what is left of the gradient between the limits and in the null space of
+        the targets' Jacobian.
+
+    Notes
+    -----
+    Projected gradient steps in the null space, of the length of J. Barzilai and J. M. Borwein,
+    "Two-point step size gradient methods", IMA J. Numer. Anal. 8, 1988; after each the targets are
+    reached again. A step is halved until the slope of what is preferred has not grown to the other
+    side. Only gradients are needed.
+    """
+    g = preference.gradient(state.q)[freedom.velocities]
+    fall = _fall(freedom, state, g)
+    length = 1.0
+    while np.linalg.norm(fall) > tolerances[1] and state.iterations < max_iterations:
+        x = _tangent(freedom, state, g, length)
+        there = freedom.moved(state.q, x)
+        left = max_iterations - state.iterations
+        found = descend(targets, freedom, there, tolerances[0], left)
+        state.iterations += max(1, found.iterations)
+        g_there = preference.gradient(found.q)[freedom.velocities]
+        if found.end != REACHED or float(g_there @ x) > 0.9 * abs(float(g @ x)):
+            length *= 0.5
+            if length < _SHORTEST:
+                break
+            continue
+        found.iterations = state.iterations
+        fall_there = _fall(freedom, found, g_there)
+        change = fall - fall_there
+        length = float(x @ x) / max(float(x @ change), 1e-300)
+        length = min(max(length, _SHORTEST), _LONGEST)
+        state, g, fall = found, g_there, fall_there
+    return state, float(np.linalg.norm(fall))
+
+
+def _tangent(freedom: Freedom, state: Descent, g: FloatArray, length: float) -> Any:
+    """Return the step of a length along -g in the null space and between the limits."""
+    lower, upper = freedom.room(state.q)
+    return bounded_step(np.eye(len(g)), length * g, lower, upper, across=state.J)
+
+
+def _fall(freedom: Freedom, state: Descent, g: FloatArray) -> FloatArray:
+    """Return -g as far as null space and limits let it act, by a step too short to meet others."""
+    scale = 1e-6 / max(1.0, float(np.linalg.norm(g)))
+    return np.asarray(_tangent(freedom, state, g, scale) / scale)

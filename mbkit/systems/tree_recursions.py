@@ -1,0 +1,88 @@
+"""Recursions of six-vectors along a tree, and sparse matrices of its blocks."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.body_tree import BodyTree, Integers
+
+__all__ = ["Recursions", "sparse_blocks", "transposed"]
+
+
+@final
+@attrs.frozen(eq=False)
+class Recursions:
+    """Products with I - T, its inverse and their transposes, level by level of the tree.
+
+    T has the block P_i at (i, parent of i) and nothing else. Vectors are (n, 6, k): k of them, six
+    numbers for each body but the world.
+
+    Attributes
+    ----------
+    tree : BodyTree
+        Who hangs on whom.
+    transport : ndarray, shape (n, 6, 6)
+        P_i; of no meaning for children of the world.
+    moving : ndarray of int
+        The rows of T that have a block: the bodies whose parent is not the world.
+    """
+
+    tree: BodyTree
+    transport: FloatArray
+    moving: Integers = attrs.field(init=False)
+
+    @moving.default
+    def _moving(self) -> Integers:
+        return np.flatnonzero(self.tree.parents > 0)
+
+    def outward(self, twists: FloatArray) -> FloatArray:
+        """Return (I - T)^-1 V: each level of the tree takes what its parents have."""
+        result = twists.copy()
+        for rows in self.tree.levels[2:]:
+            parents = self.tree.parents[rows]
+            result[rows - 1] += self.transport[rows - 1] @ result[parents - 1]
+        return result
+
+    def inward(self, wrenches: FloatArray) -> FloatArray:
+        """Return (I - T)^-T W: each level of the tree gives to its parents."""
+        result = wrenches.copy()
+        for rows in self.tree.levels[:1:-1]:
+            parents = self.tree.parents[rows]
+            given = transposed(self.transport[rows - 1]) @ result[rows - 1]
+            np.add.at(result, parents - 1, given)
+        return result
+
+    def differences(self, twists: FloatArray) -> FloatArray:
+        """Return (I - T) V: what each body has more than its parent."""
+        rows = self.moving
+        result = twists.copy()
+        result[rows - 1] -= self.transport[rows - 1] @ twists[self.tree.parents[rows] - 1]
+        return result
+
+    def differences_back(self, wrenches: FloatArray) -> FloatArray:
+        """Return (I - T)^T W."""
+        rows = self.moving
+        result = wrenches.copy()
+        given = transposed(self.transport[rows - 1]) @ wrenches[rows - 1]
+        np.subtract.at(result, self.tree.parents[rows] - 1, given)
+        return result
+
+
+def transposed(matrices: FloatArray) -> FloatArray:
+    """Return the transposes of matrices in the last two axes."""
+    return np.swapaxes(matrices, -1, -2)
+
+
+def sparse_blocks(blocks: FloatArray, rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
+    """Return a sparse matrix of dense blocks (m, height, width) whose corners are given."""
+    from scipy.sparse import csr_array
+
+    height, width = blocks.shape[1:]
+    i = np.asarray(rows)[:, None, None] + np.arange(height)[:, None]
+    j = np.asarray(columns)[:, None, None] + np.arange(width)
+    i, j = np.broadcast_to(i, blocks.shape), np.broadcast_to(j, blocks.shape)
+    return csr_array((blocks.ravel(), (i.ravel(), j.ravel())), shape=shape)
