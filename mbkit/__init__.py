@@ -41,6 +41,8 @@ from mbkit.joints import RevoluteJoint as RevoluteJoint
 from mbkit.joints import ScrewJoint as ScrewJoint
 from mbkit.joints import SphericalJoint as SphericalJoint
 from mbkit.model import Body as Body
+from mbkit.model import JointFriction as JointFriction
+from mbkit.model import JointLimits as JointLimits
 from mbkit.model import Mechanism as Mechanism
 from mbkit.representations import BodyFixed as BodyFixed
 from mbkit.representations import Representation as Representation

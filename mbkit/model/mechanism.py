@@ -12,6 +12,7 @@ from mbkit.errors import ShapeError, UsageError, check_name
 from mbkit.joints import Joint, check_joint_definition
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection, joint_frames
+from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
 from mbkit.topology import WORLD, BodyGraph, Topology, build_topology
 
@@ -131,6 +132,8 @@ class Mechanism:
         frames: tuple[ArrayLike, ArrayLike] | None = None,
         reference: ArrayLike | None = None,
         screws_in: str = "successor",
+        limits: JointLimits | None = None,
+        friction: JointFriction | None = None,
     ) -> JointType:
         """Connect two bodies by a joint.
 
@@ -151,6 +154,10 @@ class Mechanism:
             Pose of the successor in the predecessor where the joint's pose is the identity.
         screws_in : {"successor", "predecessor"}
             With `reference`: the body in whose frame the joint's axes are given.
+        limits : JointLimits, optional
+            Of the joint's positions, velocities and efforts: data that nothing applies.
+        friction : JointFriction, optional
+            Damping and friction of the joint: data, likewise.
 
         Returns
         -------
@@ -164,7 +171,8 @@ class Mechanism:
         JointError
             If the joint's definition is wrong (`mbkit.joints.check_joint_definition`).
         UsageError, ShapeError, GeometryError
-            If the description of its place is contradictory, or a pose is none.
+            If the description of its place is contradictory, a pose is none, or limits or friction
+            have another number of entries than the joint.
 
         Examples
         --------
@@ -185,8 +193,15 @@ class Mechanism:
             reference=reference,
             screws_in=screws_in,
         )
+        connection = Connection(
+            joint,
+            *names,
+            *pair,
+            limits=JointLimits() if limits is None else limits,
+            friction=JointFriction() if friction is None else friction,
+        )
         self._graph.add_joint(joint.name, *names, freedom=joint.num_velocities)
-        self._joints[joint.name] = Connection(joint, *names, *pair)
+        self._joints[joint.name] = connection
         return joint
 
     def _body(self, name: str) -> Body:

@@ -9,7 +9,7 @@ import numpy as np
 from mbkit.errors import InertiaError, ShapeError
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
 
-__all__ = ["check_com", "check_mass", "check_massless", "check_moment"]
+__all__ = ["check_com", "check_mass", "check_massless", "check_principal", "check_symmetry"]
 
 #: Rounding allowed in a moment of inertia, as a part of its largest entry: files give nine digits
 #: or more, and thin plates stand on the border of what is possible.
@@ -42,8 +42,8 @@ def check_massless(mass: float, moment: FloatArray) -> None:
         )
 
 
-def check_moment(moment: FloatArray, name: str, size: float = 0.0) -> None:
-    """Raise unless a body can have this moment of inertia.
+def check_symmetry(moment: FloatArray, name: str, size: float = 0.0) -> None:
+    """Raise unless a moment of inertia is finite, (3, 3) and symmetric.
 
     Parameters
     ----------
@@ -55,12 +55,16 @@ def check_moment(moment: FloatArray, name: str, size: float = 0.0) -> None:
         A moment whose rounding is in it besides its own. [kg m^2]
     """
     check_array(moment, (3, 3), f"Inertia: {name}", error=InertiaError)
-    rounding = TOLERANCE * float(np.abs(moment).max()) + _EPSILONS * size
-    if np.abs(moment - moment.T).max() > rounding:
+    if np.abs(moment - moment.T).max() > _rounding(moment, size):
         raise InertiaError(
             f"Inertia: {name} must be symmetric, got {shown(moment)}; give products of inertia "
             "with the same sign on both sides of the diagonal."
         )
+
+
+def check_principal(moment: FloatArray, name: str, size: float = 0.0) -> None:
+    """Raise unless a body can have a symmetric moment of inertia; see `check_symmetry`."""
+    rounding = _rounding(moment, size)
     a, b, c = np.linalg.eigvalsh(moment).tolist()  # ascending
     principal = f"principal moments [{a:.9g}, {b:.9g}, {c:.9g}]"
     if a < -rounding:
@@ -74,6 +78,10 @@ def check_moment(moment: FloatArray, name: str, size: float = 0.0) -> None:
             f"sum of the others), got {principal}; check the units, and which point it is taken "
             "about."
         )
+
+
+def _rounding(moment: FloatArray, size: float) -> float:
+    return TOLERANCE * float(np.abs(moment).max()) + _EPSILONS * size
 
 
 _EPSILONS = 64.0 * float(np.finfo(np.float64).eps)

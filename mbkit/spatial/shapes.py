@@ -33,6 +33,20 @@ class UnitDensity:
     volume: float
     gyration: FloatArray = attrs.field(eq=EQUAL, hash=False)
 
+    def mass(self, mass: float | None, density: float | None) -> float:
+        """Return the mass, given as such or by the density; InertiaError unless by one of them."""
+        if (mass is None) == (density is None):
+            raise InertiaError(
+                f"Inertia: a {self.kind} takes either mass or density, got "
+                f"{'neither' if mass is None else 'both'}; give one of them."
+            )
+        if mass is None:
+            with_key("density", check_positive, density, "Inertia: density", "kg/m^3")
+            assert density is not None
+            mass = density * self.volume
+        with_key("mass", check_positive, mass, "Inertia: mass", "kg")
+        return mass
+
 
 def box(size: ArrayLike) -> UnitDensity:
     """Box with edges a, b, c along x, y, z: Ixx = m (b^2 + c^2) / 12."""

@@ -27,6 +27,27 @@ names = st.text(st.sampled_from("aZ0_-.\"'\\ .#=ßλ"), min_size=1, max_size=6).
 )
 
 
+bounds = st.floats(0.0, allow_infinity=True)
+
+
+@st.composite
+def joint_data(draw, joint):
+    """Limits and friction, a number or one for each entry of the joint."""
+    nq, nv = joint.num_positions, joint.num_velocities
+
+    def entries(count, values):
+        lists = st.lists(values, min_size=count, max_size=count) if count else values
+        return draw(values | lists)
+
+    return {
+        "limits": mb.JointLimits(
+            entries(nq, bounds.map(lambda bound: -bound)), entries(nq, bounds),
+            entries(nv, bounds), entries(nv, bounds),
+        ),
+        "friction": mb.JointFriction(entries(nv, st.floats(0, 1e9)), entries(nv, st.floats(0, 9))),
+    }  # fmt: skip
+
+
 @st.composite
 def mechanisms(draw):
     """Mechanisms of all joints in all three descriptions, with loops too."""
@@ -60,7 +81,8 @@ def mechanisms(draw):
                 {"reference": poses, "screws_in": st.sampled_from(["successor", "predecessor"])}
             )
         )
-        mech.add_joint(joint, *ends, **place)
+        data = draw(st.just({}) | joint_data(joint))
+        mech.add_joint(joint, *ends, **place, **data)
     return mech
 
 
@@ -189,6 +211,31 @@ FAULTS = {
         "joints.j.predecessor: Joint 'j' has the predecessor 'wrld', which is no body of the "
         "mechanism; did you mean 'world'?"
     ),
+    JOINT + 'type = "revolute"\nlimits = {lower = 1, upper = 0}': (
+        "joints.j.limits.lower: JointLimits: lower must be at most upper"
+    ),
+    JOINT + 'type = "revolute"\nlimits = {lower = nan}': (
+        "joints.j.limits.lower: JointLimits: lower must be numbers, got nan; give -inf where"
+    ),
+    JOINT + 'type = "revolute"\nlimits = {effort = [1, 2]}': (
+        "joints.j.limits.effort: Joint 'j': effort must be a number or 1 of them"
+    ),
+    JOINT + 'type = "revolute"\nlimits = {speed = 1}': (
+        "joints.j.limits.speed: unknown key; known are 'lower', 'upper', 'velocity', 'effort'."
+    ),
+    JOINT + 'type = "revolute"\nfriction = {damping = "a"}': (
+        "joints.j.friction.damping: must be a number or an array of numbers, got 'a'."
+    ),
+    JOINT + 'type = "revolute"\nfriction = {damping = inf}': (
+        "joints.j.friction.damping: JointFriction: damping must be finite, got inf"
+    ),
+    BODY + "unphysical = true": "bodies.b.unphysical: goes with mass",
+    BODY + "mass = 1\nunphysical = 1\nmoment_about_com = [1, 1, 3]": (
+        "bodies.b.unphysical: must be true or false, got 1."
+    ),
+    BODY + "mass = 1\nunphysical = true\nmoment_about_com = [[1,2,0],[0,1,0],[0,0,1]]": (
+        "bodies.b.moment_about_com: Inertia: moment_about_com must be symmetric"
+    ),
     JOINT.replace("world", "b")
     + 'type = "free"': "joints.j: Joint 'j' connects body 'b' to itself",
 }
@@ -278,6 +325,16 @@ def test_files_that_cannot_be_read_or_written_are_refused(tmp_path, monkeypatch)
     (tmp_path / "m.toml").write_text(HEAD)
     with pytest.raises(mb.ModelFileError, match="must have at most 10 bytes, got 27"):
         load_model(tmp_path / "m.toml")
+
+
+def test_moments_that_no_body_has_are_read_where_the_file_says_so():
+    """They come back as they were, and what is possible after all is not marked."""
+    moment = "mass = 1\nunphysical = true\nmoment_about_com = "
+    mech = parse_model(HEAD + BODY + moment + "[1, 1, 3]\n[bodies.c]\n" + moment + "[1, 1, 2]")
+    assert mech.bodies["b"].inertia.unphysical
+    assert not mech.bodies["c"].inertia.unphysical
+    assert mech.to_toml().count("unphysical = true") == 1
+    assert parse_model(mech.to_toml()) == mech
 
 
 @attrs.frozen
