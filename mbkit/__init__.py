@@ -13,6 +13,7 @@ from mbkit.errors import JointError as JointError
 from mbkit.errors import MbkitError as MbkitError
 from mbkit.errors import ModelError as ModelError
 from mbkit.errors import ModelFileError as ModelFileError
+from mbkit.errors import ModelFileWarning as ModelFileWarning
 from mbkit.errors import NameUnknownError as NameUnknownError
 from mbkit.errors import NotFiniteError as NotFiniteError
 from mbkit.errors import ResultFileError as ResultFileError
@@ -28,9 +29,13 @@ from mbkit.integrators import Tableau as Tableau
 from mbkit.integrators import tableaus as tableaus
 
 # Files
+from mbkit.io import Urdf as Urdf
 from mbkit.io import load_model as load_model
 from mbkit.io import load_result as load_result
+from mbkit.io import load_urdf as load_urdf
 from mbkit.io import parse_model as parse_model
+from mbkit.io import parse_urdf as parse_urdf
+from mbkit.io import read_urdf as read_urdf
 from mbkit.io import save_model as save_model
 from mbkit.joints import FixedJoint as FixedJoint
 from mbkit.joints import FreeJoint as FreeJoint

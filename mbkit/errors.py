@@ -18,6 +18,7 @@ __all__ = [
     "MbkitError",
     "ModelError",
     "ModelFileError",
+    "ModelFileWarning",
     "NameUnknownError",
     "NotFiniteError",
     "ResultFileError",
@@ -91,6 +92,10 @@ class NotFiniteError(MbkitError, ArithmeticError):
 
 class ModelFileError(MbkitError, ValueError):
     """A model file with faults; the message lists all of them with their places."""
+
+
+class ModelFileWarning(UserWarning):
+    """What a model file holds and mbkit does not take, or the other way round."""
 
 
 class ResultFileError(MbkitError, ValueError):

@@ -15,7 +15,7 @@ __all__ = ["JointFriction", "JointLimits"]
 
 
 def _entries(default: float) -> dict[str, Any]:
-    """Return the options of a field for a number, or one for each entry of the joint; `default` says none."""
+    """Return options of a field for a number, or one for each entry; `default` says none."""
 
     def convert(value: Any) -> FloatArray:
         array = frozen_array(default if value is None else value)
