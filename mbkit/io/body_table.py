@@ -183,10 +183,10 @@ def read_body(name: str, value: Any, faults: Faults) -> Body:
 
 def _inertia(table: BodyTable, path: tuple[str, ...], faults: Faults) -> SpatialInertia:
     """Return the inertia; a wrong mass is noted, and hides no other fault."""
-    before = len(faults.lines)
+    before = len(faults.found)
     if table.mass is not None:
         with faults.at(*path):
             SpatialInertia.from_com(table.mass, np.zeros(3))
-    if len(faults.lines) > before:
+    if len(faults.found) > before:
         table = attrs.evolve(table, mass=1.0)
     return table.inertia()

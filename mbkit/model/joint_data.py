@@ -14,23 +14,27 @@ from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 __all__ = ["JointFriction", "JointLimits"]
 
 
-def _entries(default: float) -> dict[str, Any]:
-    """Return options of a field for a number, or one for each entry; `default` says none."""
+def _or_default(value: Any, default: float) -> FloatArray:
+    array = frozen_array(default if value is None else value)
+    # where no entry says anything, one number says the same
+    if array.dtype.kind == "f" and array.size and (array == default).all():
+        array = frozen_array(default)
+    return array
 
-    def convert(value: Any) -> FloatArray:
-        array = frozen_array(default if value is None else value)
-        # where no entry says anything, one number says the same
-        if array.dtype.kind == "f" and array.size and (array == default).all():
-            array = frozen_array(default)
-        return array
 
-    return {
-        "converter": convert,
-        "eq": EQUAL,
-        "hash": False,
-        "repr": shown,
-        "metadata": {"default": default},
-    }
+def _or_minus_infinity(value: Any) -> FloatArray:
+    return _or_default(value, -np.inf)
+
+
+def _or_infinity(value: Any) -> FloatArray:
+    return _or_default(value, np.inf)
+
+
+def _or_zero(value: Any) -> FloatArray:
+    return _or_default(value, 0.0)
+
+
+_ENTRIES: dict[str, Any] = {"eq": EQUAL, "hash": False, "repr": shown}
 
 
 def _check_fields(instance: JointLimits | JointFriction) -> None:
@@ -44,10 +48,9 @@ def _check_fields(instance: JointLimits | JointFriction) -> None:
             )
         elif np.isnan(value).any():
             error = ModelError(
-                f"{what} must be numbers, got {shown(value)}; give "
-                f"{field.metadata['default']} where there is none."
+                f"{what} must be numbers, got {shown(value)}; leave it out where there is none."
             )
-        elif field.metadata["default"] != -np.inf and field.name != "upper" and (value < 0.0).any():
+        elif field.name not in ("lower", "upper") and (value < 0.0).any():
             error = ModelError(
                 f"{what} must be zero or positive, got {shown(value)}; it is a size, which holds "
                 "in both directions."
@@ -101,10 +104,10 @@ class JointLimits:
     JointLimits(lower=-1.5, upper=1.5, velocity=inf, effort=12.0)
     """
 
-    lower: FloatArray = attrs.field(default=-np.inf, **_entries(-np.inf))
-    upper: FloatArray = attrs.field(default=np.inf, **_entries(np.inf))
-    velocity: FloatArray = attrs.field(default=np.inf, **_entries(np.inf))
-    effort: FloatArray = attrs.field(default=np.inf, **_entries(np.inf))
+    lower: FloatArray = attrs.field(default=-np.inf, converter=_or_minus_infinity, **_ENTRIES)
+    upper: FloatArray = attrs.field(default=np.inf, converter=_or_infinity, **_ENTRIES)
+    velocity: FloatArray = attrs.field(default=np.inf, converter=_or_infinity, **_ENTRIES)
+    effort: FloatArray = attrs.field(default=np.inf, converter=_or_infinity, **_ENTRIES)
 
     def __attrs_post_init__(self) -> None:
         _check_fields(self)
@@ -165,8 +168,8 @@ class JointFriction:
     JointFriction(damping=0.1, friction=0.0)
     """
 
-    damping: FloatArray = attrs.field(default=0.0, **_entries(0.0))
-    friction: FloatArray = attrs.field(default=0.0, **_entries(0.0))
+    damping: FloatArray = attrs.field(default=0.0, converter=_or_zero, **_ENTRIES)
+    friction: FloatArray = attrs.field(default=0.0, converter=_or_zero, **_ENTRIES)
 
     def __attrs_post_init__(self) -> None:
         _check_fields(self)

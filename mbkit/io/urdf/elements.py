@@ -101,7 +101,7 @@ class _Builder:
 
 
 def parse_elements(text: str, what: str, name: str) -> Element:
-    """Return the root element of a text.
+    r"""Return the root element of a text.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def parse_elements(text: str, what: str, name: str) -> Element:
 
     Examples
     --------
-    >>> robot = parse_elements('<robot name="r">\\n<link name="l"/></robot>', "File", "r.urdf")
+    >>> robot = parse_elements('<robot name="r">\n<link name="l"/></robot>', "File", "r.urdf")
     >>> [(child.tag, child.line) for child in robot.children]
     [('link', 2)]
     """

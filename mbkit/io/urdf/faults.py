@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import TypeVar
 
 import attrs
 
 from mbkit.errors import MbkitError, ModelFileError
-from mbkit.io.urdf.elements import Element
 
 __all__ = ["Reading"]
+
+Made = TypeVar("Made")
 
 _SHOWN = 50  # faults in a message
 
@@ -51,13 +52,13 @@ class Reading:
         else:
             self._unread[path] = _Unread(line)
 
-    @contextlib.contextmanager
-    def at(self, element: Element, owner: str) -> Iterator[None]:
-        """Note as a fault of `element` what mbkit raises inside, and go on after it."""
+    def attempt(self, line: int, owner: str, make: Callable[[], Made]) -> Made | None:
+        """Return what `make` returns; what it raises of mbkit's is noted, and None returned."""
         try:
-            yield
+            return make()
         except MbkitError as error:
-            self.fault(element.line, f"{owner}: {error}")
+            self.fault(line, f"{owner}: {error}")
+            return None
 
     def raise_faults(self) -> None:
         """Raise ModelFileError with all faults, by lines, if there are any."""

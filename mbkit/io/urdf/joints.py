@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from mbkit.errors import MbkitError, check_name
+from mbkit.errors import check_name
 from mbkit.io.urdf.document import UrdfJoint, UrdfMimic
 from mbkit.io.urdf.elements import Element
 from mbkit.io.urdf.faults import Reading
@@ -30,8 +30,7 @@ def read_joint(element: Element, reading: Reading) -> UrdfJoint | None:
     part = Part(element, f"joint {name!r}", "joint", reading)
     if part.text("name") is None:
         return None
-    with reading.at(element, "<joint>"):
-        check_name("Joint", name)
+    reading.attempt(part.line, "<joint>", lambda: check_name("Joint", name))
     kind = part.text("type")
     if kind is not None and kind not in _KINDS:
         _refuse_kind(part, kind)
@@ -84,12 +83,9 @@ def _joint(part: Part, name: str, kind: str) -> Joint | None:
                     axis.fault("xyz must have a direction, got zero; give a vector that is not.")
                 return None
         make = PrismaticJoint if kind == "prismatic" else RevoluteJoint
-        with part.reading.at(part.element, "<joint>"):
-            return make(name, axis=direction)
-        return None
-    with part.reading.at(part.element, "<joint>"):
-        return {"fixed": FixedJoint, "floating": FreeJoint, "spherical": SphericalJoint}[kind](name)
-    return None
+        return part.attempt(lambda: make(name, axis=direction))
+    other = {"fixed": FixedJoint, "floating": FreeJoint, "spherical": SphericalJoint}[kind]
+    return part.attempt(lambda: other(name))
 
 
 def _limits(part: Part, kind: str) -> JointLimits:
@@ -111,11 +107,8 @@ def _limits(part: Part, kind: str) -> JointLimits:
                 limit.line, f"{limit.owner}: {' and '.join(given)} of a continuous joint not kept."
             )
         lower, upper = -np.inf, np.inf
-    try:
-        return JointLimits(*(_or_none(value) for value in (lower, upper, velocity, effort)))
-    except MbkitError as error:
-        limit.fault(str(error))
-        return JointLimits()
+    numbers = [_or_none(value) for value in (lower, upper, velocity, effort)]
+    return limit.attempt(lambda: JointLimits(*numbers)) or JointLimits()
 
 
 def _or_none(value: float) -> float:
@@ -128,9 +121,7 @@ def _friction(part: Part) -> JointFriction:
         return JointFriction()
     damping, friction = dynamics.number("damping", 0.0), dynamics.number("friction", 0.0)
     dynamics.done()
-    with part.reading.at(dynamics.element, dynamics.owner):
-        return JointFriction(damping, friction)
-    return JointFriction()
+    return dynamics.attempt(lambda: JointFriction(damping, friction)) or JointFriction()
 
 
 def _mimic(part: Part) -> UrdfMimic | None:

@@ -22,8 +22,7 @@ def read_link(element: Element, reading: Reading) -> UrdfLink | None:
     part = Part(element, f"link {name!r}", "link", reading)
     if part.text("name") is None:
         return None
-    with reading.at(element, "<link>"):
-        check_name("Body", name)
+    reading.attempt(part.line, "<link>", lambda: check_name("Body", name))
     inertial = part.child("inertial")
     inertia = SpatialInertia.zero() if inertial is None else _inertia(inertial)
     shapes = [
@@ -50,9 +49,8 @@ def _inertia(inertial: Part) -> SpatialInertia:
     if not np.array_equal(R, np.eye(3)):
         moment = R @ moment @ R.T
         moment = 0.5 * (moment + moment.T)
-    with inertial.reading.at(inertial.element, inertial.owner):
-        return _accepted(inertial, value, C[:3, 3], moment)
-    return SpatialInertia.zero()
+    inertia = inertial.attempt(lambda: _accepted(inertial, value, C[:3, 3], moment))
+    return SpatialInertia.zero() if inertia is None else inertia
 
 
 def _moment(table: Part) -> FloatArray:

@@ -154,8 +154,7 @@ def parse_urdf(text: str, *, source: str = "text") -> Urdf:
     part.text("version", required=False)
     robot = part.text("name") or ""
     if "name" in root.attributes:
-        with reading.at(root, "<robot>"):
-            check_name("Mechanism", robot)
+        part.attempt(lambda: check_name("Mechanism", robot))
     found = [read_link(each.element, reading) for each in part.children("link")]
     links = [link for link in found if link is not None]
     connected = [read_joint(each.element, reading) for each in part.children("joint")]

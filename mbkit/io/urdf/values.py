@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
 from mbkit.errors import suggestion
 from mbkit.io.urdf.elements import Element
-from mbkit.io.urdf.faults import Reading
+from mbkit.io.urdf.faults import Made, Reading
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["Part", "rotation_from_rpy"]
@@ -133,6 +133,10 @@ class Part:
     def fault(self, message: str) -> None:
         """Note a fault in the line of this element."""
         self.reading.fault(self.line, f"{self.owner}: {message}")
+
+    def attempt(self, make: Callable[[], Made]) -> Made | None:
+        """Return what `make` returns; what it raises of mbkit's is noted, and None returned."""
+        return self.reading.attempt(self.line, self.owner, make)
 
     def done(self, ignored: Collection[str] = ()) -> None:
         """Note as not read what nobody asked for; `ignored` are attributes that say nothing."""
