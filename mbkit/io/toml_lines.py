@@ -66,6 +66,7 @@ def lines_of_keys(text: str) -> dict[Path, int]:
     scan = _Scan()
     for token in _TOKEN.finditer(text):
         scan.take(token)
+    scan.end_of_line()
     return scan.lines
 
 
@@ -82,8 +83,9 @@ class _Scan:
         self.state = "key"  # or "header", "value"
 
     def take(self, token: re.Match[str]) -> None:
+        """Go on by one token."""
         if token["newline"]:
-            self._end_of_line()
+            self.end_of_line()
         elif token["string"] or token["bare"]:
             if self.state != "value":
                 self.words.append(_unquoted(token["string"] or token["bare"]))
@@ -91,7 +93,8 @@ class _Scan:
         elif token["mark"]:
             self._mark(token["mark"])
 
-    def _end_of_line(self) -> None:
+    def end_of_line(self) -> None:
+        """Finish a key or a header."""
         if not self.brackets:
             if self.state == "header":
                 self.table = tuple(self.words)
