@@ -37,6 +37,7 @@ from mbkit.io import parse_model as parse_model
 from mbkit.io import parse_urdf as parse_urdf
 from mbkit.io import read_urdf as read_urdf
 from mbkit.io import save_model as save_model
+from mbkit.io import save_urdf as save_urdf
 from mbkit.joints import FixedJoint as FixedJoint
 from mbkit.joints import FreeJoint as FreeJoint
 from mbkit.joints import HelicalJoint as HelicalJoint

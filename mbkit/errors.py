@@ -168,7 +168,10 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     'there are none.'
     """
     names = list(known)
-    close = difflib.get_close_matches(name, names, n=1) if isinstance(name, str) else []
+    close: list[str] = []
+    # names that are far too long are no slips, and comparing takes time by their square
+    if isinstance(name, str) and len(name) <= _LONGEST_NAME:
+        close = difflib.get_close_matches(name, names, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
     if not names:
@@ -178,4 +181,5 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     return f"known are {shown} and {more} more." if more > 0 else f"known are {shown}."
 
 
+_LONGEST_NAME = 200  # characters of a name that gets a guess
 _SHOWN = 12  # names in a message; more would hide it

@@ -9,6 +9,7 @@ from mbkit.io.urdf import Urdf as Urdf
 from mbkit.io.urdf import load_urdf as load_urdf
 from mbkit.io.urdf import parse_urdf as parse_urdf
 from mbkit.io.urdf import read_urdf as read_urdf
+from mbkit.io.urdf import save_urdf as save_urdf
 
 __all__ = [
     "Urdf",
@@ -20,4 +21,5 @@ __all__ = [
     "read_urdf",
     "save_model",
     "save_result",
+    "save_urdf",
 ]

@@ -9,6 +9,7 @@ import attrs
 import cattrs
 
 from mbkit.errors import MbkitError, suggestion
+from mbkit.io.text_file import shortened
 from mbkit.io.toml_lines import line_of, lines_of_keys
 
 __all__ = ["Faults"]
@@ -42,7 +43,7 @@ class Faults:
 
     def add(self, path: tuple[str, ...], message: str) -> None:
         """Note one fault."""
-        self.found.append((path, message))
+        self.found.append((path, shortened(message)))
 
     def told(self, text: str, name: str) -> list[str]:
         """Return a line for each fault: file and line, the key's path, what is wrong.
@@ -63,7 +64,7 @@ class Faults:
         placed = [(line_of(path, lines), path, message) for path, message in self.found]
         placed.sort(key=lambda fault: fault[0])
         return [
-            f"{name}:{line}: {'.'.join(map(_written, path))}{': ' if path else ''}{message}"
+            f"{name}:{line}: {shortened('.'.join(map(_written, path)))}{': ' * bool(path)}{message}"
             for line, path, message in placed
         ]
 

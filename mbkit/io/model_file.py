@@ -10,7 +10,7 @@ from typing import Any
 from mbkit.errors import ModelFileError
 from mbkit.io.replacement import replacement
 from mbkit.io.text_file import read_text
-from mbkit.io.urdf import load_urdf
+from mbkit.io.urdf import load_urdf, save_urdf
 from mbkit.joints import Joint
 from mbkit.model import Mechanism, to_document, to_toml
 from mbkit.model.document import FORMAT_VERSION
@@ -75,7 +75,8 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     mechanism : Mechanism
         Any mechanism whose joints hold nothing but numbers, arrays and strings.
     path : path
-        An existing file is replaced, at once and as a whole.
+        An existing file is replaced, at once and as a whole. With the suffix ``.urdf`` it becomes
+        a URDF, as `save_urdf` writes it.
 
     Raises
     ------
@@ -86,6 +87,9 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     --------
     See `load_model`.
     """
+    if pathlib.Path(path).suffix.lower() == ".urdf":
+        save_urdf(mechanism, path)
+        return
     for name, joint in to_document(mechanism).get("joints", {}).items():
         if "not_written" in joint:
             raise ModelFileError(
@@ -146,7 +150,8 @@ def parse_model(
     depth, line = deepest_nesting(text)
     if depth > MAX_DEPTH:
         raise ModelFileError(
-            f"{what} is nested too deeply, {depth} brackets ({name}:{line}); a model needs ten."
+            f"{what} is nested too deeply, {depth} brackets or parts of a key ({name}:{line}); "
+            "a model needs ten."
         )
     try:
         document = tomllib.loads(text)

@@ -8,7 +8,9 @@ import stat
 
 from mbkit.errors import ModelFileError
 
-__all__ = ["decoded", "read_bytes", "read_text"]
+__all__ = ["decoded", "read_bytes", "read_text", "shortened"]
+
+_LONGEST = 1000  # characters of a message, beyond which it is a wrong value that goes on
 
 
 def read_bytes(path: pathlib.Path, what: str, max_size: int) -> bytes:
@@ -84,3 +86,10 @@ def decoded(content: bytes, what: str, name: str) -> str:
 def read_text(path: pathlib.Path, what: str, max_size: int) -> str:
     """Return the text of a file; see `read_bytes` and `decoded`."""
     return decoded(read_bytes(path, what, max_size), what, path.name)
+
+
+def shortened(message: str) -> str:
+    """Return a message, without its middle if a value of the file makes it very long."""
+    if len(message) <= _LONGEST:
+        return message
+    return f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"

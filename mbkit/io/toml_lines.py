@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 
 
 def deepest_nesting(text: str) -> tuple[int, int]:
-    """Return how deep brackets are nested, and the line where they are so first.
+    """Return how deep brackets and dotted keys are nested, and the line where they are so first.
 
     Parameters
     ----------
@@ -29,19 +29,20 @@ def deepest_nesting(text: str) -> tuple[int, int]:
     tuple of int
         Depth and line.
     """
-    depth, line = 0, 1
+    depth, dots, line = 0, 0, 1
     deepest = (0, 1)
     for token in _TOKEN.finditer(text):
         if token["newline"]:
             line += 1
+            dots = 0
         elif token["string"]:
             line += token["string"].count("\n")
-        elif token["mark"] in ("[", "{"):
-            depth += 1
-            if depth > deepest[0]:
-                deepest = (depth, line)
-        elif token["mark"] in ("]", "}"):
-            depth = max(0, depth - 1)
+        elif token["mark"]:
+            mark = token["mark"]
+            dots = dots + 1 if mark == "." else 0
+            depth = max(0, depth + (mark in "[{") - (mark in "]}"))
+            if depth + dots > deepest[0]:
+                deepest = (depth + dots, line)
     return deepest
 
 

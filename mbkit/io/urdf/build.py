@@ -81,8 +81,9 @@ def _refuse_mimic(urdf: Urdf, what: str) -> None:
         more = f" and {len(coupled) - _SHOWN} more" if len(coupled) > _SHOWN else ""
         raise ModelFileError(
             f"{what} couples joints by <mimic>, which is not supported yet "
-            f"({_place(urdf, coupled[0].line)}): {names}{more}. With mimic='independent' they are "
-            "loaded as joints that move on their own, which is another mechanism."
+            f"({_place(urdf, coupled[0].line)}): {names}{more}. With mimic='independent' "
+            "(--mimic independent) they are loaded as joints that move on their own, which is "
+            "another mechanism."
         )
 
 

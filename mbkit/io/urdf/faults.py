@@ -8,6 +8,7 @@ from typing import TypeVar
 import attrs
 
 from mbkit.errors import MbkitError, ModelFileError
+from mbkit.io.text_file import shortened
 
 __all__ = ["Reading"]
 
@@ -37,13 +38,18 @@ class Reading:
         self._notes: list[tuple[int, str]] = []
         self._unread: dict[str, _Unread] = {}
 
+    @property
+    def num_faults(self) -> int:
+        """Number of faults so far."""
+        return len(self._faults)
+
     def fault(self, line: int, message: str) -> None:
         """Note a fault."""
-        self._faults.append((line, message))
+        self._faults.append((line, shortened(message)))
 
     def note(self, line: int, message: str) -> None:
         """Note what is read in another way than a user might think."""
-        self._notes.append((line, message))
+        self._notes.append((line, shortened(message)))
 
     def unread(self, path: str, line: int) -> None:
         """Note that an element, ``link/contact``, or attribute, ``limit@current``, is not read."""

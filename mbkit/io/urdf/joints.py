@@ -38,7 +38,7 @@ def read_joint(element: Element, reading: Reading) -> UrdfJoint | None:
     parent, child = _end(part, "parent"), _end(part, "child")
     pose = part.pose()
     joint = _joint(part, name, kind or "fixed")
-    limits, friction = _limits(part, kind or "fixed"), _friction(part)
+    limits, friction = _limits(part, kind or "fixed"), _friction(part, kind or "fixed")
     mimic = _mimic(part)
     part.done()
     if None in (kind, parent, child, joint):
@@ -74,14 +74,15 @@ def _end(part: Part, tag: str) -> str | None:
 def _joint(part: Part, name: str, kind: str) -> Joint | None:
     axis = part.child("axis")
     if kind in _MOVES_ABOUT_AXIS:
-        # without <axis> it is x: urdf.xml of ROS
+        # without <axis> it is x, as in the format's description
+        before = part.reading.num_faults
         direction = np.array((1.0, 0.0, 0.0)) if axis is None else axis.numbers("xyz", 3)
         if axis is not None:
             axis.done()
-            if not direction.any():
-                if "xyz" in axis.element.attributes:
-                    axis.fault("xyz must have a direction, got zero; give a vector that is not.")
-                return None
+            if not direction.any() and part.reading.num_faults == before:
+                axis.fault("xyz must have a direction, got zero; give a vector that is not.")
+        if part.reading.num_faults > before:
+            return None
         make = PrismaticJoint if kind == "prismatic" else RevoluteJoint
         return part.attempt(lambda: make(name, axis=direction))
     other = {"fixed": FixedJoint, "floating": FreeJoint, "spherical": SphericalJoint}[kind]
@@ -98,8 +99,7 @@ def _limits(part: Part, kind: str) -> JointLimits:
     given = [key for key in ("lower", "upper") if key in limit.element.attributes]
     velocity, effort = (limit.number(key, NO_LIMIT) for key in ("velocity", "effort"))
     limit.done()
-    if kind not in _MOVES_ABOUT_AXIS:
-        limit.reading.note(limit.line, f"{limit.owner} is not kept: its type is {kind!r}.")
+    if _has_no_axis(limit, kind):
         return JointLimits()
     if kind == "continuous":
         if given and (lower or upper):
@@ -115,12 +115,22 @@ def _or_none(value: float) -> float:
     return float(np.copysign(np.inf, value)) if abs(value) == NO_LIMIT else value
 
 
-def _friction(part: Part) -> JointFriction:
+def _has_no_axis(part: Part, kind: str) -> bool:
+    """Return whether data of one axis is of no use to the joint, and note it."""
+    if kind in _MOVES_ABOUT_AXIS:
+        return False
+    part.reading.note(part.line, f"{part.owner} is not kept: the joint's type is {kind!r}.")
+    return True
+
+
+def _friction(part: Part, kind: str) -> JointFriction:
     dynamics = part.child("dynamics")
     if dynamics is None:
         return JointFriction()
     damping, friction = dynamics.number("damping", 0.0), dynamics.number("friction", 0.0)
     dynamics.done()
+    if _has_no_axis(dynamics, kind):
+        return JointFriction()
     return dynamics.attempt(lambda: JointFriction(damping, friction)) or JointFriction()
 
 

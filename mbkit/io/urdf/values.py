@@ -10,28 +10,17 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import suggestion
+from mbkit.io.urdf.angles import rotation_from_rpy
 from mbkit.io.urdf.elements import Element
 from mbkit.io.urdf.faults import Made, Reading
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["Part", "rotation_from_rpy"]
+__all__ = ["Part"]
 
 # ASCII digits; float() alone would take 1_0, nan, infinity and digits of other scripts
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 _SHOWN = 60  # characters of a wrong value in a message
-
-
-def rotation_from_rpy(rpy: FloatArray) -> FloatArray:
-    """Return Rz(yaw) Ry(pitch) Rx(roll), shape (3, 3), as URDF means it."""
-    (cx, cy, cz), (sx, sy, sz) = np.cos(rpy), np.sin(rpy)
-    return np.array(
-        [
-            [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
-            [sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx],
-            [-sy, cy * sx, cy * cx],
-        ]
-    )
 
 
 class Part:
