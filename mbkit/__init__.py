@@ -47,6 +47,7 @@ from mbkit.joints import RevoluteJoint as RevoluteJoint
 from mbkit.joints import ScrewJoint as ScrewJoint
 from mbkit.joints import SphericalJoint as SphericalJoint
 from mbkit.model import Body as Body
+from mbkit.model import DenavitHartenbergRow as DenavitHartenbergRow
 from mbkit.model import JointFriction as JointFriction
 from mbkit.model import JointLimits as JointLimits
 from mbkit.model import Mechanism as Mechanism

@@ -2,6 +2,7 @@
 
 from mbkit.model.body import Body as Body
 from mbkit.model.connection import Connection as Connection
+from mbkit.model.denavit_hartenberg import DenavitHartenbergRow as DenavitHartenbergRow
 from mbkit.model.document import to_document as to_document
 from mbkit.model.document import to_toml as to_toml
 from mbkit.model.inertias import check_inertias as check_inertias
@@ -12,6 +13,7 @@ from mbkit.model.mechanism import Mechanism as Mechanism
 __all__ = [
     "Body",
     "Connection",
+    "DenavitHartenbergRow",
     "JointFriction",
     "JointLimits",
     "Mechanism",

@@ -18,6 +18,14 @@ from mbkit.spatial.frames import check_pose, inverse
 __all__ = ["Connection", "joint_frames"]
 
 
+def _or_no_limits(value: JointLimits | None) -> JointLimits:
+    return JointLimits() if value is None else value
+
+
+def _or_no_friction(value: JointFriction | None) -> JointFriction:
+    return JointFriction() if value is None else value
+
+
 @final
 @attrs.frozen
 class Connection:
@@ -47,8 +55,8 @@ class Connection:
     successor: str
     S_pred: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False, repr=shown)
     S_succ: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False, repr=shown)
-    limits: JointLimits = attrs.field(factory=JointLimits)
-    friction: JointFriction = attrs.field(factory=JointFriction)
+    limits: JointLimits = attrs.field(default=None, converter=_or_no_limits)
+    friction: JointFriction = attrs.field(default=None, converter=_or_no_friction)
 
     def __attrs_post_init__(self) -> None:
         for key, kind in (("limits", JointLimits), ("friction", JointFriction)):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError, check_name
 from mbkit.joints import Joint, check_joint_definition
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection, joint_frames
+from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
 from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
 from mbkit.topology import WORLD, BodyGraph, Topology, build_topology
@@ -66,6 +68,51 @@ class Mechanism:
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Connection] = {}
         self._graph = BodyGraph()
+
+    @classmethod
+    def from_denavit_hartenberg(
+        cls,
+        name: str,
+        rows: Iterable[DenavitHartenbergRow],
+        *,
+        convention: str,
+        base: ArrayLike | None = None,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+    ) -> Mechanism:
+        """Return a serial arm given by its Denavit-Hartenberg parameters.
+
+        Parameters
+        ----------
+        name : str
+            Of the mechanism.
+        rows : iterable of DenavitHartenbergRow
+            From the base to the tip.
+        convention : {"standard", "modified"}
+            What their numbers mean: see `DenavitHartenbergRow`.
+        base : array_like, shape (4, 4), default the identity
+            Pose of frame 0 in the world.
+        gravity : array_like, shape (3,)
+            In the world. [m/s^2]
+
+        Returns
+        -------
+        Mechanism
+            The frames of its bodies are those of the convention.
+
+        Raises
+        ------
+        UsageError
+            If the convention is neither of the two, or a row is none.
+
+        Examples
+        --------
+        >>> rows = [DenavitHartenbergRow(a=0.5), DenavitHartenbergRow(a=0.25)]
+        >>> Mechanism.from_denavit_hartenberg("arm", rows, convention="standard")
+        <Mechanism 'arm': 2 bodies, 2 joints>
+        """
+        mech = cls(name, gravity)
+        add_denavit_hartenberg(mech, rows, convention, np.eye(4) if base is None else base)
+        return mech
 
     @property
     def name(self) -> str:
@@ -193,13 +240,7 @@ class Mechanism:
             reference=reference,
             screws_in=screws_in,
         )
-        connection = Connection(
-            joint,
-            *names,
-            *pair,
-            limits=JointLimits() if limits is None else limits,
-            friction=JointFriction() if friction is None else friction,
-        )
+        connection = Connection(joint, *names, *pair, limits, friction)
         self._graph.add_joint(joint.name, *names, freedom=joint.num_velocities)
         self._joints[joint.name] = connection
         return joint

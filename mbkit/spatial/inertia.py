@@ -8,16 +8,9 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import InertiaError
 from mbkit.spatial import shapes
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown, with_key
-from mbkit.spatial.consistency import (
-    check_com,
-    check_mass,
-    check_massless,
-    check_principal,
-    check_symmetry,
-)
+from mbkit.spatial.consistency import check_com, check_inertia, check_mass, check_moment
 from mbkit.spatial.frames import check_pose
 
 __all__ = ["SpatialInertia"]
@@ -40,9 +33,8 @@ class SpatialInertia:
     moment_about_com : ndarray, shape (3, 3)
         Moment of inertia about the centre of mass, in the axes of the frame. [kg m^2]
     unphysical : bool, default False
-        Whether the moment is one that no body has. It is an error to be so, unless it is said here:
-        for data of others that are not quite right, and from which the equations can be made
-        nevertheless. False is stored where the moment is possible.
+        Whether the moment is one that no body has, which is an error unless it is said here: for
+        data of others that are not quite right. False is stored where the moment is possible.
 
     Raises
     ------
@@ -53,9 +45,8 @@ class SpatialInertia:
 
     Notes
     -----
-    The principal moments of a body are sums such as A = b + c, B = c + a of the second moments of
-    mass a, b, c >= 0, so that none is larger than the sum of the others. This holds within a
-    1e-10 part of the largest moment: thin plates stand on the border.
+    The principal moments of a body are sums such as A = b + c, B = c + a of second moments of mass
+    a, b, c >= 0: none is larger than the sum of the others, but for 1e-10 of the largest.
 
     Examples
     --------
@@ -75,19 +66,8 @@ class SpatialInertia:
     def __attrs_post_init__(self) -> None:
         with_key("mass", check_mass, self.mass)
         object.__setattr__(self, "mass", float(self.mass))
-        with_key("com", check_com, self.com)
-        # The moment may come from one about the origin, and is no better known than that.
-        size = self.mass * float(self.com @ self.com)
-        moment = self.moment_about_com
-        with_key("moment_about_com", check_symmetry, moment, "moment_about_com", size)
-        try:
-            with_key("moment_about_com", check_principal, moment, "moment_about_com", size)
-            with_key("mass", check_massless, self.mass, moment)
-        except InertiaError:
-            if not self.unphysical:
-                raise
-        else:
-            object.__setattr__(self, "unphysical", False)
+        unphysical = check_inertia(self.mass, self.com, self.moment_about_com, self.unphysical)
+        object.__setattr__(self, "unphysical", unphysical)
 
     @classmethod
     def from_com(
@@ -174,10 +154,8 @@ class SpatialInertia:
         c = frozen_array(com)
         with_key("com", check_com, c)
         about_origin = frozen_array(moment_about_origin)
-        with_key("moment_about_origin", check_symmetry, about_origin, "moment_about_origin")
-        if not unphysical:
-            with_key("moment_about_origin", check_principal, about_origin, "moment_about_origin")
-        return cls(mass, c, about_origin - _point_moment(mass, c), unphysical)
+        check_moment(about_origin, "moment_about_origin", unphysical=unphysical)
+        return cls(mass, c, about_origin - shapes.point_moment(mass, c), unphysical)
 
     @classmethod
     def zero(cls) -> SpatialInertia:
@@ -352,7 +330,7 @@ class SpatialInertia:
     @property
     def moment_about_origin(self) -> FloatArray:
         """Moment of inertia about the origin of the frame, [kg m^2], shape (3, 3)."""
-        return self.moment_about_com + _point_moment(self.mass, self.com)
+        return self.moment_about_com + shapes.point_moment(self.mass, self.com)
 
     def matrix(self) -> FloatArray:
         """Return the inertia as a matrix that takes body-fixed twists to momenta.
@@ -386,7 +364,7 @@ class SpatialInertia:
         com = self.com + (other.mass / mass) * apart
         # moments about the common centre: the reduced mass at the distance of the two centres
         moment = self.moment_about_com + other.moment_about_com
-        moment = moment + _point_moment(self.mass * (other.mass / mass), apart)
+        moment = moment + shapes.point_moment(self.mass * (other.mass / mass), apart)
         return SpatialInertia(mass, com, moment, unphysical)
 
     def transformed(self, C_AB: ArrayLike) -> SpatialInertia:
@@ -419,9 +397,3 @@ class SpatialInertia:
         moment = R @ self.moment_about_com @ R.T
         moment = 0.5 * (moment + moment.T)
         return SpatialInertia(self.mass, R @ self.com + C[:3, 3], moment, self.unphysical)
-
-
-def _point_moment(mass: float, c: FloatArray) -> FloatArray:
-    """Return m (c.c I - c c^T), the moment of a point mass at c."""
-    moment: FloatArray = mass * (c @ c * np.eye(3) - np.outer(c, c))
-    return moment

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import InertiaError
 from mbkit.spatial.arrays import EQUAL, FloatArray, check_array, frozen_array, with_key
 
-__all__ = ["UnitDensity", "box", "capsule", "check_positive", "cylinder", "sphere"]
+__all__ = ["UnitDensity", "box", "capsule", "check_positive", "cylinder", "point_moment", "sphere"]
 
 
 @attrs.frozen
@@ -101,3 +101,9 @@ def check_positive(value: Any, what: str, unit: str = "m", *, or_zero: bool = Fa
             f"{what} must be {rule} and finite, got {value!r} [{unit}]; give such a number in SI "
             "units."
         )
+
+
+def point_moment(mass: float, c: FloatArray) -> FloatArray:
+    """Return m (c.c I - c c^T), the moment of a point mass at c."""
+    moment: FloatArray = mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return moment
