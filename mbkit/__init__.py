@@ -16,6 +16,7 @@ from mbkit.errors import JointError as JointError
 from mbkit.errors import MbkitError as MbkitError
 from mbkit.errors import ModelError as ModelError
 from mbkit.errors import ModelFileError as ModelFileError
+from mbkit.errors import ModelFileWarning as ModelFileWarning
 from mbkit.errors import NameUnknownError as NameUnknownError
 from mbkit.errors import NotFiniteError as NotFiniteError
 from mbkit.errors import QuantityError as QuantityError
@@ -32,10 +33,15 @@ from mbkit.integrators import Tableau as Tableau
 from mbkit.integrators import tableaus as tableaus
 
 # Files
+from mbkit.io import Urdf as Urdf
 from mbkit.io import load_model as load_model
 from mbkit.io import load_result as load_result
+from mbkit.io import load_urdf as load_urdf
 from mbkit.io import parse_model as parse_model
+from mbkit.io import parse_urdf as parse_urdf
+from mbkit.io import read_urdf as read_urdf
 from mbkit.io import save_model as save_model
+from mbkit.io import save_urdf as save_urdf
 from mbkit.joints import FixedJoint as FixedJoint
 from mbkit.joints import FreeJoint as FreeJoint
 from mbkit.joints import HelicalJoint as HelicalJoint
@@ -57,6 +63,9 @@ from mbkit.kinematics import inverse_kinematics as inverse_kinematics
 from mbkit.kinematics import manipulability as manipulability
 from mbkit.kinematics import rates_from_twists as rates_from_twists
 from mbkit.model import Body as Body
+from mbkit.model import DenavitHartenbergRow as DenavitHartenbergRow
+from mbkit.model import JointFriction as JointFriction
+from mbkit.model import JointLimits as JointLimits
 from mbkit.model import Mechanism as Mechanism
 from mbkit.representations import BodyFixed as BodyFixed
 from mbkit.representations import Hybrid as Hybrid

@@ -18,6 +18,7 @@ __all__ = [
     "MbkitError",
     "ModelError",
     "ModelFileError",
+    "ModelFileWarning",
     "NameUnknownError",
     "NotFiniteError",
     "QuantityError",
@@ -94,6 +95,10 @@ class ModelFileError(MbkitError, ValueError):
     """A model file with faults; the message lists all of them with their places."""
 
 
+class ModelFileWarning(UserWarning):
+    """What a model file holds and mbkit does not take, or the other way round."""
+
+
 class ResultFileError(MbkitError, ValueError):
     """A result file that cannot be read."""
 
@@ -168,7 +173,10 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     'there are none.'
     """
     names = list(known)
-    close = difflib.get_close_matches(name, names, n=1) if isinstance(name, str) else []
+    close: list[str] = []
+    # names that are far too long are no slips, and comparing takes time by their square
+    if isinstance(name, str) and len(name) <= _LONGEST_NAME:
+        close = difflib.get_close_matches(name, names, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
     if not names:
@@ -178,4 +186,5 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     return f"known are {shown} and {more} more." if more > 0 else f"known are {shown}."
 
 
+_LONGEST_NAME = 200  # characters of a name that gets a guess
 _SHOWN = 12  # names in a message; more would hide it

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mbkit.cli.files import EXISTING
+from mbkit.cli.models import MODEL, floating_option, load
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,20 +21,23 @@ _SHOWN = 12  # names in a note
 
 
 @click.command(short_help="Show what is in a model file.")
-@click.argument("model", type=EXISTING)
-def info(model: pathlib.Path) -> None:
-    """Show the bodies, joints, tree, mobility and mass of the model file MODEL.
+@click.argument("model", type=MODEL)
+@floating_option
+def info(model: pathlib.Path, floating: bool) -> None:
+    """Show the bodies, joints, tree, mobility and mass of MODEL.
 
+    MODEL is a TOML or URDF file, or robot:NAME for a robot of the package example-robot-data.
     Nothing is computed or compiled. Warnings name what keeps the model from being simulated, notes
-    what is unusual.
+    what is unusual, and what of a URDF is not read.
 
     \b
-    Example:
+    Examples:
       mbkit info arm.toml
+      mbkit info robot:panda
     """
     import mbkit as mb
 
-    mechanism = mb.load_model(model)
+    mechanism = load(model, floating=floating, mimic="independent")
     console = _console()
     _show_summary(console, mechanism)
     _show_bodies(console, mechanism)
@@ -49,6 +52,9 @@ def info(model: pathlib.Path) -> None:
         console.print(_tree(mechanism, topology))
         warnings += _warnings(mechanism, topology)
     _note_massless(console, mechanism)
+    if model.suffix.lower() == ".urdf":
+        for note in mb.read_urdf(model).notes:
+            console.print(f"Note: {note}", markup=False)
     for warning in warnings:
         console.print(f"Warning: {warning}", style="yellow", markup=False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from mbkit.cli.convert import convert
 from mbkit.cli.group import ErrorsAsMessages
 from mbkit.cli.info import info
 from mbkit.cli.plot import plot
@@ -20,7 +21,7 @@ def main(debug: bool) -> None:
     """Rigid multibody systems: look at a model, simulate it, plot the result.
 
     \b
-    A model is a TOML file (see examples/models/). A first session:
+    A model is a TOML file (see examples/models/) or a URDF. A first session:
       mbkit info arm.toml
       mbkit simulate arm.toml -o run.nc --t-end 5
       mbkit plot run.nc -o run.png
@@ -29,5 +30,5 @@ def main(debug: bool) -> None:
     """
 
 
-for command in (info, simulate, plot, warmup):
+for command in (info, simulate, plot, convert, warmup):
     main.add_command(command)

@@ -12,7 +12,8 @@ import click
 
 from mbkit.cli.assignments import assign
 from mbkit.cli.compiling import compiling_announced
-from mbkit.cli.files import EXISTING, TARGET, check_target
+from mbkit.cli.files import TARGET, check_target
+from mbkit.cli.models import MODEL, floating_option, load, mimic_option
 from mbkit.errors import ResultFileError, UsageError, suggestion
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Simulate a model file.")
-@click.argument("model", type=EXISTING)
+@click.argument("model", type=MODEL)
 @click.option("-o", "--output", type=TARGET, required=True, help="Result file to write (netCDF).")
 @click.option("--force", is_flag=True, help="Replace the result file if it exists.")
 @click.option("--t-end", type=float, default=10.0, show_default=True, help="End time [s].")
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Steps between saved instants.",
 )
+@floating_option
+@mimic_option
 def simulate(
     model: pathlib.Path,
     output: pathlib.Path,
@@ -70,8 +73,10 @@ def simulate(
     positions: tuple[str, ...],
     velocities: tuple[str, ...],
     save_every: int,
+    floating: bool,
+    mimic: str,
 ) -> None:
-    """Simulate the model file MODEL and write the result to a file.
+    """Simulate MODEL, a TOML or URDF file or robot:NAME, and write the result to a file.
 
     The first start compiles what it needs, which takes up to a minute; it says so. A run that is
     stopped by Ctrl-C, or by numbers that are no longer finite, is written as far as it got, and
@@ -82,13 +87,14 @@ def simulate(
       mbkit simulate arm.toml -o run.nc
       mbkit simulate arm.toml -o run.nc --t-end 2 --h 1e-4 --q elbow=0.5 --v wrist=-1
       mbkit simulate top.toml -o top.nc --v tip=0,0,30 --save-every 10
+      mbkit simulate robot:solo12 -o solo.nc --floating --t-end 0.5
     """
     check_target(output, force=force)
 
     import mbkit as mb
 
     integrator = mb.RungeKuttaMuntheKaas(tableau=_tableau(tableau))
-    mechanism = mb.load_model(model)
+    mechanism = load(model, floating=floating, mimic=mimic)
     with compiling_announced():
         system = mechanism.assemble()
         q, v = _start(system, positions, velocities)

@@ -15,6 +15,7 @@ from mbkit.systems import System
 from mbkit.systems.arguments import Arguments
 from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.evaluator import Evaluator
+from mbkit.systems.kinematics import Floats
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -126,6 +127,7 @@ class RelativeCoordinates:
             ),
             mass=float(sum(body.inertia.mass for body in mechanism.bodies.values())),
             gravity=mechanism.gravity,
+            **_limits(mechanism),
             model_text=mechanism.to_toml(),
             reference=_reference(tuple(joints.values())),
             position_slices=positions,
@@ -159,6 +161,20 @@ def _tree(
         )
     }
     return BodyTree.of({body: edges[body] for body in mechanism.bodies}, velocities, arrays)
+
+
+def _limits(mechanism: Mechanism) -> dict[str, Floats]:
+    """Return the limits of all joints, one row an entry of q or v."""
+    edges = mechanism.joints.values()
+    limits = {
+        "position_limits": [np.zeros((0, 2)), *(e.limits.of_positions(e.joint) for e in edges)],
+        "velocity_limits": [np.zeros(0), *(e.limits.of_velocities(e.joint) for e in edges)],
+        "effort_limits": [np.zeros(0), *(e.limits.of_efforts(e.joint) for e in edges)],
+    }
+    arrays = {key: np.concatenate(rows) for key, rows in limits.items()}
+    for array in arrays.values():
+        array.flags.writeable = False
+    return arrays
 
 
 def _slices(counts: dict[str, int]) -> dict[str, slice]:

@@ -69,6 +69,7 @@ class BodyTable:
     com: Vector | None = None
     moment_about_com: FloatArray | None = None
     moment_about_origin: FloatArray | None = None
+    unphysical: bool | None = None
     shape: Shape | None = None
     pose: Pose | None = None
 
@@ -78,7 +79,7 @@ class BodyTable:
             return self._of_shape(self.shape)
         _refuse(self, ("density",), "goes with shape; give the shape, or a mass.")
         if self.mass is None:
-            rest = ("com", "moment_about_com", "moment_about_origin")
+            rest = ("com", "moment_about_com", "moment_about_origin", "unphysical")
             _refuse(self, rest, "goes with mass; give the mass.")
             return SpatialInertia.zero()
         about_com, about_origin = self.moment_about_com, self.moment_about_origin
@@ -89,12 +90,18 @@ class BodyTable:
                 f"got {found}; a point mass has moment_about_com = [0, 0, 0]."
             )
         com = np.zeros(3) if self.com is None else self.com
+        accepted = bool(self.unphysical)
         if about_com is not None:
-            return SpatialInertia.from_com(self.mass, com, _moment(about_com))
+            return SpatialInertia.from_com(self.mass, com, _moment(about_com), unphysical=accepted)
         assert about_origin is not None
-        return SpatialInertia.from_origin(self.mass, com, _moment(about_origin))
+        return SpatialInertia.from_origin(
+            self.mass, com, _moment(about_origin), unphysical=accepted
+        )
 
     def _of_shape(self, shape: Shape) -> SpatialInertia:
+        _refuse(
+            self, ("unphysical",), "goes with a moment, and a shape has a right one; leave it out."
+        )
         rest = ("com", "moment_about_com", "moment_about_origin")
         _refuse(self, rest, "follows from shape; leave it out, or move the shape by shape.pose.")
         try:
@@ -176,10 +183,10 @@ def read_body(name: str, value: Any, faults: Faults) -> Body:
 
 def _inertia(table: BodyTable, path: tuple[str, ...], faults: Faults) -> SpatialInertia:
     """Return the inertia; a wrong mass is noted, and hides no other fault."""
-    before = len(faults.lines)
+    before = len(faults.found)
     if table.mass is not None:
         with faults.at(*path):
             SpatialInertia.from_com(table.mass, np.zeros(3))
-    if len(faults.lines) > before:
+    if len(faults.found) > before:
         table = attrs.evolve(table, mass=1.0)
     return table.inertia()

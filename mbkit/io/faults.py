@@ -9,6 +9,8 @@ import attrs
 import cattrs
 
 from mbkit.errors import MbkitError, suggestion
+from mbkit.io.text_file import shortened
+from mbkit.io.toml_lines import line_of, lines_of_keys
 
 __all__ = ["Faults"]
 
@@ -18,12 +20,12 @@ class Faults:
 
     Attributes
     ----------
-    lines : list of str
-        One for each fault: the key's path, a colon, what is wrong.
+    found : list
+        One for each fault: the path of the key, and what is wrong with it.
     """
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
+        self.found: list[tuple[tuple[str, ...], str]] = []
 
     @contextlib.contextmanager
     def at(self, *path: str) -> Iterator[None]:
@@ -41,8 +43,30 @@ class Faults:
 
     def add(self, path: tuple[str, ...], message: str) -> None:
         """Note one fault."""
-        place = ".".join(map(_written, path))
-        self.lines.append(f"{place}: {message}" if place else message)
+        self.found.append((path, shortened(message)))
+
+    def told(self, text: str, name: str) -> list[str]:
+        """Return a line for each fault: file and line, the key's path, what is wrong.
+
+        Parameters
+        ----------
+        text : str
+            The text that was read, valid TOML.
+        name : str
+            The name of its file.
+
+        Returns
+        -------
+        list of str
+            By lines.
+        """
+        lines = lines_of_keys(text)
+        placed = [(line_of(path, lines), path, message) for path, message in self.found]
+        placed.sort(key=lambda fault: fault[0])
+        return [
+            f"{name}:{line}: {shortened('.'.join(map(_written, path)))}{': ' * bool(path)}{message}"
+            for line, path, message in placed
+        ]
 
     def _note(self, error: BaseException, path: tuple[str, ...]) -> None:
         if isinstance(error, (cattrs.ClassValidationError, cattrs.IterableValidationError)):

@@ -17,7 +17,7 @@ from mbkit.spatial import FloatArray, rotation_from_quaternion
 from mbkit.spatial.arrays import FINITE_REMEDY, check_array, frozen_array
 from mbkit.spatial.frames import check_pose, check_rotation
 
-__all__ = ["Matrix", "Pose", "Vector", "converter"]
+__all__ = ["Entries", "Matrix", "Pose", "Vector", "converter"]
 
 #: Annotations of fields: an array of a shape, and a pose in any of its forms.
 Vector = Annotated[FloatArray, (3,)]
@@ -25,6 +25,9 @@ Quaternion = Annotated[FloatArray, (4,)]
 Matrix = Annotated[FloatArray, (3, 3)]
 PoseMatrix = Annotated[FloatArray, (4, 4)]
 Pose = Annotated[FloatArray, "pose"]
+
+#: A number or a list of numbers, of which `inf` is one: who gets it checks them.
+Entries = Annotated[FloatArray, "entries"]
 
 
 @attrs.frozen
@@ -92,6 +95,7 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook_func(_is_array, _array)
     made.register_structure_hook_func(_is_shaped, _shaped)
     made.register_structure_hook_func(lambda kind: kind == Pose, _pose)
+    made.register_structure_hook_func(lambda kind: kind == Entries, _entries)
     made.register_structure_hook_factory(attrs.has, lambda kind: _table(made, kind))
     return made
 
@@ -144,6 +148,14 @@ def _array(value: Any, _: Any = None) -> FloatArray:
         raise ShapeError(f"must be an array of numbers, got {value!r}.")
     if _has_other(value):
         raise ShapeError(f"must be an array of numbers alone, got {value!r}.")
+    return frozen_array(value)
+
+
+def _entries(value: Any, _: Any = None) -> FloatArray:
+    if isinstance(value, list):
+        return _array(value)
+    if type(value) not in (int, float):
+        raise ShapeError(f"must be a number or an array of numbers, got {value!r}.")
     return frozen_array(value)
 
 

@@ -9,10 +9,11 @@ from typing import Any, cast
 import attrs
 import numpy as np
 
-from mbkit.errors import ModelFileError, suggestion
+from mbkit.errors import MbkitError, ModelFileError, suggestion
 from mbkit.io.faults import Faults
-from mbkit.io.fields import Pose, converter
+from mbkit.io.fields import Entries, Pose, converter
 from mbkit.joints import FixedJoint, Joint
+from mbkit.model import JointFriction, JointLimits
 from mbkit.spatial import FloatArray
 
 __all__ = ["JointPlace", "read_joint"]
@@ -27,6 +28,24 @@ class Frames:
 
 
 @attrs.frozen
+class Limits:
+    """The keys of `JointLimits`."""
+
+    lower: Entries | None = None
+    upper: Entries | None = None
+    velocity: Entries | None = None
+    effort: Entries | None = None
+
+
+@attrs.frozen
+class Friction:
+    """The keys of `JointFriction`."""
+
+    damping: Entries | None = None
+    friction: Entries | None = None
+
+
+@attrs.frozen
 class JointPlace:
     """What it connects, and where it sits."""
 
@@ -36,16 +55,31 @@ class JointPlace:
     frames: Frames | None = None
     reference: Pose | None = None
     screws_in: str = "successor"
+    limits: Limits | None = None
+    friction: Friction | None = None
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `Mechanism.add_joint`."""
         options: dict[str, Any] = {"screws_in": self.screws_in, "reference": self.reference}
+        if self.limits is not None:
+            options["limits"] = _under("limits", JointLimits, self.limits)
+        if self.friction is not None:
+            options["friction"] = _under("friction", JointFriction, self.friction)
         if self.frames is not None:
             options["frames"] = (
                 _or_identity(self.frames.predecessor),
                 _or_identity(self.frames.successor),
             )
         return options
+
+
+def _under(key: str, kind: type[Any], table: Limits | Friction) -> Any:
+    """Return limits or friction; what is wrong with them is wrong under their key."""
+    try:
+        return kind(**attrs.asdict(table))
+    except MbkitError as error:
+        error.key = f"{key}.{error.key}"
+        raise
 
 
 def _or_identity(pose: FloatArray | None) -> FloatArray:

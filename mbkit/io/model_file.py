@@ -9,6 +9,8 @@ from typing import Any
 
 from mbkit.errors import ModelFileError
 from mbkit.io.replacement import replacement
+from mbkit.io.text_file import read_text
+from mbkit.io.urdf import load_urdf, save_urdf
 from mbkit.joints import Joint
 from mbkit.model import Mechanism, to_document, to_toml
 from mbkit.model.document import FORMAT_VERSION
@@ -17,6 +19,11 @@ __all__ = ["load_model", "parse_model", "save_model"]
 
 #: Largest file that is read, in bytes: a hundred thousand bodies. More is no model.
 MAX_SIZE = 64 * 1024 * 1024
+
+#: Deepest nesting of brackets: Python's parser calls itself for each.
+MAX_DEPTH = 64
+
+_SHOWN = 50  # faults in a message
 
 
 def load_model(
@@ -27,7 +34,8 @@ def load_model(
     Parameters
     ----------
     path : path
-        A TOML file as ``docs/model-file.md`` describes it.
+        A TOML file as ``docs/model-file.md`` describes it; or, by the suffix ``.urdf``, a URDF file
+        as `load_urdf` reads it by default.
     joint_types : mapping, optional
         Further joint classes by the names that the file calls them. Classes in modules that are
         imported already are found as ``module:Class``; a file never imports anything.
@@ -41,7 +49,7 @@ def load_model(
     ------
     ModelFileError
         If the file cannot be read, is no TOML, or has faults. All faults are in the message, each
-        with the path of its key.
+        with its line and the path of its key.
 
     Examples
     --------
@@ -53,22 +61,9 @@ def load_model(
     <Mechanism 'empty': 0 bodies, 0 joints>
     """
     source = pathlib.Path(path)
-    try:
-        size = source.stat().st_size
-        if size > MAX_SIZE:
-            raise ModelFileError(
-                f"Model file '{source}' must have at most {MAX_SIZE} bytes, got {size}."
-            )
-        text = source.read_bytes().decode()
-    except OSError as error:
-        raise ModelFileError(
-            f"Model file '{source}' cannot be read: {error.strerror or error}."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ModelFileError(
-            f"Model file '{source}' must be UTF-8 text, got byte {error.object[error.start]:#x} "
-            f"at {error.start}."
-        ) from error
+    if source.suffix.lower() in (".urdf", ".xacro"):
+        return load_urdf(source)
+    text = read_text(source, f"Model file '{source}'", MAX_SIZE)
     return parse_model(text, source=str(source), joint_types=joint_types)
 
 
@@ -80,7 +75,8 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     mechanism : Mechanism
         Any mechanism whose joints hold nothing but numbers, arrays and strings.
     path : path
-        An existing file is replaced, at once and as a whole.
+        An existing file is replaced, at once and as a whole. With the suffix ``.urdf`` it becomes
+        a URDF, as `save_urdf` writes it.
 
     Raises
     ------
@@ -91,6 +87,9 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     --------
     See `load_model`.
     """
+    if pathlib.Path(path).suffix.lower() == ".urdf":
+        save_urdf(mechanism, path)
+        return
     for name, joint in to_document(mechanism).get("joints", {}).items():
         if "not_written" in joint:
             raise ModelFileError(
@@ -145,30 +144,39 @@ def parse_model(
 
     from mbkit.io.model_tables import read_mechanism  # with cattrs
     from mbkit.io.toml_fault import toml_fault
+    from mbkit.io.toml_lines import deepest_nesting, line_of, lines_of_keys
 
+    what, name = f"Model file '{source}'", pathlib.PurePath(source).name
+    depth, line = deepest_nesting(text)
+    if depth > MAX_DEPTH:
+        raise ModelFileError(
+            f"{what} is nested too deeply, {depth} brackets or parts of a key ({name}:{line}); "
+            "a model needs ten."
+        )
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ModelFileError(f"Model file '{source}' {toml_fault(error, text)}") from error
-    except RecursionError as error:
-        raise ModelFileError(f"Model file '{source}' is nested too deeply.") from error
-    _check_version(document, source)
+        raise ModelFileError(f"{what} {toml_fault(error, text, name)}") from error
+    except (RecursionError, ValueError) as error:  # dotted keys; numbers of thousands of digits
+        raise ModelFileError(f"{what} is no TOML: {error} ({name}:1).") from error
+    _check_version(document, what, name, line_of(("mbkit_model",), lines_of_keys(text)))
     mechanism, faults = read_mechanism(document, joint_types or {})
-    if faults:
-        count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
-        raise ModelFileError(f"Model file '{source}' has {count}:\n" + "\n".join(faults))
+    if lines := faults.told(text, name):
+        count = "a fault" if len(lines) == 1 else f"{len(lines)} faults"
+        more = [f"and {len(lines) - _SHOWN} more."] if len(lines) > _SHOWN else []
+        raise ModelFileError(f"{what} has {count}:\n" + "\n".join(lines[:_SHOWN] + more))
     return mechanism
 
 
-def _check_version(document: dict[str, Any], source: str) -> None:
+def _check_version(document: dict[str, Any], what: str, name: str, line: int) -> None:
     if "mbkit_model" not in document:
         raise ModelFileError(
-            f"Model file '{source}' must say its format; begin it with "
-            f"'mbkit_model = {FORMAT_VERSION}'."
+            f"{what} must say its format; begin it with 'mbkit_model = {FORMAT_VERSION}' "
+            f"({name}:1)."
         )
     version = document["mbkit_model"]
     if type(version) is not int or version != FORMAT_VERSION:
         raise ModelFileError(
-            f"Model file '{source}' has the format mbkit_model = {version!r}; this mbkit reads "
-            f"{FORMAT_VERSION}."
+            f"{what} has the format mbkit_model = {version!r:.40} ({name}:{line}); this mbkit "
+            f"reads {FORMAT_VERSION}."
         )

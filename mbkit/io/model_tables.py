@@ -32,7 +32,7 @@ class _Head:
 
 def read_mechanism(
     document: dict[str, Any], joint_types: Mapping[str, type[Joint]]
-) -> tuple[Mechanism, list[str]]:
+) -> tuple[Mechanism, Faults]:
     """Return the mechanism of a document, and its faults.
 
     Parameters
@@ -45,7 +45,7 @@ def read_mechanism(
     Returns
     -------
     tuple
-        The mechanism without its faulty parts, and a line for each fault.
+        The mechanism without its faulty parts, and the faults.
     """
     faults = Faults()
     mechanism = Mechanism("faulty")
@@ -64,7 +64,7 @@ def read_mechanism(
         if place is not None:
             with faults.at("joints", key):
                 mechanism.add_joint(joint, place.predecessor, place.successor, **place.options())
-    return mechanism, faults.lines
+    return mechanism, faults
 
 
 def _tables(document: dict[str, Any], key: str) -> dict[str, Any]:

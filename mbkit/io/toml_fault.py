@@ -24,7 +24,7 @@ _TABLE = re.compile(r"\s*\[{1,2}\s*([^\[\],=]+?)\s*\]{1,2}\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w.-])+)\s*=""")
 
 
-def toml_fault(error: tomllib.TOMLDecodeError, text: str) -> str:
+def toml_fault(error: tomllib.TOMLDecodeError, text: str, name: str) -> str:
     r"""Return the end of a message on a text that the parser refused.
 
     Parameters
@@ -33,6 +33,8 @@ def toml_fault(error: tomllib.TOMLDecodeError, text: str) -> str:
         What the parser raised.
     text : str
         What it was given.
+    name : str
+        The name of the file, for the line.
 
     Returns
     -------
@@ -45,22 +47,24 @@ def toml_fault(error: tomllib.TOMLDecodeError, text: str) -> str:
     >>> try:
     ...     tomllib.loads(text)
     ... except tomllib.TOMLDecodeError as error:
-    ...     print(toml_fault(error, text).partition(";")[0])
-    gives bodies.rod.mass twice, the second time in line 3
+    ...     print(toml_fault(error, text, "m.toml").partition(";")[0])
+    gives bodies.rod.mass twice, the second time in line 3 (m.toml:3)
     """
-    twice = _GIVEN_TWICE.match(str(error))
-    if twice is None:
-        return f"is no TOML: {error}."
     place = _PLACE.search(str(error))
     # The parser counts \n alone; splitlines would also count other ends of lines.
     lines = text.split("\n")
     line = int(place[1]) if place else len(lines)
-    name = _name(lines[:line])
+    twice = _GIVEN_TWICE.match(str(error))
+    if twice is None:
+        hint = " It looks like XML; a URDF has the suffix .urdf." if text.startswith("<") else ""
+        return f"is no TOML: {error} ({name}:{line}).{hint}"
+    key = _name(lines[:line])
     inner = ".".join(re.findall("'(.*?)'", twice["path"] or twice["key"] or ""))
-    if twice["key"] or not name.startswith(inner):
-        name = f"{name}.{inner}"
+    if twice["key"] or not key.startswith(inner):
+        key = f"{key}.{inner}"
     return (
-        f"gives {name} twice, the second time in line {line}; each name is given once, so rename "
+        f"gives {key} twice, the second time in line {line} ({name}:{line}); "
+        "each name is given once, so rename "
         "or remove one of them."
     )
 

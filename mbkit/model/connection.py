@@ -8,13 +8,22 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
+from mbkit.errors import MbkitError, UsageError
 from mbkit.joints import Joint
 from mbkit.model.body import Body
+from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 from mbkit.spatial.frames import check_pose, inverse
 
 __all__ = ["Connection", "joint_frames"]
+
+
+def _or_no_limits(value: JointLimits | None) -> JointLimits:
+    return JointLimits() if value is None else value
+
+
+def _or_no_friction(value: JointFriction | None) -> JointFriction:
+    return JointFriction() if value is None else value
 
 
 @final
@@ -30,6 +39,15 @@ class Connection:
         Names of the bodies.
     S_pred, S_succ : ndarray, shape (4, 4)
         Pose of the joint frame on either body, in the frame of that body.
+    limits : JointLimits, default none
+        Of positions, velocities and efforts.
+    friction : JointFriction, default none
+        Damping and friction.
+
+    Raises
+    ------
+    ShapeError, UsageError
+        If limits or friction are none, or have another number of entries than the joint.
     """
 
     joint: Joint
@@ -37,6 +55,22 @@ class Connection:
     successor: str
     S_pred: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False, repr=shown)
     S_succ: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False, repr=shown)
+    limits: JointLimits = attrs.field(default=None, converter=_or_no_limits)
+    friction: JointFriction = attrs.field(default=None, converter=_or_no_friction)
+
+    def __attrs_post_init__(self) -> None:
+        for key, kind in (("limits", JointLimits), ("friction", JointFriction)):
+            value = getattr(self, key)
+            if not isinstance(value, kind):
+                raise UsageError(
+                    f"Joint {self.joint.name!r}: {key} must be an mbkit.{kind.__name__}, got "
+                    f"{value!r}; make one by mbkit.{kind.__name__}(...)."
+                )
+            try:
+                value.check_fits(self.joint)
+            except MbkitError as error:
+                error.key = f"{key}.{error.key}"
+                raise
 
 
 def joint_frames(

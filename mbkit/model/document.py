@@ -11,6 +11,7 @@ import numpy as np
 from mbkit.joints import Joint
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection
+from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.model.joint_types import type_name
 from mbkit.model.toml_text import render
 from mbkit.spatial import FloatArray, SpatialInertia, inverse
@@ -97,6 +98,8 @@ def _body(body: Body) -> dict[str, Any]:
         table["mass"] = body.inertia.mass
         table["com"] = body.inertia.com.tolist()
         table["moment_about_com"] = _moment(body.inertia.moment_about_com)
+        if body.inertia.unphysical:
+            table["unphysical"] = True
     if not np.array_equal(body.pose, np.eye(4)):
         table["pose"] = _pose(body.pose)
     return table
@@ -131,7 +134,21 @@ def _connection(edge: Connection, mechanism: Mechanism) -> dict[str, Any]:
     in_world = [inverse(body.pose) for body in ends]
     if not all(map(np.array_equal, in_world, (edge.S_pred, edge.S_succ))):
         table["frames"] = {"predecessor": _pose(edge.S_pred), "successor": _pose(edge.S_succ)}
+    for key in ("limits", "friction"):
+        if data := _joint_data(getattr(edge, key)):
+            table[key] = data
     return table
+
+
+def _joint_data(data: JointLimits | JointFriction) -> dict[str, Any]:
+    """Return what differs from the defaults, which say that there is nothing."""
+    values = {field.name: getattr(data, field.name) for field in attrs.fields(type(data))}
+    empty = type(data)()
+    return {
+        key: value.tolist()
+        for key, value in values.items()
+        if not np.array_equal(value, getattr(empty, key))
+    }
 
 
 def _fields(joint: Joint) -> dict[str, Any]:

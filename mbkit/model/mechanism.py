@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError, check_name
 from mbkit.joints import Joint, check_joint_definition
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection, joint_frames
+from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
+from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
 from mbkit.topology import WORLD, BodyGraph, Topology, build_topology
 
@@ -65,6 +68,51 @@ class Mechanism:
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Connection] = {}
         self._graph = BodyGraph()
+
+    @classmethod
+    def from_denavit_hartenberg(
+        cls,
+        name: str,
+        rows: Iterable[DenavitHartenbergRow],
+        *,
+        convention: str,
+        base: ArrayLike | None = None,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+    ) -> Mechanism:
+        """Return a serial arm given by its Denavit-Hartenberg parameters.
+
+        Parameters
+        ----------
+        name : str
+            Of the mechanism.
+        rows : iterable of DenavitHartenbergRow
+            From the base to the tip.
+        convention : {"standard", "modified"}
+            What their numbers mean: see `DenavitHartenbergRow`.
+        base : array_like, shape (4, 4), default the identity
+            Pose of frame 0 in the world.
+        gravity : array_like, shape (3,)
+            In the world. [m/s^2]
+
+        Returns
+        -------
+        Mechanism
+            The frames of its bodies are those of the convention.
+
+        Raises
+        ------
+        UsageError
+            If the convention is neither of the two, or a row is none.
+
+        Examples
+        --------
+        >>> rows = [DenavitHartenbergRow(a=0.5), DenavitHartenbergRow(a=0.25)]
+        >>> Mechanism.from_denavit_hartenberg("arm", rows, convention="standard")
+        <Mechanism 'arm': 2 bodies, 2 joints>
+        """
+        mech = cls(name, gravity)
+        add_denavit_hartenberg(mech, rows, convention, np.eye(4) if base is None else base)
+        return mech
 
     @property
     def name(self) -> str:
@@ -131,6 +179,8 @@ class Mechanism:
         frames: tuple[ArrayLike, ArrayLike] | None = None,
         reference: ArrayLike | None = None,
         screws_in: str = "successor",
+        limits: JointLimits | None = None,
+        friction: JointFriction | None = None,
     ) -> JointType:
         """Connect two bodies by a joint.
 
@@ -151,6 +201,10 @@ class Mechanism:
             Pose of the successor in the predecessor where the joint's pose is the identity.
         screws_in : {"successor", "predecessor"}
             With `reference`: the body in whose frame the joint's axes are given.
+        limits : JointLimits, optional
+            Of the joint's positions, velocities and efforts: data that nothing applies.
+        friction : JointFriction, optional
+            Damping and friction of the joint: data, likewise.
 
         Returns
         -------
@@ -164,7 +218,8 @@ class Mechanism:
         JointError
             If the joint's definition is wrong (`mbkit.joints.check_joint_definition`).
         UsageError, ShapeError, GeometryError
-            If the description of its place is contradictory, or a pose is none.
+            If the description of its place is contradictory, a pose is none, or limits or friction
+            have another number of entries than the joint.
 
         Examples
         --------
@@ -185,8 +240,9 @@ class Mechanism:
             reference=reference,
             screws_in=screws_in,
         )
+        connection = Connection(joint, *names, *pair, limits, friction)
         self._graph.add_joint(joint.name, *names, freedom=joint.num_velocities)
-        self._joints[joint.name] = Connection(joint, *names, *pair)
+        self._joints[joint.name] = connection
         return joint
 
     def _body(self, name: str) -> Body:

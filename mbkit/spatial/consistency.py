@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import InertiaError, ShapeError
-from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
+from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown, with_key
 
-__all__ = ["check_com", "check_mass", "check_massless", "check_moment"]
+__all__ = ["check_com", "check_inertia", "check_mass", "check_moment"]
 
 #: Rounding allowed in a moment of inertia, as a part of its largest entry: files give nine digits
 #: or more, and thin plates stand on the border of what is possible.
@@ -33,34 +33,79 @@ def check_com(com: FloatArray) -> None:
     check_array(com, (3,), "Inertia: com", error=InertiaError)
 
 
-def check_massless(mass: float, moment: FloatArray) -> None:
-    """Raise if there is a moment of inertia without mass."""
+def check_inertia(mass: float, com: FloatArray, moment: FloatArray, unphysical: bool) -> bool:
+    """Raise unless a body can have this inertia about its centre of mass, `mass` being a number.
+
+    Parameters
+    ----------
+    mass, com, moment
+        As in `SpatialInertia`.
+    unphysical : bool
+        Whether to accept a moment that no body has.
+
+    Returns
+    -------
+    bool
+        Whether the moment is one that no body has.
+    """
+    with_key("com", check_com, com)
+    # The moment may come from one about the origin, and is no better known than that.
+    size = mass * float(com @ com)
+    found = check_moment(moment, "moment_about_com", size, unphysical=unphysical)
     if mass == 0.0 and moment.any():
-        raise InertiaError(
+        if unphysical:
+            return True
+        error = InertiaError(
             "Inertia: mass must be positive where there is a moment of inertia, got mass 0.0 and "
             f"moment {shown(moment)}; give the mass."
         )
+        error.key = "mass"
+        raise error
+    return found
 
 
-def check_moment(moment: FloatArray, name: str, size: float = 0.0) -> None:
-    """Raise unless a body can have this moment of inertia.
+def check_moment(
+    moment: FloatArray, name: str, size: float = 0.0, *, unphysical: bool = False
+) -> bool:
+    """Raise unless a body can have this moment; return whether it is one that no body has.
 
     Parameters
     ----------
     moment : ndarray, shape (3, 3)
         About the centre of mass or any other point. [kg m^2]
     name : str
-        What the message calls it.
+        What the message calls it, and the key of what is raised.
     size : float
         A moment whose rounding is in it besides its own. [kg m^2]
+    unphysical : bool
+        Whether to accept a moment that no body has. It must be finite and symmetric all the same.
+
+    Returns
+    -------
+    bool
+        False unless `unphysical` is True.
     """
+    with_key(name, _check_symmetry, moment, name, size)
+    try:
+        with_key(name, _check_principal, moment, name, size)
+    except InertiaError:
+        if not unphysical:
+            raise
+        return True
+    return False
+
+
+def _check_symmetry(moment: FloatArray, name: str, size: float) -> None:
     check_array(moment, (3, 3), f"Inertia: {name}", error=InertiaError)
-    rounding = TOLERANCE * float(np.abs(moment).max()) + _EPSILONS * size
-    if np.abs(moment - moment.T).max() > rounding:
+    if np.abs(moment - moment.T).max() > _rounding(moment, size):
         raise InertiaError(
             f"Inertia: {name} must be symmetric, got {shown(moment)}; give products of inertia "
             "with the same sign on both sides of the diagonal."
         )
+
+
+def _check_principal(moment: FloatArray, name: str, size: float) -> None:
+    rounding = _rounding(moment, size)
     a, b, c = np.linalg.eigvalsh(moment).tolist()  # ascending
     principal = f"principal moments [{a:.9g}, {b:.9g}, {c:.9g}]"
     if a < -rounding:
@@ -74,6 +119,10 @@ def check_moment(moment: FloatArray, name: str, size: float = 0.0) -> None:
             f"sum of the others), got {principal}; check the units, and which point it is taken "
             "about."
         )
+
+
+def _rounding(moment: FloatArray, size: float) -> float:
+    return TOLERANCE * float(np.abs(moment).max()) + _EPSILONS * size
 
 
 _EPSILONS = 64.0 * float(np.finfo(np.float64).eps)

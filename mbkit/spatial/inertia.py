@@ -8,10 +8,9 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import InertiaError
 from mbkit.spatial import shapes
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown, with_key
-from mbkit.spatial.consistency import check_com, check_mass, check_massless, check_moment
+from mbkit.spatial.consistency import check_com, check_inertia, check_mass, check_moment
 from mbkit.spatial.frames import check_pose
 
 __all__ = ["SpatialInertia"]
@@ -33,18 +32,21 @@ class SpatialInertia:
         Centre of mass. [m]
     moment_about_com : ndarray, shape (3, 3)
         Moment of inertia about the centre of mass, in the axes of the frame. [kg m^2]
+    unphysical : bool, default False
+        Whether the moment is one that no body has, which is an error unless it is said here: for
+        data of others that are not quite right. False is stored where the moment is possible.
 
     Raises
     ------
     InertiaError
         If no body has this inertia: a mass that is negative or not finite, a moment that is not
-        symmetric, or whose principal moments are negative or break the triangle inequality.
+        symmetric, or, unless `unphysical` says so, one whose principal moments are negative or
+        break the triangle inequality.
 
     Notes
     -----
-    The principal moments of a body are sums such as A = b + c, B = c + a of the second moments of
-    mass a, b, c >= 0, so that none is larger than the sum of the others. This holds within a
-    1e-10 part of the largest moment: thin plates stand on the border.
+    The principal moments of a body are sums such as A = b + c, B = c + a of second moments of mass
+    a, b, c >= 0: none is larger than the sum of the others, but for 1e-10 of the largest.
 
     Examples
     --------
@@ -59,19 +61,22 @@ class SpatialInertia:
     moment_about_com: FloatArray = attrs.field(
         converter=frozen_array, eq=EQUAL, hash=False, repr=shown
     )
+    unphysical: bool = False
 
     def __attrs_post_init__(self) -> None:
         with_key("mass", check_mass, self.mass)
         object.__setattr__(self, "mass", float(self.mass))
-        with_key("com", check_com, self.com)
-        # The moment may come from one about the origin, and is no better known than that.
-        size = self.mass * float(self.com @ self.com)
-        with_key("moment_about_com", check_moment, self.moment_about_com, "moment_about_com", size)
-        with_key("mass", check_massless, self.mass, self.moment_about_com)
+        unphysical = check_inertia(self.mass, self.com, self.moment_about_com, self.unphysical)
+        object.__setattr__(self, "unphysical", unphysical)
 
     @classmethod
     def from_com(
-        cls, mass: float, com: ArrayLike, moment_about_com: ArrayLike = ((0.0,) * 3,) * 3
+        cls,
+        mass: float,
+        com: ArrayLike,
+        moment_about_com: ArrayLike = ((0.0,) * 3,) * 3,
+        *,
+        unphysical: bool = False,
     ) -> SpatialInertia:
         """Return an inertia given by the moment about the centre of mass.
 
@@ -83,6 +88,8 @@ class SpatialInertia:
             Centre of mass, in the body's frame. [m]
         moment_about_com : array_like, shape (3, 3), default zero (a point mass)
             About the centre of mass, in the axes of the body's frame. [kg m^2]
+        unphysical : bool
+            Whether to accept a moment that no body has.
 
         Returns
         -------
@@ -99,11 +106,16 @@ class SpatialInertia:
         >>> SpatialInertia.from_com(2.0, (0.5, 0, 0)).moment_about_origin[2, 2]
         np.float64(0.5)
         """
-        return cls(mass, com, moment_about_com)
+        return cls(mass, com, moment_about_com, unphysical)
 
     @classmethod
     def from_origin(
-        cls, mass: float, com: ArrayLike, moment_about_origin: ArrayLike
+        cls,
+        mass: float,
+        com: ArrayLike,
+        moment_about_origin: ArrayLike,
+        *,
+        unphysical: bool = False,
     ) -> SpatialInertia:
         """Return an inertia given by the moment about the origin of the body's frame.
 
@@ -115,6 +127,8 @@ class SpatialInertia:
             Centre of mass, in the body's frame. [m]
         moment_about_origin : array_like, shape (3, 3)
             About the origin, in the axes of the body's frame. [kg m^2]
+        unphysical : bool
+            Whether to accept a moment that no body has.
 
         Returns
         -------
@@ -140,8 +154,8 @@ class SpatialInertia:
         c = frozen_array(com)
         with_key("com", check_com, c)
         about_origin = frozen_array(moment_about_origin)
-        with_key("moment_about_origin", check_moment, about_origin, "moment_about_origin")
-        return cls(mass, c, about_origin - _point_moment(mass, c))
+        check_moment(about_origin, "moment_about_origin", unphysical=unphysical)
+        return cls(mass, c, about_origin - shapes.point_moment(mass, c), unphysical)
 
     @classmethod
     def zero(cls) -> SpatialInertia:
@@ -305,17 +319,8 @@ class SpatialInertia:
     def _of_shape(
         cls, shape: shapes.UnitDensity, mass: float | None, density: float | None
     ) -> SpatialInertia:
-        if (mass is None) == (density is None):
-            raise InertiaError(
-                f"Inertia: a {shape.kind} takes either mass or density, got "
-                f"{'neither' if mass is None else 'both'}; give one of them."
-            )
-        if mass is None:
-            with_key("density", shapes.check_positive, density, "Inertia: density", "kg/m^3")
-            assert density is not None
-            mass = density * shape.volume
-        with_key("mass", shapes.check_positive, mass, "Inertia: mass", "kg")
-        return cls(mass, np.zeros(3), np.diag(mass * shape.gyration))
+        total = shape.mass(mass, density)
+        return cls(total, np.zeros(3), np.diag(total * shape.gyration))
 
     @property
     def first_moment(self) -> FloatArray:
@@ -325,7 +330,7 @@ class SpatialInertia:
     @property
     def moment_about_origin(self) -> FloatArray:
         """Moment of inertia about the origin of the frame, [kg m^2], shape (3, 3)."""
-        return self.moment_about_com + _point_moment(self.mass, self.com)
+        return self.moment_about_com + shapes.point_moment(self.mass, self.com)
 
     def matrix(self) -> FloatArray:
         """Return the inertia as a matrix that takes body-fixed twists to momenta.
@@ -351,14 +356,16 @@ class SpatialInertia:
         if not isinstance(other, SpatialInertia):
             return NotImplemented
         mass = self.mass + other.mass
+        unphysical = self.unphysical or other.unphysical
         if mass == 0.0:
-            return SpatialInertia.zero()
+            moment = self.moment_about_com + other.moment_about_com
+            return SpatialInertia(0.0, np.zeros(3), moment, unphysical)
         apart = other.com - self.com
         com = self.com + (other.mass / mass) * apart
         # moments about the common centre: the reduced mass at the distance of the two centres
         moment = self.moment_about_com + other.moment_about_com
-        moment = moment + _point_moment(self.mass * (other.mass / mass), apart)
-        return SpatialInertia(mass, com, moment)
+        moment = moment + shapes.point_moment(self.mass * (other.mass / mass), apart)
+        return SpatialInertia(mass, com, moment, unphysical)
 
     def transformed(self, C_AB: ArrayLike) -> SpatialInertia:
         """Return the same inertia as seen from another frame.
@@ -388,10 +395,5 @@ class SpatialInertia:
         check_pose(C, "C_AB")
         R = C[:3, :3]
         moment = R @ self.moment_about_com @ R.T
-        return SpatialInertia(self.mass, R @ self.com + C[:3, 3], 0.5 * (moment + moment.T))
-
-
-def _point_moment(mass: float, c: FloatArray) -> FloatArray:
-    """Return m (c.c I - c c^T), the moment of a point mass at c."""
-    moment: FloatArray = mass * (c @ c * np.eye(3) - np.outer(c, c))
-    return moment
+        moment = 0.5 * (moment + moment.T)
+        return SpatialInertia(self.mass, R @ self.com + C[:3, 3], moment, self.unphysical)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import InertiaError
 from mbkit.spatial.arrays import EQUAL, FloatArray, check_array, frozen_array, with_key
 
-__all__ = ["UnitDensity", "box", "capsule", "check_positive", "cylinder", "sphere"]
+__all__ = ["UnitDensity", "box", "capsule", "check_positive", "cylinder", "point_moment", "sphere"]
 
 
 @attrs.frozen
@@ -32,6 +32,20 @@ class UnitDensity:
     kind: str
     volume: float
     gyration: FloatArray = attrs.field(eq=EQUAL, hash=False)
+
+    def mass(self, mass: float | None, density: float | None) -> float:
+        """Return the mass, given as such or by the density; InertiaError unless by one of them."""
+        if (mass is None) == (density is None):
+            raise InertiaError(
+                f"Inertia: a {self.kind} takes either mass or density, got "
+                f"{'neither' if mass is None else 'both'}; give one of them."
+            )
+        if mass is None:
+            with_key("density", check_positive, density, "Inertia: density", "kg/m^3")
+            assert density is not None
+            mass = density * self.volume
+        with_key("mass", check_positive, mass, "Inertia: mass", "kg")
+        return mass
 
 
 def box(size: ArrayLike) -> UnitDensity:
@@ -87,3 +101,9 @@ def check_positive(value: Any, what: str, unit: str = "m", *, or_zero: bool = Fa
             f"{what} must be {rule} and finite, got {value!r} [{unit}]; give such a number in SI "
             "units."
         )
+
+
+def point_moment(mass: float, c: FloatArray) -> FloatArray:
+    """Return m (c.c I - c c^T), the moment of a point mass at c."""
+    moment: FloatArray = mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return moment

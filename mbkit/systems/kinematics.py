@@ -48,6 +48,9 @@ class Kinematics:
     position_units: tuple[str, ...]
     mass: float
     gravity: Floats
+    position_limits: Floats  # (nq, 2): lower and upper, infinite where there is none
+    velocity_limits: Floats  # (nv,)
+    effort_limits: Floats  # (nv,)
     model_text: str
     _reference: Floats
     _position_slices: dict[str, slice]

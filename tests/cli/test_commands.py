@@ -42,7 +42,7 @@ def pendulum(tmp_path):
 
 
 def test_every_command_has_help_with_an_example():
-    for name in ("info", "simulate", "plot", "warmup"):
+    for name in ("info", "simulate", "plot", "convert", "warmup"):
         shown = mbkit(name, "--help")
         assert shown.exit_code == 0
         assert "Example" in shown.output
@@ -408,3 +408,109 @@ def test_warmup_compiles_every_module_with_kernels():
     expected = {f"mbkit.kernels.{each}.algorithms" for each in packages}
     assert {"mbkit.kernels.munthe_kaas", *expected} <= {*kernel_modules()} <= {*sys.modules}
     assert mbkit("warmup").output.strip().startswith("All kernels were compiled already")
+
+
+# ------------------------------------------------------------------------- URDF, robots, convert
+
+GRIPPER = pathlib.Path(__file__).parents[1] / "data" / "gripper.urdf"
+
+
+def test_info_of_a_urdf_has_notes_and_warnings():
+    shown = mbkit("info", GRIPPER)
+    assert shown.exit_code == 0
+    assert "turn" in shown.output
+    assert "Note: gripper.urdf:40: joint/safety_controller is not read." in shown.output
+    assert "Warning: URDF file" in shown.stderr
+    assert "inertias that no body has, of 'camera'" in shown.stderr
+    floating = mbkit("info", GRIPPER, "--floating")
+    assert "base  by root_joint (FreeJoint)" in floating.output
+
+
+def test_convert_goes_both_ways(tmp_path):
+    """What was made of the file is in both formats; nothing is replaced without being asked to."""
+    toml, urdf = tmp_path / "arm.toml", tmp_path / "arm.urdf"
+    assert mbkit("convert", GRIPPER, toml).output.endswith(f"Wrote {toml}: 6 bodies, 6 joints.\n")
+    assert mbkit("convert", toml, urdf).exit_code == 0
+    assert mb.read_urdf(urdf).mechanism() == mb.load_model(toml)
+    failed = mbkit("convert", GRIPPER, toml)
+    assert failed.exit_code == 2
+    assert "exists already; give --force" in failed.stderr
+    assert mbkit("convert", GRIPPER, toml, "--force", "--floating").exit_code == 0
+    assert type(mb.load_model(toml).joints["root_joint"].joint) is mb.FreeJoint
+
+
+def test_convert_refuses_what_cannot_be(pendulum, tmp_path):
+    failed = mbkit("convert", pendulum, tmp_path / "m.urdf")
+    assert failed.exit_code == 1
+    assert "joint 'ball' is a SphericalJoint, and a URDF has" in failed.stderr
+    failed = mbkit("convert", pendulum, tmp_path / "m.xml")
+    assert failed.exit_code == 2
+    assert "must end in .toml or .urdf" in failed.stderr
+    failed = mbkit("convert", pendulum, tmp_path / "m.toml", "--floating")
+    assert "--floating is for URDF files" in failed.stderr
+
+
+def test_convert_tells_what_is_lost(tmp_path):
+    mech = mb.Mechanism("moon", gravity=(0, 0, -1.62))
+    mb.save_model(mech, tmp_path / "moon.toml")
+    done = mbkit("convert", tmp_path / "moon.toml", tmp_path / "moon.urdf")
+    assert done.exit_code == 0
+    assert "Warning: URDF file" in done.stderr
+    assert "gravity [0.0, 0.0, -1.62]" in done.stderr
+
+
+@pytest.fixture
+def robots(tmp_path, monkeypatch):
+    """An installed collection of robots, two of the same name."""
+    import importlib.metadata
+
+    site = tmp_path / "site"
+    names = ("arm_description/urdf/arm.urdf", "leg_a_description/urdf/leg.urdf", "leg_b/r/leg.urdf")
+    for name in names:
+        (site / "robots" / name).parent.mkdir(parents=True)
+        (site / "robots" / name).write_text(GRIPPER.read_text())
+    info = site / "example_robot_data-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: example-robot-data\nVersion: 1.0\n")
+    (info / "RECORD").write_text("".join(f"robots/{name},,\n" for name in names))
+    found = importlib.metadata.Distribution.at(info)
+
+    def distribution(name):
+        assert name == "example-robot-data"
+        return found
+
+    monkeypatch.setattr(importlib.metadata, "distribution", distribution)
+    return site
+
+
+def test_robots_are_found_by_name(robots):
+    assert "gripper arm" in mbkit("info", "robot:arm").output
+    for name in ("robot:leg_a/leg", "robot:leg_b/leg", "robot:arm/arm"):
+        assert mbkit("info", name).exit_code == 0
+    failed = mbkit("info", "robot:arn")
+    assert failed.exit_code == 2
+    assert "There is no robot 'arn'; did you mean 'arm'?" in failed.stderr
+    ambiguous = mbkit("info", "robot:leg")
+    assert "no robot 'leg'; known are 'leg_a/leg', 'leg_b/leg'." in ambiguous.stderr
+
+
+def test_robots_that_are_not_installed_are_told_how(monkeypatch):
+    import importlib.metadata
+
+    def missing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "distribution", missing)
+    failed = mbkit("simulate", "robot:panda", "-o", "x.nc")
+    assert failed.exit_code == 2
+    assert "pip install example-robot-data" in failed.stderr
+
+
+def test_simulate_a_urdf(tmp_path):
+    """From a file to a result, with the base welded and floating."""
+    out = tmp_path / "run.nc"
+    done = mbkit("simulate", GRIPPER, "-o", out, "--t-end", 0.01, "--q", "elbow=0.5")
+    assert done.exit_code == 0, done.output
+    assert mb.load_result(out).q.shape == (11, 10)
+    done = mbkit("simulate", GRIPPER, "-o", out, "--force", "--t-end", 0.01, "--floating")
+    assert mb.load_result(out).q.shape == (11, 17)

@@ -1,7 +1,9 @@
 """Model files: round trips, and all faults with their places."""
 
 import pathlib
+import re
 import sys
+import tomllib
 import types
 
 import attrs
@@ -9,22 +11,47 @@ import hypothesis
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import tomli_w
 
 import mbkit as mb
 from mbkit import SpatialInertia
 from mbkit.io import load_model, parse_model, save_model
 from mbkit.io import model_file as module_under_test
+from mbkit.io.toml_lines import lines_of_keys
 from mbkit.joints import Joint
 from mbkit.spatial import rotation, translation
 
 numbers = st.floats(-1e3, 1e3)
 vectors = st.tuples(numbers, numbers, numbers)
-axes = vectors.filter(any)
+# not so short that dividing by them overflows
+axes = vectors.filter(lambda vector: max(map(abs, vector)) > 1e-9)
+turns = st.just((0.0, 0.0, 0.0)) | axes
 poses = st.builds(rotation, axes, numbers, vectors)
 # letters, digits, punctuation, blanks inside, letters of other scripts: what needs quoting in TOML
 names = st.text(st.sampled_from("aZ0_-.\"'\\ .#=ßλ"), min_size=1, max_size=6).filter(
     lambda name: name == name.strip() and name != "world"
 )
+
+
+bounds = st.floats(0.0, allow_infinity=True)
+
+
+@st.composite
+def joint_data(draw, joint):
+    """Limits and friction, a number or one for each entry of the joint."""
+    nq, nv = joint.num_positions, joint.num_velocities
+
+    def entries(count, values):
+        lists = st.lists(values, min_size=count, max_size=count) if count else values
+        return draw(values | lists)
+
+    return {
+        "limits": mb.JointLimits(
+            entries(nq, bounds.map(lambda bound: -bound)), entries(nq, bounds),
+            entries(nv, bounds), entries(nv, bounds),
+        ),
+        "friction": mb.JointFriction(entries(nv, st.floats(0, 1e9)), entries(nv, st.floats(0, 9))),
+    }  # fmt: skip
 
 
 @st.composite
@@ -43,7 +70,7 @@ def mechanisms(draw):
         joint = draw(
             st.sampled_from(
                 [
-                    mb.ScrewJoint(name, (*point, *axis)),
+                    mb.ScrewJoint(name, (*draw(turns), *axis)),
                     mb.RevoluteJoint(name, axis, point),
                     mb.PrismaticJoint(name, axis, point),
                     mb.HelicalJoint(name, axis, point, pitch=draw(numbers)),
@@ -60,7 +87,8 @@ def mechanisms(draw):
                 {"reference": poses, "screws_in": st.sampled_from(["successor", "predecessor"])}
             )
         )
-        mech.add_joint(joint, *ends, **place)
+        data = draw(st.just({}) | joint_data(joint))
+        mech.add_joint(joint, *ends, **place, **data)
     return mech
 
 
@@ -71,6 +99,35 @@ def test_round_trip_is_exact(mech):
     again = parse_model(text)
     assert again == mech
     assert again.to_toml() == text
+
+
+def paths_of(table, above=()):
+    """Return the full names of all keys whose values are not in arrays."""
+    for key, value in table.items():
+        yield (*above, key)
+        if isinstance(value, dict):
+            yield from paths_of(value, (*above, key))
+
+
+@hypothesis.given(mechanisms())
+def test_every_key_has_the_line_it_stands_in(mech):
+    """All of them, and no others; the text of the line has the last of their names."""
+    text = mech.to_toml()
+    lines = lines_of_keys(text)
+    assert sorted(lines) == sorted(paths_of(tomllib.loads(text)))
+    written = text.split("\n")
+    for path, line in lines.items():
+        last = tomli_w.dumps({path[-1]: 0}).removesuffix(" = 0\n")
+        assert last in written[line - 1]
+
+
+def test_lines_are_counted_through_values_of_several_lines():
+    text = 'a = """\n[x]\n"""\nb = [\n1, # ]\n{c = 1}]\nd = {e = {f = [\n2]}, g.h = 3}\n[[i]]\n'
+    lines = lines_of_keys(text)
+    assert lines == {
+        ("a",): 1, ("b",): 4, ("b", "c"): 6, ("d",): 7, ("d", "e"): 7, ("d", "e", "f"): 7,
+        ("d", "g"): 8, ("d", "g", "h"): 8, ("i",): 9,
+    }  # fmt: skip
 
 
 def test_file_round_trip(tmp_path):
@@ -105,7 +162,9 @@ def test_the_example_of_the_documentation_is_as_it_says():
         mb.Body("ball", SpatialInertia.from_origin(0.1, (0, 0, 0), moment), turned)
     )
     expected.add_joint(mb.PrismaticJoint("slide", (1, 0, 0)), expected.world, cart)
-    expected.add_joint(mb.RevoluteJoint("hinge", (0, 1, 0), (0, 0, 0.2)), cart, rod)
+    limits, friction = mb.JointLimits(-1.5, 1.5, effort=20.0), mb.JointFriction(damping=0.05)
+    hinge = mb.RevoluteJoint("hinge", (0, 1, 0), (0, 0, 0.2))
+    expected.add_joint(hinge, cart, rod, limits=limits, friction=friction)
     expected.add_joint(mb.FixedJoint("weld"), rod, bob, reference=translation((0, 0, -0.8)))
     frames = translation((1, 0, 0)), np.eye(4)
     expected.add_joint(mb.FreeJoint("floating"), expected.world, ball, frames=frames)
@@ -189,6 +248,31 @@ FAULTS = {
         "joints.j.predecessor: Joint 'j' has the predecessor 'wrld', which is no body of the "
         "mechanism; did you mean 'world'?"
     ),
+    JOINT + 'type = "revolute"\nlimits = {lower = 1, upper = 0}': (
+        "joints.j.limits.lower: JointLimits: lower must be at most upper"
+    ),
+    JOINT + 'type = "revolute"\nlimits = {lower = nan}': (
+        "joints.j.limits.lower: JointLimits: lower must be numbers, got nan; leave it out where"
+    ),
+    JOINT + 'type = "revolute"\nlimits = {effort = [1, 2]}': (
+        "joints.j.limits.effort: Joint 'j': effort must be a number or 1 of them"
+    ),
+    JOINT + 'type = "revolute"\nlimits = {speed = 1}': (
+        "joints.j.limits.speed: unknown key; known are 'lower', 'upper', 'velocity', 'effort'."
+    ),
+    JOINT + 'type = "revolute"\nfriction = {damping = "a"}': (
+        "joints.j.friction.damping: must be a number or an array of numbers, got 'a'."
+    ),
+    JOINT + 'type = "revolute"\nfriction = {damping = inf}': (
+        "joints.j.friction.damping: JointFriction: damping must be finite, got inf"
+    ),
+    BODY + "unphysical = true": "bodies.b.unphysical: goes with mass",
+    BODY + "mass = 1\nunphysical = 1\nmoment_about_com = [1, 1, 3]": (
+        "bodies.b.unphysical: must be true or false, got 1."
+    ),
+    BODY + "mass = 1\nunphysical = true\nmoment_about_com = [[1,2,0],[0,1,0],[0,0,1]]": (
+        "bodies.b.moment_about_com: Inertia: moment_about_com must be symmetric"
+    ),
     JOINT.replace("world", "b")
     + 'type = "free"': "joints.j: Joint 'j' connects body 'b' to itself",
 }
@@ -201,7 +285,10 @@ def test_fault_is_told_with_its_place(text, fault):
         parse_model(HEAD + text, source="arm.toml")
     heading, line = str(caught.value).split("\n")
     assert heading == "Model file 'arm.toml' has a fault:"
-    assert line.startswith(fault)
+    place, fault_told = line.split(": ", 1)
+    assert re.fullmatch(r"arm\.toml:\d+", place)
+    assert 1 <= int(place.partition(":")[2]) <= (HEAD + text).count("\n") + 1
+    assert fault_told.startswith(fault)
 
 
 def test_all_faults_come_at_once():
@@ -213,7 +300,7 @@ def test_all_faults_come_at_once():
     )
     with pytest.raises(mb.ModelFileError, match="has 7 faults") as caught:
         parse_model(text)
-    places = [line.split(": ")[0] for line in str(caught.value).split("\n")[1:]]
+    places = [line.split(": ")[1] for line in str(caught.value).split("\n")[1:]]
     assert sorted(places) == [
         'bodies."b c".mas',
         "bodies.a.com",
@@ -230,7 +317,7 @@ def test_all_faults_come_at_once():
     [
         (b"mbkit_model = 1\nname = \n", "is no TOML: .*line 2"),
         (b'name = "m"', "must say its format; begin it with 'mbkit_model = 1'"),
-        (b"mbkit_model = 2", "has the format mbkit_model = 2; this mbkit reads 1"),
+        (b"mbkit_model = 2", r"has the format mbkit_model = 2 \(arm.toml:1\); this mbkit reads 1"),
         (b"mbkit_model = true", "has the format mbkit_model = True"),
         (b"mbkit_model = 1\n", "name: is missing"),
         (b'name = "\xff"', "must be UTF-8 text, got byte 0xff at 8"),
@@ -263,8 +350,8 @@ def test_names_that_stand_twice_are_told(text, name, line):
     with pytest.raises(mb.ModelFileError) as caught:
         parse_model(text, source="arm.toml")
     assert str(caught.value) == (
-        f"Model file 'arm.toml' gives {name} twice, the second time in line {line}; each name is "
-        "given once, so rename or remove one of them."
+        f"Model file 'arm.toml' gives {name} twice, the second time in line {line} "
+        f"(arm.toml:{line}); each name is given once, so rename or remove one of them."
     )
 
 
@@ -278,6 +365,16 @@ def test_files_that_cannot_be_read_or_written_are_refused(tmp_path, monkeypatch)
     (tmp_path / "m.toml").write_text(HEAD)
     with pytest.raises(mb.ModelFileError, match="must have at most 10 bytes, got 27"):
         load_model(tmp_path / "m.toml")
+
+
+def test_moments_that_no_body_has_are_read_where_the_file_says_so():
+    """They come back as they were, and what is possible after all is not marked."""
+    moment = "mass = 1\nunphysical = true\nmoment_about_com = "
+    mech = parse_model(HEAD + BODY + moment + "[1, 1, 3]\n[bodies.c]\n" + moment + "[1, 1, 2]")
+    assert mech.bodies["b"].inertia.unphysical
+    assert not mech.bodies["c"].inertia.unphysical
+    assert mech.to_toml().count("unphysical = true") == 1
+    assert parse_model(mech.to_toml()) == mech
 
 
 @attrs.frozen
@@ -369,7 +466,7 @@ successor = "rod"
     )
     with pytest.raises(mb.ModelFileError) as caught:
         mb.load_model(path)
-    lines = str(caught.value).splitlines()[1:]
+    lines = [line.partition(": ")[2] for line in str(caught.value).splitlines()[1:]]
     starts = [
         "bodies.rod.colour: unknown key",
         "bodies.rod.mass: ",
@@ -381,5 +478,4 @@ successor = "rod"
     assert len(lines) == len(starts) + 1
     for start in starts:
         assert sum(line.startswith(start) for line in lines) == 1, (start, lines)
-    assert "joints.k" in lines[-1]
-    assert "to itself" in lines[-1]
+    assert sum(line.startswith("joints.k: ") and "to itself" in line for line in lines) == 1

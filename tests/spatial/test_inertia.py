@@ -243,3 +243,36 @@ def test_shapes_refuse_bad_sizes():
         SpatialInertia.sphere(1.0, radius=1.0, density=1.0)
     with pytest.raises(mb.InertiaError, match=r"density must be positive.*got -2.0 \[kg/m\^3\]"):
         SpatialInertia.sphere(radius=1.0, density=-2.0)
+
+
+def test_a_moment_that_no_body_has_is_kept_where_it_is_asked_for():
+    """Sums and other frames know of it, and lose the mark where the sum is possible again."""
+    flat = mb.SpatialInertia.from_com(1.0, (0.1, 0, 0), np.diag([1.0, 1.0, 3.0]), unphysical=True)
+    assert flat.unphysical
+    turned = flat.transformed(np.diag([-1.0, -1.0, 1.0, 1.0]))
+    assert turned.unphysical
+    assert np.allclose(turned.moment_about_com, flat.moment_about_com, rtol=0, atol=1e-15)
+    assert (flat + turned).unphysical
+    ball = mb.SpatialInertia.from_com(1.0, (0.1, 0, 0), np.eye(3))
+    assert not (flat + ball).unphysical
+    assert not mb.SpatialInertia.from_com(1.0, (0, 0, 0), np.eye(3), unphysical=True).unphysical
+
+
+def test_a_moment_without_mass_is_not_lost_in_a_sum():
+    """Also where both have no mass: it is as data gave it."""
+    foot = mb.SpatialInertia.from_com(0.0, (0, 0, 1), np.eye(3), unphysical=True)
+    assert foot.unphysical
+    assert np.array_equal((foot + foot).moment_about_com, 2.0 * np.eye(3))
+    leg = mb.SpatialInertia.from_com(2.0, (1, 0, 0), np.eye(3))
+    assert np.array_equal((foot + leg).moment_about_com, 2.0 * np.eye(3))
+    assert np.array_equal((foot + leg).com, leg.com)
+
+
+@pytest.mark.parametrize(
+    "moment", [np.diag([1.0, 1.0, np.nan]), np.triu(np.ones((3, 3))), np.ones(3)]
+)
+def test_what_is_no_moment_at_all_is_refused_even_then(moment):
+    with pytest.raises(mb.MbkitError, match="moment_about_com must be"):
+        mb.SpatialInertia.from_com(1.0, (0, 0, 0), moment, unphysical=True)
+    with pytest.raises(mb.InertiaError, match="mass must be finite"):
+        mb.SpatialInertia.from_com(-1.0, (0, 0, 0), np.eye(3), unphysical=True)

@@ -1,0 +1,81 @@
+"""Models on the command line: files, and robots of an installed collection by their names."""
+
+from __future__ import annotations
+
+import pathlib
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mbkit.cli.files import EXISTING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mbkit.model import Mechanism
+
+#: What begins the name of a robot of example-robot-data.
+PREFIX = "robot:"
+
+
+class ModelPath(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 alone
+    """A file that has to be there, or ``robot:NAME``."""
+
+    name = "model"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> pathlib.Path:
+        """Return the path of the file."""
+        if isinstance(value, str) and value.startswith(PREFIX):
+            from mbkit.io.robots import find_robot
+
+            return find_robot(value.removeprefix(PREFIX))
+        path: pathlib.Path = EXISTING.convert(value, param, ctx)
+        return path
+
+
+MODEL = ModelPath()
+
+
+#: Options of commands that read a model which may be a URDF.
+floating_option = click.option(
+    "--floating",
+    is_flag=True,
+    help="URDF: a free joint, named root_joint, between the world and the root link; without it "
+    "the root link is welded to the world.",
+)
+mimic_option = click.option(
+    "--mimic",
+    type=click.Choice(["refuse", "independent"]),
+    default="refuse",
+    show_default=True,
+    help="URDF: what becomes of joints that are coupled by <mimic>, which mbkit cannot couple.",
+)
+
+
+def load(path: pathlib.Path, *, floating: bool, mimic: str) -> Mechanism:
+    """Return the mechanism of a file; what mbkit warns of is told on stderr."""
+    import mbkit as mb
+
+    if path.suffix.lower() != ".urdf":
+        if floating:
+            raise click.UsageError(f"--floating is for URDF files, and '{path}' is none.")
+        return mb.load_model(path)
+    root = mb.FreeJoint("root_joint") if floating else None
+    mechanism: Mechanism = told(lambda: mb.load_urdf(path, root_joint=root, mimic=mimic))
+    return mechanism
+
+
+def told(action: Callable[[], Any]) -> Any:
+    """Return what `action` returns; tell its warnings on stderr, as lines."""
+    from mbkit.errors import ModelFileWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelFileWarning)
+        result = action()
+    for warning in caught:
+        if issubclass(warning.category, ModelFileWarning):
+            click.echo(f"Warning: {warning.message}", err=True)
+    return result

@@ -1,0 +1,76 @@
+"""The robots of the package example-robot-data, if it is installed: found, never imported."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import pathlib
+from collections import Counter
+
+from mbkit.errors import UsageError, suggestion
+
+__all__ = ["find_robot", "robot_files"]
+
+_PACKAGE = "example-robot-data"
+
+
+def robot_files() -> dict[str, pathlib.Path]:
+    """Return the URDF files of the installed robots by their names.
+
+    Returns
+    -------
+    dict of str to path
+        A robot is called by the stem of its file, such as ``talos_reduced``; where that stands for
+        several, by the folder and the stem: ``anymal_c_simple/anymal``.
+
+    Raises
+    ------
+    UsageError
+        If the package is not installed.
+    """
+    try:
+        distribution = importlib.metadata.distribution(_PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        raise UsageError(
+            f"Robots by name are those of the package {_PACKAGE}, which is not installed; install "
+            f"it: pip install {_PACKAGE}"
+        ) from None
+    listed = (pathlib.PurePath(str(file)) for file in distribution.files or ())
+    files = sorted(
+        pathlib.Path(str(distribution.locate_file(file)))
+        for file in listed
+        if file.suffix == ".urdf"
+    )
+    stems = Counter(file.stem for file in files)
+    return {(file.stem if stems[file.stem] == 1 else _long_name(file)): file for file in files}
+
+
+def _long_name(file: pathlib.Path) -> str:
+    """Return folder and stem, of .../robots/anymal_c_simple_description/urdf/anymal.urdf."""
+    return f"{file.parents[1].name.removesuffix('_description')}/{file.stem}"
+
+
+def find_robot(name: str) -> pathlib.Path:
+    """Return the URDF file of an installed robot.
+
+    Parameters
+    ----------
+    name : str
+        As `robot_files` calls it; folder and stem will do for all of them.
+
+    Returns
+    -------
+    path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If there is no such robot, or the package is not installed.
+    """
+    robots = robot_files()
+    by_long_name = {_long_name(file): file for file in robots.values()}
+    found = robots.get(name, by_long_name.get(name))
+    if found is None:
+        alike = [each for each in by_long_name if each.endswith(f"/{name}")]
+        raise UsageError(f"There is no robot '{name}'; {suggestion(name, alike or robots)}")
+    return found

@@ -1,0 +1,95 @@
+"""Text files read with care: regular files alone, of a limited size, in UTF-8."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import stat
+
+from mbkit.errors import ModelFileError
+
+__all__ = ["decoded", "read_bytes", "read_text", "shortened"]
+
+_LONGEST = 1000  # characters of a message, beyond which it is a wrong value that goes on
+
+
+def read_bytes(path: pathlib.Path, what: str, max_size: int) -> bytes:
+    """Return the content of a file.
+
+    Parameters
+    ----------
+    path : path
+        A regular file. What else has a name (a folder, a device, a pipe) is refused before it is
+        opened, since reading it could wait or go on for ever.
+    what : str
+        How messages call it, such as "Model file 'arm.toml'".
+    max_size : int
+        In bytes; looked at before anything is read.
+
+    Returns
+    -------
+    bytes
+        The content.
+
+    Raises
+    ------
+    ModelFileError
+        If it cannot be read, is no regular file, or is too large.
+    """
+    try:
+        _check_kind(path.stat(), what, max_size)
+        with path.open("rb") as file:
+            # again, for what was opened may not be what was looked at
+            _check_kind(os.fstat(file.fileno()), what, max_size)
+            return file.read(max_size)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        if isinstance(error, ModelFileError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFileError(f"{what} cannot be read: {reason}.") from error
+
+
+def _check_kind(status: os.stat_result, what: str, max_size: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a directory" if stat.S_ISDIR(status.st_mode) else "a device or a pipe"
+        raise ModelFileError(f"{what} cannot be read: it must be a regular file, and is {kind}.")
+    if status.st_size > max_size:
+        raise ModelFileError(f"{what} must have at most {max_size} bytes, got {status.st_size}.")
+
+
+def decoded(content: bytes, what: str, name: str) -> str:
+    """Return text from UTF-8; ModelFileError, with the line, where it is none.
+
+    Parameters
+    ----------
+    content : bytes
+        The content of a file, with or without a byte order mark.
+    what, name : str
+        How messages call it at their beginning, and before the number of a line.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        at = error.start
+        line = content.count(b"\n", 0, at) + 1
+        raise ModelFileError(
+            f"{what} must be UTF-8 text, got byte {error.object[at]:#x} at {at} ({name}:{line}); "
+            "save it as UTF-8."
+        ) from error
+
+
+def read_text(path: pathlib.Path, what: str, max_size: int) -> str:
+    """Return the text of a file; see `read_bytes` and `decoded`."""
+    return decoded(read_bytes(path, what, max_size), what, path.name)
+
+
+def shortened(message: str) -> str:
+    """Return a message, without its middle if a value of the file makes it very long."""
+    if len(message) <= _LONGEST:
+        return message
+    return f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"

@@ -1,0 +1,158 @@
+"""Where the keys of a TOML text stand: Python's parser does not tell."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["deepest_nesting", "line_of", "lines_of_keys"]
+
+# Strings of all four kinds, comments, line ends, brackets, and what keys and numbers are made of.
+_TOKEN = re.compile(
+    r'(?P<string>"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')'
+    r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{},=.])|(?P<bare>[^\s\[\]{},=.\"'#]+)",
+    re.DOTALL,
+)
+
+Path = tuple[str, ...]
+
+
+def deepest_nesting(text: str) -> tuple[int, int]:
+    """Return how deep brackets and dotted keys are nested, and the line where they are so first.
+
+    Parameters
+    ----------
+    text : str
+        TOML, or what should be.
+
+    Returns
+    -------
+    tuple of int
+        Depth and line.
+    """
+    depth, dots, line = 0, 0, 1
+    deepest = (0, 1)
+    for token in _TOKEN.finditer(text):
+        if token["newline"]:
+            line += 1
+            dots = 0
+        elif token["string"]:
+            line += token["string"].count("\n")
+        elif token["mark"]:
+            mark = token["mark"]
+            dots = dots + 1 if mark == "." else 0
+            depth = max(0, depth + (mark in "[{") - (mark in "]}"))
+            if depth + dots > deepest[0]:
+                deepest = (depth + dots, line)
+    return deepest
+
+
+def lines_of_keys(text: str) -> dict[Path, int]:
+    r"""Return the lines in which keys and tables are given, by their full names.
+
+    Parameters
+    ----------
+    text : str
+        Valid TOML.
+
+    Returns
+    -------
+    dict of tuple of str to int
+        Tables and keys, those of inline tables too; items of arrays not.
+
+    Examples
+    --------
+    >>> lines_of_keys('name = "m"\n[bodies."a b"]')
+    {('name',): 1, ('bodies',): 2, ('bodies', 'a b'): 2}
+    """
+    scan = _Scan()
+    for token in _TOKEN.finditer(text):
+        scan.take(token)
+    scan.end_of_line()
+    return scan.lines
+
+
+class _Scan:
+    """The state of one pass: whose table, which key, within which brackets."""
+
+    def __init__(self) -> None:
+        self.lines: dict[Path, int] = {}
+        self.line = 1
+        self.table: Path = ()
+        self.words: list[str] = []  # of the key that is being read
+        self.brackets: list[tuple[str, Path]] = []  # open ones, with the table around the next key
+        self.key: Path = ()  # whose value is being read
+        self.state = "key"  # or "header", "value"
+
+    def take(self, token: re.Match[str]) -> None:
+        """Go on by one token."""
+        if token["newline"]:
+            self.end_of_line()
+        elif token["string"] or token["bare"]:
+            if self.state != "value":
+                self.words.append(_unquoted(token["string"] or token["bare"]))
+            self.line += (token["string"] or "").count("\n")
+        elif token["mark"]:
+            self._mark(token["mark"])
+
+    def end_of_line(self) -> None:
+        """Finish a key or a header."""
+        if not self.brackets:
+            if self.state == "header":
+                self.table = tuple(self.words)
+                self._note(self.table)
+            self.state, self.words = "key", []
+        self.line += 1
+
+    def _mark(self, mark: str) -> None:
+        if self.state == "header" or (mark == "[" and self.state == "key" and not self.words):
+            self.state = "header"
+            return
+        around = self.brackets[-1][1] if self.brackets else self.table
+        if mark == "=" and self.state == "key":
+            self.key = (*around, *self.words)
+            self._note(self.key)
+            self.state, self.words = "value", []
+        elif mark in "[{" and self.state == "value":
+            self.brackets.append((mark, self.key))
+            self.state = "key" if mark == "{" else "value"
+        elif mark in "]}" and self.brackets:
+            self.brackets.pop()
+            self.state, self.words = "value", []
+        elif mark == "," and self.brackets:
+            self.state, self.words = ("key" if self.brackets[-1][0] == "{" else "value"), []
+
+    def _note(self, path: Path) -> None:
+        for length in range(1, len(path) + 1):
+            self.lines.setdefault(path[:length], self.line)
+
+
+def _unquoted(word: str) -> str:
+    import tomllib
+
+    if word[0] not in "\"'":
+        return word
+    try:
+        return str(tomllib.loads(f"x = {word}")["x"])
+    except tomllib.TOMLDecodeError:
+        return word
+
+
+def line_of(path: Path, lines: dict[Path, int]) -> int:
+    """Return the line of a key, or of the innermost table around it that is there, or 1.
+
+    Parameters
+    ----------
+    path : tuple of str
+        The key's full name.
+    lines : dict
+        As `lines_of_keys` returns it.
+
+    Returns
+    -------
+    int
+        The line.
+    """
+    for length in range(len(path), 0, -1):
+        if path[:length] in lines:
+            return lines[path[:length]]
+    return 1

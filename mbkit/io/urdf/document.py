@@ -1,0 +1,218 @@
+"""A URDF file as data: what was read of it, before it is a mechanism."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import attrs
+
+from mbkit.joints import Joint
+from mbkit.model import JointFriction, JointLimits
+from mbkit.spatial import FloatArray, SpatialInertia
+from mbkit.spatial.arrays import EQUAL, shown
+
+if TYPE_CHECKING:
+    import os
+    import pathlib
+    from collections.abc import Iterable
+
+    from mbkit.model import Mechanism
+
+__all__ = ["Urdf", "UrdfGeometry", "UrdfJoint", "UrdfLink", "UrdfMimic"]
+
+
+@final
+@attrs.frozen
+class UrdfGeometry:
+    """A shape of a link, as data.
+
+    Attributes
+    ----------
+    use : str
+        "visual" or "collision".
+    kind : str
+        "box", "cylinder", "sphere", "capsule" or "mesh".
+    size : tuple of float
+        Edges of a box; radius and length; radius; factors along x, y, z for a mesh. [m, 1]
+    pose : ndarray, shape (4, 4)
+        Pose of the shape in the frame of the link.
+    filename : str
+        Of a mesh, as it stands in the file; see `Urdf.mesh_files`.
+    line : int
+        Where it stands.
+    """
+
+    use: str
+    kind: str
+    size: tuple[float, ...]
+    pose: FloatArray = attrs.field(eq=EQUAL, hash=False, repr=shown)
+    filename: str
+    line: int
+
+
+@final
+@attrs.frozen
+class UrdfLink:
+    """A link: a body with its inertia in the frame of the link, and its shapes.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the file.
+    inertia : SpatialInertia
+        Zero where the file has none.
+    shapes : tuple of UrdfGeometry
+        Visual and collision.
+    line : int
+        Where it stands.
+    """
+
+    name: str
+    inertia: SpatialInertia
+    shapes: tuple[UrdfGeometry, ...]
+    line: int
+
+
+@final
+@attrs.frozen
+class UrdfMimic:
+    """That a joint's position is ``multiplier`` times that of another, plus ``offset``."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@final
+@attrs.frozen
+class UrdfJoint:
+    """A joint between two links.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the file.
+    kind : str
+        Its type: "revolute", "continuous", "prismatic", "fixed", "floating" or "spherical".
+    joint : Joint
+        The same as a joint of mbkit.
+    parent, child : str
+        Links.
+    pose : ndarray, shape (4, 4)
+        Pose of the child's frame in the parent's where the joint is at zero.
+    limits : JointLimits
+        Of position, velocity and effort.
+    friction : JointFriction
+        Damping and friction.
+    mimic : UrdfMimic or None
+        The joint that it is coupled to.
+    line : int
+        Where it stands.
+    """
+
+    name: str
+    kind: str
+    joint: Joint
+    parent: str
+    child: str
+    pose: FloatArray = attrs.field(eq=EQUAL, hash=False, repr=shown)
+    limits: JointLimits
+    friction: JointFriction
+    mimic: UrdfMimic | None
+    line: int
+
+
+@final
+@attrs.frozen
+class Urdf:
+    """What was read of a URDF file: a tree of links and joints, shapes, and notes on the rest.
+
+    Attributes
+    ----------
+    name : str
+        Name of the robot.
+    source : str
+        The file.
+    root : str
+        The link that is no child of a joint.
+    links : tuple of UrdfLink
+        In the order of the file.
+    joints : tuple of UrdfJoint
+        In the order of the file.
+    notes : tuple of str
+        What of the file was not read, and what was read in a way that has to be said; each with its
+        line.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> text = '<robot name="r"><link name="a"/><gazebo/></robot>'
+    >>> urdf = mb.parse_urdf(text, source="r.urdf")
+    >>> urdf.root, urdf.notes
+    ('a', ('r.urdf:1: robot/gazebo is not read.',))
+    """
+
+    name: str
+    source: str
+    root: str
+    links: tuple[UrdfLink, ...]
+    joints: tuple[UrdfJoint, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def unphysical(self) -> tuple[str, ...]:
+        """Names of the links whose moments of inertia no body has."""
+        return tuple(link.name for link in self.links if link.inertia.unphysical)
+
+    def mechanism(self, *, root_joint: Joint | None = None, mimic: str = "refuse") -> Mechanism:
+        """Return the mechanism.
+
+        Parameters
+        ----------
+        root_joint : Joint, optional
+            From the world to the root link. By default it is welded to the world.
+        mimic : {"refuse", "independent"}
+            What becomes of joints that are coupled to others by <mimic>, which mbkit cannot couple:
+            an error, or joints that move on their own.
+
+        Returns
+        -------
+        Mechanism
+            Its bodies are the links, with their names and frames; its gravity is the default.
+
+        Raises
+        ------
+        ModelFileError
+            If there are coupled joints and `mimic` is "refuse", or the root joint does not fit.
+        UsageError
+            If `mimic` is neither of the two.
+        """
+        from mbkit.io.urdf.build import build_mechanism
+
+        return build_mechanism(self, root_joint, mimic)
+
+    def mesh_files(
+        self, package_roots: Iterable[str | os.PathLike[str]] = ()
+    ) -> dict[str, pathlib.Path]:
+        """Return the files of the meshes that are found, by their names in the file.
+
+        None of them is opened. See ``docs/urdf.md`` for where they are looked for.
+
+        Parameters
+        ----------
+        package_roots : iterable of paths
+            Folders with packages, or packages themselves. The folder of the file is one always.
+
+        Returns
+        -------
+        dict of str to path
+            Only files below the roots, after all links of the file system are followed.
+
+        Warns
+        -----
+        ModelFileWarning
+            Once, with the number of those that are not found, and why.
+        """
+        from mbkit.io.urdf.meshes import find_meshes
+
+        return find_meshes(self, package_roots)

@@ -1,0 +1,88 @@
+"""What is wrong with a URDF file, and what of it is not read: both with their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import attrs
+
+from mbkit.errors import MbkitError, ModelFileError
+from mbkit.io.text_file import shortened
+
+__all__ = ["Reading"]
+
+Made = TypeVar("Made")
+
+_SHOWN = 50  # faults in a message
+
+
+@attrs.define
+class _Unread:
+    line: int
+    count: int = 1
+
+
+class Reading:
+    """A list of faults and of notes that grows while a file is read.
+
+    Attributes
+    ----------
+    what, name : str
+        How messages call the file at their beginning, and before the number of a line.
+    """
+
+    def __init__(self, what: str, name: str) -> None:
+        self.what, self.name = what, name
+        self._faults: list[tuple[int, str]] = []
+        self._notes: list[tuple[int, str]] = []
+        self._unread: dict[str, _Unread] = {}
+
+    @property
+    def num_faults(self) -> int:
+        """Number of faults so far."""
+        return len(self._faults)
+
+    def fault(self, line: int, message: str) -> None:
+        """Note a fault."""
+        self._faults.append((line, shortened(message)))
+
+    def note(self, line: int, message: str) -> None:
+        """Note what is read in another way than a user might think."""
+        self._notes.append((line, shortened(message)))
+
+    def unread(self, path: str, line: int) -> None:
+        """Note that an element, ``link/contact``, or attribute, ``limit@current``, is not read."""
+        if path in self._unread:
+            self._unread[path].count += 1
+        else:
+            self._unread[path] = _Unread(line)
+
+    def attempt(self, line: int, owner: str, make: Callable[[], Made]) -> Made | None:
+        """Return what `make` returns; what it raises of mbkit's is noted, and None returned."""
+        try:
+            return make()
+        except MbkitError as error:
+            self.fault(line, f"{owner}: {error}")
+            return None
+
+    def raise_faults(self) -> None:
+        """Raise ModelFileError with all faults, by lines, if there are any."""
+        if not self._faults:
+            return
+        count = "a fault" if len(self._faults) == 1 else f"{len(self._faults)} faults"
+        faults = sorted(self._faults)
+        lines = [f"{self.name}:{line}: {message}" for line, message in faults[:_SHOWN]]
+        if len(faults) > _SHOWN:
+            lines.append(f"and {len(faults) - _SHOWN} more.")
+        raise ModelFileError(f"{self.what} has {count}:\n" + "\n".join(lines))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return all notes, each with the first line it is about."""
+        lines = list(self._notes)
+        for path, unread in self._unread.items():
+            times = f" ({unread.count} times)" if unread.count > 1 else ""
+            kind = "attribute" if "@" in path else "text in" if path.endswith("text()") else ""
+            shown = path.removesuffix("/text()")
+            lines.append((unread.line, f"{kind} {shown} is not read{times}.".lstrip()))
+        return tuple(f"{self.name}:{line}: {message}" for line, message in sorted(lines))

@@ -1,0 +1,102 @@
+"""Links of a URDF file: inertias and shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbkit.errors import InertiaError, check_name
+from mbkit.io.urdf.document import UrdfGeometry, UrdfLink
+from mbkit.io.urdf.elements import Element
+from mbkit.io.urdf.faults import Reading
+from mbkit.io.urdf.values import Part
+from mbkit.spatial import FloatArray, SpatialInertia
+
+__all__ = ["read_link"]
+
+_PRODUCTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def read_link(element: Element, reading: Reading) -> UrdfLink | None:
+    """Return the link of an element <link>, None where it has no name; faults are noted."""
+    name = element.attributes.get("name", "")
+    part = Part(element, f"link {name!r}", "link", reading)
+    if part.text("name") is None:
+        return None
+    reading.attempt(part.line, "<link>", lambda: check_name("Body", name))
+    inertial = part.child("inertial")
+    inertia = SpatialInertia.zero() if inertial is None else _inertia(inertial)
+    shapes = [
+        shape
+        for use in ("visual", "collision")
+        for each in part.children(use)
+        if (shape := _shape(each, use)) is not None
+    ]
+    part.done()
+    return UrdfLink(name, inertia, tuple(shapes), part.line)
+
+
+def _inertia(inertial: Part) -> SpatialInertia:
+    """Return the inertia in the frame of the link: m, c, R I R^T of <origin> (R, c)."""
+    C = inertial.pose()
+    mass, table = inertial.child("mass", required=True), inertial.child("inertia", required=True)
+    value = 0.0 if mass is None else mass.number("value")
+    moment = np.zeros((3, 3)) if table is None else _moment(table)
+    for part in (mass, table):
+        if part is not None:
+            part.done()
+    inertial.done()
+    R = C[:3, :3]
+    if not np.array_equal(R, np.eye(3)):
+        moment = R @ moment @ R.T
+        moment = 0.5 * (moment + moment.T)
+    inertia = inertial.attempt(lambda: _accepted(inertial, value, C[:3, 3], moment))
+    return SpatialInertia.zero() if inertia is None else inertia
+
+
+def _moment(table: Part) -> FloatArray:
+    xx, xy, xz, yy, yz, zz = (table.number(key) for key in _PRODUCTS)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _accepted(inertial: Part, mass: float, com: FloatArray, moment: FloatArray) -> SpatialInertia:
+    """Return the inertia, also one that no body has, and say so: many robots have such links."""
+    try:
+        return SpatialInertia.from_com(mass, com, moment)
+    except InertiaError as error:
+        inertia = SpatialInertia.from_com(mass, com, moment, unphysical=True)
+        inertial.reading.note(inertial.line, f"{inertial.owner} is taken as it is, though: {error}")
+        return inertia
+
+
+def _shape(part: Part, use: str) -> UrdfGeometry | None:
+    """Return a shape; None where it is at fault or of a kind that is not known."""
+    part.text("name", required=False)
+    pose = part.pose()
+    geometry = part.child("geometry", required=True)
+    part.done()
+    if geometry is None:
+        return None
+    kinds = [child.tag for child in geometry.element.children if child.tag in _SIZES]
+    if len(kinds) != 1:
+        found = ", ".join(f"<{child.tag}>" for child in geometry.element.children) or "none"
+        known = ", ".join(f"<{kind}>" for kind in _SIZES)
+        geometry.fault(f"must have one of {known}, got {found}.")
+        return None
+    kind = kinds[0]
+    shape = geometry.children(kind)[0]
+    size: tuple[float, ...] = ()
+    for key, count, default in _SIZES[kind]:
+        size += tuple(shape.numbers(key, count, default).tolist())
+    filename = shape.text("filename") if kind == "mesh" else ""
+    shape.done()
+    geometry.done(ignored=("name",))
+    return UrdfGeometry(use, kind, size, pose, filename or "", shape.line)
+
+
+_SIZES = {
+    "box": (("size", 3, None),),
+    "cylinder": (("radius", 1, None), ("length", 1, None)),
+    "capsule": (("radius", 1, None), ("length", 1, None)),
+    "sphere": (("radius", 1, None),),
+    "mesh": (("scale", 3, (1.0, 1.0, 1.0)),),
+}

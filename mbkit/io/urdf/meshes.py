@@ -1,0 +1,88 @@
+"""Where the meshes of a URDF file are: looked for below given folders alone, never opened."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import urllib.parse
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from mbkit.errors import ModelFileWarning
+
+if TYPE_CHECKING:
+    from mbkit.io.urdf.document import Urdf
+
+__all__ = ["find_meshes"]
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SHOWN = 3  # names in a warning
+
+
+class _NotFoundError(Exception):
+    """Why a mesh is not found."""
+
+
+def find_meshes(
+    urdf: Urdf, package_roots: Iterable[str | os.PathLike[str]]
+) -> dict[str, pathlib.Path]:
+    """Return the files of the meshes that are found; see `Urdf.mesh_files`."""
+    home = pathlib.Path(urdf.source).parent
+    roots = [pathlib.Path(root).resolve() for root in (home, *package_roots)]
+    names = dict.fromkeys(
+        shape.filename for link in urdf.links for shape in link.shapes if shape.kind == "mesh"
+    )
+    found = {}
+    lost: list[str] = []
+    for name in names:
+        try:
+            found[name] = _find(name, roots)
+        except _NotFoundError as error:
+            lost.append(f"'{name:.80}' {error}")
+    if lost:
+        more = f"; and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+        warnings.warn(
+            f"URDF file '{urdf.source}': {len(lost)} of {len(names)} meshes are not found: "
+            f"{'; '.join(lost[:_SHOWN])}{more}. Name the folders of the packages by package_roots.",
+            ModelFileWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def _find(name: str, roots: list[pathlib.Path]) -> pathlib.Path:
+    """Return the file of a mesh; raise with the reason if there is none."""
+    if "\0" in name or not name:
+        raise _NotFoundError("is no name of a file")
+    scheme = _SCHEME.match(name)
+    kind = scheme[1].lower() if scheme else ""
+    if kind not in ("", "package", "model", "file"):
+        raise _NotFoundError(f"is an address ({kind}), and nothing is fetched")
+    rest = urllib.parse.unquote(name[scheme.end() :]) if scheme else name
+    if kind in ("package", "model"):
+        package, _, inside = rest.partition("/")
+        candidates = [root / package / inside for root in roots]
+        # a root may be the package itself
+        candidates += [root / inside for root in roots if root.name == package]
+    elif kind == "file" or rest.startswith("/"):
+        candidates = [pathlib.Path(rest)] if rest.startswith("/") else []
+    else:
+        candidates = [root / rest for root in roots]
+    outside = False
+    for candidate in candidates:
+        # first by the name alone, so that nothing outside is even looked at
+        plain = pathlib.Path(os.path.normpath(candidate))
+        if not any(plain.is_relative_to(root) for root in roots):
+            outside = True
+            continue
+        try:
+            file = plain.resolve()
+            is_inside = any(file.is_relative_to(root) for root in roots)
+            if is_inside and file.is_file():
+                return file
+        except (OSError, RuntimeError, ValueError):
+            continue
+        outside |= not is_inside
+    raise _NotFoundError("is outside of the given folders" if outside else "is no file there")

@@ -1,0 +1,205 @@
+"""URDF files: to documents and mechanisms."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import warnings
+from collections.abc import Iterable
+
+from mbkit.errors import ModelFileError, ModelFileWarning, check_name
+from mbkit.io.text_file import read_text
+from mbkit.io.urdf.build import with_world_note
+from mbkit.io.urdf.document import Urdf
+from mbkit.io.urdf.elements import Element, parse_elements
+from mbkit.io.urdf.faults import Reading
+from mbkit.io.urdf.joints import read_joint
+from mbkit.io.urdf.links import read_link
+from mbkit.io.urdf.tree import check_tree
+from mbkit.io.urdf.values import Part
+from mbkit.joints import Joint
+from mbkit.model import Mechanism
+
+__all__ = ["load_urdf", "parse_urdf", "read_urdf"]
+
+#: Largest file that is read, in bytes. The largest of example-robot-data has 0.2 MB.
+MAX_SIZE = 32 * 1024 * 1024
+
+_SHOWN = 12  # names in a message
+
+
+def load_urdf(
+    path: str | os.PathLike[str],
+    *,
+    root_joint: Joint | None = None,
+    mimic: str = "refuse",
+    package_roots: Iterable[str | os.PathLike[str]] = (),
+) -> Mechanism:
+    """Return the mechanism of a URDF file.
+
+    Parameters
+    ----------
+    path : path
+        A URDF file as ``docs/urdf.md`` describes it.
+    root_joint : Joint, optional
+        From the world to the root link, such as ``mb.FreeJoint("root_joint")``. By default the root
+        link is welded to the world.
+    mimic : {"refuse", "independent"}
+        What becomes of joints that are coupled to others by <mimic>, which mbkit cannot couple: an
+        error, or joints that move on their own.
+    package_roots : iterable of paths
+        Folders in which meshes are looked for. Without any, nobody looks: the mechanism has no
+        shapes. To get them, see `read_urdf`.
+
+    Returns
+    -------
+    Mechanism
+        Bodies are the links, with their names and frames.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is no XML, has faults, or couples joints. All faults are in the
+        message, each with its line.
+    UsageError
+        If `root_joint` or `mimic` does not fit.
+
+    Warns
+    -----
+    ModelFileWarning
+        If links have inertias that no body has, joints move on their own that should not, or meshes
+        are not found in the folders given.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.urdf"
+    >>> _ = path.write_text('<robot name="one"><link name="base"/></robot>')
+    >>> mb.load_urdf(path, root_joint=mb.FreeJoint("root_joint"))
+    <Mechanism 'one': 1 body, 1 joint>
+    """
+    urdf = read_urdf(path)
+    mechanism = urdf.mechanism(root_joint=root_joint, mimic=mimic)
+    _warn(urdf)
+    if roots := list(package_roots):
+        urdf.mesh_files(roots)
+    return mechanism
+
+
+def read_urdf(path: str | os.PathLike[str]) -> Urdf:
+    """Return what is in a URDF file: links, joints, shapes, and notes on what is not read.
+
+    Parameters
+    ----------
+    path : path
+        As for `load_urdf`.
+
+    Returns
+    -------
+    Urdf
+        Its method `mechanism` makes the mechanism, `mesh_files` finds meshes.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is no XML or has faults.
+
+    Examples
+    --------
+    See `parse_urdf`.
+    """
+    source = pathlib.Path(path)
+    what = f"URDF file '{source}'"
+    if source.suffix.lower() == ".xacro":
+        raise ModelFileError(f"{what} is a xacro file; {_XACRO_REMEDY}")
+    return parse_urdf(read_text(source, what, MAX_SIZE), source=str(source))
+
+
+def parse_urdf(text: str, *, source: str = "text") -> Urdf:
+    """Return what is in the text of a URDF file.
+
+    Parameters
+    ----------
+    text : str
+        URDF.
+    source : str
+        The file that it comes from, for messages and for the meshes beside it.
+
+    Returns
+    -------
+    Urdf
+        See `read_urdf`.
+
+    Raises
+    ------
+    ModelFileError
+        With all faults.
+
+    Examples
+    --------
+    >>> urdf = parse_urdf('<robot name="one"><link name="base"/></robot>')
+    >>> urdf.mechanism()
+    <Mechanism 'one': 1 body, 1 joint>
+    """
+    what, name = f"URDF file '{source}'", pathlib.PurePath(source).name
+    reading = Reading(what, name)
+    root = parse_elements(text, what, name)
+    if root.tag != "robot":
+        raise ModelFileError(
+            f"{what} must have the root element <robot>, got <{root.tag:.40}> ({name}:{root.line})."
+        )
+    _refuse_xacro(root, what, name)
+    part = Part(root, "<robot>", "robot", reading)
+    part.text("version", required=False)
+    robot = part.text("name") or ""
+    if "name" in root.attributes:
+        part.attempt(lambda: check_name("Mechanism", robot))
+    found = [read_link(each.element, reading) for each in part.children("link")]
+    links = [link for link in found if link is not None]
+    connected = [read_joint(each.element, reading) for each in part.children("joint")]
+    joints = [joint for joint in connected if joint is not None]
+    part.done()
+    # with a joint that is at fault, the tree is not known
+    complete = len(joints) == len(connected) and len(links) == len(found)
+    root_link = check_tree(links, joints, reading) if complete else ""
+    reading.raise_faults()
+    return with_world_note(
+        Urdf(robot, source, root_link, tuple(links), tuple(joints), reading.notes())
+    )
+
+
+_XACRO_REMEDY = (
+    "mbkit reads the URDF that is made of it: run 'xacro robot.xacro > robot.urdf' where ROS is "
+    "installed, and load that."
+)
+
+
+def _refuse_xacro(root: Element, what: str, name: str) -> None:
+    found = next((child for child in root.children if child.tag.startswith("xacro:")), None)
+    if found is not None:
+        raise ModelFileError(
+            f"{what} is a xacro file, with <{found.tag:.40}> ({name}:{found.line}); {_XACRO_REMEDY}"
+        )
+
+
+def _warn(urdf: Urdf) -> None:
+    """Warn, once, of what makes the mechanism another one than the file may mean."""
+    parts = []
+    if urdf.unphysical:
+        parts.append(
+            f"inertias that no body has, of {_listed(urdf.unphysical)}, are taken as they are "
+            "(mbkit.read_urdf(path).notes has the reasons)"
+        )
+    if coupled := [joint.name for joint in urdf.joints if joint.mimic is not None]:
+        parts.append(f"joints that <mimic> couples move on their own: {_listed(coupled)}")
+    if parts:
+        warnings.warn(
+            f"URDF file '{urdf.source}': {'; '.join(parts)}.", ModelFileWarning, stacklevel=3
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return ", ".join(f"'{name}'" for name in listed[:_SHOWN]) + more

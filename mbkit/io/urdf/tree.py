@@ -1,0 +1,125 @@
+"""Whether the links and joints of a URDF file are one tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mbkit.errors import suggestion
+from mbkit.io.urdf.document import UrdfJoint, UrdfLink
+from mbkit.io.urdf.faults import Reading
+
+__all__ = ["check_tree"]
+
+_SHOWN = 12  # names in a message
+
+
+def check_tree(links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], reading: Reading) -> str:
+    """Return the name of the root link; what keeps the file from being a tree is noted as faults.
+
+    Parameters
+    ----------
+    links, joints : sequence
+        In the order of the file.
+    reading : Reading
+        Where faults go.
+
+    Returns
+    -------
+    str
+        The link that is no child; empty where there is none.
+    """
+    names = _unique("link", links, reading)
+    _unique("joint", joints, reading)
+    parent_of: dict[str, UrdfJoint] = {}
+    for joint in joints:
+        _check_joint(joint, names, parent_of, reading)
+        if joint.mimic is not None:
+            _note_mimic(joint, joints, reading)
+    if not links:
+        reading.fault(1, "<robot>: must have a link, got none; write at least one <link>.")
+        return ""
+    roots = [link for link in links if link.name not in parent_of]
+    if len(roots) > 1:
+        shown = _listed(f"{root.name!r} (line {root.line})" for root in roots)
+        reading.fault(
+            roots[1].line,
+            f"link {roots[1].name!r}: all links but one must be the child of a joint; no joint "
+            f"leads to {shown}. Join them to one root.",
+        )
+    _check_cycles(links, parent_of, reading)
+    return roots[0].name if roots else ""
+
+
+def _unique(kind: str, items: Sequence[UrdfLink | UrdfJoint], reading: Reading) -> dict[str, int]:
+    """Return the lines of the names; a name that stands twice is a fault."""
+    lines: dict[str, int] = {}
+    for item in items:
+        if item.name in lines:
+            reading.fault(
+                item.line,
+                f"{kind} {item.name!r}: the name is taken by the {kind} in line "
+                f"{lines[item.name]}; rename or remove one of them.",
+            )
+        else:
+            lines[item.name] = item.line
+    return lines
+
+
+def _check_joint(
+    joint: UrdfJoint, links: dict[str, int], parent_of: dict[str, UrdfJoint], reading: Reading
+) -> None:
+    what = f"joint {joint.name!r}"
+    for tag, end in (("parent", joint.parent), ("child", joint.child)):
+        if end not in links:
+            reading.fault(joint.line, f"{what}: {tag} {end!r} is no link; {suggestion(end, links)}")
+    if joint.parent == joint.child:
+        reading.fault(
+            joint.line,
+            f"{what}: connects link {joint.child!r} to itself; parent and child must differ.",
+        )
+    first = parent_of.setdefault(joint.child, joint)
+    if first is not joint:
+        reading.fault(
+            joint.line,
+            f"{what}: link {joint.child!r} is the child of joint {first.name!r} (line "
+            f"{first.line}) already; a URDF is a tree, in which no two joints lead to one link.",
+        )
+
+
+def _note_mimic(joint: UrdfJoint, joints: Sequence[UrdfJoint], reading: Reading) -> None:
+    assert joint.mimic is not None
+    names = [each.name for each in joints]
+    if joint.mimic.joint not in names:
+        reading.note(
+            joint.line,
+            f"joint {joint.name!r}, <mimic>: {joint.mimic.joint!r} is no joint; "
+            f"{suggestion(joint.mimic.joint, names)}",
+        )
+
+
+def _check_cycles(
+    links: Sequence[UrdfLink], parent_of: dict[str, UrdfJoint], reading: Reading
+) -> None:
+    """Note a fault for each cycle: links from which the way to the parents never ends."""
+    settled: set[str] = set()
+    for link in links:
+        path: dict[str, None] = {}  # in order
+        name = link.name
+        while name not in settled and name not in path and name in parent_of:
+            path[name] = None
+            name = parent_of[name].parent
+        if name in path:
+            cycle = list(path)[list(path).index(name) :]
+            if len(cycle) > 1:  # a link joined to itself is told already
+                shown = _listed(f"{parent_of[each].name!r}" for each in cycle)
+                line = min(parent_of[each].line for each in cycle)
+                reading.fault(
+                    line, f"joints {shown} close a loop; a URDF is a tree, so cut one of them."
+                )
+        settled.update(path)
+
+
+def _listed(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return ", ".join(listed[:_SHOWN]) + more

@@ -1,0 +1,147 @@
+"""Attributes and children of elements: strictly read, each fault with its line."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import suggestion
+from mbkit.io.urdf.angles import rotation_from_rpy
+from mbkit.io.urdf.elements import Element
+from mbkit.io.urdf.faults import Made, Reading
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["Part"]
+
+# ASCII digits; float() alone would take 1_0, nan, infinity and digits of other scripts
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+_SHOWN = 60  # characters of a wrong value in a message
+
+
+class Part:
+    """One element while it is read: what is asked of it is read, the rest is noted as not read.
+
+    Parameters
+    ----------
+    element : Element
+        The element.
+    owner : str
+        How messages call what it belongs to: "link 'arm', <inertial>".
+    path : str
+        Its place by tags, for what is not read: "link/inertial".
+    reading : Reading
+        Where faults and notes go.
+    """
+
+    def __init__(self, element: Element, owner: str, path: str, reading: Reading) -> None:
+        self.element, self.owner, self.path, self.reading = element, owner, path, reading
+        self.line = element.line
+        self._asked: set[str] = set()
+        self._children: set[str] = set()
+
+    # -------------------------------------------------------------------------- attributes
+
+    def text(self, key: str, *, required: bool = True) -> str | None:
+        """Return an attribute as it stands, None where there is none, which is a fault if so."""
+        self._asked.add(key)
+        value = self.element.attributes.get(key)
+        if value is None and required:
+            self.fault(f"must have the attribute {key}; give it.")
+        return value
+
+    def numbers(self, key: str, count: int, default: Any = None) -> FloatArray:
+        """Return an attribute of `count` numbers; without a default it must be there."""
+        text = self.text(key, required=default is None)
+        stand_in = np.zeros(count) if default is None else np.array(default, dtype=np.float64)
+        if text is None:
+            return stand_in
+        words = text.split()
+        if len(words) != count:
+            many = "a number" if count == 1 else f"{count} numbers"
+            self.fault(f"{key} must be {many}, got {_shown(text)}; separate numbers by blanks.")
+            return stand_in
+        values = [self._number(key, word) for word in words]
+        return stand_in if None in values else np.array(values, dtype=np.float64)
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """Return an attribute that is a number; without a default it must be there."""
+        return float(self.numbers(key, 1, None if default is None else [default])[0])
+
+    def _number(self, key: str, word: str) -> float | None:
+        if not _NUMBER.fullmatch(word):
+            remedy = (
+                "give a decimal number, such as 0.5 or 1e-3."
+                if "$" not in word
+                else "run xacro on the file first, which puts numbers in its place."
+            )
+            self.fault(f"{key} must be a number, got {_shown(word)}; {remedy}")
+            return None
+        value = float(word)
+        if not math.isfinite(value):
+            self.fault(f"{key} must be finite, got {_shown(word)}; give a smaller number.")
+            return None
+        return value
+
+    # ---------------------------------------------------------------------------- children
+
+    def child(self, tag: str, *, required: bool = False) -> Part | None:
+        """Return the child of that name, None where there is none; two of them are a fault."""
+        found = self.children(tag)
+        if not found and required:
+            self.fault(f"must have an element <{tag}>; give it.")
+        for again in found[1:]:
+            again.fault(f"is given twice, first in line {found[0].line}; remove one of them.")
+        return found[0] if found else None
+
+    def children(self, tag: str) -> list[Part]:
+        """Return all children of that name."""
+        self._children.add(tag)
+        return [
+            Part(each, f"{self.owner}, <{tag}>", f"{self.path}/{tag}", self.reading)
+            for each in self.element.children
+            if each.tag == tag
+        ]
+
+    def pose(self) -> FloatArray:
+        """Return the pose (4, 4) of the child <origin>, the identity where there is none."""
+        C = np.eye(4)
+        origin = self.child("origin")
+        if origin is not None:
+            C[:3, 3] = origin.numbers("xyz", 3, np.zeros(3))
+            C[:3, :3] = rotation_from_rpy(origin.numbers("rpy", 3, np.zeros(3)))
+            origin.done()
+        return C
+
+    # ------------------------------------------------------------------------------- notes
+
+    def fault(self, message: str) -> None:
+        """Note a fault in the line of this element."""
+        self.reading.fault(self.line, f"{self.owner}: {message}")
+
+    def attempt(self, make: Callable[[], Made]) -> Made | None:
+        """Return what `make` returns; what it raises of mbkit's is noted, and None returned."""
+        return self.reading.attempt(self.line, self.owner, make)
+
+    def done(self, ignored: Collection[str] = ()) -> None:
+        """Note as not read what nobody asked for; `ignored` are attributes that say nothing."""
+        for key in self.element.attributes:
+            if key not in self._asked and key not in ignored and not key.startswith("xmlns"):
+                self.reading.unread(f"{self.path}@{key}", self.line)
+        for child in self.element.children:
+            if child.tag not in self._children:
+                self.reading.unread(f"{self.path}/{child.tag}", child.line)
+        if self.element.text:
+            self.reading.unread(f"{self.path}/text()", self.line)
+
+    def unknown(self, what: str, value: str | None, known: Collection[str]) -> None:
+        """Note that a value is none of those there are."""
+        self.fault(f"{what} {_shown(value)} is not known; {suggestion(value, known)}")
+
+
+def _shown(text: str | None) -> str:
+    return repr(text if text is None or len(text) <= _SHOWN else text[:_SHOWN] + "...")

@@ -1,0 +1,305 @@
+"""Mechanisms as URDF, as far as it can hold them."""
+
+from __future__ import annotations
+
+import math
+import os
+import pathlib
+import warnings
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from mbkit.errors import ModelFileError, ModelFileWarning
+from mbkit.io.replacement import replacement
+from mbkit.io.urdf.angles import rpy_from_rotation
+from mbkit.io.urdf.build import ROOT_JOINT, WORLD
+from mbkit.io.urdf.joints import NO_LIMIT
+from mbkit.joints import FixedJoint, FreeJoint, Joint, PrismaticJoint, RevoluteJoint
+from mbkit.model import Body, Connection, JointFriction, JointLimits, Mechanism
+from mbkit.spatial import FloatArray, SpatialInertia, inverse, translation
+from mbkit.topology import Topology
+
+__all__ = ["save_urdf", "urdf_text"]
+
+_GRAVITY = (0.0, 0.0, -9.81)
+_SHOWN = 12  # names in a note
+
+
+def save_urdf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
+    """Write a mechanism to a URDF file.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        A tree of revolute, prismatic, free and fixed joints.
+    path : path
+        An existing file is replaced, at once and as a whole.
+
+    Raises
+    ------
+    ModelFileError
+        If a URDF cannot hold the mechanism, naming what it cannot, or the file cannot be written.
+
+    Warns
+    -----
+    ModelFileWarning
+        Of what the file does not hold and the mechanism does, such as another gravity.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.urdf"
+    >>> mb.save_urdf(mb.Mechanism("one"), path)
+    >>> print(path.read_text(), end="")
+    <?xml version="1.0"?>
+    <robot name="one">
+      <link name="world"/>
+    </robot>
+    """
+    text, notes = urdf_text(mechanism)
+    target = pathlib.Path(path)
+    try:
+        with replacement(target) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ModelFileError(
+            f"URDF file '{target}' cannot be written: {error.strerror or error}; choose a folder "
+            "that can be written to and has room."
+        ) from error
+    if notes:
+        warnings.warn(
+            f"URDF file '{target}' does not hold all of mechanism '{mechanism.name}': "
+            f"{'; '.join(notes)}.",
+            ModelFileWarning,
+            stacklevel=2,
+        )
+
+
+def urdf_text(mechanism: Mechanism) -> tuple[str, list[str]]:
+    """Return a mechanism as URDF, and what that does not hold.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        As for `save_urdf`.
+
+    Returns
+    -------
+    tuple
+        The text, and a note on each kind of loss.
+
+    Raises
+    ------
+    ModelFileError
+        As for `save_urdf`.
+
+    Notes
+    -----
+    A URDF puts the child's frame on the joint's axis: C = B T'(q), where T' leaves its origin. For
+    C = S_pred T(q) S_succ^-1 that is B = S_pred P S_succ^-1 with T' about the axis R_succ e if the
+    axis goes through the origin of the child. Else a link without inertia is put onto the axis, and
+    the child fixed to it.
+    """
+    topology = mechanism.topology()
+    _refuse(mechanism, topology)
+    return _Writer(mechanism, topology).write()
+
+
+def _refuse(mechanism: Mechanism, topology: Topology) -> None:
+    what = f"Mechanism '{mechanism.name}' cannot be written as URDF"
+    if topology.loop_joints:
+        closing = ", ".join(f"'{name}'" for name in topology.loop_joints[:_SHOWN])
+        raise ModelFileError(f"{what}: a URDF is a tree, and a loop is closed by {closing}.")
+    reversed_ = {
+        name
+        for name, turned in zip(topology.joint_of_body, topology.reversed, strict=True)
+        if turned
+    }
+    for name, edge in mechanism.joints.items():
+        kind = type(edge.joint)
+        if kind not in (RevoluteJoint, PrismaticJoint, FreeJoint, FixedJoint):
+            raise ModelFileError(
+                f"{what}: joint '{name}' is a {kind.__name__}, and a URDF has revolute, prismatic, "
+                "free and fixed joints alone; write a TOML file."
+            )
+        if kind is FreeJoint and (name in reversed_ or not np.array_equal(edge.S_succ, np.eye(4))):
+            raise ModelFileError(
+                f"{what}: the free joint '{name}' must lead away from the world to the frame of "
+                "its successor, since its velocity is that of the successor's joint frame; write a "
+                "TOML file."
+            )
+
+
+class _Writer:
+    """The lines of one file, and the notes on it."""
+
+    def __init__(self, mechanism: Mechanism, topology: Topology) -> None:
+        self.mechanism = mechanism
+        self.topology = topology
+        self.turned = dict(zip(topology.joint_of_body[1:], topology.reversed[1:], strict=True))
+        self.lines: list[str] = []
+        self.turned_round: list[str] = []
+        self.helpers: list[str] = []
+        self.dropped: list[str] = []
+
+    def write(self) -> tuple[str, list[str]]:
+        root = ROOT_JOINT if self._has_root_weld() else None
+        self.lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(self.mechanism.name)}>"]
+        if root is None:  # readers take a root link of this name for the world itself
+            self.lines.append(f'  <link name="{WORLD}"/>')
+        for body in self.mechanism.bodies.values():
+            self._link(body)
+        for name, edge in self.mechanism.joints.items():
+            if name != root:
+                self._joint(edge, self.turned[name])
+        return "\n".join([*self.lines, "</robot>", ""]), self._notes()
+
+    def _has_root_weld(self) -> bool:
+        """Return whether the world has one joint, and it is what readers of URDF put there."""
+        at_world = [
+            edge
+            for edge in self.mechanism.joints.values()
+            if WORLD in (edge.predecessor, edge.successor)
+        ]
+        if len(at_world) != 1:
+            return False
+        identity = np.eye(4)
+        weld = FixedJoint(ROOT_JOINT)
+        return at_world[0] == Connection(weld, WORLD, at_world[0].successor, identity, identity)
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if tuple(self.mechanism.gravity.tolist()) != _GRAVITY:
+            notes.append(f"gravity {self.mechanism.gravity.tolist()}")
+        if any(not np.array_equal(body.pose, np.eye(4)) for body in self.mechanism.bodies.values()):
+            notes.append("the reference poses of bodies, which joints no longer need")
+        if self.dropped:
+            notes.append(f"limits and friction of free and fixed joints: {_listed(self.dropped)}")
+        if self.turned_round:
+            notes.append(
+                f"that joints go from the tip towards the world: {_listed(self.turned_round)} "
+                "are turned round, with the same sign of their positions"
+            )
+        if self.helpers:
+            notes.append(
+                "bodies off the axes of their joints: links without inertia stand between, "
+                f"{_listed(self.helpers)}"
+            )
+        return notes
+
+    # ------------------------------------------------------------------------------- links
+
+    def _link(self, body: Body) -> None:
+        if body.inertia == SpatialInertia.zero():
+            self.lines.append(f"  <link name={quoteattr(body.name)}/>")
+            return
+        I = body.inertia.moment_about_com  # noqa: E741 - its name in every book
+        keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+        entries = I[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]].tolist()
+        moments = " ".join(f'{key}="{value!r}"' for key, value in zip(keys, entries, strict=True))
+        self.lines += [
+            f"  <link name={quoteattr(body.name)}>",
+            "    <inertial>",
+            f'      <origin xyz="{_text(body.inertia.com)}" rpy="0 0 0"/>',
+            f'      <mass value="{body.inertia.mass!r}"/>',
+            f"      <inertia {moments}/>",
+            "    </inertial>",
+            "  </link>",
+        ]
+
+    # ------------------------------------------------------------------------------ joints
+
+    def _joint(self, edge: Connection, turned: bool) -> None:
+        near, far = (edge.S_succ, edge.S_pred) if turned else (edge.S_pred, edge.S_succ)
+        ends = (edge.predecessor, edge.successor)
+        parent, child = reversed(ends) if turned else ends
+        joint = edge.joint
+        if turned:
+            self.turned_round.append(joint.name)
+        if not isinstance(joint, (RevoluteJoint, PrismaticJoint)):
+            self._element(edge, parent, child, near @ inverse(far), None)
+            return
+        # exp(X q)^-1 = exp(-X q): a joint turned round has the opposite axis
+        axis = far[:3, :3] @ (-joint.axis if turned else joint.axis)
+        point = far[:3, :3] @ joint.point + far[:3, 3]
+        size = np.abs(far[:3, 3]).max() + np.abs(joint.point).max()
+        off = np.abs(np.cross(point, axis / np.linalg.norm(axis))).max()
+        if isinstance(joint, PrismaticJoint) or off <= 4.0 * np.finfo(float).eps * size:
+            self._element(edge, parent, child, near @ inverse(far), axis)
+            return
+        helper = self._free_name(f"{child}_on_axis", self.mechanism.bodies)
+        weld = self._free_name(f"{child}_off_axis", self.mechanism.joints)
+        self.helpers.append(helper)
+        self.lines.append(f"  <link name={quoteattr(helper)}/>")
+        placed = near @ translation(joint.point)
+        self._element(edge, parent, helper, placed, -joint.axis if turned else joint.axis)
+        welded = Connection(FixedJoint(weld), helper, child, np.eye(4), np.eye(4))
+        self._element(welded, helper, child, inverse(far @ translation(joint.point)), None)
+
+    def _free_name(self, name: str, taken: object) -> str:
+        while name in taken or name in self.helpers:  # type: ignore[operator]
+            name += "_"
+        return name
+
+    def _element(
+        self, edge: Connection, parent: str, child: str, C: FloatArray, axis: FloatArray | None
+    ) -> None:
+        joint = edge.joint
+        kind = _kind(edge)
+        self.lines += [
+            f"  <joint name={quoteattr(joint.name)} type={quoteattr(kind)}>",
+            f"    <parent link={quoteattr(parent)}/>",
+            f"    <child link={quoteattr(child)}/>",
+            f'    <origin xyz="{_text(C[:3, 3])}" rpy="{_text(rpy_from_rotation(C[:3, :3]))}"/>',
+        ]
+        if axis is not None:
+            self.lines.append(f'    <axis xyz="{_text(axis)}"/>')
+            self._data(edge, kind)
+        elif edge.limits != JointLimits() or edge.friction != JointFriction():
+            self.dropped.append(joint.name)
+        self.lines.append("  </joint>")
+
+    def _data(self, edge: Connection, kind: str) -> None:
+        joint = edge.joint
+        lower, upper = edge.limits.of_positions(joint)[0].tolist()
+        velocity, effort = (
+            float(values[0])
+            for values in (edge.limits.of_velocities(joint), edge.limits.of_efforts(joint))
+        )
+        given = {"velocity": velocity, "effort": effort}
+        if kind != "continuous":
+            given = {"lower": lower, "upper": upper, **given}
+        if kind != "continuous" or not math.isinf(min(given.values())):
+            written = " ".join(f'{key}="{_finite(value)!r}"' for key, value in given.items())
+            self.lines.append(f"    <limit {written}/>")
+        damping, friction = (
+            float(np.ravel(value)[0]) for value in (edge.friction.damping, edge.friction.friction)
+        )
+        if damping or friction:
+            self.lines.append(f'    <dynamics damping="{damping!r}" friction="{friction!r}"/>')
+
+
+def _kind(edge: Connection) -> str:
+    joint: Joint = edge.joint
+    if isinstance(joint, RevoluteJoint):
+        free = np.isinf(edge.limits.of_positions(joint)).all()
+        return "continuous" if free else "revolute"
+    if isinstance(joint, PrismaticJoint):
+        return "prismatic"
+    return "floating" if isinstance(joint, FreeJoint) else "fixed"
+
+
+def _finite(value: float) -> float:
+    """Return what stands for a limit: the greatest number for none (`NO_LIMIT`)."""
+    return math.copysign(NO_LIMIT, value) if math.isinf(value) else value
+
+
+def _text(numbers: FloatArray) -> str:
+    return " ".join(repr(float(number)) for number in numbers)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(f"'{name}'" for name in names[:_SHOWN]) + more

@@ -1,0 +1,112 @@
+"""The robots of example-robot-data: their files, and what Pinocchio itself makes of them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import pathlib
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+import mbkit as mb
+from tests.peers.pinocchio_twin import SWAP
+
+#: Frames of Pinocchio's Jacobians, by mbkit's representations; mixed has rows of two of them.
+FRAMES = {
+    "body_fixed": (pin.LOCAL, pin.LOCAL),
+    "spatial": (pin.WORLD, pin.WORLD),
+    "hybrid": (pin.LOCAL_WORLD_ALIGNED, pin.LOCAL_WORLD_ALIGNED),
+    "mixed": (pin.LOCAL, pin.LOCAL_WORLD_ALIGNED),  # angular, linear
+}
+
+ROOT_JOINT = "root_joint"
+
+
+def robot_files() -> dict[str, pathlib.Path]:
+    """Return all URDF files by folder and stem, such as "talos_data/talos_full_v2"."""
+    distribution = importlib.metadata.distribution("example-robot-data")
+    files = [pathlib.Path(str(file.locate())) for file in distribution.files or ()]
+    urdfs = sorted(file for file in files if file.suffix == ".urdf")
+    return {f"{file.parents[1].name.removesuffix('_description')}/{file.stem}": file
+            for file in urdfs}  # fmt: skip
+
+
+class PinocchioRobot:
+    """A URDF as Pinocchio reads it; takes and gives mbkit's coordinates, frames and orders.
+
+    The joints are found by their names, the frames by those of the links. Velocities differ by
+    their order alone, so that tau, vdot and M do too; positions also by quaternions with the scalar
+    last, and by continuous joints, for which Pinocchio has (cos, sin).
+    """
+
+    def __init__(self, path: pathlib.Path, system: mb.System, *, floating: bool) -> None:
+        root = (pin.JointModelFreeFlyer(),) if floating else ()
+        self.model = pin.buildModelFromUrdf(str(path), *root)
+        self.model.gravity.linear = np.array(system.gravity)
+        self.data = self.model.createData()
+        self.system = system
+        self.joints = {
+            name: self.model.joints[self.model.getJointId(name)]
+            for name in system.joint_names
+            if system.velocity_slice(name).stop > system.velocity_slice(name).start
+        }
+        # where each of Pinocchio's velocities stands among mbkit's
+        self.order = np.empty(system.nv, dtype=int)
+        for name, joint in self.joints.items():
+            own = np.arange(system.nv)[system.velocity_slice(name)]
+            self.order[joint.idx_v : joint.idx_v + joint.nv] = own[SWAP] if joint.nv == 6 else own
+        links = system.body_names[1:]
+        self.frames = [0] + [self.model.getFrameId(link, pin.FrameType.BODY) for link in links]
+
+    def positions(self, q: Any) -> Any:
+        """Return Pinocchio's positions."""
+        found = np.empty(self.model.nq)
+        for name, joint in self.joints.items():
+            block = q[self.system.position_slice(name)]
+            if joint.nv == 6:
+                block = block[[4, 5, 6, 1, 2, 3, 0]]
+            elif joint.nq == 2:
+                block = np.array([np.cos(block[0]), np.sin(block[0])])
+            found[joint.idx_q : joint.idx_q + joint.nq] = block
+        return found
+
+    def poses(self, q: Any) -> Any:
+        """Return the poses of all bodies, the world first."""
+        pin.framesForwardKinematics(self.model, self.data, self.positions(q))
+        return np.array([self.data.oMf[frame].homogeneous for frame in self.frames])
+
+    def jacobians(self, q: Any, representation: str) -> Any:
+        """Return the Jacobians of all bodies, (bodies + 1, 6, nv)."""
+        pin.computeJointJacobians(self.model, self.data, self.positions(q))
+        pin.updateFramePlacements(self.model, self.data)
+        found = np.zeros((len(self.frames), 6, self.system.nv))
+        for J, frame in zip(found[1:], self.frames[1:], strict=True):
+            for rows, reference in zip(
+                (slice(3), slice(3, 6)), FRAMES[representation], strict=True
+            ):
+                own = pin.getFrameJacobian(self.model, self.data, frame, reference)
+                J[rows, self.order] = own[SWAP][rows]
+        return found
+
+    def _back(self, vector: Any) -> Any:
+        found = np.empty_like(vector)
+        found[self.order] = vector
+        return found
+
+    def inverse_dynamics(self, q: Any, v: Any, vdot: Any) -> Any:
+        """Return tau."""
+        q_own, order = self.positions(q), self.order
+        return self._back(pin.rnea(self.model, self.data, q_own, v[order], vdot[order]))
+
+    def forward_dynamics(self, q: Any, v: Any, tau: Any) -> Any:
+        """Return vdot."""
+        q_own, order = self.positions(q), self.order
+        return self._back(pin.aba(self.model, self.data, q_own, v[order], tau[order]))
+
+    def mass_matrix(self, q: Any) -> Any:
+        """Return M."""
+        upper = np.triu(pin.crba(self.model, self.data, self.positions(q)))
+        found = np.empty_like(upper)
+        found[np.ix_(self.order, self.order)] = upper + np.triu(upper, 1).T
+        return found

@@ -1,0 +1,202 @@
+"""Real robots: every URDF of example-robot-data is read, and Pinocchio's own reading agrees."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.peers.robots import ROOT_JOINT, PinocchioRobot, robot_files
+from tests.trees import random_state
+
+pytestmark = pytest.mark.peers
+
+#: One line makes all of it run in another representation.
+REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
+
+FILES = robot_files()
+
+#: Both programs are exact but for round-off, relative to the largest entry.
+TOLERANCE = 1e-11
+
+#: Refused by mbkit, and why. Pinocchio refuses it too.
+REFUSED = {"ur/ur3": r"has 2 faults:\n.*<robot>: must have a link, got none(.|\n)*attribute name"}
+
+#: Loaded only with mimic="independent", since they couple joints by <mimic>.
+COUPLED = {
+    "alex/alex_psyonic_hands", "baxter/baxter", "panda/panda", "panda/panda_collision", "pr2/pr2",
+    "romeo/romeo", "talos_data/talos_full_v2", "talos_data/talos_full_v2_box",
+    "talos_data/talos_left_arm", "talos_data/talos_reduced", "talos_data/talos_reduced_box",
+    "talos_data/talos_reduced_corrected", "tiago_pro/tiago_pro",
+}  # fmt: skip
+
+#: Read, and refused when they are assembled: fingers that move and have no mass at all.
+MASSLESS = {
+    "romeo/romeo": "'LHand' moves bodies 'LFinger11Link', 'LFinger12Link'",
+    "romeo/romeo_laas_small": "'l_gripper_joint' moves body 'l_gripper', which has no inertia",
+}
+
+#: Nothing moves: only with a floating base.
+RIGID = {"hector/quadrotor_base", "iris/iris_simple"}
+
+#: Their root link is called world, which is the inertial frame: no floating base.
+WORLD_IS_ROOT = {
+    "asr_twodof/TwoDofs", "ur/ur10_joint_limited_robot", "ur/ur10_robot", "ur/ur3_gripper",
+    "ur/ur3_joint_limited_robot", "ur/ur3_robot", "ur/ur5_gripper", "ur/ur5_joint_limited_robot",
+    "ur/ur5_robot", "xarm/xarm7", "z1/z1",
+}  # fmt: skip
+
+ROBOTS = sorted(FILES.keys() - REFUSED.keys() - MASSLESS.keys())
+CASES = [
+    *((robot, False) for robot in ROBOTS if robot not in RIGID),
+    *((robot, True) for robot in ROBOTS if robot not in WORLD_IS_ROOT),
+]
+
+
+def test_all_files_are_there():
+    """The lists above name files that exist; there are as many as there were."""
+    assert len(FILES) == 69
+    named = REFUSED.keys() | COUPLED | MASSLESS.keys() | RIGID | WORLD_IS_ROOT
+    assert named <= FILES.keys()
+    assert len(CASES) == 64 + 55
+
+
+@pytest.mark.parametrize("robot", FILES)
+def test_every_file_loads_or_is_refused_for_its_reason(robot):
+    """Two files: not at all; those with coupled joints: only if they are to move on their own."""
+    if robot in REFUSED:
+        with pytest.raises(mb.ModelFileError, match=REFUSED[robot]):
+            mb.load_urdf(FILES[robot])
+        return
+    urdf = mb.read_urdf(FILES[robot])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mb.ModelFileWarning)  # inertias; see below
+        if robot in COUPLED:
+            with pytest.raises(mb.ModelFileError, match=r"couples joints by <mimic>.*\.urdf:\d+"):
+                mb.load_urdf(FILES[robot])
+        else:
+            mechanism = mb.load_urdf(FILES[robot])
+            assert list(mechanism.bodies) == [
+                link.name for link in urdf.links if link.name != "world"
+            ]
+    mechanism = urdf.mechanism(mimic="independent")
+    if robot in MASSLESS:
+        with pytest.raises(mb.InertiaError, match=MASSLESS[robot]):
+            mechanism.assemble()
+    else:
+        mechanism.assemble()
+
+
+@pytest.mark.parametrize("robot", WORLD_IS_ROOT)
+def test_a_root_that_is_the_world_does_not_float(robot):
+    with pytest.raises(mb.UsageError, match="link 'world' is the inertial frame by its name"):
+        mb.load_urdf(FILES[robot], root_joint=mb.FreeJoint("root"))
+
+
+def test_links_with_inertias_that_no_body_has_are_named():
+    """Seventeen files have such links: they load with a warning, and the reason is in the notes."""
+    found = {}
+    for robot in FILES.keys() - REFUSED.keys():
+        urdf = mb.read_urdf(FILES[robot])
+        if urdf.unphysical:
+            found[robot] = urdf.unphysical
+            for link in urdf.unphysical:
+                assert any(f"link '{link}', <inertial> is taken" in note for note in urdf.notes)
+    assert len(found) == 17
+    assert found["anymal_b_simple/anymal"] == ("base",)
+    with pytest.warns(mb.ModelFileWarning, match="inertias that no body has, of 'base', are taken"):
+        mb.load_urdf(FILES["anymal_b_simple/anymal"])
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_urdf_to_toml_and_back(robot, tmp_path):
+    """Equal to the last bit through a model file."""
+    mechanism = mb.read_urdf(FILES[robot]).mechanism(mimic="independent")
+    mb.save_model(mechanism, tmp_path / "robot.toml")
+    assert mb.load_model(tmp_path / "robot.toml") == mechanism
+
+
+@pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
+def representation(request):
+    """A representation."""
+    return request.param
+
+
+def _name(case):
+    return f"{case[0]}-{'floating' if case[1] else 'fixed'}"
+
+
+@pytest.fixture(scope="module", params=CASES, ids=_name)
+def case(request, representation):
+    """A robot, its twin in Pinocchio, and a state."""
+    robot, floating = request.param
+    urdf = mb.read_urdf(FILES[robot])
+    root = mb.FreeJoint(ROOT_JOINT) if floating else None
+    mechanism = urdf.mechanism(root_joint=root, mimic="independent")
+    system = mechanism.assemble(mb.RelativeCoordinates(representation=representation))
+    twin = PinocchioRobot(FILES[robot], system, floating=floating)
+    return system, twin, random_state(np.random.default_rng(69), system)
+
+
+def assert_equal(found, expected, tolerance=TOLERANCE):
+    """Compare to a part of the largest entry."""
+    assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()
+
+
+def test_joints_are_the_same(case):
+    """No joint is lost or invented, and each has the limits that Pinocchio has read."""
+    system, twin, _ = case
+    assert twin.model.nv == system.nv
+    for name, joint in twin.joints.items():
+        if joint.nq != 1:
+            continue
+        lower, upper = system.position_limits[system.position_slice(name)][0]
+        assert lower == twin.model.lowerPositionLimit[joint.idx_q]
+        assert upper == twin.model.upperPositionLimit[joint.idx_q]
+        own = system.velocity_slice(name)
+        assert system.velocity_limits[own] == twin.model.velocityLimit[joint.idx_v]
+        assert system.effort_limits[own] == twin.model.effortLimit[joint.idx_v]
+
+
+def test_poses(case):
+    """The poses of all links are equal."""
+    system, twin, state = case
+    assert_equal(system.poses(state.q), twin.poses(state.q))
+
+
+def test_jacobians(case):
+    """The Jacobians of all links are equal."""
+    system, twin, state = case
+    found = [system.jacobian(body, state.q) for body in system.body_names]
+    assert_equal(np.array(found), twin.jacobians(state.q, system.representation.name))
+
+
+def test_inverse_dynamics(case):
+    """The generalized forces for an acceleration are equal."""
+    system, twin, state = case
+    found = system.inverse_dynamics(state.q, state.v, state.vdot)
+    assert_equal(found, twin.inverse_dynamics(state.q, state.v, state.vdot))
+
+
+def test_mass_matrix(case):
+    """The mass matrices are equal."""
+    system, twin, state = case
+    assert_equal(system.mass_matrix(state.q), twin.mass_matrix(state.q))
+
+
+def test_forward_dynamics(case):
+    """The accelerations are equal, as far as the mass matrix lets them be known.
+
+    Light fingers and sensors make conditions of M up to 3e8, by which round-off may grow. So
+    the accelerations are also put into Pinocchio's inverse dynamics, where they must give the
+    forces back, relative to the terms that are summed up, |M| |vdot|.
+    """
+    system, twin, state = case
+    found = system.forward_dynamics(state.q, state.v, state.tau)
+    M = twin.mass_matrix(state.q)
+    grown = max(TOLERANCE, np.finfo(float).eps * np.linalg.cond(M))
+    assert_equal(found, twin.forward_dynamics(state.q, state.v, state.tau), grown)
+    residual = twin.inverse_dynamics(state.q, state.v, found) - state.tau
+    assert np.abs(residual).max() <= TOLERANCE * (np.abs(M) @ np.abs(found)).max()
