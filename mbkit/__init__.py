@@ -1,5 +1,8 @@
 """mbkit: rigid multibody systems on screw and Lie group theory."""
 
+# Conventions of other programs
+from mbkit import conventions as conventions
+
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
@@ -15,6 +18,7 @@ from mbkit.errors import ModelError as ModelError
 from mbkit.errors import ModelFileError as ModelFileError
 from mbkit.errors import NameUnknownError as NameUnknownError
 from mbkit.errors import NotFiniteError as NotFiniteError
+from mbkit.errors import QuantityError as QuantityError
 from mbkit.errors import ResultFileError as ResultFileError
 from mbkit.errors import ShapeError as ShapeError
 from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
@@ -59,9 +63,21 @@ from mbkit.representations import Hybrid as Hybrid
 from mbkit.representations import Mixed as Mixed
 from mbkit.representations import Representation as Representation
 from mbkit.representations import Spatial as Spatial
+from mbkit.representations import convert_acceleration as convert_acceleration
+from mbkit.representations import convert_jacobian as convert_jacobian
+from mbkit.representations import convert_jerk as convert_jerk
+from mbkit.representations import convert_twist as convert_twist
+from mbkit.representations import convert_wrench as convert_wrench
 from mbkit.results import Result as Result
 from mbkit.simulation import simulate as simulate
+from mbkit.spatial import Acceleration as Acceleration
 from mbkit.spatial import SpatialInertia as SpatialInertia
+from mbkit.spatial import Twist as Twist
+from mbkit.spatial import Wrench as Wrench
+from mbkit.spatial import inertia_matrix as inertia_matrix
+from mbkit.spatial import newton_euler as newton_euler
+from mbkit.spatial import newton_euler_bias as newton_euler_bias
+from mbkit.spatial import newton_euler_in_frames as newton_euler_in_frames
 from mbkit.systems import System as System
 from mbkit.systems import SystemJacobian as SystemJacobian
 from mbkit.systems import system_jacobian as system_jacobian

@@ -20,6 +20,7 @@ __all__ = [
     "ModelFileError",
     "NameUnknownError",
     "NotFiniteError",
+    "QuantityError",
     "ResultFileError",
     "ShapeError",
     "SingularMassMatrixError",
@@ -95,6 +96,10 @@ class ModelFileError(MbkitError, ValueError):
 
 class ResultFileError(MbkitError, ValueError):
     """A result file that cannot be read."""
+
+
+class QuantityError(MbkitError, TypeError):
+    """Two quantities that do not combine: of other kinds, bodies, frames or representations."""
 
 
 class UsageError(MbkitError, ValueError):

@@ -8,14 +8,34 @@ from mbkit.spatial.frames import rotation as rotation
 from mbkit.spatial.frames import rotation_from_quaternion as rotation_from_quaternion
 from mbkit.spatial.frames import translation as translation
 from mbkit.spatial.inertia import SpatialInertia as SpatialInertia
+from mbkit.spatial.newton_euler import inertia_matrix as inertia_matrix
+from mbkit.spatial.newton_euler import newton_euler as newton_euler
+from mbkit.spatial.newton_euler import newton_euler_bias as newton_euler_bias
+from mbkit.spatial.newton_euler import newton_euler_in_frames as newton_euler_in_frames
+from mbkit.spatial.quantities import Acceleration as Acceleration
+from mbkit.spatial.quantities import Twist as Twist
+from mbkit.spatial.quantities import Wrench as Wrench
+from mbkit.spatial.typed import typed_accelerations as typed_accelerations
+from mbkit.spatial.typed import typed_twists as typed_twists
+from mbkit.spatial.typed import typed_wrenches as typed_wrenches
 
 __all__ = [
+    "Acceleration",
     "FloatArray",
     "SpatialInertia",
+    "Twist",
+    "Wrench",
+    "inertia_matrix",
     "inverse",
     "nearest_rotation",
+    "newton_euler",
+    "newton_euler_bias",
+    "newton_euler_in_frames",
     "pose_from_quaternion",
     "rotation",
     "rotation_from_quaternion",
     "translation",
+    "typed_accelerations",
+    "typed_twists",
+    "typed_wrenches",
 ]
