@@ -17,6 +17,7 @@ from collections.abc import Callable
 import attrs
 
 from benchmarks.dynamics import against_pinocchio, large_trees
+from benchmarks.inverse_kinematics import inverse_kinematics
 from benchmarks.report import Table, machine
 from benchmarks.simulations import against_mujoco
 from benchmarks.starting import starting
@@ -25,6 +26,7 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "dynamics": against_pinocchio,
     "large": lambda: [large_trees()],
     "simulation": lambda: [against_mujoco()],
+    "inverse": lambda: [inverse_kinematics()],
     "starting": lambda: [starting()],
 }
 

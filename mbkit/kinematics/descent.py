@@ -27,6 +27,8 @@ _COSINE = 1e-9
 #: out of the curvature matters there, and Newton's method takes over.
 _SLOW = 0.05
 _SLOW_STEPS = 4
+#: Damping at which steps have become too short to change anything.
+_STUCK = 1e12
 #: Part of the largest curvature that a negative one must have to count.
 _CURVATURE = 1e-6
 #: Step for the differences of the gradient: error and rounding are both about 1e-10.
@@ -115,17 +117,17 @@ def descend(
     its falling direction.
     """
     state = Descent(q, *_linearised(targets, freedom, q))
-    slow = 0
+    slow, stuck = 0, False
     while True:
         if targets.reached(state.e, tolerance):
             state.end = REACHED
             return state
         lower, upper = freedom.room(state.q)
-        if _is_stationary(state, lower, upper):
+        if stuck or _is_stationary(state, lower, upper):
             state.end = _leave_saddle(targets, freedom, state)
             if state.end != SPENT or state.iterations >= max_iterations:
                 return state
-            slow = 0
+            slow, stuck = 0, False
             continue
         if state.iterations >= max_iterations or (slow >= _SLOW_STEPS and not patient):
             return state
@@ -137,9 +139,7 @@ def descend(
         )
         moved = _step(targets, freedom, state, H, lower, upper)
         slow = slow + 1 if state.cost > (1.0 - _SLOW) * before else 0
-        if not moved and state.damping > 1e12:
-            state.end = STATIONARY  # to rounding
-            return state
+        stuck = not moved and state.damping > _STUCK  # stationary to rounding
 
 
 def curvature(targets: Targets, freedom: Freedom, state: Descent) -> FloatArray:

@@ -16,7 +16,7 @@ from mbkit.systems.body_tree import Integers
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Freedom", "checked_freedom"]
+__all__ = ["Freedom", "checked_freedom", "free_velocities"]
 
 
 @final
@@ -122,11 +122,6 @@ def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freed
     if limits is None:
         limits = getattr(system, "position_limits", None)
     found = wide if limits is None else _limits(system, limits, wide, who)
-    if isinstance(locked, str) or not isinstance(locked, Iterable):
-        raise UsageError(f"{who}: locked must be a list of names of joints, got {locked!r}.")
-    may_move = np.ones(system.nv, dtype=bool)
-    for joint in locked:
-        may_move[system.velocity_slice(joint)] = False
     positions = np.full(system.nv, -1)
     joints = {joint.name: joint for joint in system.arrays.joints if joint is not None}
     for name, joint in joints.items():
@@ -138,8 +133,18 @@ def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freed
                 f"{who}: the positions of joint '{name}' are not added but composed, so that "
                 f"limits of single positions have no meaning; leave them infinite."
             )
-    velocities = np.flatnonzero(may_move)
+    velocities = free_velocities(system, locked, who)
     return Freedom(system, found, velocities, positions[velocities])
+
+
+def free_velocities(system: System, locked: Any, who: str) -> Integers:
+    """Return the entries of v that are not of locked joints, which are given by name."""
+    if isinstance(locked, str) or not isinstance(locked, Iterable):
+        raise UsageError(f"{who}: locked must be a list of names of joints, got {locked!r}.")
+    may_move = np.ones(system.nv, dtype=bool)
+    for joint in locked:
+        may_move[system.velocity_slice(joint)] = False
+    return np.flatnonzero(may_move)
 
 
 def _limits(system: System, limits: Any, wide: FloatArray, who: str) -> FloatArray:

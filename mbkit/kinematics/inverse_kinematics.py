@@ -108,7 +108,7 @@ def inverse_kinematics(
         alone, and only where they are reached.
     limits : array_like, shape (nq, 2), or dict of str to array_like, optional
         Lower and upper limit of each position, or by the names of joints; the system's own, if it
-        has such, if left out. [rad], [m]
+        has such, if left out; none for an empty dict. [rad], [m]
     locked : list of str
         Names of joints that keep their positions of `q`.
     restarts : int

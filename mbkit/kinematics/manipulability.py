@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError, suggestion
-from mbkit.kinematics.freedom import checked_freedom
+from mbkit.kinematics.freedom import free_velocities
 from mbkit.kinematics.lost_motions import lost_motions, rank_of
 from mbkit.kinematics.measured import body_fixed_jacobian
 from mbkit.kinematics.targets import ROWS
@@ -150,7 +150,7 @@ def manipulability(
     offset = np.eye(4) if frame is None else frozen_array(frame)
     check_pose(offset, f"{who}: frame")
     index = system.body_index(body)
-    free = checked_freedom(system, None, locked, who).velocities
+    free = free_velocities(system, locked, who)
     C = system.poses(q)[index]
     J = (SE3.Ad(inverse(offset)) @ body_fixed_jacobian(system, body, q, C))[:, free]
     R = (C @ offset)[:3, :3]
@@ -163,7 +163,7 @@ def manipulability(
     velocities = np.zeros((len(sizes), system.nv))
     velocities[:, free] = Vt
     return Manipulability(
-        measure=math.prod(sizes.tolist()),
+        measure=math.prod(sizes.tolist()) if len(sizes) else 0.0,
         singular_values=sizes,
         directions=U.T,
         velocity_directions=velocities,

@@ -305,6 +305,16 @@ def test_conditions_at_limits(seed):
     assert found.converged or found.reason.startswith(("joint limits: ", "unreachable: "))
 
 
+def test_limits_of_the_system_are_taken():
+    """Where nothing else is said; a dict without joints takes them away."""
+    arm = planar_arm(1.0, 1.0)
+    object.__setattr__(arm, "position_limits", np.array([[-np.inf, np.inf], [-1.0, 1.0]]))
+    target = {"link1": point(0.5, 0.4)}
+    found = mb.inverse_kinematics(arm, target, [0.1, 0.2])
+    assert found.reason == "joint limits: joint1"
+    assert mb.inverse_kinematics(arm, target, [0.1, 0.2], limits={}).converged
+
+
 def test_start_is_put_within_limits():
     arm = planar_arm(1.0, 1.0)
     limits = [[-0.5, 0.5], [-np.inf, np.inf]]
