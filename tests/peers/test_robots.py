@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pathlib
 import warnings
 
+import attrs
 import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.io.urdf.writer import urdf_text
 from tests.peers.robots import ROOT_JOINT, PinocchioRobot, robot_files
 from tests.trees import random_state
 
@@ -17,6 +20,8 @@ pytestmark = pytest.mark.peers
 REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
 
 FILES = robot_files()
+
+GRIPPER = pathlib.Path(__file__).parents[1] / "data" / "gripper.urdf"
 
 #: Both programs are exact but for round-off, relative to the largest entry.
 TOLERANCE = 1e-11
@@ -116,6 +121,33 @@ def test_urdf_to_toml_and_back(robot, tmp_path):
     mechanism = mb.read_urdf(FILES[robot]).mechanism(mimic="independent")
     mb.save_model(mechanism, tmp_path / "robot.toml")
     assert mb.load_model(tmp_path / "robot.toml") == mechanism
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_urdf_and_back(robot):
+    """Equal through the URDF that is written, but for rotations, which may be off by rounding."""
+    mechanism = mb.read_urdf(FILES[robot]).mechanism(mimic="independent")
+    text, notes = urdf_text(mechanism)
+    assert not notes
+    again = mb.parse_urdf(text).mechanism()
+    assert again.bodies == mechanism.bodies
+    assert list(again.joints) == list(mechanism.joints)
+    for name, edge in mechanism.joints.items():
+        other = again.joints[name]
+        assert np.abs(other.S_pred - edge.S_pred).max() < 1e-15
+        assert np.array_equal(other.S_pred[:3, 3], edge.S_pred[:3, 3])
+        assert attrs.evolve(other, S_pred=edge.S_pred) == edge
+
+
+def test_pinocchio_reads_what_is_written(tmp_path):
+    """Limits that are none, and joints of all kinds, are no hindrance for it."""
+    mechanism = mb.read_urdf(GRIPPER).mechanism()
+    mb.save_urdf(mechanism, tmp_path / "m.urdf")
+    system = mechanism.assemble()
+    twin = PinocchioRobot(tmp_path / "m.urdf", system, floating=False)
+    q = random_state(np.random.default_rng(1), system).q
+    assert_equal(system.poses(q), twin.poses(q))
+    assert_equal(system.mass_matrix(q), twin.mass_matrix(q))
 
 
 @pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
