@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from mbkit.integrators import Tableau
+    from mbkit.representations import Representation
     from mbkit.results import Result
     from mbkit.systems import System
 
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
     default="rk4",
     show_default=True,
     help="Coefficients of the Runge-Kutta-Munthe-Kaas method: euler, heun, rk4, dormand_prince5.",
+)
+@click.option(
+    "--representation",
+    default="body_fixed",
+    show_default=True,
+    help="Of twists, in which the recursions run: body_fixed, spatial, hybrid, mixed.",
 )
 @click.option(
     "--q",
@@ -70,6 +77,7 @@ def simulate(
     t_end: float,
     h: float,
     tableau: str,
+    representation: str,
     positions: tuple[str, ...],
     velocities: tuple[str, ...],
     save_every: int,
@@ -94,9 +102,10 @@ def simulate(
     import mbkit as mb
 
     integrator = mb.RungeKuttaMuntheKaas(tableau=_tableau(tableau))
+    coordinates = mb.RelativeCoordinates(representation=_representation(representation))
     mechanism = load(model, floating=floating, mimic=mimic)
     with compiling_announced():
-        system = mechanism.assemble()
+        system = mechanism.assemble(coordinates)
         q, v = _start(system, positions, velocities)
         span = (0.0, t_end)
         try:
@@ -138,6 +147,16 @@ def _tableau(name: str) -> Tableau:
     if name not in TABLEAUS:
         raise UsageError(f"--tableau: there is no tableau '{name}'; {suggestion(name, TABLEAUS)}")
     return TABLEAUS[name]
+
+
+def _representation(name: str) -> Representation:
+    from mbkit.representations import REPRESENTATIONS
+
+    if name not in REPRESENTATIONS:
+        raise UsageError(
+            f"--representation: there is none called '{name}'; {suggestion(name, REPRESENTATIONS)}"
+        )
+    return REPRESENTATIONS[name]
 
 
 def _keep(run: Result, output: pathlib.Path) -> None:

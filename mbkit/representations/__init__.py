@@ -12,6 +12,7 @@ from mbkit.representations.representation import Representation as Representatio
 from mbkit.representations.spatial import Spatial as Spatial
 
 __all__ = [
+    "REPRESENTATIONS",
     "BodyFixed",
     "Hybrid",
     "Mixed",
@@ -23,3 +24,8 @@ __all__ = [
     "convert_twist",
     "convert_wrench",
 ]
+
+#: The representations by name, for files and command lines.
+REPRESENTATIONS: dict[str, Representation] = {
+    each.name: each for each in (BodyFixed(), Spatial(), Hybrid(), Mixed())
+}

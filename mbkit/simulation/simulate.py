@@ -130,7 +130,8 @@ def simulate(
         rows.q[written], rows.v[written] = problem.q, problem.v
         written += 1
     options = {
-        "integrator": repr(integrator), "h": problem.h, "t_span": [float(t) for t in t_span],
+        "integrator": repr(integrator), "representation": system.representation.name,
+        "h": problem.h, "t_span": [float(t) for t in t_span],
         "save_every": save_every, "steps": steps, "steps_taken": taken,
         "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
         "wall_time": wall_time,

@@ -514,3 +514,18 @@ def test_simulate_a_urdf(tmp_path):
     assert mb.load_result(out).q.shape == (11, 10)
     done = mbkit("simulate", GRIPPER, "-o", out, "--force", "--t-end", 0.01, "--floating")
     assert mb.load_result(out).q.shape == (11, 17)
+
+
+def test_simulate_in_another_representation(pendulum, tmp_path):
+    """The same motion, and the result says in which it was computed."""
+    runs = []
+    for name in ("body_fixed", "mixed"):
+        path = tmp_path / f"{name}.nc"
+        arguments = ("-o", path, "--t-end", "0.1", "--representation", name, "--h", "0.01")
+        assert mbkit("simulate", pendulum, *arguments).exit_code == 0
+        runs.append(mb.load_result(path))
+    assert [run.options["representation"] for run in runs] == ["body_fixed", "mixed"]
+    np.testing.assert_allclose(runs[0].q, runs[1].q, rtol=0.0, atol=1e-12)
+    failed = mbkit("simulate", pendulum, "-o", tmp_path / "no.nc", "--representation", "hybird")
+    assert failed.exit_code != 0
+    assert "did you mean 'hybrid'?" in failed.stderr

@@ -26,8 +26,6 @@ PANDA_LIMITS = np.array(
     ]
 )
 
-REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
-
 
 def planar_arm(*lengths):
     """An arm in the plane z = 0: bodies link0, ..., whose tips are at (length, 0, 0)."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from tests.kinematics.arms import REPRESENTATIONS
+from tests.representations import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import mbkit as mb
 from tests.peers.pinocchio_twin import PinocchioTwin
+from tests.representations import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 pytestmark = pytest.mark.peers
@@ -28,8 +29,14 @@ TREES = {
 }
 
 
+@pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
+def representation(request):
+    """Each of the four."""
+    return request.param
+
+
 @pytest.fixture(scope="module", params=[*TREES, "seven-joint-arm"])
-def case(request):
+def case(request, representation):
     """A mechanism of 30 bodies or the arm, its system, its twin and a state."""
     if request.param == "seven-joint-arm":
         rng = np.random.default_rng(7)
@@ -38,7 +45,7 @@ def case(request):
         seed, options = TREES[request.param]
         rng = np.random.default_rng(seed)
         mechanism = random_mechanism(rng, 30, **options)
-    system = mechanism.assemble()
+    system = mechanism.assemble(mb.RelativeCoordinates(representation=representation))
     return system, PinocchioTwin(mechanism, system), random_state(rng, system)
 
 
@@ -61,9 +68,11 @@ def test_poses(case):
 
 
 def test_jacobians(case):
-    """The body-fixed Jacobians of all bodies are equal."""
+    """The Jacobians of all bodies are equal, body-fixed ones converted."""
     system, twin, state = case
     found = [system.jacobian(body, state.q) for body in system.body_names]
+    forms = system.representation, mb.BodyFixed()
+    found = mb.convert_jacobian(found, system.poses(state.q), *forms)
     expected = [twin.jacobian(body, state.q) for body in system.body_names]
     assert_equal(np.array(found), np.array(expected))
 

@@ -12,12 +12,12 @@ import pytest
 import mbkit as mb
 from mbkit.io.urdf.writer import urdf_text
 from tests.peers.robots import ROOT_JOINT, PinocchioRobot, robot_files
+from tests.representations import REPRESENTATIONS
 from tests.trees import random_state
 
 pytestmark = pytest.mark.peers
 
 #: One line makes all of it run in another representation.
-REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
 
 FILES = robot_files()
 

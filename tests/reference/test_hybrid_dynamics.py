@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from tests.representations import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
-
-REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
 
 
 @pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)

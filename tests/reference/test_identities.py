@@ -9,14 +9,12 @@ import pytest
 
 import mbkit as mb
 from mbkit.lie import SE3
+from tests.representations import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 # Round-off through at most 25 frames and, where accelerations are solved for, the conditioning of
 # the mass matrix: 1e-12 of the largest number is a hundred times what is found.
 TOLERANCE = 1e-12
-
-
-REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
 
 
 @pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)

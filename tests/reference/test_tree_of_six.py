@@ -12,6 +12,7 @@ import mbkit as mb
 from mbkit.lie import UnitQuaternion
 from tests.reference.balls import BALL, with_ball
 from tests.reference.user_joints import CardanJoint, CylindricalJoint, PlanarJoint
+from tests.representations import REPRESENTATIONS
 
 DATA = json.loads((pathlib.Path(__file__).parents[1] / "data" / "tree_of_six.json").read_text())
 
@@ -19,7 +20,7 @@ DATA = json.loads((pathlib.Path(__file__).parents[1] / "data" / "tree_of_six.jso
 TOLERANCE = 1e-12
 
 
-def build(inertias):
+def build(inertias, representation):
     """The tree: bodies "0" to "5", each with its joint of the same name."""
     axis, pitch = DATA["helical_axis"], DATA["helical_pitch"]
     joints = [
@@ -38,19 +39,26 @@ def build(inertias):
         mech.add_joint(
             joint, mech.world if parent < 0 else f"{parent}", body, reference=DATA["B"][i]
         )
-    return mech.assemble()
+    return mech.assemble(mb.RelativeCoordinates(representation=representation))
+
+
+@pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
+def representation(request):
+    """Each of the four."""
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def tree():
+def tree(representation):
     """The tree with a ball added to each body."""
-    return build([with_ball(M) for M in np.array(DATA["inertia_at_body_frame"])])
+    inertias = [with_ball(M) for M in np.array(DATA["inertia_at_body_frame"])]
+    return build(inertias, representation)
 
 
 @pytest.fixture(scope="module")
-def balls():
+def balls(representation):
     """The same tree of nothing but balls."""
-    return build([BALL] * 6)
+    return build([BALL] * 6, representation)
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +85,14 @@ def assert_close(found, expected):
 
 
 def test_kinematics(tree, q):
-    """Poses, body-fixed twists and accelerations."""
-    assert_close(tree.poses(q)[1:], DATA["poses"])
-    assert_close(tree.twists(q, DATA["v"])[1:], DATA["twists"])
-    assert_close(tree.accelerations(q, DATA["v"], DATA["vdot"])[1:], DATA["accelerations"])
+    """Poses, and twists and accelerations, which the data have body-fixed."""
+    C = np.array(DATA["poses"])
+    assert_close(tree.poses(q)[1:], C)
+    forms = mb.BodyFixed(), tree.representation
+    V = mb.convert_twist(DATA["twists"], C, *forms)
+    assert_close(tree.twists(q, DATA["v"])[1:], V)
+    A = mb.convert_acceleration(DATA["accelerations"], DATA["twists"], C, *forms)
+    assert_close(tree.accelerations(q, DATA["v"], DATA["vdot"])[1:], A)
 
 
 def test_dynamics(tree, balls, q):

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.representations import REPRESENTATIONS as BY_NAME
+from tests.representations import REPRESENTATIONS
+from tests.trees import random_mechanism, random_state
 
 module = importlib.import_module("mbkit.simulation.chunks")
 
@@ -144,3 +147,18 @@ def test_progress_waits_two_seconds(system, start, capsys, monkeypatch):
     assert line.startswith("simulate: t = 0.01 s of 0.5 s (2 %), about")
     mb.simulate(system, (0.0, 0.5), 1e-2, progress=False, **start)
     assert capsys.readouterr().err == ""
+
+
+def test_a_representation_changes_no_trajectory():
+    """The four integrate the same equations: one tree, one motion, but for rounding."""
+    rng = np.random.default_rng(4)
+    mechanism = random_mechanism(rng, 8, reach=3)
+    systems = [
+        mechanism.assemble(mb.RelativeCoordinates(representation=each)) for each in REPRESENTATIONS
+    ]
+    state = random_state(rng, systems[0], 0.5)
+    runs = [mb.simulate(system, (0.0, 0.5), 1e-3, q=state.q, v=state.v) for system in systems]
+    assert [run.options["representation"] for run in runs] == [*BY_NAME]
+    for run in runs[1:]:
+        np.testing.assert_allclose(run.q, runs[0].q, rtol=0.0, atol=1e-10)
+        np.testing.assert_allclose(run.v, runs[0].v, rtol=0.0, atol=1e-9)
