@@ -22,6 +22,22 @@ def dynamics(space, function, option, q, v, x, out):
     return call_address(function, (space, option, q, v, x, out))
 
 
+@kernel(int64(int64, int64, int64, floats, floats, floats, matrix, floats))
+def loaded_dynamics(space, function, apply, q, v, x, wrenches, out):
+    """The same with wrenches on the bodies, (bodies + 1, 6), which `apply` leaves for it."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, x, out)
+    if state == OK:
+        state = check_rows(frames(space), wrenches, 6)
+    if state == OK:
+        state = call_address(apply, (space, 0, q, v, wrenches, out))
+    if state != OK:
+        return state
+    return call_address(function, (space, 1, q, v, x, out))
+
+
 @kernel(int64(int64, int64, floats, matrix))
 def square(space, function, q, out):
     """Call a function of q (nq,) that writes out (nv, nv)."""
@@ -73,6 +89,18 @@ def placement(space, function, option, q, v, x, out):
         state = WRONG_LENGTH
     if state != OK:
         return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
+@kernel(int64(int64, int64, int64, floats, floats, floats, floats))
+def state(space, function, option, q, v, x, out):
+    """Call a function of q (nq,), v (nv,); x and out are not the user's and have their lengths."""
+    model = bodies(space)
+    code = check_positions(model, q)
+    if code == OK:
+        code = check_velocities(model, v, v, v)
+    if code != OK:
+        return code
     return call_address(function, (space, option, q, v, x, out))
 
 

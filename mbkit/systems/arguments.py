@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import attrs
@@ -15,7 +16,7 @@ _POSITIONS = ("q", "q0", "q1")
 _VELOCITIES = ("v", "vdot", "tau", "dx", "x")
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Arguments:
     """Numbers from which the shape of every argument follows.
 
@@ -29,24 +30,28 @@ class Arguments:
     num_velocities: int
     num_bodies: int
 
-    def shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape of the argument or result called `name`, without batch axes."""
-        if name in _POSITIONS:
-            return (self.num_positions,)
-        if name in _VELOCITIES:
-            return (self.num_velocities,)
+    @functools.cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of each argument and result, without batch axes."""
+        nq, nv, rows = self.num_positions, self.num_velocities, self.num_bodies + 1
         return {
-            "M": (self.num_velocities, self.num_velocities),
-            "poses": (self.num_bodies + 1, 4, 4),
-            "twists": (self.num_bodies + 1, 6),
-            "wrenches": (self.num_bodies + 1, 6),
-            "jacobian": (6, self.num_velocities),
-            "motion subspaces": (self.num_velocities, 6),
-            "known": (3 * self.num_velocities,),
-            "found": (2 * self.num_velocities,),
+            **dict.fromkeys(_POSITIONS, (nq,)),
+            **dict.fromkeys(_VELOCITIES, (nv,)),
+            "M": (nv, nv),
+            "poses": (rows, 4, 4),
+            "twists": (rows, 6),
+            "wrenches": (rows, 6),
+            "jacobian": (6, nv),
+            "motion subspaces": (nv, 6),
+            "known": (3 * nv,),
+            "found": (2 * nv,),
             "energies": (2,),
             "momentum": (9,),
-        }[name]
+        }
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of the argument or result called `name`, without batch axes."""
+        return self.shapes[name]
 
     def with_leading_axes(self, name: str, argument: Any) -> Any:
         """Return an argument as an array of float64 with any axes before those of one sample.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbkit.errors import ShapeError, UsageError
-from mbkit.systems.failures import failure
+from mbkit.systems.failures import failure, named
 
 if TYPE_CHECKING:
     from mbkit.systems.evaluations import Evaluation
@@ -54,15 +54,12 @@ class Samples:
 
     def arguments(self, index: int) -> dict[str, Any]:
         """Return what one call was given, by name, for messages."""
-        pairs = zip(self.what.arguments, self.vectors, strict=True)
-        given = {name: rows[index] for name, rows in pairs if name}
+        given = named(self.what, tuple(rows[index] for rows in self.vectors))
         if self.wrenches.size:
             given["wrenches"] = self.wrenches[index]
         if self.leading:
             place = np.unravel_index(index, self.leading)
             given["sample"] = tuple(int(k) for k in place)
-        if "known" in given:  # of hybrid dynamics
-            given["tau"], given["vdot"], _ = np.split(given.pop("known"), 3)
         return given
 
 

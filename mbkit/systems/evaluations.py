@@ -51,7 +51,7 @@ class Evaluation:
 
 INVERSE_DYNAMICS = Evaluation("inverse_dynamics", ("q", "v", "vdot"), "tau", "dynamics")
 FORWARD_DYNAMICS = Evaluation("forward_dynamics", ("q", "v", "tau"), "vdot", "dynamics")
-HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found")
+HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found", "state")
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
 ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")
@@ -64,5 +64,5 @@ MOTION_SUBSPACES = Evaluation(
 POSES = Evaluation("poses", ("q", "", ""), "poses", "placement", "poses")
 RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "retract", "configuration")
 DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "v", "difference", "configuration")
-ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "", "energy")
-MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "", "energy")
+ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "state", "energy")
+MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "state", "energy")

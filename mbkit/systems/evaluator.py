@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,7 +15,7 @@ from mbkit.systems import batches
 from mbkit.systems.arguments import Arguments
 from mbkit.systems.arrays import SystemArrays, python_joint_rows
 from mbkit.systems.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
-from mbkit.systems.failures import failure
+from mbkit.systems.failures import failure, named
 from mbkit.systems.workspace import Workspace
 
 __all__ = ["Evaluator"]
@@ -27,9 +26,8 @@ Floats = NDArray[np.float64]
 REFUSED = -1
 
 
-@attrs.frozen
-class Call:
-    """A call for one sample that did not come back with a result at once."""
+class Call(NamedTuple):
+    """A call for one sample: what the general way needs where the kernel gave no result."""
 
     what: Evaluation
     function: int
@@ -38,6 +36,8 @@ class Call:
     out: Any
     on_error: str
     option: int = 0
+    apply: int = 0
+    wrenches: Any = None
 
 
 class Evaluator:
@@ -65,7 +65,7 @@ class Evaluator:
         self.arguments = arguments
         self.representation = representation
         self.zero: Floats = np.zeros(arguments.num_velocities)
-        self._functions: dict[tuple[str, Representation | None], int] = {}
+        self._functions: dict[str | tuple[str, Representation], int] = {}
         self._owners: list[Any] = []
         # A call takes a workspace and gives it back; pop and append are atomic, so that threads
         # and callbacks into the same system each have their own.
@@ -99,16 +99,18 @@ class Evaluator:
         int
             What `mbkit.kernels.entries` take.
         """
-        key = what.function, representation
-        if key not in self._functions:
+        # a word is found faster than a representation, whose hash is computed in Python
+        key = what.function if representation is None else (what.function, representation)
+        function = self._functions.get(key)
+        if function is None:
             if what.module:
                 module = importlib.import_module(f"mbkit.kernels.{what.module}")
                 made = getattr(module, what.function)
             else:
                 made = (representation or self.representation).kernel(what.function)
             self._owners.append(made)
-            self._functions[key] = made.address
-        return self._functions[key]
+            function = self._functions[key] = int(made.address)
+        return function
 
     # ------------------------------------------------------------------------------- one call
 
@@ -144,28 +146,27 @@ class Evaluator:
             The result: `out`, if it was given.
         """
         function = self.function(what, representation)
-        if what.entry:
-            result = np.empty(self.arguments.shape(what.result)) if out is None else out
-            q, v, x = (*given, *given[:1] * (3 - len(given)))
-            if what.entry == "motion" and len(given) < 3:
-                x = self.zero
-            call = Call(what, function, (q, v, x), result, out, on_error, option)
-            return self._enter(_entry(what.entry), call)
-        padded = (*given, *[None] * (3 - len(given)))
-        return batches.compute(
-            self, what, padded, function=function, option=option, out=out, on_error=on_error
-        )
+        if not what.entry:
+            padded = (*given, *[None] * (3 - len(given)))
+            return batches.compute(
+                self, what, padded, function=function, option=option, out=out, on_error=on_error
+            )
+        result = np.empty(self.arguments.shape(what.result)) if out is None else out
+        # whatever is not read is there all the same
+        q, v, x = given if len(given) == 3 else (*given, *(self.zero,) * (3 - len(given)))
+        given = q, v, x
+        call = what, function, given, result, out, on_error, option
+        return self._run(_entry(what.entry), (function, option, *given, result), call)
 
-    def _enter(self, kernel: Any, call: Call) -> Floats:
+    def _run(self, kernel: Any, arguments: tuple[Any, ...], call: tuple[Any, ...]) -> Floats:
+        """Call a kernel; `call` are the entries of a `Call`, which is made if it fails."""
         workspace = self.take()
         try:
             try:
-                state = kernel(
-                    workspace.address, call.function, call.option, *call.given, call.result
-                )
+                state = kernel(workspace.address, *arguments)
             except (TypeError, ValueError):  # of numba: types, empty lists
                 state = REFUSED
-            return call.result if state == 0 else self._settle(state, workspace, call)
+            return arguments[-1] if state == 0 else self._settle(state, workspace, Call(*call))
         finally:
             self.give_back(workspace)
 
@@ -175,11 +176,10 @@ class Evaluator:
 
         if state == REFUSED or unpack(state)[0] == WRONG_LENGTH:
             return batches.compute(
-                self, call.what, call.given, function=call.function, option=call.option,
-                out=call.out, on_error=call.on_error,
+                self, call.what, call.given, function=call.function, apply=call.apply,
+                option=call.option, wrenches=call.wrenches, out=call.out, on_error=call.on_error,
             )  # fmt: skip
-        named = dict(zip(call.what.arguments, call.given, strict=True))
-        error = failure(self, state, workspace, {k: named[k] for k in named if k})
+        error = failure(self, state, workspace, named(call.what, call.given))
         if call.on_error == "nan" and isinstance(error, Exception):
             call.result[...] = np.nan
             return call.result
@@ -194,17 +194,16 @@ class Evaluator:
         on_error: str,
     ) -> Floats:
         """Compute a function of dynamics with wrenches on the bodies; otherwise as `compute`."""
+        function, apply = self.function(what), self.function(APPLY_WRENCHES)
+        if what.entry == "dynamics":
+            result = np.empty(self.arguments.shape(what.result)) if out is None else out
+            call = what, function, given, result, out, on_error, 1, apply, wrenches
+            arguments = (function, apply, *given, wrenches, result)
+            return self._run(_entry("loaded_dynamics"), arguments, call)
         return batches.compute(
-            self,
-            what,
-            given,
-            function=self.function(what),
-            apply=self.function(APPLY_WRENCHES),
-            option=1,
-            wrenches=wrenches,
-            out=out,
-            on_error=on_error,
-        )
+            self, what, given, function=function, apply=apply, option=1, wrenches=wrenches,
+            out=out, on_error=on_error,
+        )  # fmt: skip
 
     # `compute` for what is called most: everything is a cell of the function and nothing is packed,
     # which saves 0.2 us, a fifth of the inverse dynamics of seven bodies.

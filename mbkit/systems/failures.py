@@ -18,10 +18,19 @@ from mbkit.kernels.layout import QUATERNION_TOLERANCE
 from mbkit.systems.callbacks import taken_error
 
 if TYPE_CHECKING:
+    from mbkit.systems.evaluations import Evaluation
     from mbkit.systems.evaluator import Evaluator
     from mbkit.systems.workspace import Workspace
 
-__all__ = ["failure"]
+__all__ = ["failure", "named"]
+
+
+def named(what: Evaluation, given: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the arguments of one sample by name, those that are read."""
+    arguments = {name: value for name, value in zip(what.arguments, given, strict=True) if name}
+    if "known" in arguments:  # of hybrid dynamics
+        arguments["tau"], arguments["vdot"], _ = np.split(arguments.pop("known"), 3)
+    return arguments
 
 
 def failure(

@@ -232,7 +232,7 @@ class Kinematics:
         ndarray, shape (..., bodies + 1, 6), or tuple of Twist
             (angular, linear). [rad/s], [m/s]
         """
-        chosen = self._chosen(representation)
+        chosen = self._checked_choice(representation)
         V = self.evaluator.compute(TWISTS, q, v, representation=chosen, out=out, on_error=on_error)
         return self._typed_twists(q, V, chosen) if typed else V
 
@@ -281,7 +281,7 @@ class Kinematics:
         ndarray, shape (..., bodies + 1, 6), or tuple of Acceleration
             (angular, linear). [rad/s^2], [m/s^2]
         """
-        chosen = self._chosen(representation)
+        chosen = self._checked_choice(representation)
         A = self.evaluator.compute(
             ACCELERATIONS, q, v, vdot, representation=chosen, out=out, on_error=on_error
         )
@@ -321,7 +321,7 @@ class Kinematics:
         """
         return self.evaluator.compute(
             JACOBIAN, q, option=self.body_index(body),
-            representation=self._chosen(representation), out=out, on_error=on_error,
+            representation=self._checked_choice(representation), out=out, on_error=on_error,
         )  # fmt: skip
 
     def motion_subspaces(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
@@ -373,18 +373,18 @@ class Kinematics:
 
         return system_jacobian(self, q, representation, screws)
 
-    def _chosen(self, representation: Representation | None) -> Representation:
-        if representation is None:
-            return self.representation
-        check_representation(representation, f"System '{self.name}': representation")
+    def _checked_choice(self, representation: Representation | None) -> Representation | None:
+        if representation is not None:
+            check_representation(representation, f"System '{self.name}': representation")
         return representation
 
     def _typed_twists(
-        self, q: ArrayLike, V: Floats, representation: Representation
+        self, q: ArrayLike, V: Floats, representation: Representation | None
     ) -> tuple[Twist, ...]:
         if V.ndim != 2:
             raise UsageError(
                 f"typed=True is for one sample, and the arguments have batch axes "
                 f"{V.shape[:-2]}; take the arrays, or one sample at a time."
             )
-        return typed_twists(V, representation, self.body_names, self.poses(q))
+        chosen = representation or self.representation
+        return typed_twists(V, chosen, self.body_names, self.poses(q))
