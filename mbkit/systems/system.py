@@ -11,22 +11,22 @@ import numpy as np
 from numpy import empty
 from numpy.typing import ArrayLike
 
+from mbkit.systems.energetics import Energetics
 from mbkit.systems.evaluations import (
-    ENERGIES,
     FORWARD_DYNAMICS,
     HYBRID_DYNAMICS,
     INVERSE_DYNAMICS,
-    MOMENTUM,
 )
-from mbkit.systems.kinematics import Floats, Kinematics
+from mbkit.systems.kinematics import Floats
 from mbkit.systems.mass_factor import MassFactor, factorise
+from mbkit.systems.wrenches import Wrenches, wrench_rows
 
 __all__ = ["System"]
 
 
 @final
 @attrs.frozen(eq=False, slots=False, repr=False)
-class System(Kinematics):
+class System(Energetics):
     """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
 
     Made by `Mechanism.assemble`; immutable, and safe to share between threads. Methods take and
@@ -86,7 +86,7 @@ class System(Kinematics):
         q: ArrayLike,
         v: ArrayLike,
         vdot: ArrayLike,
-        wrenches: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
         *,
         out: Floats | None = None,
         on_error: str = "raise",
@@ -97,9 +97,10 @@ class System(Kinematics):
         ----------
         q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
             Configuration, velocity, acceleration.
-        wrenches : array_like, shape (..., bodies + 1, 6), optional
+        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             Applied to the bodies at their frames, (moment, force), in the system's
-            representation; row 0 is ignored. [N m], [N]
+            representation; row 0 is ignored. Or by name of the body: ``{"hand": W}``, W a vector
+            (..., 6) or a `Wrench` of any representation. [N m], [N]
         out : ndarray, shape (..., nv), optional
             Where to write.
         on_error : {"raise", "nan"}
@@ -112,7 +113,13 @@ class System(Kinematics):
         """
         if wrenches is not None:
             return self.evaluator.compute_loaded(
-                INVERSE_DYNAMICS, q, v, vdot, wrenches=wrenches, out=out, on_error=on_error
+                INVERSE_DYNAMICS,
+                q,
+                v,
+                vdot,
+                wrenches=wrench_rows(self, q, wrenches),
+                out=out,
+                on_error=on_error,
             )
         tau = empty(self.nv) if out is None else out
         return self._inverse_dynamics(q, v, vdot, tau, out, on_error)
@@ -122,7 +129,7 @@ class System(Kinematics):
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike | None = None,
-        wrenches: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
         *,
         out: Floats | None = None,
         on_error: str = "raise",
@@ -135,7 +142,7 @@ class System(Kinematics):
             Configuration and velocity.
         tau : array_like, shape (..., nv), optional
             Generalized forces; zero if left out. [N m], [N]
-        wrenches : array_like, shape (..., bodies + 1, 6), optional
+        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
         out : ndarray, shape (..., nv), optional
             Where to write.
@@ -157,7 +164,13 @@ class System(Kinematics):
             tau = self.evaluator.zero
         if wrenches is not None:
             return self.evaluator.compute_loaded(
-                FORWARD_DYNAMICS, q, v, tau, wrenches=wrenches, out=out, on_error=on_error
+                FORWARD_DYNAMICS,
+                q,
+                v,
+                tau,
+                wrenches=wrench_rows(self, q, wrenches),
+                out=out,
+                on_error=on_error,
             )
         vdot = empty(self.nv) if out is None else out
         return self._forward_dynamics(q, v, tau, vdot, out, on_error)
@@ -170,7 +183,7 @@ class System(Kinematics):
         tau: ArrayLike | None = None,
         vdot: ArrayLike | None = None,
         prescribed: Sequence[str] = (),
-        wrenches: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
         on_error: str = "raise",
     ) -> tuple[Floats, Floats]:
         """Return accelerations and forces where some joints' motion is given, others' forces.
@@ -187,7 +200,7 @@ class System(Kinematics):
             Accelerations; zero if left out. What it says of the other joints is ignored.
         prescribed : sequence of str
             Names of the joints that move as `vdot` says.
-        wrenches : array_like, shape (..., bodies + 1, 6), optional
+        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
         on_error : {"raise", "nan"}
             Whether a sample that fails raises, or gets NaN for a result.
@@ -242,7 +255,13 @@ class System(Kinematics):
             found = self.evaluator.compute(HYBRID_DYNAMICS, q, v, known, on_error=on_error)
         else:
             found = self.evaluator.compute_loaded(
-                HYBRID_DYNAMICS, q, v, known, wrenches=wrenches, out=None, on_error=on_error
+                HYBRID_DYNAMICS,
+                q,
+                v,
+                known,
+                wrenches=wrench_rows(self, q, wrenches),
+                out=None,
+                on_error=on_error,
             )
         return found[..., self.nv :].copy(), found[..., : self.nv].copy()
 
@@ -323,63 +342,3 @@ class System(Kinematics):
     @functools.cached_property
     def _mass_matrix(self) -> Callable[..., Floats]:
         return self.evaluator.bind_mass_matrix()
-
-    # --------------------------------------------------------------- energy, momentum, mass
-
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float | Floats:
-        """Return ``1/2 v^T M v`` [J] at q (..., nq), v (..., nv)."""
-        return _scalar(self.energies(q, v)[0])
-
-    def potential_energy(self, q: ArrayLike) -> float | Floats:
-        """Return ``-sum m g.c`` [J] at q (..., nq), c the centres of mass in the world."""
-        return _scalar(self.energies(q, self.evaluator.zero)[1])
-
-    def energies(
-        self, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise"
-    ) -> tuple[Floats, Floats]:
-        """Return kinetic and potential energy.
-
-        Parameters
-        ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
-
-        Returns
-        -------
-        tuple of two ndarrays, shape (...)
-            Kinetic and potential energy. [J]
-        """
-        both = self.evaluator.compute(ENERGIES, q, v, on_error=on_error)
-        return both[..., 0].copy(), both[..., 1].copy()
-
-    def momentum(self, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise") -> Floats:
-        """Return the momentum of all bodies about the world's origin.
-
-        Parameters
-        ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
-
-        Returns
-        -------
-        ndarray, shape (..., 6)
-            (angular, linear), in the world. [kg m^2/s], [kg m/s]
-        """
-        return self.evaluator.compute(MOMENTUM, q, v, on_error=on_error)[..., :6].copy()
-
-    def centre_of_mass(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
-        """Return the centre of mass of all bodies in the world, shape (..., 3) [m], at q (..., nq).
-
-        A mechanism without mass has none: the result is then not a number.
-        """
-        found = self.evaluator.compute(MOMENTUM, q, self.evaluator.zero, on_error=on_error)
-        with np.errstate(invalid="ignore"):
-            return found[..., 6:] / np.float64(self.mass)
-
-
-def _scalar(array: Floats) -> float | Floats:
-    return array if array.ndim else float(array)

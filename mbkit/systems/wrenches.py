@@ -1,0 +1,88 @@
+"""Wrenches on bodies by name, as the rows that the kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mbkit.errors import QuantityError, ShapeError
+from mbkit.spatial import Wrench
+
+if TYPE_CHECKING:
+    from mbkit.systems.kinematics import Kinematics
+
+__all__ = ["Wrenches", "wrench_rows"]
+
+#: Wrenches as the methods of a system take them.
+Wrenches = ArrayLike | Mapping[str, ArrayLike | Wrench]
+
+#: How far the frame of a typed wrench may be from the body's, relative to its largest entry.
+SAME_FRAME = 1e-9
+
+
+def wrench_rows(system: Kinematics, q: ArrayLike, wrenches: Wrenches) -> ArrayLike:
+    """Return wrenches as an array, one row a body.
+
+    Parameters
+    ----------
+    system : Kinematics
+        Whose bodies they act on.
+    q : array_like, shape (..., nq)
+        Configuration, which a typed wrench is compared with.
+    wrenches : array_like, shape (..., bodies + 1, 6), or mapping
+        As an array, or by name of the body: vectors (..., 6) in the system's representation, or
+        values of `Wrench` in any.
+
+    Returns
+    -------
+    array_like, shape (..., bodies + 1, 6)
+        In the system's representation.
+
+    Raises
+    ------
+    NameUnknownError
+        If there is no such body.
+    ShapeError
+        If a vector is not of six.
+    QuantityError
+        If a typed wrench is of another body, or at a frame that is not the body's at q.
+    """
+    if not isinstance(wrenches, Mapping):
+        return wrenches
+    vectors: dict[int, NDArray[np.float64]] = {}
+    for name, wrench in wrenches.items():
+        row = system.body_index(name)
+        if isinstance(wrench, Wrench):
+            wrench = _in_place(system, q, row, wrench)
+        vector = np.asarray(wrench)
+        if vector.shape[-1:] != (6,):
+            raise ShapeError(
+                f"The wrench on body '{name}' must have shape (6,) or (..., 6), (moment, force); "
+                f"got {vector.shape}."
+            )
+        vectors[row] = vector
+    leading = np.broadcast_shapes(*(vector.shape[:-1] for vector in vectors.values()))
+    rows = np.zeros((*leading, len(system.body_names), 6))
+    for row, vector in vectors.items():
+        rows[..., row, :] = vector
+    return rows
+
+
+def _in_place(system: Kinematics, q: ArrayLike, row: int, wrench: Wrench) -> Wrench:
+    name = system.body_names[row]
+    if wrench.body != name:
+        raise QuantityError(
+            f"The wrench given for body '{name}' is one of '{wrench.body}'; give it under that "
+            f"name."
+        )
+    pose = system.poses(system.checked("q", q))[row]
+    if np.abs(wrench.pose - pose).max() > SAME_FRAME * max(1.0, float(np.abs(pose).max())):
+        raise QuantityError(
+            f"The wrench on body '{name}' is at a frame at {wrench.pose[:3, 3].tolist()}, and the "
+            f"body's frame at this q is at {pose[:3, 3].tolist()} or turned otherwise; make it "
+            f"with pose=system.poses(q)[{row}], or take it there by wrench.to(body_frame=...)."
+        )
+    return wrench.to(system.representation)
