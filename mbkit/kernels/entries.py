@@ -133,23 +133,35 @@ def difference(space, function, option, q, v, x, out):
 
 
 @kernel(
-    int64(int64, int64, int64, int64, matrix, matrix, matrix, matrix, matrix, integers, int64),
+    int64(
+        int64, int64, int64, int64, integers, matrix, matrix, matrix, matrix, matrix, integers,
+        integers, int64, int64,
+    ),
     nogil=True,
-)
-def batch(space, function, apply, option, q, v, x, wrenches, out, states, first):
-    """Call a function for many samples, one a row of every array, from row `first` on.
+)  # fmt: skip
+def batch(
+    space, function, apply, option, steps, q, v, x, wrenches, out, states, limit, first, last
+):  # fmt: skip
+    """Call a function for the samples from `first` to `last`, one a row of out.
 
-    Reads   where `apply` is not 0: the wrenches, which it is called with before.
+    Reads   q, v, x, wrenches, whose row goes on by steps[0 to 3] from sample to sample, 0 or 1;
+            the wrenches where `apply` is not 0, which is called with them before;
+            limit[0], beyond which nobody wants results any more; others may lower it meanwhile.
     Writes  out; states, what the function returned for each sample.
-    Returns the first sample that failed, or how many there are.
+    Returns the first sample that failed or is beyond the limit, or `last`.
     """
-    for s in range(first, q.shape[0]):
+    for s in range(first, last):
+        if s > limit[0]:
+            return s
         state = OK
+        q_s = q[s * steps[0]]
+        v_s = v[s * steps[1]]
         if apply != 0:
-            state = call_address(apply, (space, 0, q[s], v[s], wrenches[s], out[s]))
+            state = call_address(apply, (space, 0, q_s, v_s, wrenches[s * steps[3]], out[s]))
         if state == OK:
-            state = call_address(function, (space, option, q[s], v[s], x[s], out[s]))
+            x_s = x[s * steps[2]]
+            state = call_address(function, (space, option, q_s, v_s, x_s, out[s]))
         states[s] = state
         if state != OK:
             return s
-    return q.shape[0]
+    return last

@@ -18,6 +18,9 @@ from mbkit.kernels.vectors import (
     scale,
 )
 
+#: An inertia along S below this part of |S|^2 tr(I) is the rounding of one that is zero.
+NEGLIGIBLE = 1e-13
+
 
 @helper
 def symmetric_times(X, a):

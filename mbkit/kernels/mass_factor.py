@@ -8,16 +8,13 @@ with them is zero.
 """
 
 from mbkit.kernels.compile import floats, helper, int64, integers, kernel, matrix
-from mbkit.kernels.inertias import add_rigid_to_parent, copy_rigid
+from mbkit.kernels.inertias import NEGLIGIBLE, add_rigid_to_parent, copy_rigid
 from mbkit.kernels.joint_pass import checked_joint_pass
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import at_rest, bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, WRONG_LENGTH, status
 from mbkit.kernels.validation import check_columns
 from mbkit.kernels.vectors import angular, dot, linear
-
-#: A pivot below this part of |S|^2 tr(I), I the composite inertia, is the rounding of a zero.
-NEGLIGIBLE = 1e-13
 
 
 @helper

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.errors import UsageError
 from mbkit.lie import SE3
 from mbkit.lie.arrays import FloatArray
 from mbkit.representations.arguments import poses
@@ -214,10 +215,23 @@ class Representation(abc.ABC):
         FunctionAddress
             Its `address` is what is called; the first look at it compiles.
 
+        Raises
+        ------
+        UsageError
+            If `kernel_package` cannot be imported, or has no such function.
+
         Examples
         --------
         >>> from mbkit.representations import BodyFixed
         >>> BodyFixed().kernel("mass_matrix").function.__name__
         'mass_matrix'
         """
-        return getattr(importlib.import_module(f"{self.kernel_package}.algorithms"), function)
+        module = f"{self.kernel_package}.algorithms"
+        try:
+            return getattr(importlib.import_module(module), function)
+        except (ImportError, AttributeError) as error:
+            raise UsageError(
+                f"Representation '{self.name}' has no function '{function}': {error}. Its "
+                f"kernel_package must have a module 'algorithms' with all functions of the table "
+                f"in mbkit.Representation."
+            ) from error

@@ -24,7 +24,8 @@ class Spatial(Representation):
     does not depend on where the body's frame is; bodies that are fixed together have the same
     twist, and twists of bodies are added without being transported. The linear part is not the
     velocity of any particular point of the body: it is dr/dt + r x w. Wrenches are the moment
-    about the world's origin and the force, both in the world. Source: Mueller 2018, section 3.2.
+    about the world's origin and the force, both in the world. Far from there digits are lost:
+    a small inertia is the difference of large ones. Source: Mueller 2018, section 3.2.
     Pinocchio calls it WORLD, iDynTree inertial-fixed.
 
     Examples

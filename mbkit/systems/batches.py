@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -19,13 +20,17 @@ if TYPE_CHECKING:
     from mbkit.systems.evaluations import Evaluation
     from mbkit.systems.evaluator import Evaluator
 
-__all__ = ["Samples", "compute"]
+__all__ = ["Samples", "check_on_error", "compute"]
 
 #: What may happen to samples that fail.
 ON_ERROR = ("raise", "nan")
 
-#: Fewest samples that are worth a task of their own: handing one over costs tens of microseconds.
-SMALLEST_CHUNK = 16
+#: What the user calls an argument that is put together.
+WORDS = {"known": "tau or vdot"}
+
+#: Least work that is worth a task of its own, in samples times bodies: handing one over costs tens
+#: of microseconds.
+SMALLEST_CHUNK = 400
 
 #: Chunks by core: one core that is slower for a while does not keep the others waiting.
 CHUNKS_BY_CORE = 4
@@ -41,26 +46,55 @@ class Samples:
         What is computed.
     leading : tuple of int
         The batch axes, () for a single sample.
-    vectors : tuple of three ndarrays, shape (count, width)
-        q, v and x; no columns where one is not read.
-    wrenches : ndarray, shape (count, 6 (bodies + 1)) or (count, 0)
-        Applied to the bodies.
+    count : int
+        How many samples these are.
+    vectors : tuple of four ndarrays, shape (count, width) or (1, width)
+        q, v, x and wrenches; one row where all samples have the same, no columns where it is not
+        read.
     """
 
     what: Evaluation
     leading: tuple[int, ...]
-    vectors: tuple[Any, Any, Any]
-    wrenches: Any
+    count: int
+    vectors: tuple[Any, Any, Any, Any]
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """How far each vector goes on from sample to sample: a row, or none."""
+        return np.array([int(len(rows) > 1) for rows in self.vectors])
 
     def arguments(self, index: int) -> dict[str, Any]:
         """Return what one call was given, by name, for messages."""
-        given = named(self.what, tuple(rows[index] for rows in self.vectors))
-        if self.wrenches.size:
-            given["wrenches"] = self.wrenches[index]
+        rows = [rows[index * step] for rows, step in zip(self.vectors, self.steps, strict=True)]
+        given = named(self.what, tuple(rows[:3]))
+        if rows[3].size:
+            given["wrenches"] = rows[3]
         if self.leading:
             place = np.unravel_index(index, self.leading)
             given["sample"] = tuple(int(k) for k in place)
         return given
+
+
+@attrs.define
+class Run:
+    """What the chunks of one batch share.
+
+    Attributes
+    ----------
+    limit : ndarray, shape (1,)
+        The last sample that anybody wants; kernels look at it.
+    failures : dict
+        By sample: what went wrong.
+    """
+
+    limit: NDArray[np.int64]
+    failures: dict[int, BaseException] = attrs.field(factory=dict)
+
+
+def check_on_error(on_error: str) -> None:
+    """Raise UsageError unless it is one of the two words."""
+    if on_error not in ON_ERROR:
+        raise UsageError(f"on_error must be 'raise' or 'nan', got {on_error!r}.")
 
 
 def compute(
@@ -110,24 +144,23 @@ def compute(
     Exception
         Of the first sample that fails, which is named by its index.
     """
-    if on_error not in ON_ERROR:
-        raise UsageError(f"on_error must be 'raise' or 'nan', got {on_error!r}.")
+    check_on_error(on_error)
     samples = _samples(evaluator, what, given, wrenches)
     result: NDArray[np.float64] = evaluator.arguments.output(what.result, samples.leading, out)
-    count = samples.vectors[0].shape[0]
+    count = samples.count
     flat = result.reshape((count, result.size // count if count else 0))
     states = np.zeros(count, dtype=np.int64)
-    failures: dict[int, BaseException] = {}
+    run = Run(np.array([count]))
+    called = function, apply if wrenches is not None else 0, option
 
-    def run(first: int, last: int) -> None:
+    def chunk(first: int, last: int) -> None:
         _run_chunk(
-            evaluator, samples, (function, apply if samples.wrenches.size else 0, option),
-            (flat, states), (first, last), failures, on_error == "raise",
-        )  # fmt: skip
+            evaluator, samples, called, (flat, states), (first, last), run, on_error == "raise"
+        )
 
-    _in_chunks(run, count, serial=evaluator.calls_python)
-    if failures and on_error == "raise":
-        raise failures[min(failures)]
+    _in_chunks(chunk, count, 1 if evaluator.calls_python else evaluator.chunks(count), run)
+    if run.failures:
+        raise run.failures[min(run.failures)]
     return result
 
 
@@ -146,22 +179,25 @@ def _samples(
     try:
         leading = np.broadcast_shapes(*shapes.values())
     except ValueError:
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        listed = ", ".join(f"{WORDS.get(name, name)} {shape}" for name, shape in shapes.items())
         raise ShapeError(
             f"The batch axes of the arguments do not broadcast: {listed}. Each must be the same "
             f"or 1, or be left out."
         ) from None
-    count = int(np.prod(leading))
+    count = math.prod(leading)
 
     def rows(name: str) -> Any:
         if name not in arrays:
-            return np.zeros((count, 0))
-        item = arguments.shape(name)
-        whole = np.broadcast_to(arrays[name], leading + item)
-        return np.require(whole.reshape((count, int(np.prod(item)))), np.float64, ["C", "W"])
+            return np.zeros((1, 0))
+        array, item = arrays[name], arguments.shape(name)
+        if shapes[name] == (1,) * len(shapes[name]):  # one for all
+            return np.require(array.reshape((1, math.prod(item))), np.float64, ["C", "W"])
+        if array.shape != leading + item:
+            array = np.broadcast_to(array, leading + item)
+        return np.require(array.reshape((count, math.prod(item))), np.float64, ["C", "W"])
 
-    q, v, x = (rows(name) for name in what.arguments)
-    return Samples(what, leading, (q, v, x), rows("wrenches"))
+    vectors = tuple(rows(name) for name in (*what.arguments, "wrenches"))
+    return Samples(what, leading, count, vectors)
 
 
 def _run_chunk(
@@ -170,32 +206,34 @@ def _run_chunk(
     called: tuple[int, int, int],
     written: tuple[Any, Any],
     bounds: tuple[int, int],
-    failures: dict[int, BaseException],
+    run: Run,
     stop: bool,
 ) -> None:
-    """Compute the samples between two bounds; note those that fail, stop at the first if told."""
+    """Compute the samples between two bounds; those that fail stop the batch or become NaN."""
     from mbkit.kernels.entries import batch
 
-    first, last = bounds
     function, apply, option = called
-    part = slice(first, last)
-    rows = [array[part] for array in (*samples.vectors, samples.wrenches, *written)]
+    flat, states = written
+    sample, last = bounds
     workspace = evaluator.take()
     try:
-        done = 0
         while True:
-            done = batch(workspace.address, function, apply, option, *rows, done)
-            if done == last - first:
+            sample = batch(
+                workspace.address, function, apply, option, samples.steps, *samples.vectors,
+                flat, states, run.limit, sample, last,
+            )  # fmt: skip
+            if sample == last or sample > run.limit[0]:
                 return
-            index = first + done
-            error = failure(evaluator, int(rows[-1][done]), workspace, samples.arguments(index))
-            if not isinstance(error, Exception):
-                raise error  # Ctrl-C
-            failures[index] = error
-            rows[-2][done] = np.nan
-            if stop:
-                return
-            done += 1
+            flat[sample] = np.nan
+            # an exception is made only where it is of use: it looks at all that a kernel left
+            if stop or evaluator.calls_python:
+                arguments = samples.arguments(sample)
+                error = failure(evaluator, int(states[sample]), workspace, arguments)
+                if stop or not isinstance(error, Exception):  # Ctrl-C is none
+                    run.failures[sample] = error
+                    run.limit[0] = min(run.limit[0], sample)
+                    return
+            sample += 1
     finally:
         evaluator.give_back(workspace)
 
@@ -214,27 +252,37 @@ def _forget_executor() -> None:
 os.register_at_fork(after_in_child=_forget_executor)
 
 
-def _cores() -> int:
+def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _threads() -> ThreadPoolExecutor:
     global _executor
     if _executor is None:
-        _executor = ThreadPoolExecutor(_cores(), thread_name_prefix="mbkit")
+        _executor = ThreadPoolExecutor(cores(), thread_name_prefix="mbkit")
     return _executor
 
 
-def _in_chunks(run: Callable[[int, int], None], count: int, *, serial: bool) -> None:
-    """Call ``run(first, last)`` for chunks of `count` samples, on all cores unless `serial`."""
-    cores = 1 if serial else _cores()
-    chunks = min(CHUNKS_BY_CORE * cores, count // SMALLEST_CHUNK)
-    if cores == 1 or chunks < 2:
-        run(0, count)
+def _in_chunks(chunk: Callable[[int, int], None], count: int, chunks: int, run: Run) -> None:
+    """Call ``chunk(first, last)`` for as many parts of `count` samples, on all cores.
+
+    No thread is left behind: whatever ends the waiting, Ctrl-C included, makes the kernels stop at
+    their next sample, and is raised when all have.
+    """
+    if chunks < 2:
+        chunk(0, count)
         return
     bounds: NDArray[np.int64] = np.linspace(0, count, chunks + 1).astype(np.int64)
     tasks = [
-        _threads().submit(run, int(first), int(last)) for first, last in itertools.pairwise(bounds)
+        _threads().submit(chunk, int(first), int(last))
+        for first, last in itertools.pairwise(bounds)
     ]
-    for task in tasks:
-        task.result()
+    try:
+        for task in tasks:
+            task.result()
+    except BaseException:
+        run.limit[0] = -1
+        for task in tasks:
+            task.cancel()
+        wait(tasks)
+        raise

@@ -65,7 +65,7 @@ class Evaluator:
         self.arguments = arguments
         self.representation = representation
         self.zero: Floats = np.zeros(arguments.num_velocities)
-        self._functions: dict[str | tuple[str, Representation], int] = {}
+        self._functions: dict[tuple[str, str], int] = {}
         self._owners: list[Any] = []
         # A call takes a workspace and gives it back; pop and append are atomic, so that threads
         # and callbacks into the same system each have their own.
@@ -84,6 +84,12 @@ class Evaluator:
         """Whether a joint is written in Python, which threads would only fight for."""
         return bool(python_joint_rows(self.arrays.joints))
 
+    def chunks(self, count: int) -> int:
+        """Return into how many parts a batch of `count` samples is cut."""
+        work = count * len(self.arrays.bodies)
+        chunks = min(batches.CHUNKS_BY_CORE * batches.cores(), work // batches.SMALLEST_CHUNK)
+        return 1 if batches.cores() == 1 else max(1, min(chunks, count))
+
     def function(self, what: Evaluation, representation: Representation | None = None) -> int:
         """Return the address of a compiled function.
 
@@ -99,15 +105,15 @@ class Evaluator:
         int
             What `mbkit.kernels.entries` take.
         """
-        # a word is found faster than a representation, whose hash is computed in Python
-        key = what.function if representation is None else (what.function, representation)
+        chosen = self.representation if representation is None else representation
+        key = what.function, chosen.kernel_package
         function = self._functions.get(key)
         if function is None:
             if what.module:
                 module = importlib.import_module(f"mbkit.kernels.{what.module}")
                 made = getattr(module, what.function)
             else:
-                made = (representation or self.representation).kernel(what.function)
+                made = chosen.kernel(what.function)
             self._owners.append(made)
             function = self._functions[key] = int(made.address)
         return function
@@ -145,8 +151,10 @@ class Evaluator:
         ndarray
             The result: `out`, if it was given.
         """
+        if on_error != "raise":
+            batches.check_on_error(on_error)
         function = self.function(what, representation)
-        if not what.entry:
+        if not what.entry or _several(given[0]):
             padded = (*given, *[None] * (3 - len(given)))
             return batches.compute(
                 self, what, padded, function=function, option=option, out=out, on_error=on_error
@@ -194,8 +202,10 @@ class Evaluator:
         on_error: str,
     ) -> Floats:
         """Compute a function of dynamics with wrenches on the bodies; otherwise as `compute`."""
+        if on_error != "raise":
+            batches.check_on_error(on_error)
         function, apply = self.function(what), self.function(APPLY_WRENCHES)
-        if what.entry == "dynamics":
+        if what.entry == "dynamics" and not _several(given[0]):
             result = np.empty(self.arguments.shape(what.result)) if out is None else out
             call = what, function, given, result, out, on_error, 1, apply, wrenches
             arguments = (function, apply, *given, wrenches, result)
@@ -214,6 +224,8 @@ class Evaluator:
         kernel, function = _entry("dynamics"), self.function(what)
 
         def call(q: Any, v: Any, x: Any, result: Any, out: Any, on_error: str) -> Any:
+            if on_error != "raise" or _several(q):
+                return self.compute(what, q, v, x, out=out, on_error=on_error)
             try:
                 workspace = pop()
             except IndexError:
@@ -238,6 +250,8 @@ class Evaluator:
         kernel, function = _entry("square"), self.function(MASS_MATRIX)
 
         def call(q: Any, result: Any, out: Any, on_error: str) -> Any:
+            if on_error != "raise" or _several(q):
+                return self.compute(MASS_MATRIX, q, out=out, on_error=on_error)
             try:
                 workspace = pop()
             except IndexError:
@@ -279,6 +293,11 @@ class Evaluator:
         none = np.zeros((0, self.arguments.num_positions))
         states = np.vstack([none, *(arguments[n] for n in ("q", "q0", "q1") if n in arguments)])
         return states[:, start : start + int(body["num_positions"])]
+
+
+def _several(q: Any) -> bool:
+    """Whether q is surely of many samples: what numba says to them takes it 60 us."""
+    return q.__class__ is np.ndarray and q.ndim > 1
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from mbkit.errors import (
     SingularMassMatrixError,
 )
 from mbkit.joints import FreeJoint, SphericalJoint
-from mbkit.kernels.layout import QUATERNION_TOLERANCE
+from mbkit.kernels.layout import QUATERNION_TOLERANCE, SCREW
 from mbkit.systems.callbacks import taken_error
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def failure(
         return SingularMassMatrixError(
             f"Joint '{name}' can move without moving any inertia at this configuration, so that no "
             f"acceleration follows from the forces; give the bodies beyond it mass and moment of "
-            f"inertia.{_where(arguments)}"
+            f"inertia.{_far(evaluator)}{_where(arguments)}"
         )
     if code == status.NOT_FINITE:
         return NotFiniteError(first_bad_row(evaluator, workspace) + _where(arguments))
@@ -114,6 +114,15 @@ def _where(arguments: dict[str, Any]) -> str:
     return f" At {', '.join(known)}." if known else ""
 
 
+def _far(evaluator: Evaluator) -> str:
+    if evaluator.representation.name != "spatial":
+        return ""
+    return (
+        " Spatial twists measure inertia at the world's origin, so that far from it a small one is "
+        "lost; if it is that, compute in body-fixed twists."
+    )
+
+
 def _place(arguments: dict[str, Any]) -> str:
     """Return `` At sample ..., t = ...`` of what is known."""
     return _where({key: arguments[key] for key in arguments if key in ("sample", "t")})
@@ -121,19 +130,26 @@ def _place(arguments: dict[str, Any]) -> str:
 
 def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str | None:
     """Return a sentence on the first entry of an argument that is not finite, or None."""
-    for name in ("q", "v", "tau", "vdot", "dx", "x"):
+    for name in ("q", "q0", "q1", "v", "tau", "vdot", "dx", "x"):
         value = arguments.get(name)
         if value is not None and not np.isfinite(value).all():
             entry = int(np.flatnonzero(~np.isfinite(value))[0])
             joint = (
                 evaluator.joint_of_position(entry)
-                if name == "q"
+                if name in ("q", "q0", "q1")
                 else evaluator.joint_of_velocity(entry)
             )
             return (
                 f"{name}[{entry}] of joint '{joint}' is {value[entry]}; it must be finite."
                 f"{_place(arguments)}"
             )
+    wrenches = arguments.get("wrenches")
+    if wrenches is not None and not np.isfinite(wrenches).all():
+        entry = int(np.flatnonzero(~np.isfinite(np.ravel(wrenches)))[0])
+        return (
+            f"wrenches[{entry // 6}, {entry % 6}] is {np.ravel(wrenches)[entry]}; it must be "
+            f"finite.{_place(arguments)}"
+        )
     return None
 
 
@@ -146,13 +162,14 @@ def first_bad_row(evaluator: Evaluator, workspace: Workspace) -> str:
     names = evaluator.arrays.joint_names
     rows = workspace.scratch[: len(names)]
     bodies = range(1, len(rows))
-    for fields, what in (
-        (("R", "p", "S", "bias"), "The pose, motion subspace or bias of"),
-        (("V",), "The twist of the body behind"),
-    ):
-        for i in bodies:
-            if not _finite(rows[i], fields):
-                return f"{what} joint '{names[i]}' is not finite."
+    for i in bodies:
+        # of a screw, S and its bias are left over from other representations, or from nothing
+        screw = evaluator.arrays.bodies[i]["kind"] == SCREW
+        if not _finite(rows[i], ("R", "p") if screw else ("R", "p", "S", "bias")):
+            return f"The pose, motion subspace or bias of joint '{names[i]}' is not finite."
+    for i in bodies:
+        if not _finite(rows[i], ("V",)):
+            return f"The twist of the body behind joint '{names[i]}' is not finite."
     for k in range(evaluator.arguments.num_velocities - 1, -1, -1):
         column = workspace.scratch[k]
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,175 +1,30 @@
-"""What can be asked of a system without masses: names, configurations, motion of bodies."""
+"""Motion of the bodies of a system: poses, twists, accelerations, Jacobians."""
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Literal, overload
 
 import attrs
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.errors import UsageError
 from mbkit.representations import Representation
 from mbkit.representations.conversions import check_representation
 from mbkit.spatial import Acceleration, Twist
 from mbkit.spatial.typed import typed_accelerations, typed_twists
-from mbkit.systems.arrays import SystemArrays
-from mbkit.systems.body_tree import BodyTree
-from mbkit.systems.evaluations import (
-    ACCELERATIONS,
-    DIFFERENCE,
-    JACOBIAN,
-    MOTION_SUBSPACES,
-    POSES,
-    RETRACT,
-    TWISTS,
-)
-from mbkit.systems.evaluator import Evaluator
+from mbkit.systems.configurations import Configurations, Floats
+from mbkit.systems.evaluations import ACCELERATIONS, JACOBIAN, MOTION_SUBSPACES, POSES, TWISTS
 
 if TYPE_CHECKING:
     from mbkit.systems.system_jacobian import SystemJacobian
 
 __all__ = ["Floats", "Kinematics"]
 
-Floats = NDArray[np.float64]
-
 
 @attrs.frozen(eq=False, slots=False, repr=False)
-class Kinematics:
-    """Names, configuration group and kinematics of a system; see `System`, which adds dynamics."""
-
-    name: str
-    representation: Representation
-    body_names: tuple[str, ...]
-    joint_names: tuple[str, ...]
-    position_names: tuple[str, ...]
-    velocity_names: tuple[str, ...]
-    position_units: tuple[str, ...]
-    mass: float
-    gravity: Floats
-    position_limits: Floats  # (nq, 2): lower and upper, infinite where there is none
-    velocity_limits: Floats  # (nv,)
-    effort_limits: Floats  # (nv,)
-    model_text: str
-    _reference: Floats
-    _position_slices: dict[str, slice]
-    _velocity_slices: dict[str, slice]
-    tree: BodyTree
-    evaluator: Evaluator
-
-    # ------------------------------------------------------------------------------- names
-
-    @functools.cached_property
-    def nq(self) -> int:
-        """Number of positions."""
-        return len(self.position_names)
-
-    @functools.cached_property
-    def nv(self) -> int:
-        """Number of velocities."""
-        return len(self.velocity_names)
-
-    def body_index(self, name: str) -> int:
-        """Return the row of a body in `poses`, `twists` and `wrenches`.
-
-        Parameters
-        ----------
-        name : str
-            A body's name; the world has row 0.
-
-        Returns
-        -------
-        int
-            The row.
-
-        Raises
-        ------
-        NameUnknownError
-            If there is no such body.
-        """
-        try:
-            return self.body_names.index(name)
-        except ValueError:
-            raise NameUnknownError(
-                f"System '{self.name}' has no body '{name}'; {suggestion(name, self.body_names)}"
-            ) from None
-
-    def position_slice(self, joint: str) -> slice:
-        """Return where a joint's positions stand in ``q``; NameUnknownError if there is none."""
-        return self._slice(self._position_slices, joint)
-
-    def velocity_slice(self, joint: str) -> slice:
-        """Return where a joint's velocities stand in ``v``; NameUnknownError if there is none."""
-        return self._slice(self._velocity_slices, joint)
-
-    def _slice(self, slices: dict[str, slice], joint: str) -> slice:
-        if joint not in slices:
-            raise NameUnknownError(
-                f"System '{self.name}' has no joint '{joint}'; {suggestion(joint, slices)}"
-            )
-        return slices[joint]
-
-    @property
-    def arrays(self) -> SystemArrays:
-        """The frozen arrays that the kernels read."""
-        return self.evaluator.arrays
-
-    def checked(self, name: str, value: ArrayLike) -> Floats:
-        """Return a copy of an argument ("q", "v", "tau", ...), or ShapeError if it does not fit."""
-        return np.array(self.evaluator.arguments.checked(name, value))
-
-    # ------------------------------------------------------------------------ configuration
-
-    def reference_configuration(self) -> Floats:
-        """Return the configuration in which every joint is neutral, shape (nq,)."""
-        return self._reference.copy()
-
-    def retract(
-        self, q: ArrayLike, dx: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
-    ) -> Floats:
-        """Return the configuration that a step leads to: ``q exp(dx)``, joint by joint.
-
-        Parameters
-        ----------
-        q : array_like, shape (..., nq)
-            Configuration.
-        dx : array_like, shape (..., nv)
-            Step, in the coordinates of the velocities.
-        out : ndarray, shape (..., nq), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
-
-        Returns
-        -------
-        ndarray, shape (..., nq)
-            Configuration.
-        """
-        return self.evaluator.compute(RETRACT, q, dx, out=out, on_error=on_error)
-
-    def difference(
-        self, q0: ArrayLike, q1: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
-    ) -> Floats:
-        """Return the step that leads from one configuration to another; undoes `retract`.
-
-        Parameters
-        ----------
-        q0, q1 : array_like, shape (..., nq)
-            Configurations.
-        out : ndarray, shape (..., nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
-
-        Returns
-        -------
-        ndarray, shape (..., nv)
-            The step. Of several that lead there (whole turns) the shortest.
-        """
-        return self.evaluator.compute(DIFFERENCE, q0, q1, out=out, on_error=on_error)
-
-    # --------------------------------------------------------------------------- kinematics
+class Kinematics(Configurations):
+    """Kinematics of a system, which needs no masses; see `System`."""
 
     def poses(self, q: ArrayLike, *, out: Floats | None = None, on_error: str = "raise") -> Floats:
         """Return the pose of every body in the world.
@@ -233,6 +88,8 @@ class Kinematics:
             (angular, linear). [rad/s], [m/s]
         """
         chosen = self._checked_choice(representation)
+        if typed:
+            _check_single(q, v)
         V = self.evaluator.compute(TWISTS, q, v, representation=chosen, out=out, on_error=on_error)
         return self._typed_twists(q, V, chosen) if typed else V
 
@@ -282,12 +139,14 @@ class Kinematics:
             (angular, linear). [rad/s^2], [m/s^2]
         """
         chosen = self._checked_choice(representation)
+        if typed:
+            _check_single(q, v, vdot)
         A = self.evaluator.compute(
             ACCELERATIONS, q, v, vdot, representation=chosen, out=out, on_error=on_error
         )
         if not typed:
             return A
-        V = self.twists(q, v, representation=chosen, typed=True)
+        V = self.twists(q, v, representation=chosen, typed=True, on_error=on_error)
         return typed_accelerations(A, V)
 
     def jacobian(
@@ -381,10 +240,14 @@ class Kinematics:
     def _typed_twists(
         self, q: ArrayLike, V: Floats, representation: Representation | None
     ) -> tuple[Twist, ...]:
-        if V.ndim != 2:
-            raise UsageError(
-                f"typed=True is for one sample, and the arguments have batch axes "
-                f"{V.shape[:-2]}; take the arrays, or one sample at a time."
-            )
         chosen = representation or self.representation
         return typed_twists(V, chosen, self.body_names, self.poses(q))
+
+
+def _check_single(*arguments: ArrayLike) -> None:
+    if any(np.ndim(argument) > 1 for argument in arguments):
+        shapes = ", ".join(str(np.shape(argument)) for argument in arguments)
+        raise UsageError(
+            f"typed=True is for one sample, and the arguments have shapes {shapes}; take the "
+            f"arrays, or one sample at a time."
+        )

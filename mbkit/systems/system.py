@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import final
 
 import attrs
@@ -11,6 +11,7 @@ import numpy as np
 from numpy import empty
 from numpy.typing import ArrayLike
 
+from mbkit.errors import ShapeError, UsageError
 from mbkit.systems.energetics import Energetics
 from mbkit.systems.evaluations import (
     FORWARD_DYNAMICS,
@@ -239,18 +240,8 @@ class System(Energetics):
         >>> vdot.round(9) + 0.0, tau.round(9) + 0.0
         (array([0., 0.]), array([0., 0.]))
         """
-        names = [prescribed] if isinstance(prescribed, str) else prescribed
-        mask = np.zeros(self.nv)
-        for joint in names:
-            mask[self.velocity_slice(joint)] = 1.0
-        checked = self.evaluator.arguments.with_leading_axes
-        zero = self.evaluator.zero
-        # what is ignored may be anything, not a number included
-        given_tau = np.where(mask == 0.0, zero if tau is None else checked("tau", tau), 0.0)
-        given_vdot = np.where(mask != 0.0, zero if vdot is None else checked("vdot", vdot), 0.0)
-        leading = np.broadcast_shapes(given_tau.shape, given_vdot.shape)
-        parts = (np.broadcast_to(part, leading) for part in (given_tau, given_vdot, mask))
-        known = np.concatenate(tuple(parts), axis=-1)
+        mask = self._mask(prescribed)
+        known = self._known(tau, vdot, mask)
         if wrenches is None:
             found = self.evaluator.compute(HYBRID_DYNAMICS, q, v, known, on_error=on_error)
         else:
@@ -264,6 +255,34 @@ class System(Energetics):
                 on_error=on_error,
             )
         return found[..., self.nv :].copy(), found[..., : self.nv].copy()
+
+    def _mask(self, prescribed: Sequence[str]) -> Floats:
+        """Return 1.0 for the velocities of the joints that are named."""
+        names = [prescribed] if isinstance(prescribed, str) else prescribed
+        if not (isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
+            raise UsageError(
+                f"hybrid_dynamics: prescribed must be names of joints, got {prescribed!r}; for "
+                f"example prescribed=['{self.joint_names[0]}']."
+            )
+        mask = np.zeros(self.nv)
+        for joint in names:
+            mask[self.velocity_slice(joint)] = 1.0
+        return mask
+
+    def _known(self, tau: ArrayLike | None, vdot: ArrayLike | None, mask: Floats) -> Floats:
+        """Return tau, vdot and mask side by side, zero for what is ignored, NaN included."""
+        checked, zero = self.evaluator.arguments.with_leading_axes, self.evaluator.zero
+        given_tau = np.where(mask == 0.0, zero if tau is None else checked("tau", tau), 0.0)
+        given_vdot = np.where(mask != 0.0, zero if vdot is None else checked("vdot", vdot), 0.0)
+        try:
+            leading = np.broadcast_shapes(given_tau.shape, given_vdot.shape)
+        except ValueError:
+            raise ShapeError(
+                f"The batch axes of the arguments do not broadcast: tau {given_tau.shape[:-1]}, "
+                f"vdot {given_vdot.shape[:-1]}."
+            ) from None
+        parts = (np.broadcast_to(part, leading) for part in (given_tau, given_vdot, mask))
+        return np.concatenate(tuple(parts), axis=-1)
 
     def mass_matrix(
         self, q: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"

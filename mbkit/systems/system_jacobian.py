@@ -372,6 +372,7 @@ def system_jacobian(
             f"system_jacobian: representation must be an mbkit.Representation, got {chosen!r}; "
             f"for example mbkit.Hybrid()."
         )
+    q = system.checked("q", q)
     C = system.poses(q)
     maps = chosen.twist_map(C[1:]), chosen.inverse_twist_map(C[1:])
     word, to_form, from_form = screw_maps(system, C[1:], chosen, screws)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,6 +50,13 @@ def wrench_rows(system: Kinematics, q: ArrayLike, wrenches: Wrenches) -> ArrayLi
     QuantityError
         If a typed wrench is of another body, or at a frame that is not the body's at q.
     """
+    if isinstance(wrenches, Sequence) and any(isinstance(each, Wrench) for each in wrenches):
+        if len(wrenches) != len(system.body_names):
+            raise ShapeError(
+                f"There must be a wrench for each of {len(system.body_names)} rows, the world's "
+                f"first; got {len(wrenches)}. Give them by name, {{'body': wrench}}, if not all."
+            )
+        wrenches = dict(zip(system.body_names[1:], wrenches[1:], strict=True))
     if not isinstance(wrenches, Mapping):
         return wrenches
     vectors: dict[int, NDArray[np.float64]] = {}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from tests.every_representation import REPRESENTATIONS
 from tests.kinematics.arms import planar_arm
-from tests.representations import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 TOLERANCE = 1e-11

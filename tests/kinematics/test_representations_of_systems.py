@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from tests.representations import REPRESENTATIONS
+from tests.every_representation import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 

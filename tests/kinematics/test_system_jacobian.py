@@ -7,7 +7,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.lie import SE3
-from tests.representations import REPRESENTATIONS
+from tests.every_representation import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 SCREWS = ("body_fixed", "spatial", "hybrid", "mixed", "reference")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from tests.every_representation import REPRESENTATIONS
 from tests.peers.pinocchio_twin import PinocchioTwin
-from tests.representations import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 pytestmark = pytest.mark.peers

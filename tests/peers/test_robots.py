@@ -11,8 +11,8 @@ import pytest
 
 import mbkit as mb
 from mbkit.io.urdf.writer import urdf_text
+from tests.every_representation import REPRESENTATIONS
 from tests.peers.robots import ROOT_JOINT, PinocchioRobot, robot_files
-from tests.representations import REPRESENTATIONS
 from tests.trees import random_state
 
 pytestmark = pytest.mark.peers

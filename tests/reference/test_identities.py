@@ -9,7 +9,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.lie import SE3
-from tests.representations import REPRESENTATIONS
+from tests.every_representation import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 # Round-off through at most 25 frames and, where accelerations are solved for, the conditioning of

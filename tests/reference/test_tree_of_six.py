@@ -10,9 +10,9 @@ import pytest
 
 import mbkit as mb
 from mbkit.lie import UnitQuaternion
+from tests.every_representation import REPRESENTATIONS
 from tests.reference.balls import BALL, with_ball
 from tests.reference.user_joints import CardanJoint, CylindricalJoint, PlanarJoint
-from tests.representations import REPRESENTATIONS
 
 DATA = json.loads((pathlib.Path(__file__).parents[1] / "data" / "tree_of_six.json").read_text())
 

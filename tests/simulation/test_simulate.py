@@ -7,7 +7,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.representations import REPRESENTATIONS as BY_NAME
-from tests.representations import REPRESENTATIONS
+from tests.every_representation import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
 module = importlib.import_module("mbkit.simulation.chunks")

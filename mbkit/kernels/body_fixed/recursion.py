@@ -31,7 +31,6 @@ from mbkit.kernels.vectors import (
     motion_to_child,
     motion_to_parent,
     store,
-    subtract,
 )
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -98,16 +97,11 @@ def acceleration(model, work, i, vdot):
 
 
 @helper
-def own_wrench(row, body, loaded):
-    """F = M A - ad_V^T M V - W, W the wrench applied from outside."""
+def own_wrench(row, body):
+    """F = M A - ad_V^T M V."""
     t, f = rigid_times(row, angular(body.A), linear(body.A))
     x, y = gyroscopic(row, angular(body.V), linear(body.V))
-    t = add(t, x)
-    f = add(f, y)
-    if loaded != 0:
-        t = subtract(t, angular(body.wrench))
-        f = subtract(f, linear(body.wrench))
-    store(body.F, t, f)
+    store(body.F, add(t, x), add(f, y))
 
 
 @helper

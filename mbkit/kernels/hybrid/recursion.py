@@ -36,14 +36,6 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def start(work, acceleration):
-    """The world is where it is, stands still, and is accelerated as it is told."""
-    set_identity(work[0])
-    store(work[0].V, _ZERO, _ZERO)
-    store(work[0].A, _ZERO, acceleration)
-
-
-@helper
 def from_parent(body, parent, w, u):
     """(w, u + w x d)."""
     return w, add(u, cross(w, load(body.p)))
@@ -113,17 +105,12 @@ def bias_wrench(body):
 
 
 @helper
-def own_wrench(row, body, loaded):
-    """F = M A + ad_w M (w; 0) - W, W the wrench applied from outside."""
+def own_wrench(row, body):
+    """F = M A + ad_w M (w; 0)."""
     set_turned_rigid(row, body.world_R, body)
     t, f = rigid_times(body, angular(body.A), linear(body.A))
     x, y = bias_wrench(body)
-    t = add(t, x)
-    f = add(f, y)
-    if loaded != 0:
-        t = subtract(t, angular(body.wrench))
-        f = subtract(f, linear(body.wrench))
-    store(body.F, t, f)
+    store(body.F, add(t, x), add(f, y))
 
 
 @helper

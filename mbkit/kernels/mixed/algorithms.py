@@ -7,6 +7,7 @@ from mbkit.kernels.recursions import columns, motion
 from mbkit.kernels.recursions.articulated_body import articulated_body, split
 from mbkit.kernels.recursions.composite_body import columns_power, composite_body
 from mbkit.kernels.recursions.newton_euler import newton_euler
+from mbkit.kernels.recursions.world import start
 
 
 @address_kernel(EVALUATION)
@@ -14,7 +15,7 @@ def inverse_dynamics(space, loaded, q, v, vdot, tau):
     """The forces that produce vdot."""
     return newton_euler(
         space, loaded, q, v, vdot, tau,
-        own.start, own.twist, own.acceleration, own.own_wrench, columns.column_power, own.to_parent,
+        start, own.twist, own.acceleration, own.own_wrench, columns.column_power, own.to_parent,
     )  # fmt: skip
 
 
@@ -24,7 +25,7 @@ def forward_dynamics(space, loaded, q, v, tau, vdot):
     tau, vdot = vector(space, tau), vector(space, vdot)
     return articulated_body(
         space, loaded, q, v, tau, vdot, tau, False,
-        own.start, own.twist, own.own_bias, columns.column_inertia, columns.column_power,
+        start, own.twist, own.own_bias, columns.column_inertia, columns.column_power,
         own.to_parent, own.inertia_to_parent, own.from_parent, columns.add_column,
     )  # fmt: skip
 
@@ -35,7 +36,7 @@ def hybrid_dynamics(space, loaded, q, v, known, found):
     tau, vdot, prescribed = split(space, known, found)
     return articulated_body(
         space, loaded, q, v, tau, vdot, prescribed, True,
-        own.start, own.twist, own.own_bias, columns.column_inertia, columns.column_power,
+        start, own.twist, own.own_bias, columns.column_inertia, columns.column_power,
         own.to_parent, own.inertia_to_parent, own.from_parent, columns.add_column,
     )  # fmt: skip
 
@@ -53,14 +54,14 @@ def mass_matrix(space, _option, q, _v, _x, M):
 @address_kernel(EVALUATION)
 def twists(space, _option, q, v, _x, out):
     """Twists of the user's bodies."""
-    return motion.twists(space, q, v, out, own.start, own.twist, own.twist_to_site)
+    return motion.twists(space, q, v, out, start, own.twist, own.twist_to_site)
 
 
 @address_kernel(EVALUATION)
 def accelerations(space, _option, q, v, vdot, out):
     """Rates of the twists of the user's bodies."""
     return motion.accelerations(
-        space, q, v, vdot, out, own.start, own.twist, own.acceleration, own.rate_to_site
+        space, q, v, vdot, out, start, own.twist, own.acceleration, own.rate_to_site
     )
 
 

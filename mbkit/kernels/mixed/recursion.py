@@ -37,14 +37,6 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def start(work, acceleration):
-    """The world is where it is, stands still, and is accelerated as it is told."""
-    set_identity(work[0])
-    store(work[0].V, _ZERO, _ZERO)
-    store(work[0].A, _ZERO, acceleration)
-
-
-@helper
 def from_parent(body, parent, w, u):
     """(R^T w, u + R_p (w x p))."""
     return rotate_back(body.R, w), add(u, rotate(parent.world_R, cross(w, load(body.p))))
@@ -119,16 +111,11 @@ def bias_wrench(row, body):
 
 
 @helper
-def own_wrench(row, body, loaded):
-    """F = M A + bias - W, W the wrench applied from outside."""
+def own_wrench(row, body):
+    """F = M A + bias."""
     t, f = rigid_times_mixed(row, body.world_R, angular(body.A), linear(body.A))
     x, y = bias_wrench(row, body)
-    t = add(t, x)
-    f = add(f, y)
-    if loaded != 0:
-        t = subtract(t, angular(body.wrench))
-        f = subtract(f, linear(body.wrench))
-    store(body.F, t, f)
+    store(body.F, add(t, x), add(f, y))
 
 
 @helper

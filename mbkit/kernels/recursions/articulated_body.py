@@ -2,8 +2,9 @@
 
 from mbkit.kernels.compile import as_array, helper
 from mbkit.kernels.evaluation import positions, velocities
-from mbkit.kernels.inertias import articulated_times, subtract_outer
+from mbkit.kernels.inertias import NEGLIGIBLE, articulated_times, subtract_outer
 from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.recursions.applied import subtract_applied
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, status
 from mbkit.kernels.validation import all_finite
@@ -16,11 +17,7 @@ from mbkit.kernels.vectors import (
     pairing,
     scale,
     store,
-    subtract,
 )
-
-#: An inertia along S below this part of |S|^2 tr(I) is the rounding of one that is zero.
-NEGLIGIBLE = 1e-13
 
 
 @helper
@@ -35,17 +32,6 @@ def split(space, known, found):
     for k in range(2 * nv):
         found[k] = known[k]
     return found[:nv], found[nv:], known[2 * nv :]
-
-
-@helper
-def subtract_applied(body, loaded):
-    """F -= W, W the wrench applied from outside."""
-    if loaded != 0:
-        store(
-            body.F,
-            subtract(angular(body.F), angular(body.wrench)),
-            subtract(linear(body.F), linear(body.wrench)),
-        )
 
 
 @helper

@@ -3,6 +3,7 @@
 from mbkit.kernels.compile import helper
 from mbkit.kernels.evaluation import positions, velocities
 from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.recursions.applied import subtract_applied
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, angular, linear, load, scale
@@ -15,7 +16,7 @@ def newton_euler(
     """Forces tau that produce vdot: M vdot + b = tau.
 
     Steps   start, twist, acceleration: V_i = P V_p + S v,  A_i = P A_p + S vdot + c;
-            own_wrench: F = M A + bias - W;  column_power: S.F;  to_parent: P^T F.
+            own_wrench: F = M A + bias;  column_power: S.F;  to_parent: P^T F.
     Reads   model, q, v, vdot; where `loaded`, the wrenches applied to the bodies in work.
     Writes  work (R, p, V, A, F), tau (nv,).
     Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
@@ -33,7 +34,8 @@ def newton_euler(
     for i in range(1, model.shape[0]):
         twist(model, work, i, v)
         acceleration(model, work, i, vdot)
-        own_wrench(model[i], work[i], loaded)
+        own_wrench(model[i], work[i])
+        subtract_applied(work[i], loaded)
     # from the tips to the world: forces along the joints, wrenches to the parents
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
@@ -43,6 +45,7 @@ def newton_euler(
         f = linear(body.F)
         for c in range(row.num_velocities):
             tau[row.first_velocity + c] = column_power(row, body, c, t, f)
-        t, f = to_parent(body, parent, t, f)
-        accumulate(parent.F, t, f)
+        if row.parent != 0:
+            t, f = to_parent(body, parent, t, f)
+            accumulate(parent.F, t, f)
     return OK

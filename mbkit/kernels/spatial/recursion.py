@@ -29,18 +29,9 @@ from mbkit.kernels.vectors import (
     motion_to_parent,
     scale,
     store,
-    subtract,
 )
 
 _ZERO = (0.0, 0.0, 0.0)
-
-
-@helper
-def start(work, acceleration):
-    """The world is where it is, stands still, and is accelerated as it is told."""
-    set_identity(work[0])
-    store(work[0].V, _ZERO, _ZERO)
-    store(work[0].A, _ZERO, acceleration)
 
 
 @helper
@@ -102,17 +93,12 @@ def acceleration(model, work, i, vdot):
 
 
 @helper
-def own_wrench(row, body, loaded):
-    """F = M A - ad_V^T M V - W, W the wrench applied from outside."""
+def own_wrench(row, body):
+    """F = M A - ad_V^T M V."""
     set_moved_rigid(row, body.world_R, body.world_p, body)
     t, f = rigid_times(body, angular(body.A), linear(body.A))
     x, y = gyroscopic(body, angular(body.V), linear(body.V))
-    t = add(t, x)
-    f = add(f, y)
-    if loaded != 0:
-        t = subtract(t, angular(body.wrench))
-        f = subtract(f, linear(body.wrench))
-    store(body.F, t, f)
+    store(body.F, add(t, x), add(f, y))
 
 
 @helper

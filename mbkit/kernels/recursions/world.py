@@ -1,0 +1,15 @@
+"""The world at the start of recursions that need the bodies' poses in it."""
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.poses import set_identity
+from mbkit.kernels.vectors import store
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def start(work, acceleration):
+    """The world is where it is, stands still, and is accelerated as it is told."""
+    set_identity(work[0])
+    store(work[0].V, _ZERO, _ZERO)
+    store(work[0].A, _ZERO, acceleration)
