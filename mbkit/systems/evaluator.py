@@ -187,7 +187,10 @@ class Evaluator:
                 self, call.what, call.given, function=call.function, apply=call.apply,
                 option=call.option, wrenches=call.wrenches, out=call.out, on_error=call.on_error,
             )  # fmt: skip
-        error = failure(self, state, workspace, named(call.what, call.given))
+        arguments = named(call.what, call.given)
+        if call.wrenches is not None:
+            arguments["wrenches"] = call.wrenches
+        error = failure(self, state, workspace, arguments)
         if call.on_error == "nan" and isinstance(error, Exception):
             call.result[...] = np.nan
             return call.result

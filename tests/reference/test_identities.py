@@ -249,3 +249,20 @@ def test_momentum_of_a_floating_tree_is_conserved():
     assert np.ptp(run.kinetic_energy) > 1.0  # the joints' forces do work
     # to the error of the method, which falls with h^4; omega reaches 60 rad/s
     assert_equal(momenta, np.broadcast_to(momenta[0], momenta.shape), 2e-10)
+
+
+def test_bodies_on_the_world_have_mass(representation):
+    """What is welded to the world does not move, and counts in potential energy and centre."""
+    mech = mb.Mechanism("pillar", gravity=(0, 0, -10.0))
+    pillar = mb.SpatialInertia.from_com(mass=3.0, com=(0, 0, 2.0), moment_about_com=np.eye(3))
+    pillar = mech.add_body(mb.Body("pillar", inertia=pillar))
+    ball = mech.add_body(mb.Body("ball", inertia=mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.FixedJoint("weld"), mech.world, pillar)
+    mech.add_joint(mb.PrismaticJoint("slide", axis=(1, 0, 0)), pillar, ball)
+    system = mech.assemble(mb.RelativeCoordinates(representation=representation))
+    assert system.potential_energy([2.0]) == pytest.approx(60.0)
+    np.testing.assert_allclose(system.centre_of_mass([2.0]), [0.5, 0.0, 1.5])
+    np.testing.assert_allclose(system.momentum([2.0], [3.0]), [0, 0, 0, 3.0, 0, 0], atol=1e-15)
+    rows = np.zeros((3, 6))
+    rows[1] = 7.0  # on the pillar: the world bears it
+    assert system.forward_dynamics([0.0], [0.0], [2.0], rows)[0] == pytest.approx(2.0)

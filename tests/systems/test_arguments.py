@@ -71,6 +71,12 @@ def test_lists_and_strided_and_read_only_arrays_are_taken(system, state):
         ("forward_dynamics", ([0, 1, 0, 0, 0], [0.0] * 4, [0.0]), r"'tau' must have shape \(4,\)"),
         ("forward_dynamics", ([[0, 1, 0, 0]], [0] * 4), r"'q' .*or \(\.\.\., 5\).*; got \(1, 4\)"),
         ("forward_dynamics", ([0, 1, 0, 0, 0], 3.0), r"'v' must have shape \(4,\).*; got \(\)"),
+        ("accelerations", ([0, 1, 0, 0, 0], [0] * 4, [0] * 3), r"'vdot' must have shape \(4,\)"),
+        ("accelerations", (np.eye(5)[1], np.zeros(4), np.zeros(3)), r"'vdot' must have shape"),
+        ("twists", (np.eye(5)[1], np.zeros(3)), r"'v' must have shape \(4,\)"),
+        ("retract", (np.eye(5)[1], np.zeros(3)), r"'dx' must have shape \(4,\)"),
+        ("difference", (np.eye(5)[1], np.zeros(4)), r"'q1' must have shape \(5,\)"),
+        ("hybrid_dynamics", (np.eye(5)[1], np.zeros(3)), r"'v' must have shape \(4,\)"),
         ("mass_matrix", (["a", 1, 0, 0, 0],), "'q' must be an array of real numbers"),
         ("mass_matrix", ([1j, 1, 0, 0, 0],), "'q' must be an array of real numbers"),
         ("poses", (np.zeros(9),), r"'q' must have shape \(5,\)"),
@@ -231,3 +237,60 @@ def test_a_motion_without_inertia_is_found_in_any_frames():
         system = mech.assemble()
         with pytest.raises(mb.SingularMassMatrixError, match=r"'turn' can move without"):
             system.forward_dynamics(rng.normal(size=2), np.zeros(2))
+
+
+def test_each_argument_that_is_not_finite_is_named(system, state):
+    """With the entry and its joint, or the body's row."""
+    q, v, tau = state
+    wrenches = np.zeros((3, 6))
+    wrenches[2, 4] = np.inf
+    with pytest.raises(mb.NotFiniteError, match=r"wrenches\[2, 4\] is inf"):
+        system.forward_dynamics(q, v, tau, wrenches)
+    tau[0] = np.nan
+    with pytest.raises(mb.NotFiniteError, match=r"vdot\[0\] of joint 'rail' is nan"):
+        system.hybrid_dynamics(q, v, vdot=tau, prescribed=["rail"])
+
+
+def test_words_of_on_error_are_checked_before_anything_fails(system, state):
+    """A misspelt word is no silent default."""
+    q, v, tau = state
+    for call in (
+        lambda: system.poses(q, on_error="skip"),
+        lambda: system.inverse_dynamics(q, v, tau, on_error="skip"),
+        lambda: system.mass_matrix(q, on_error="skip"),
+        lambda: system.forward_dynamics(q, v, tau, np.zeros((3, 6)), on_error="skip"),
+    ):
+        with pytest.raises(mb.UsageError, match="on_error must be 'raise' or 'nan', got 'skip'"):
+            call()
+
+
+def test_typed_values_are_in_the_representation_that_was_asked_for(system, state):
+    """Their vectors are the rows of the plain result; an acceleration has its twist."""
+    q, v, vdot = state
+    for representation in (None, mb.Spatial(), mb.Mixed()):
+        V = system.twists(q, v, representation=representation, typed=True)
+        A = system.accelerations(q, v, vdot, representation=representation, typed=True)
+        expected = system.twists(q, v, representation=representation)
+        np.testing.assert_array_equal([twist.vector for twist in V], expected)
+        np.testing.assert_array_equal([each.twist.vector for each in A], expected)
+        rates = system.accelerations(q, v, vdot, representation=representation)
+        np.testing.assert_array_equal([each.vector for each in A], rates)
+        assert {each.representation for each in V} == {representation or mb.BodyFixed()}
+        assert [each.body for each in V] == [*system.body_names]
+
+
+def test_a_representation_without_kernels_says_what_it_lacks(system, state):
+    """When it is first used, with what it must have."""
+
+    class Half(mb.BodyFixed.__mro__[1]):
+        name = "half"
+        kernel_package = "nowhere.at_all"
+
+        def twist_map(self, C):
+            return np.eye(6)
+
+        def twist_map_rate(self, C, V_b):
+            return np.zeros((6, 6))
+
+    with pytest.raises(mb.UsageError, match=r"'half' has no function 'twists'.*algorithms"):
+        system.twists(*state[:2], representation=Half())

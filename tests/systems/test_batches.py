@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
+import os
+import threading
+import time
+
 import attrs
 import numpy as np
 import pytest
@@ -192,3 +197,126 @@ def test_ctrl_c_in_a_joint_is_never_a_number():
         system.forward_dynamics(np.arange(9.0)[:, None], np.zeros(1), on_error="nan")
     with pytest.raises(KeyboardInterrupt):
         system.forward_dynamics(np.array([5.0]), np.zeros(1), on_error="nan")
+
+
+@attrs.frozen
+class Watched(Fragile):
+    """Notes the threads in which it is evaluated."""
+
+    threads: set[int] = attrs.field(factory=set, eq=False)
+
+    def bias(self, q, v):
+        """None."""
+        self.threads.add(threading.get_ident())
+        return np.zeros(6)
+
+
+def test_joints_in_python_run_in_the_thread_that_calls():
+    """Others would only wait for the interpreter."""
+    mech = mb.Mechanism("watched")
+    ball = mech.add_body(mb.Body("ball", inertia=mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    joint = Watched("slide", -1.0)
+    mech.add_joint(joint, mech.world, ball)
+    mech.assemble().forward_dynamics(np.arange(2000.0)[:, None], np.zeros(1))
+    assert joint.threads == {threading.get_ident()}
+
+
+def heavy_batch():
+    """A batch that takes a good part of a second, and room for its result."""
+    rng = np.random.default_rng(3)
+    system = random_mechanism(rng, 20, ("revolute", "spherical"), reach=2).assemble()
+    q = np.tile(system.reference_configuration(), (200_000, 1))
+    return system, q, np.full((len(q), system.nv), np.nan)
+
+
+def test_ctrl_c_stops_all_threads():
+    """Nothing is written any more once the caller has the array back."""
+    system, q, out = heavy_batch()
+    timer = threading.Timer(0.1, _thread.interrupt_main)
+
+    def batch():
+        timer.start()
+        system.bias_force(q, np.zeros(system.nv), out=out)
+        time.sleep(1.0)  # should the batch have been faster
+
+    with pytest.raises(KeyboardInterrupt):
+        batch()
+    there = out.copy()
+    time.sleep(0.2)
+    np.testing.assert_array_equal(out, there)
+    assert 0 < np.isnan(there[:, 0]).sum() < len(there)
+
+
+def test_the_first_failure_stops_all_threads():
+    """What comes after it is not computed by whoever is behind."""
+    system, q, out = heavy_batch()
+    q[3] = np.nan
+    with pytest.raises(mb.NotFiniteError, match=r"sample \(3,\)"):
+        system.forward_dynamics(q, np.zeros(system.nv), out=out)
+    assert np.isnan(out[:, 0]).sum() > 0.5 * len(out)
+
+
+def test_workspaces_come_back_after_failures(case):
+    """A batch that fails costs no memory."""
+    system, arguments = case
+    tau = arguments["tau"].copy()
+    tau[5] = np.nan
+    pool = system.evaluator._pool
+    system.forward_dynamics(arguments["q"], arguments["v"], arguments["tau"])
+    count = len(pool)
+    for _ in range(5):
+        with pytest.raises(mb.NotFiniteError):
+            system.forward_dynamics(arguments["q"], arguments["v"], tau)
+    assert len(pool) <= count + 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_batch_runs_in_a_forked_process(case):
+    """Threads do not survive a fork; the child makes its own."""
+    system, arguments = case
+    q = np.repeat(arguments["q"], 100, axis=0)
+    expected = system.mass_matrix(q)
+    child = os.fork()
+    if child == 0:
+        good = np.array_equal(system.mass_matrix(q), expected)
+        os._exit(0 if good else 1)
+    for _ in range(300):
+        done, code = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        pytest.fail("the child waits for threads that it does not have")
+    assert os.waitstatus_to_exitcode(code) == 0
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        lambda s, q, a: s.energies(q, a["v"], on_error="nan")[0],
+        lambda s, q, a: s.momentum(q, a["v"], on_error="nan"),
+        lambda s, q, a: s.centre_of_mass(q, on_error="nan"),
+        lambda s, q, a: s.hybrid_dynamics(q, a["v"], on_error="nan")[0],
+        lambda s, q, a: s.motion_subspaces(q, on_error="nan"),
+        lambda s, q, a: s.retract(q, a["v"], on_error="nan"),
+    ],
+    ids=["energies", "momentum", "centre_of_mass", "hybrid_dynamics", "subspaces", "retract"],
+)
+def test_every_method_returns_the_others(case, method):
+    """A quaternion that is none fails in its sample alone."""
+    system, arguments = case
+    spherical = next(n for n in system.joint_names if _positions(system, n) == 4)
+    q = arguments["q"].copy()
+    q[7, system.position_slice(spherical)] *= 2.0
+    found = method(system, q, arguments).reshape(COUNT, -1)
+    assert np.flatnonzero(np.isnan(found).all(axis=1)).tolist() == [7]
+    alone = method(system, q[7], one(arguments, 7))
+    assert np.isnan(alone).all()
+
+
+def _positions(system, joint):
+    entries = system.position_slice(joint)
+    return entries.stop - entries.start

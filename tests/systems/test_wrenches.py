@@ -60,3 +60,17 @@ def test_what_does_not_fit_is_refused():
         system.forward_dynamics(q, v, wrenches={body: np.ones(3)})
     with pytest.raises(mb.NameUnknownError, match="has no body 'nobody'"):
         system.forward_dynamics(q, v, wrenches={"nobody": np.ones(6)})
+
+
+@each_representation
+def test_a_list_of_typed_wrenches_is_converted(representation):
+    """One for each row, of any representation; never read as bare numbers."""
+    system, state, _ = case(representation)
+    C = system.poses(state.q)
+    typed = mb.spatial.typed_wrenches(state.wrenches, mb.Hybrid(), system.body_names, C)
+    converted = mb.convert_wrench(state.wrenches, C, mb.Hybrid(), representation)
+    expected = system.forward_dynamics(state.q, state.v, state.tau, converted)
+    found = system.forward_dynamics(state.q, state.v, state.tau, typed)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-10 * np.abs(expected).max())
+    with pytest.raises(mb.ShapeError, match=r"a wrench for each of 8 rows.*got 3"):
+        system.forward_dynamics(state.q, state.v, state.tau, typed[:3])
