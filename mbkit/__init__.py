@@ -19,6 +19,7 @@ from mbkit.errors import ModelFileError as ModelFileError
 from mbkit.errors import ModelFileWarning as ModelFileWarning
 from mbkit.errors import NameUnknownError as NameUnknownError
 from mbkit.errors import NotFiniteError as NotFiniteError
+from mbkit.errors import ParameterError as ParameterError
 from mbkit.errors import QuantityError as QuantityError
 from mbkit.errors import ResultFileError as ResultFileError
 from mbkit.errors import ShapeError as ShapeError

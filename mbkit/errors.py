@@ -48,6 +48,10 @@ class ModelError(MbkitError, ValueError):
     """A mechanism, or a part of one, that cannot be."""
 
 
+class ParameterError(ModelError, ValueError):
+    """A value that a parameter of a system cannot have."""
+
+
 class NameUnknownError(ModelError, KeyError):
     """A name that is not there."""
 

@@ -18,6 +18,7 @@ from mbkit.spatial import FloatArray, SpatialInertia, inverse
 
 if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
+    from mbkit.model.parts import Parts
 
 __all__ = ["FORMAT_VERSION", "to_document", "to_toml"]
 
@@ -25,12 +26,12 @@ __all__ = ["FORMAT_VERSION", "to_document", "to_toml"]
 FORMAT_VERSION = 1
 
 
-def to_document(mechanism: Mechanism) -> dict[str, Any]:
+def to_document(mechanism: Mechanism | Parts) -> dict[str, Any]:
     """Return a mechanism as nested dictionaries, lists, strings and numbers.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : Mechanism or Parts
         Any mechanism.
 
     Returns
@@ -60,12 +61,12 @@ def to_document(mechanism: Mechanism) -> dict[str, Any]:
     return document
 
 
-def to_toml(mechanism: Mechanism) -> str:
+def to_toml(mechanism: Mechanism | Parts) -> str:
     """Return a mechanism as the text of a model file; the same mechanism gives the same text.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : Mechanism or Parts
         Any mechanism.
 
     Returns
@@ -121,7 +122,7 @@ def _pose(C: FloatArray) -> dict[str, Any]:
     return table
 
 
-def _connection(edge: Connection, mechanism: Mechanism) -> dict[str, Any]:
+def _connection(edge: Connection, mechanism: Mechanism | Parts) -> dict[str, Any]:
     table = {
         "type": type_name(edge.joint),
         "predecessor": edge.predecessor,

@@ -14,6 +14,7 @@ from mbkit.spatial.arrays import FloatArray
 if TYPE_CHECKING:
     from mbkit.model.connection import Connection
     from mbkit.model.mechanism import Mechanism
+    from mbkit.model.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["check_inertias"]
@@ -36,7 +37,7 @@ class _Part:
     is_massless: bool = True  # with all that is beyond
 
 
-def check_inertias(mechanism: Mechanism, topology: Topology) -> None:
+def check_inertias(mechanism: Mechanism | Parts, topology: Topology) -> None:
     """Raise if a motion at the end of a branch has no inertia, so that no force could drive it.
 
     Bodies that are fixed together count as one. What hangs on a moving joint must have mass
@@ -45,7 +46,7 @@ def check_inertias(mechanism: Mechanism, topology: Topology) -> None:
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : Mechanism or Parts
         Bodies and joints.
     topology : Topology
         Its spanning tree.
@@ -92,7 +93,7 @@ give it mass, or hold it by an mbkit.FixedJoint.
             _check_tip(part, mechanism.joints[joint])
 
 
-def _merged(mechanism: Mechanism, topology: Topology) -> list[_Part]:
+def _merged(mechanism: Mechanism | Parts, topology: Topology) -> list[_Part]:
     """Return the parts in regular numbering, the world's first."""
     parts = [_Part(0, -1, [topology.bodies[0]], SpatialInertia.zero())]
     seats: list[tuple[int, FloatArray]] = [(0, np.eye(4))]  # part, and pose in it, of each body

@@ -58,7 +58,9 @@ class System(Energetics):
     gravity : ndarray, shape (3,)
         In the world. [m/s^2]
     model_text : str
-        The model document it was assembled from.
+        The model document, with the values of all parameters.
+    parameters : mapping of str to float or ndarray
+        Masses, places and axes of joints, gravity: what `with_parameters` changes, by name.
 
     Examples
     --------
