@@ -70,12 +70,12 @@ def load(path: pathlib.Path, *, floating: bool, mimic: str) -> Mechanism:
 
 def told(action: Callable[[], Any]) -> Any:
     """Return what `action` returns; tell its warnings on stderr, as lines."""
-    from mbkit.errors import ModelFileWarning
+    from mbkit.errors import ModelFileWarning, printable
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelFileWarning)
         result = action()
     for warning in caught:
         if issubclass(warning.category, ModelFileWarning):
-            click.echo(f"Warning: {warning.message}", err=True)
+            click.echo(f"Warning: {printable(warning.message)}", err=True)
     return result

@@ -7,9 +7,9 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from mbkit.errors import ModelFileError
+from mbkit.errors import ModelFileError, printable
 from mbkit.io.replacement import replacement
-from mbkit.io.text_file import read_text
+from mbkit.io.text_file import read_text, shortened
 from mbkit.io.urdf import load_urdf, save_urdf
 from mbkit.joints import Joint
 from mbkit.model import Mechanism, to_document, to_toml
@@ -63,7 +63,7 @@ def load_model(
     source = pathlib.Path(path)
     if source.suffix.lower() in (".urdf", ".xacro"):
         return load_urdf(source)
-    text = read_text(source, f"Model file '{source}'", MAX_SIZE)
+    text = read_text(source, f"Model file '{printable(source)}'", MAX_SIZE)
     return parse_model(text, source=str(source), joint_types=joint_types)
 
 
@@ -103,8 +103,8 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
             temporary.write_text(to_toml(mechanism), encoding="utf-8", newline="\n")
     except OSError as error:
         raise ModelFileError(
-            f"Model file '{target}' cannot be written: {error.strerror or error}; choose a "
-            "folder that can be written to and has room."
+            f"Model file '{printable(target)}' cannot be written: {error.strerror or error}; "
+            "choose a folder that can be written to and has room."
         ) from error
 
 
@@ -146,7 +146,7 @@ def parse_model(
     from mbkit.io.toml_fault import toml_fault
     from mbkit.io.toml_lines import deepest_nesting, line_of, lines_of_keys
 
-    what, name = f"Model file '{source}'", pathlib.PurePath(source).name
+    what, name = f"Model file '{printable(source)}'", printable(pathlib.PurePath(source).name)
     depth, line = deepest_nesting(text)
     if depth > MAX_DEPTH:
         raise ModelFileError(
@@ -156,15 +156,16 @@ def parse_model(
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ModelFileError(f"{what} {toml_fault(error, text, name)}") from error
+        raise ModelFileError(f"{what} {shortened(toml_fault(error, text, name))}") from error
     except (RecursionError, ValueError) as error:  # dotted keys; numbers of thousands of digits
         raise ModelFileError(f"{what} is no TOML: {error} ({name}:1).") from error
     _check_version(document, what, name, line_of(("mbkit_model",), lines_of_keys(text)))
     mechanism, faults = read_mechanism(document, joint_types or {})
-    if lines := faults.told(text, name):
-        count = "a fault" if len(lines) == 1 else f"{len(lines)} faults"
-        more = [f"and {len(lines) - _SHOWN} more."] if len(lines) > _SHOWN else []
-        raise ModelFileError(f"{what} has {count}:\n" + "\n".join(lines[:_SHOWN] + more))
+    if total := len(faults.found):
+        count = "a fault" if total == 1 else f"{total} faults"
+        lines = faults.told(text, name, _SHOWN)
+        more = [f"and {total - _SHOWN} more."] if total > _SHOWN else []
+        raise ModelFileError(f"{what} has {count}:\n" + "\n".join(lines + more))
     return mechanism
 
 

@@ -6,7 +6,7 @@ import os
 import pathlib
 import stat
 
-from mbkit.errors import ModelFileError
+from mbkit.errors import ModelFileError, printable
 
 __all__ = ["decoded", "read_bytes", "read_text", "shortened"]
 
@@ -85,11 +85,11 @@ def decoded(content: bytes, what: str, name: str) -> str:
 
 def read_text(path: pathlib.Path, what: str, max_size: int) -> str:
     """Return the text of a file; see `read_bytes` and `decoded`."""
-    return decoded(read_bytes(path, what, max_size), what, path.name)
+    return decoded(read_bytes(path, what, max_size), what, printable(path.name))
 
 
 def shortened(message: str) -> str:
-    """Return a message, without its middle if a value of the file makes it very long."""
-    if len(message) <= _LONGEST:
-        return message
-    return f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
+    """Return a message as one printable line, without its middle if a value makes it very long."""
+    if len(message) > _LONGEST:
+        message = f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
+    return printable(message)

@@ -9,7 +9,8 @@ __all__ = ["deepest_nesting", "line_of", "lines_of_keys"]
 # Strings of all four kinds, comments, line ends, brackets, and what keys and numbers are made of.
 _TOKEN = re.compile(
     r'(?P<string>"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')'
-    r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{},=.])|(?P<bare>[^\s\[\]{},=.\"'#]+)",
+    r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{},=.])|(?P<bare>[^\s\[\]{},=.\"'#]+)"
+    r"|(?P<unclosed>[\"'])",
     re.DOTALL,
 )
 
@@ -32,6 +33,8 @@ def deepest_nesting(text: str) -> tuple[int, int]:
     depth, dots, line = 0, 0, 1
     deepest = (0, 1)
     for token in _TOKEN.finditer(text):
+        if token["unclosed"]:
+            break  # no TOML from here on; each further quote could have the rest looked through
         if token["newline"]:
             line += 1
             dots = 0

@@ -142,6 +142,8 @@ class Urdf:
     notes : tuple of str
         What of the file was not read, and what was read in a way that has to be said; each with its
         line.
+    folder : path or None
+        The folder of the file, in which meshes are looked for; None for a text of no file.
 
     Examples
     --------
@@ -158,6 +160,7 @@ class Urdf:
     links: tuple[UrdfLink, ...]
     joints: tuple[UrdfJoint, ...]
     notes: tuple[str, ...]
+    folder: pathlib.Path | None = None
 
     @property
     def unphysical(self) -> tuple[str, ...]:
@@ -192,7 +195,7 @@ class Urdf:
         return build_mechanism(self, root_joint, mimic)
 
     def mesh_files(
-        self, package_roots: Iterable[str | os.PathLike[str]] = ()
+        self, package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = ()
     ) -> dict[str, pathlib.Path]:
         """Return the files of the meshes that are found, by their names in the file.
 
@@ -200,13 +203,18 @@ class Urdf:
 
         Parameters
         ----------
-        package_roots : iterable of paths
+        package_roots : path or iterable of paths
             Folders with packages, or packages themselves. The folder of the file is one always.
 
         Returns
         -------
         dict of str to path
             Only files below the roots, after all links of the file system are followed.
+
+        Raises
+        ------
+        UsageError
+            If a root is no path.
 
         Warns
         -----

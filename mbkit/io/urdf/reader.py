@@ -7,7 +7,14 @@ import pathlib
 import warnings
 from collections.abc import Iterable
 
-from mbkit.errors import ModelFileError, ModelFileWarning, check_name
+from mbkit.errors import (
+    ModelFileError,
+    ModelFileWarning,
+    UsageError,
+    check_name,
+    listed,
+    printable,
+)
 from mbkit.io.text_file import read_text
 from mbkit.io.urdf.build import with_world_note
 from mbkit.io.urdf.document import Urdf
@@ -15,6 +22,7 @@ from mbkit.io.urdf.elements import Element, parse_elements
 from mbkit.io.urdf.faults import Reading
 from mbkit.io.urdf.joints import read_joint
 from mbkit.io.urdf.links import read_link
+from mbkit.io.urdf.meshes import checked_roots
 from mbkit.io.urdf.tree import check_tree
 from mbkit.io.urdf.values import Part
 from mbkit.joints import Joint
@@ -25,15 +33,13 @@ __all__ = ["load_urdf", "parse_urdf", "read_urdf"]
 #: Largest file that is read, in bytes. The largest of example-robot-data has 0.2 MB.
 MAX_SIZE = 32 * 1024 * 1024
 
-_SHOWN = 12  # names in a message
-
 
 def load_urdf(
     path: str | os.PathLike[str],
     *,
     root_joint: Joint | None = None,
     mimic: str = "refuse",
-    package_roots: Iterable[str | os.PathLike[str]] = (),
+    package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
 ) -> Mechanism:
     """Return the mechanism of a URDF file.
 
@@ -47,7 +53,7 @@ def load_urdf(
     mimic : {"refuse", "independent"}
         What becomes of joints that are coupled to others by <mimic>, which mbkit cannot couple: an
         error, or joints that move on their own.
-    package_roots : iterable of paths
+    package_roots : path or iterable of paths
         Folders in which meshes are looked for. Without any, nobody looks: the mechanism has no
         shapes. To get them, see `read_urdf`.
 
@@ -79,10 +85,11 @@ def load_urdf(
     >>> mb.load_urdf(path, root_joint=mb.FreeJoint("root_joint"))
     <Mechanism 'one': 1 body, 1 joint>
     """
+    roots = checked_roots(package_roots)
     urdf = read_urdf(path)
     mechanism = urdf.mechanism(root_joint=root_joint, mimic=mimic)
     _warn(urdf)
-    if roots := list(package_roots):
+    if roots:
         urdf.mesh_files(roots)
     return mechanism
 
@@ -110,20 +117,20 @@ def read_urdf(path: str | os.PathLike[str]) -> Urdf:
     See `parse_urdf`.
     """
     source = pathlib.Path(path)
-    what = f"URDF file '{source}'"
+    what = f"URDF file '{printable(source)}'"
     if source.suffix.lower() == ".xacro":
         raise ModelFileError(f"{what} is a xacro file; {_XACRO_REMEDY}")
     return parse_urdf(read_text(source, what, MAX_SIZE), source=str(source))
 
 
-def parse_urdf(text: str, *, source: str = "text") -> Urdf:
+def parse_urdf(text: str, *, source: str | None = None) -> Urdf:
     """Return what is in the text of a URDF file.
 
     Parameters
     ----------
     text : str
         URDF.
-    source : str
+    source : str, optional
         The file that it comes from, for messages and for the meshes beside it.
 
     Returns
@@ -142,12 +149,20 @@ def parse_urdf(text: str, *, source: str = "text") -> Urdf:
     >>> urdf.mechanism()
     <Mechanism 'one': 1 body, 1 joint>
     """
-    what, name = f"URDF file '{source}'", pathlib.PurePath(source).name
+    if not isinstance(text, str):
+        raise UsageError(
+            f"parse_urdf: text must be a string, got {type(text).__name__}; decode bytes as UTF-8, "
+            "or give the file to read_urdf."
+        )
+    folder = None if source is None else pathlib.Path(source).parent
+    source = "text" if source is None else source
+    what, name = f"URDF file '{printable(source)}'", printable(pathlib.PurePath(source).name)
     reading = Reading(what, name)
     root = parse_elements(text, what, name)
     if root.tag != "robot":
         raise ModelFileError(
-            f"{what} must have the root element <robot>, got <{root.tag:.40}> ({name}:{root.line})."
+            f"{what} must have the root element <robot>, got <{printable(root.tag[:40])}> "
+            f"({name}:{root.line})."
         )
     _refuse_xacro(root, what, name)
     part = Part(root, "<robot>", "robot", reading)
@@ -165,7 +180,7 @@ def parse_urdf(text: str, *, source: str = "text") -> Urdf:
     root_link = check_tree(links, joints, reading) if complete else ""
     reading.raise_faults()
     return with_world_note(
-        Urdf(robot, source, root_link, tuple(links), tuple(joints), reading.notes())
+        Urdf(robot, source, root_link, tuple(links), tuple(joints), reading.notes(), folder)
     )
 
 
@@ -179,7 +194,8 @@ def _refuse_xacro(root: Element, what: str, name: str) -> None:
     found = next((child for child in root.children if child.tag.startswith("xacro:")), None)
     if found is not None:
         raise ModelFileError(
-            f"{what} is a xacro file, with <{found.tag:.40}> ({name}:{found.line}); {_XACRO_REMEDY}"
+            f"{what} is a xacro file, with <{printable(found.tag[:40])}> ({name}:{found.line}); "
+            f"{_XACRO_REMEDY}"
         )
 
 
@@ -188,18 +204,14 @@ def _warn(urdf: Urdf) -> None:
     parts = []
     if urdf.unphysical:
         parts.append(
-            f"inertias that no body has, of {_listed(urdf.unphysical)}, are taken as they are "
+            f"inertias that no body has, of {listed(urdf.unphysical)}, are taken as they are "
             "(mbkit.read_urdf(path).notes has the reasons)"
         )
     if coupled := [joint.name for joint in urdf.joints if joint.mimic is not None]:
-        parts.append(f"joints that <mimic> couples move on their own: {_listed(coupled)}")
+        parts.append(f"joints that <mimic> couples move on their own: {listed(coupled)}")
     if parts:
         warnings.warn(
-            f"URDF file '{urdf.source}': {'; '.join(parts)}.", ModelFileWarning, stacklevel=3
+            f"URDF file '{printable(urdf.source)}': {'; '.join(parts)}.",
+            ModelFileWarning,
+            stacklevel=3,
         )
-
-
-def _listed(names: Iterable[str]) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return ", ".join(f"'{name}'" for name in listed[:_SHOWN]) + more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Collection
@@ -12,13 +13,15 @@ import numpy as np
 from mbkit.errors import suggestion
 from mbkit.io.urdf.angles import rotation_from_rpy
 from mbkit.io.urdf.elements import Element
-from mbkit.io.urdf.faults import Made, Reading
+from mbkit.io.urdf.faults import Hint, Made, Reading
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["Part"]
 
-# ASCII digits; float() alone would take 1_0, nan, infinity and digits of other scripts
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# ASCII digits; float() alone would take 1_0, nan, infinity and digits of other scripts. No two
+# parts can take the same digits, so that it looks at each of them once.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_LONGEST = 400  # characters of a number: more than the longest double with all its digits
 
 _SHOWN = 60  # characters of a wrong value in a message
 
@@ -73,6 +76,12 @@ class Part:
         return float(self.numbers(key, 1, None if default is None else [default])[0])
 
     def _number(self, key: str, word: str) -> float | None:
+        if len(word) > _LONGEST:
+            self.fault(
+                f"{key} must be a number of at most {_LONGEST} characters, got {len(word)}: "
+                f"{_shown(word)}; round it."
+            )
+            return None
         if not _NUMBER.fullmatch(word):
             remedy = (
                 "give a decimal number, such as 0.5 or 1e-3."
@@ -119,9 +128,9 @@ class Part:
 
     # ------------------------------------------------------------------------------- notes
 
-    def fault(self, message: str) -> None:
-        """Note a fault in the line of this element."""
-        self.reading.fault(self.line, f"{self.owner}: {message}")
+    def fault(self, message: str, hint: Hint = str) -> None:
+        """Note a fault in the line of this element; `hint` as for `Reading.fault`."""
+        self.reading.fault(self.line, f"{self.owner}: {message}", hint)
 
     def attempt(self, make: Callable[[], Made]) -> Made | None:
         """Return what `make` returns; what it raises of mbkit's is noted, and None returned."""
@@ -140,7 +149,8 @@ class Part:
 
     def unknown(self, what: str, value: str | None, known: Collection[str]) -> None:
         """Note that a value is none of those there are."""
-        self.fault(f"{what} {_shown(value)} is not known; {suggestion(value, known)}")
+        hint = functools.partial(suggestion, value, known)
+        self.fault(f"{what} {_shown(value)} is not known; ", hint)
 
 
 def _shown(text: str | None) -> str:
