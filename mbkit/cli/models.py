@@ -60,8 +60,9 @@ def load(path: pathlib.Path, *, floating: bool, mimic: str) -> Mechanism:
     import mbkit as mb
 
     if path.suffix.lower() != ".urdf":
-        if floating:
-            raise click.UsageError(f"--floating is for URDF files, and '{path}' is none.")
+        for option, given in (("--floating", floating), ("--mimic", mimic != "refuse")):
+            if given:
+                raise click.UsageError(f"{option} is for URDF files, and '{path}' is none.")
         return mb.load_model(path)
     root = mb.FreeJoint("root_joint") if floating else None
     mechanism: Mechanism = told(lambda: mb.load_urdf(path, root_joint=root, mimic=mimic))

@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 import pathlib
 import stat
+from typing import Any
 
-from mbkit.errors import ModelFileError, printable
+from mbkit.errors import ModelFileError, UsageError, printable
 
-__all__ = ["decoded", "read_bytes", "read_text", "shortened"]
+__all__ = ["checked_path", "decoded", "read_bytes", "read_text", "shortened"]
 
 _LONGEST = 1000  # characters of a message, beyond which it is a wrong value that goes on
+
+
+def checked_path(path: Any, who: str) -> pathlib.Path:
+    """Return the path of a file; UsageError in the name of `who` if it is none."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError(f"{who}: path must be a string or a path, got {path!r}.")
+    return pathlib.Path(path)
 
 
 def read_bytes(path: pathlib.Path, what: str, max_size: int) -> bytes:

@@ -108,6 +108,8 @@ class UrdfJoint:
         The joint that it is coupled to.
     line : int
         Where it stands.
+    missing : tuple of str
+        What the format has of its limits and the file leaves out: "limit" for all of them.
     """
 
     name: str
@@ -120,6 +122,7 @@ class UrdfJoint:
     friction: JointFriction
     mimic: UrdfMimic | None
     line: int
+    missing: tuple[str, ...] = ()
 
 
 @final
@@ -166,6 +169,11 @@ class Urdf:
     def unphysical(self) -> tuple[str, ...]:
         """Names of the links whose moments of inertia no body has."""
         return tuple(link.name for link in self.links if link.inertia.unphysical)
+
+    @property
+    def coupled(self) -> tuple[str, ...]:
+        """Names of the joints that are coupled to others by <mimic>."""
+        return tuple(joint.name for joint in self.joints if joint.mimic is not None)
 
     def mechanism(self, *, root_joint: Joint | None = None, mimic: str = "refuse") -> Mechanism:
         """Return the mechanism.

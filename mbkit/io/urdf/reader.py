@@ -15,7 +15,7 @@ from mbkit.errors import (
     listed,
     printable,
 )
-from mbkit.io.text_file import read_text
+from mbkit.io.text_file import checked_path, read_text
 from mbkit.io.urdf.build import with_world_note
 from mbkit.io.urdf.document import Urdf
 from mbkit.io.urdf.elements import Element, parse_elements
@@ -28,10 +28,13 @@ from mbkit.io.urdf.values import Part
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
 
-__all__ = ["load_urdf", "parse_urdf", "read_urdf"]
+__all__ = ["load_urdf", "parse_urdf", "read_urdf", "warning_of"]
 
 #: Largest file that is read, in bytes. The largest of example-robot-data has 0.2 MB.
 MAX_SIZE = 32 * 1024 * 1024
+
+#: Of the format, by the attribute of <robot>; without it a file is of version 1.0.
+_VERSIONS = ("1.0", "1.1", "1.2")
 
 
 def load_urdf(
@@ -73,8 +76,8 @@ def load_urdf(
     Warns
     -----
     ModelFileWarning
-        If links have inertias that no body has, joints move on their own that should not, or meshes
-        are not found in the folders given.
+        If links have inertias that no body has, joints move on their own that should not or lack
+        limits that the format requires, or meshes are not found in the folders given.
 
     Examples
     --------
@@ -88,7 +91,8 @@ def load_urdf(
     roots = checked_roots(package_roots)
     urdf = read_urdf(path)
     mechanism = urdf.mechanism(root_joint=root_joint, mimic=mimic)
-    _warn(urdf)
+    if note := warning_of(urdf, are_loose=True):
+        warnings.warn(note, ModelFileWarning, stacklevel=2)
     if roots:
         urdf.mesh_files(roots)
     return mechanism
@@ -116,7 +120,7 @@ def read_urdf(path: str | os.PathLike[str]) -> Urdf:
     --------
     See `parse_urdf`.
     """
-    source = pathlib.Path(path)
+    source = checked_path(path, "read_urdf")
     what = f"URDF file '{printable(source)}'"
     if source.suffix.lower() == ".xacro":
         raise ModelFileError(f"{what} is a xacro file; {_XACRO_REMEDY}")
@@ -166,7 +170,12 @@ def parse_urdf(text: str, *, source: str | None = None) -> Urdf:
         )
     _refuse_xacro(root, what, name)
     part = Part(root, "<robot>", "robot", reading)
-    part.text("version", required=False)
+    version = part.text("version", required=False)
+    if version is not None and version not in _VERSIONS:
+        part.fault(
+            f"version {printable(version[:20])!r} is not known, and may mean other things; known "
+            f"are {listed(_VERSIONS)}."
+        )
     robot = part.text("name") or ""
     if "name" in root.attributes:
         part.attempt(lambda: check_name("Mechanism", robot))
@@ -175,9 +184,8 @@ def parse_urdf(text: str, *, source: str | None = None) -> Urdf:
     connected = [read_joint(each.element, reading) for each in part.children("joint")]
     joints = [joint for joint in connected if joint is not None]
     part.done()
-    # with a joint that is at fault, the tree is not known
-    complete = len(joints) == len(connected) and len(links) == len(found)
-    root_link = check_tree(links, joints, reading) if complete else ""
+    is_complete = len(joints) == len(connected) and len(links) == len(found)
+    root_link = check_tree(links, joints, reading, is_complete=is_complete)
     reading.raise_faults()
     return with_world_note(
         Urdf(robot, source, root_link, tuple(links), tuple(joints), reading.notes(), folder)
@@ -190,28 +198,53 @@ _XACRO_REMEDY = (
 )
 
 
-def _refuse_xacro(root: Element, what: str, name: str) -> None:
-    found = next((child for child in root.children if child.tag.startswith("xacro:")), None)
+def _refuse_xacro(element: Element, what: str, name: str, *, is_read: bool = True) -> None:
+    """Raise if there is an element of xacro, or ``${...}`` in an attribute of what is read."""
+    found = None
+    if element.tag.startswith("xacro:"):
+        found = f"<{printable(element.tag[:40])}>"
+    elif is_read:
+        texts = (text for text in element.attributes.values() if "${" in text)
+        found = next((repr(text[:40]) for text in texts), None)
     if found is not None:
         raise ModelFileError(
-            f"{what} is a xacro file, with <{printable(found.tag[:40])}> ({name}:{found.line}); "
-            f"{_XACRO_REMEDY}"
+            f"{what} is a xacro file, with {found} ({name}:{element.line}); {_XACRO_REMEDY}"
         )
+    for child in element.children:
+        below = is_read and (element.tag != "robot" or child.tag in ("link", "joint"))
+        _refuse_xacro(child, what, name, is_read=below)
 
 
-def _warn(urdf: Urdf) -> None:
-    """Warn, once, of what makes the mechanism another one than the file may mean."""
+def warning_of(urdf: Urdf, *, are_loose: bool) -> str:
+    """Return what makes the mechanism another one than the file may mean; empty for nothing.
+
+    Parameters
+    ----------
+    urdf : Urdf
+        The file.
+    are_loose : bool
+        Whether to speak of joints that should be coupled and are not.
+
+    Returns
+    -------
+    str
+        A sentence.
+    """
     parts = []
     if urdf.unphysical:
         parts.append(
             f"inertias that no body has, of {listed(urdf.unphysical)}, are taken as they are "
             "(mbkit.read_urdf(path).notes has the reasons)"
         )
-    if coupled := [joint.name for joint in urdf.joints if joint.mimic is not None]:
-        parts.append(f"joints that <mimic> couples move on their own: {listed(coupled)}")
-    if parts:
-        warnings.warn(
-            f"URDF file '{printable(urdf.source)}': {'; '.join(parts)}.",
-            ModelFileWarning,
-            stacklevel=3,
+    if are_loose and urdf.coupled:
+        parts.append(f"joints that <mimic> couples move on their own: {listed(urdf.coupled)}")
+    if unlimited := [joint.name for joint in urdf.joints if "limit" in joint.missing]:
+        parts.append(
+            f"joints without <limit>, which the format requires, get no limits: {listed(unlimited)}"
         )
+    if stuck := [joint.name for joint in urdf.joints if {"lower", "upper"} <= {*joint.missing}]:
+        parts.append(
+            f"joints whose <limit> has neither lower nor upper are limited to 0, as the format has "
+            f"it: {listed(stuck)}"
+        )
+    return f"URDF file '{printable(urdf.source)}': {'; '.join(parts)}." if parts else ""

@@ -12,7 +12,13 @@ from mbkit.io.urdf.faults import Reading
 __all__ = ["check_tree"]
 
 
-def check_tree(links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], reading: Reading) -> str:
+def check_tree(
+    links: Sequence[UrdfLink],
+    joints: Sequence[UrdfJoint],
+    reading: Reading,
+    *,
+    is_complete: bool = True,
+) -> str:
     """Return the name of the root link; what keeps the file from being a tree is noted as faults.
 
     Parameters
@@ -21,6 +27,8 @@ def check_tree(links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], reading: 
         In the order of the file.
     reading : Reading
         Where faults go.
+    is_complete : bool
+        Whether these are all; if not, what one of the others might mend is no fault.
 
     Returns
     -------
@@ -34,10 +42,13 @@ def check_tree(links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], reading: 
         _check_joint(joint, names, parent_of, reading)
         if joint.mimic is not None:
             _check_mimic(joint, known, reading)
+    if not is_complete:
+        return ""
     if not links:
         reading.fault(1, "<robot>: must have a link, got none; write at least one <link>.")
         return ""
-    roots = [link for link in links if link.name not in parent_of]
+    unique = {link.name: link for link in reversed(links)}  # twice given ones are told already
+    roots = [link for link in links if link.name not in parent_of and unique[link.name] is link]
     if len(roots) > 1:
         shown = listed(roots, lambda root: f"{root.name!r} (line {root.line})")
         reading.fault(

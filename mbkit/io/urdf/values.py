@@ -14,7 +14,7 @@ from mbkit.errors import suggestion
 from mbkit.io.urdf.angles import rotation_from_rpy
 from mbkit.io.urdf.elements import Element
 from mbkit.io.urdf.faults import Hint, Made, Reading
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial import FloatArray, rotation_from_quaternion
 
 __all__ = ["Part"]
 
@@ -23,6 +23,7 @@ __all__ = ["Part"]
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LONGEST = 400  # characters of a number: more than the longest double with all its digits
 
+_UNIT = 1e-3  # what a quaternion of three digits may miss the length 1 by
 _SHOWN = 60  # characters of a wrong value in a message
 
 
@@ -83,12 +84,10 @@ class Part:
             )
             return None
         if not _NUMBER.fullmatch(word):
-            remedy = (
-                "give a decimal number, such as 0.5 or 1e-3."
-                if "$" not in word
-                else "run xacro on the file first, which puts numbers in its place."
+            self.fault(
+                f"{key} must be a number, got {_shown(word)}; give a decimal number, such as 0.5 "
+                "or 1e-3."
             )
-            self.fault(f"{key} must be a number, got {_shown(word)}; {remedy}")
             return None
         value = float(word)
         if not math.isfinite(value):
@@ -122,9 +121,28 @@ class Part:
         origin = self.child("origin")
         if origin is not None:
             C[:3, 3] = origin.numbers("xyz", 3, np.zeros(3))
-            C[:3, :3] = rotation_from_rpy(origin.numbers("rpy", 3, np.zeros(3)))
+            C[:3, :3] = origin._rotation()
             origin.done()
         return C
+
+    def _rotation(self) -> FloatArray:
+        """Return the rotation (3, 3) of an <origin>: rpy, or since version 1.2 quat_xyzw."""
+        if "quat_xyzw" not in self.element.attributes:
+            return rotation_from_rpy(self.numbers("rpy", 3, np.zeros(3)))
+        if self.text("rpy", required=False) is not None:
+            self.fault("takes either rpy or quat_xyzw, got both; leave one out.")
+        before = self.reading.num_faults
+        quaternion = np.roll(self.numbers("quat_xyzw", 4), 1)
+        if self.reading.num_faults > before:
+            return np.eye(3)
+        length = float(np.linalg.norm(quaternion))
+        if not abs(length - 1.0) <= _UNIT:
+            self.fault(
+                f"quat_xyzw must be of length 1 to {_UNIT:g}, got length {length:.6g}; give x, y, "
+                "z and the scalar part of a unit quaternion."
+            )
+            return np.eye(3)
+        return rotation_from_quaternion(quaternion / length)
 
     # ------------------------------------------------------------------------------- notes
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import pathlib
 import warnings
 from xml.sax.saxutils import quoteattr
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from mbkit.errors import ModelFileError, ModelFileWarning, listed, printable
 from mbkit.io.replacement import replacement
+from mbkit.io.text_file import checked_path
 from mbkit.io.urdf.angles import rpy_from_rotation
 from mbkit.io.urdf.build import ROOT_JOINT, WORLD
 from mbkit.io.urdf.joints import NO_LIMIT
@@ -57,8 +57,8 @@ def save_urdf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
       <link name="world"/>
     </robot>
     """
+    target = checked_path(path, "save_urdf")
     text, notes = urdf_text(mechanism)
-    target = pathlib.Path(path)
     try:
         with replacement(target) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
