@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
+from collections.abc import Container
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -237,8 +238,8 @@ class _Writer:
         welded = Connection(FixedJoint(weld), helper, child, np.eye(4), np.eye(4))
         self._element(welded, helper, child, inverse(far @ translation(joint.point)), None)
 
-    def _free_name(self, name: str, taken: object) -> str:
-        while name in taken or name in self.helpers:  # type: ignore[operator]
+    def _free_name(self, name: str, taken: Container[str]) -> str:
+        while name in taken:
             name += "_"
         return name
 
