@@ -14,7 +14,7 @@ from mbkit.cli.assignments import assign
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.files import TARGET, check_target
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
-from mbkit.errors import ResultFileError, UsageError, suggestion
+from mbkit.errors import ResultFileError, UsageError, printable, suggestion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -168,7 +168,7 @@ def _keep(run: Result, output: pathlib.Path) -> None:
     if peak > 0.0 and math.isfinite(peak) and math.isfinite(drift):
         share = drift / peak
         click.echo(f"Energy changed by at most {drift:.3g} J, {share:.1e} of the peak kinetic one.")
-    click.echo(f"Wrote {output}: {run.t.size} instants.")
+    click.echo(f"Wrote {printable(output)}: {run.t.size} instants.")
 
 
 def _save(run: Result, output: pathlib.Path) -> None:

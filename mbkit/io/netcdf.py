@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.errors import MbkitError, ResultFileError
+from mbkit.errors import MbkitError, ResultFileError, printable
 from mbkit.io.replacement import replacement
 from mbkit.results.labelled import LABELS, VARIABLES, attributes
 from mbkit.results.result import Result
@@ -45,18 +45,21 @@ def save_result(run: Result, path: str | os.PathLike[str]) -> None:
     """
     target = pathlib.Path(path)
     if target.is_dir():
-        raise ResultFileError(f"Result file '{target}' is a directory; give a file name in it.")
+        raise ResultFileError(
+            f"Result file '{printable(target)}' is a directory; give a file name in it."
+        )
     if not target.parent.is_dir():
         raise ResultFileError(
-            f"Result file '{target}' is in a directory that does not exist; make it first."
+            f"Result file '{printable(target)}' is in a directory that does not exist; make it "
+            "first."
         )
     try:
         with replacement(target) as temporary:
             temporary.write_bytes(_image(run))
     except OSError as error:
         raise ResultFileError(
-            f"Result file '{target}' cannot be written: {error.strerror or error}; choose "
-            "a folder that can be written to and has room."
+            f"Result file '{printable(target)}' cannot be written: {error.strerror or error}; "
+            "choose a folder that can be written to and has room."
         ) from error
 
 
@@ -115,7 +118,9 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     try:
         return Result(**fields)
     except (MbkitError, TypeError, ValueError) as error:
-        raise ResultFileError(f"Result file '{source}' does not fit together: {error}") from error
+        raise ResultFileError(
+            f"Result file '{printable(source)}' does not fit together: {printable(error)}"
+        ) from error
 
 
 @contextlib.contextmanager
@@ -123,12 +128,15 @@ def _opened(path: pathlib.Path) -> Iterator[Any]:
     import h5netcdf
 
     if not path.is_file():
-        raise ResultFileError(f"Result file '{path}' does not exist; check its name and folder.")
+        raise ResultFileError(
+            f"Result file '{printable(path)}' does not exist; check its name and folder."
+        )
     try:
         file = h5netcdf.File(path, "r")
     except OSError as error:
         raise ResultFileError(
-            f"'{path}' is not a netCDF 4 file, or a damaged one; give a file that mbkit saved."
+            f"'{printable(path)}' is not a netCDF 4 file, or a damaged one; give a file that mbkit "
+            "saved."
         ) from error
     with file:
         yield file
@@ -138,19 +146,19 @@ def _check_contents(file: Any, path: pathlib.Path) -> None:
     version = file.attrs.get("mbkit_result")
     if version is None:
         raise ResultFileError(
-            f"'{path}' is a netCDF file, but not a result of mbkit: it has no attribute "
+            f"'{printable(path)}' is a netCDF file, but not a result of mbkit: it has no attribute "
             "'mbkit_result'."
         )
     if version > FORMAT_VERSION:
         raise ResultFileError(
-            f"Result file '{path}' has format {version}; this mbkit reads up to format "
+            f"Result file '{printable(path)}' has format {version}; this mbkit reads up to format "
             f"{FORMAT_VERSION}. Install a newer mbkit."
         )
     variables = ["time", *LABELS, *VARIABLES]
     missing = [f"variable '{name}'" for name in variables if name not in file.variables]
     missing += [f"attribute '{name}'" for name in _ATTRIBUTES if name not in file.attrs]
     if missing:
-        raise ResultFileError(f"Result file '{path}' lacks {', '.join(missing)}.")
+        raise ResultFileError(f"Result file '{printable(path)}' lacks {', '.join(missing)}.")
 
 
 _JSON = ("options", "versions", "position_units")
@@ -168,7 +176,7 @@ def _fields(file: Any, path: pathlib.Path) -> dict[str, Any]:
             fields[name] = json.loads(fields[name])
         except ValueError as error:
             raise ResultFileError(
-                f"Result file '{path}': attribute '{name}' is not JSON: {error}."
+                f"Result file '{printable(path)}': attribute '{name}' is not JSON: {error}."
             ) from error
     return fields
 

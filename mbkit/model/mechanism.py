@@ -103,6 +103,8 @@ class Mechanism:
         ------
         UsageError
             If the convention is neither of the two, or a row is none.
+        ShapeError, GeometryError
+            If `base` is no pose.
 
         Examples
         --------
