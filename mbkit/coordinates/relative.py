@@ -15,6 +15,7 @@ from mbkit.systems import System
 from mbkit.systems.arguments import Arguments
 from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.evaluator import Evaluator
+from mbkit.systems.forces import force_arrays
 from mbkit.systems.kinematics import Floats
 
 if TYPE_CHECKING:
@@ -112,13 +113,20 @@ class RelativeCoordinates:
         joints = {name: edge.joint for name, edge in mechanism.joints.items()}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
-        arrays = assemble_rows(mechanism, topology, positions, velocities, self.body_frames)
+        forces = tuple(mechanism.forces.values())
+        body_names = ("world", *mechanism.bodies)
+        arrays = attrs.evolve(
+            assemble_rows(mechanism, topology, positions, velocities, self.body_frames),
+            forces=force_arrays(
+                forces, f"mechanism {mechanism.name!r}", positions, velocities, body_names
+            ),
+        )
         nq = sum(joint.num_positions for joint in joints.values())
         nv = sum(joint.num_velocities for joint in joints.values())
         return System(
             name=mechanism.name,
             representation=self.representation,
-            body_names=("world", *mechanism.bodies),
+            body_names=body_names,
             joint_names=tuple(joints),
             position_names=_names(positions),
             velocity_names=_names(velocities),
@@ -136,7 +144,7 @@ class RelativeCoordinates:
             evaluator=Evaluator(
                 arrays,
                 self.representation,
-                Arguments(nq, nv, len(mechanism.bodies)),
+                Arguments(nq, nv, len(mechanism.bodies), len(forces)),
             ),
         )
 
