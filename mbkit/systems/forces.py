@@ -199,7 +199,12 @@ class PythonForceSlot:
 
     def evaluate(self) -> None:
         """Call the force, which writes into the memory itself."""
-        self._call(self.memory.item(self._time), *self._arguments)
+        answer = self._call(self.memory.item(self._time), *self._arguments)
+        if answer is not None:
+            raise ForceError(
+                f"Force {self.force.name!r}: evaluate must write into 'out', as in out[:] = ..., "
+                f"and return nothing; it returned {answer!r}."
+            )
 
     def potential(self) -> None:
         """Write the potential energy."""
