@@ -9,7 +9,7 @@ import numpy as np
 
 from mbkit.errors import ForceError
 from mbkit.forces.fields import array_field, choice
-from mbkit.spatial.arrays import FloatArray, check_array
+from mbkit.spatial.arrays import FloatArray, check_array, with_key
 
 __all__ = ["INTERPOLATIONS", "check_table", "interpolation", "pieces", "times"]
 
@@ -21,7 +21,8 @@ def times() -> Any:
     """Return a field that has the times of a table, none by default."""
 
     def check(force: Any, attribute: attrs.Attribute[Any], value: FloatArray) -> None:
-        check_array(value, value.shape, f"Force {force.name!r}: {attribute.name}")
+        what = f"Force {force.name!r}: {attribute.name}"
+        with_key(attribute.name, check_array, value, value.shape, what)
 
     return array_field(check, ())
 
@@ -56,7 +57,8 @@ def check_table(force: Any, key: str, width: int) -> None:
     """
     values, at = getattr(force, key), force.times
     count = max(1, at.size)
-    check_array(values, (count, width) if width > 1 else (count,), f"Force {force.name!r}: {key}")
+    shape = (count, width) if width > 1 else (count,)
+    with_key(key, check_array, values, shape, f"Force {force.name!r}: {key}")
     if at.ndim != 1 or at.size == 1:
         raise _fault(
             force, "times", f"must be a list of two times or more, got {at.tolist()!r}; leave them "

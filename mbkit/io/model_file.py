@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mbkit.errors import ModelFileError
+from mbkit.forces import Force
 from mbkit.io.replacement import replacement
 from mbkit.io.text_file import read_text
 from mbkit.io.urdf import load_urdf, save_urdf
@@ -27,7 +28,10 @@ _SHOWN = 50  # faults in a message
 
 
 def load_model(
-    path: str | os.PathLike[str], *, joint_types: Mapping[str, type[Joint]] | None = None
+    path: str | os.PathLike[str],
+    *,
+    joint_types: Mapping[str, type[Joint]] | None = None,
+    force_types: Mapping[str, type[Force]] | None = None,
 ) -> Mechanism:
     """Return the mechanism of a model file.
 
@@ -39,6 +43,8 @@ def load_model(
     joint_types : mapping, optional
         Further joint classes by the names that the file calls them. Classes in modules that are
         imported already are found as ``module:Class``; a file never imports anything.
+    force_types : mapping, optional
+        Further force classes, likewise.
 
     Returns
     -------
@@ -64,7 +70,7 @@ def load_model(
     if source.suffix.lower() in (".urdf", ".xacro"):
         return load_urdf(source)
     text = read_text(source, f"Model file '{source}'", MAX_SIZE)
-    return parse_model(text, source=str(source), joint_types=joint_types)
+    return parse_model(text, source=str(source), joint_types=joint_types, force_types=force_types)
 
 
 def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
@@ -73,7 +79,7 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     mechanism : Mechanism
-        Any mechanism whose joints hold nothing but numbers, arrays and strings.
+        Any mechanism whose joints and forces hold nothing but numbers, arrays and strings.
     path : path
         An existing file is replaced, at once and as a whole. With the suffix ``.urdf`` it becomes
         a URDF, as `save_urdf` writes it.
@@ -81,7 +87,7 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelFileError
-        If a joint cannot be written, or the file cannot.
+        If a joint or force cannot be written, or the file cannot.
 
     Examples
     --------
@@ -90,13 +96,15 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     if pathlib.Path(path).suffix.lower() == ".urdf":
         save_urdf(mechanism, path)
         return
-    for name, joint in to_document(mechanism).get("joints", {}).items():
-        if "not_written" in joint:
-            raise ModelFileError(
-                f"Joint {name!r} cannot be written to a model file: its class {joint['type']} "
-                f"holds {', '.join(joint['not_written'])}, which is no number, array or string of "
-                "an attrs class; make it one, or build the mechanism in Python."
-            )
+    document = to_document(mechanism)
+    for what in ("Joint", "Force"):
+        for name, table in document.get(f"{what.lower()}s", {}).items():
+            if "not_written" in table:
+                raise ModelFileError(
+                    f"{what} {name!r} cannot be written to a model file: its class {table['type']} "
+                    f"holds {', '.join(table['not_written'])}, which is no number, array or string "
+                    "of an attrs class; make it one, or build the mechanism in Python."
+                )
     target = pathlib.Path(path)
     try:
         with replacement(target) as temporary:
@@ -113,6 +121,7 @@ def parse_model(
     *,
     source: str = "text",
     joint_types: Mapping[str, type[Joint]] | None = None,
+    force_types: Mapping[str, type[Force]] | None = None,
 ) -> Mechanism:
     r"""Return the mechanism of the text of a model file.
 
@@ -122,7 +131,7 @@ def parse_model(
         TOML.
     source : str
         What a message calls it.
-    joint_types : mapping, optional
+    joint_types, force_types : mapping, optional
         As for `load_model`.
 
     Returns
@@ -160,7 +169,7 @@ def parse_model(
     except (RecursionError, ValueError) as error:  # dotted keys; numbers of thousands of digits
         raise ModelFileError(f"{what} is no TOML: {error} ({name}:1).") from error
     _check_version(document, what, name, line_of(("mbkit_model",), lines_of_keys(text)))
-    mechanism, faults = read_mechanism(document, joint_types or {})
+    mechanism, faults = read_mechanism(document, joint_types or {}, force_types or {})
     if lines := faults.told(text, name):
         count = "a fault" if len(lines) == 1 else f"{len(lines)} faults"
         more = [f"and {len(lines) - _SHOWN} more."] if len(lines) > _SHOWN else []
