@@ -13,6 +13,7 @@ from typing import Any
 __all__ = [
     "ConfigurationError",
     "DuplicateNameError",
+    "ForceError",
     "GeometryError",
     "InertiaError",
     "JointError",
@@ -88,6 +89,10 @@ class ConfigurationError(MbkitError, ValueError):
 
 class JointError(MbkitError, RuntimeError):
     """A joint whose functions failed, or do not keep the contract of `mbkit.Joint`."""
+
+
+class ForceError(MbkitError, RuntimeError):
+    """A force whose functions failed, or do not keep the contract of `mbkit.Force`."""
 
 
 class SingularMassMatrixError(MbkitError, ArithmeticError):

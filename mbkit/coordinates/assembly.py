@@ -18,6 +18,7 @@ from mbkit.systems.arrays import SystemArrays
 from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.configurations import Floats
 from mbkit.systems.evaluator import Evaluator
+from mbkit.systems.forces import force_arrays
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -80,13 +81,20 @@ class Assembly:
         joints = {name: edge.joint for name, edge in parts.joints.items()}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
-        arrays = assemble_rows(parts, self.topology, positions, velocities, self.body_frames)
+        forces = tuple(parts.forces.values())
+        body_names = ("world", *parts.bodies)
+        arrays = attrs.evolve(
+            assemble_rows(parts, self.topology, positions, velocities, self.body_frames),
+            forces=force_arrays(
+                forces, f"mechanism {parts.name!r}", positions, velocities, body_names
+            ),
+        )
         nq = sum(joint.num_positions for joint in joints.values())
         nv = sum(joint.num_velocities for joint in joints.values())
         return System(
             name=parts.name,
             representation=self.representation,
-            body_names=("world", *parts.bodies),
+            body_names=body_names,
             joint_names=tuple(joints),
             position_names=_names(positions),
             velocity_names=_names(velocities),
@@ -101,7 +109,9 @@ class Assembly:
             position_slices=positions,
             velocity_slices=velocities,
             tree=_tree(parts, self.topology, velocities, arrays),
-            evaluator=Evaluator(arrays, self.representation, Arguments(nq, nv, len(parts.bodies))),
+            evaluator=Evaluator(
+                arrays, self.representation, Arguments(nq, nv, len(parts.bodies), len(forces))
+            ),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -15,7 +15,7 @@ from mbkit.joints import FixedJoint, Joint
 from mbkit.model import JointFriction, JointLimits
 from mbkit.spatial import FloatArray
 
-__all__ = ["JointPlace", "read_joint"]
+__all__ = ["JointPlace", "known_class", "read_joint"]
 
 
 @attrs.frozen
@@ -134,7 +134,9 @@ def read_joint(
             {key: value for key, value in table.items() if key in place_keys}, JointPlace
         )
     with faults.at(*path):
-        kind = _joint_class(table.get("type"), types, path, faults)
+        kind = None
+        if isinstance(table.get("type"), str):  # else: reported as a fault of the place
+            kind = known_class(table["type"], types, Joint, "joint", path, faults)
         if kind is not None:
             _check_keys(kind, fields, place_keys, path, faults)
             made = _build(kind, name, fields)
@@ -143,22 +145,49 @@ def read_joint(
     return joint if made is None else made, place, data
 
 
-def _joint_class(
-    name: Any, types: Mapping[str, type[Joint]], path: tuple[str, ...], faults: Faults
-) -> type[Joint] | None:
-    """Return the class of that name; None where there is none, which is noted."""
-    if not isinstance(name, str):
-        return None  # reported as a fault of the place
+Kind = TypeVar("Kind")
+
+
+def known_class(
+    name: str,
+    types: Mapping[str, type[Kind]],
+    base: Any,
+    what: str,
+    path: tuple[str, ...],
+    faults: Faults,
+) -> type[Kind] | None:
+    """Return the class that a file calls by a name.
+
+    Parameters
+    ----------
+    name : str
+        What the file says.
+    types : mapping
+        Classes by the names that files call them.
+    base : type
+        What the class must derive from.
+    what : str
+        What a message calls it: "joint" or "force".
+    path : tuple of str
+        Keys of the table.
+    faults : Faults
+        Where it is noted if there is none of this name.
+
+    Returns
+    -------
+    type or None
+        The class.
+    """
     if name in types:
         return types[name]
     # A file must not make Python import what it names: only what the user has imported counts.
     module, colon, attribute = name.partition(":")
     kind = getattr(sys.modules.get(module), attribute, None) if colon else None
-    if isinstance(kind, type) and issubclass(kind, Joint):
+    if isinstance(kind, type) and issubclass(kind, base):
         return kind
-    problem = f"{name!r} is no known type of joint"
+    problem = f"{name!r} is no known type of {what}"
     if colon:
-        remedy = f"import its module first, or pass joint_types={{{name!r}: Class}} to load_model."
+        remedy = f"import its module first, or pass {what}_types={{{name!r}: Class}} to load_model."
         faults.add((*path, "type"), f"{problem}; {remedy}")
     else:
         faults.add_unknown((*path, "type"), problem, name, types)

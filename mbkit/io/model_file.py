@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mbkit.errors import ModelFileError, UsageError, printable
+from mbkit.forces import Force
 from mbkit.io.replacement import replacement
 from mbkit.io.text_file import checked_path, read_text, shortened
 from mbkit.io.urdf import load_urdf, save_urdf
@@ -30,7 +31,10 @@ _SHOWN = 50  # faults in a message
 
 
 def load_model(
-    path: str | os.PathLike[str], *, joint_types: Mapping[str, type[Joint]] | None = None
+    path: str | os.PathLike[str],
+    *,
+    joint_types: Mapping[str, type[Joint]] | None = None,
+    force_types: Mapping[str, type[Force]] | None = None,
 ) -> Mechanism:
     """Return the mechanism of a model file.
 
@@ -42,6 +46,8 @@ def load_model(
     joint_types : mapping, optional
         Further joint classes by the names that the file calls them. Classes in modules that are
         imported already are found as ``module:Class``; a file never imports anything.
+    force_types : mapping, optional
+        Further force classes, likewise.
 
     Returns
     -------
@@ -67,14 +73,14 @@ def load_model(
     """
     source = checked_path(path, "load_model")
     if source.suffix.lower() in (".urdf", ".xacro"):
-        if joint_types is not None:
+        if joint_types is not None or force_types is not None:
             raise UsageError(
-                f"load_model: joint_types are for TOML files, and '{printable(source)}' is a URDF, "
-                "whose types of joints are fixed; leave them out."
+                f"load_model: joint_types and force_types are for TOML files, and "
+                f"'{printable(source)}' is a URDF, whose types are fixed; leave them out."
             )
         return load_urdf(source)
     text = read_text(source, f"Model file '{printable(source)}'", MAX_SIZE)
-    return parse_model(text, source=str(source), joint_types=joint_types)
+    return parse_model(text, source=str(source), joint_types=joint_types, force_types=force_types)
 
 
 def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
@@ -83,7 +89,7 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     mechanism : Mechanism
-        Any mechanism whose joints hold nothing but numbers, arrays and strings.
+        Any mechanism whose joints and forces hold nothing but numbers, arrays and strings.
     path : path
         An existing file is replaced, at once and as a whole. With the suffix ``.urdf`` it becomes
         a URDF, as `save_urdf` writes it.
@@ -91,7 +97,7 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelFileError
-        If a joint cannot be written, or the file cannot.
+        If a joint or force cannot be written, or the file cannot.
     UsageError
         If the suffix is neither ``.toml`` nor ``.urdf``.
 
@@ -108,13 +114,15 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
             f"save_model: '{printable(target)}' must end in .toml or .urdf, which says what is "
             "written."
         )
-    for name, joint in to_document(mechanism).get("joints", {}).items():
-        if "not_written" in joint:
-            raise ModelFileError(
-                f"Joint {name!r} cannot be written to a model file: its class {joint['type']} "
-                f"holds {', '.join(joint['not_written'])}, which is no number, array or string of "
-                "an attrs class; make it one, or build the mechanism in Python."
-            )
+    document = to_document(mechanism)
+    for what in ("Joint", "Force"):
+        for name, table in document.get(f"{what.lower()}s", {}).items():
+            if "not_written" in table:
+                raise ModelFileError(
+                    f"{what} {name!r} cannot be written to a model file: its class {table['type']} "
+                    f"holds {', '.join(table['not_written'])}, which is no number, array or string "
+                    "of an attrs class; make it one, or build the mechanism in Python."
+                )
     try:
         with replacement(target) as temporary:
             temporary.write_text(to_toml(mechanism), encoding="utf-8", newline="\n")
@@ -130,6 +138,7 @@ def parse_model(
     *,
     source: str = "text",
     joint_types: Mapping[str, type[Joint]] | None = None,
+    force_types: Mapping[str, type[Force]] | None = None,
 ) -> Mechanism:
     r"""Return the mechanism of the text of a model file.
 
@@ -139,7 +148,7 @@ def parse_model(
         TOML.
     source : str
         What a message calls it.
-    joint_types : mapping, optional
+    joint_types, force_types : mapping, optional
         As for `load_model`.
 
     Returns
@@ -184,7 +193,7 @@ def parse_model(
             f"({name}:{line_of_long_integer(text, MAX_DIGITS)}); give a number that is meant."
         ) from error
     _check_version(document, what, name, line_of(("mbkit_model",), lines_of_keys(text)))
-    mechanism, faults = read_mechanism(document, joint_types or {})
+    mechanism, faults = read_mechanism(document, joint_types or {}, force_types or {})
     if total := len(faults.found):
         count = "a fault" if total == 1 else f"{total} faults"
         lines = faults.told(text, name, _SHOWN)

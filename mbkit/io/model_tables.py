@@ -9,12 +9,15 @@ from typing import Any
 import attrs
 
 from mbkit.errors import suggestion
+from mbkit.forces import Force
 from mbkit.io.body_table import read_body
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Vector, converter
+from mbkit.io.force_table import read_force
 from mbkit.io.joint_table import JointPlace, read_joint
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
+from mbkit.model.force_types import FORCE_TYPES
 from mbkit.model.joint_types import JOINT_TYPES
 from mbkit.spatial.arrays import frozen_array
 from mbkit.topology import WORLD
@@ -24,17 +27,20 @@ __all__ = ["read_mechanism"]
 
 @attrs.frozen
 class _Head:
-    """The keys of the file outside of its tables of bodies and joints."""
+    """The keys of the file outside of its tables."""
 
     mbkit_model: int
     name: str
     gravity: Vector = attrs.field(factory=lambda: frozen_array((0.0, 0.0, -9.81)))
     bodies: dict[str, Any] = attrs.field(factory=dict)
     joints: dict[str, Any] = attrs.field(factory=dict)
+    forces: dict[str, Any] = attrs.field(factory=dict)
 
 
 def read_mechanism(
-    document: dict[str, Any], joint_types: Mapping[str, type[Joint]]
+    document: dict[str, Any],
+    joint_types: Mapping[str, type[Joint]],
+    force_types: Mapping[str, type[Force]],
 ) -> tuple[Mechanism, Faults]:
     """Return the mechanism of a document, and its faults.
 
@@ -44,6 +50,8 @@ def read_mechanism(
         What TOML was parsed to.
     joint_types : mapping
         Joint classes, besides those of mbkit, by the names that the file calls them.
+    force_types : mapping
+        Force classes, likewise.
 
     Returns
     -------
@@ -69,6 +77,12 @@ def read_mechanism(
                 mechanism.add_joint(
                     joint, place.predecessor, place.successor, **place.options(), **data
                 )
+    sound = not faults.found  # else a force may speak of what is missing for its own faults
+    for key, table in _tables(document, "forces").items():
+        force = read_force(key, table, {**FORCE_TYPES, **force_types}, faults)
+        if force is not None and sound:
+            with faults.at("forces", key):
+                mechanism.add_force(force)
     return mechanism, faults
 
 

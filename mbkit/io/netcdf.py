@@ -18,7 +18,7 @@ import numpy as np
 
 from mbkit.errors import MbkitError, ResultFileError, printable
 from mbkit.io.replacement import replacement
-from mbkit.results.labelled import LABELS, VARIABLES, attributes
+from mbkit.results.labelled import LABELS, LATER_VARIABLES, VARIABLES, attributes
 from mbkit.results.result import Result
 
 # In the attribute "mbkit_result"; to be raised when an older reader would misread the file.
@@ -155,7 +155,11 @@ def _check_contents(file: Any, path: pathlib.Path) -> None:
             f"{FORMAT_VERSION}. Install a newer mbkit."
         )
     variables = ["time", *LABELS, *VARIABLES]
-    missing = [f"variable '{name}'" for name in variables if name not in file.variables]
+    missing = [
+        f"variable '{name}'"
+        for name in variables
+        if name not in file.variables and name not in LATER_VARIABLES
+    ]
     missing += [f"attribute '{name}'" for name in _ATTRIBUTES if name not in file.attrs]
     if missing:
         raise ResultFileError(f"Result file '{printable(path)}' lacks {', '.join(missing)}.")
@@ -167,7 +171,7 @@ _ATTRIBUTES = ("completed", "message", "model", *_JSON)
 
 def _fields(file: Any, path: pathlib.Path) -> dict[str, Any]:
     fields: dict[str, Any] = {"t": file.variables["time"][...]}
-    fields |= {name: file.variables[name][...] for name in VARIABLES}
+    fields |= {name: file.variables[name][...] for name in VARIABLES if name in file.variables}
     for label, field in LABELS.items():
         fields[field] = [_text(name) for name in file.variables[label][...]]
     fields |= {name: file.attrs[name] for name in _ATTRIBUTES}

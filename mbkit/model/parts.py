@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import attrs
 
+from mbkit.forces import Force
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection
 from mbkit.spatial.arrays import FloatArray
@@ -35,6 +36,8 @@ class Parts:
         In the order in which they were added.
     joints : mapping of str to Connection
         Likewise.
+    forces : mapping of str to Force
+        Likewise.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Parts:
     world: Body
     bodies: Mapping[str, Body]
     joints: Mapping[str, Connection]
+    forces: Mapping[str, Force]
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Parts:
@@ -52,4 +56,5 @@ class Parts:
             world=mechanism.world,
             bodies=MappingProxyType(dict(mechanism.bodies)),
             joints=MappingProxyType(dict(mechanism.joints)),
+            forces=MappingProxyType(dict(mechanism.forces)),
         )

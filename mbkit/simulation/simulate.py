@@ -7,13 +7,14 @@ import functools
 import importlib.metadata
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError
+from mbkit.forces import Force
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.results import Result
@@ -47,6 +48,7 @@ def simulate(
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     tau: Forces | None = None,
+    forces: Iterable[Force] = (),
     save_every: int = 1,
     progress: bool = True,
 ) -> Result:
@@ -67,7 +69,10 @@ def simulate(
     v : array_like, shape (nv,), optional
         Velocity at the start; zero if left out.
     tau : array_like, shape (nv,), or callable, optional
-        Generalized forces, constant or as ``tau(t, q, v)``; zero if left out. [N m], [N]
+        Generalized forces, constant or as ``tau(t, q, v)``; zero if left out. They are added to the
+        forces of the system. [N m], [N]
+    forces : iterable of Force, optional
+        Further forces, for this run; see `System.with_forces`.
     save_every : int
         Steps between saved states; the first and the last state are always saved.
     progress : bool
@@ -99,6 +104,9 @@ def simulate(
     -4.905
     """
     integrator = _checked(system, RungeKuttaMuntheKaas() if integrator is None else integrator)
+    further = tuple(forces)
+    if further:
+        system = system.with_forces(further)
     steps = number_of_steps(t_span, h)
     save_every = saving_interval(save_every)
     q_start, v_start = initial_state(system, q, v)
@@ -109,11 +117,12 @@ def simulate(
     force = _install_forces(system, workspace, tau)
     problem = Problem(
         space=workspace.address, nq=system.nq, nv=system.nv, t0=float(t_span[0]), h=float(h),
-        q=q_start.copy(), v=v_start.copy(), q_stage=q_start.copy(), v_stage=v_start.copy(),
+        q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
+        q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every,
     )  # fmt: skip
     rows = empty_rows(steps, save_every, system.nq, system.nv)
-    rows.t[0], rows.q[0], rows.v[0] = problem.t0, q_start, v_start
+    rows.t[0], rows.q[0], rows.v[0], rows.work[0] = problem.t0, q_start, v_start, 0.0
     advance = integrator.prepare(problem)
     began = time.perf_counter()
     with ProgressDisplay(*t_span, enabled=progress) as display:
@@ -128,13 +137,14 @@ def simulate(
         # the last state, which is no multiple of save_every
         rows.t[written] = problem.t0 + taken * problem.h
         rows.q[written], rows.v[written] = problem.q, problem.v
+        rows.work[written] = problem.work
         written += 1
     options = {
         "integrator": repr(integrator), "representation": system.representation.name,
         "h": problem.h, "t_span": [float(t) for t in t_span],
         "save_every": save_every, "steps": steps, "steps_taken": taken,
         "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
-        "wall_time": wall_time,
+        "forces": [repr(force) for force in further], "wall_time": wall_time,
     }  # fmt: skip
     result, error = _result(system, Rows(*(part[:written] for part in rows)), error, options)
     if error is None or isinstance(error, KeyboardInterrupt):
@@ -201,10 +211,11 @@ def _result(
     system: System, rows: Rows, error: BaseException | None, options: dict[str, Any]
 ) -> tuple[Result, BaseException | None]:
     """Return the result, and the first thing that went wrong: energies may fail as well."""
-    t, q, v = rows
+    t, q, v, work = rows
+    dissipated, supplied = work.T.copy()
     kinetic, potential, failed = _energies(system, rows)
     error = failed if error is None else error
-    for array in (t, q, v, kinetic, potential):
+    for array in (t, q, v, kinetic, potential, dissipated, supplied):
         array.setflags(write=False)  # or the result would copy them
     if error is None:
         message = f"Completed: {options['steps_taken']} steps."
@@ -214,6 +225,7 @@ def _result(
         message = f"{type(error).__name__}: {error}"
     result = Result(
         t=t, q=q, v=v, kinetic_energy=kinetic, potential_energy=potential,
+        dissipated_energy=dissipated, supplied_energy=supplied,
         body_names=system.body_names, joint_names=system.joint_names,
         position_names=system.position_names, velocity_names=system.velocity_names,
         position_units=system.position_units, model=system.model_text, options=options,
@@ -225,12 +237,15 @@ def _result(
 def _energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | None]:
     """Return the energies of all rows, not a number where a joint fails, and the first failure."""
     try:
-        kinetic, potential = system.energies(rows.q, rows.v)
+        kinetic, potential = _both_energies(system, rows.t, rows.q, rows.v)
     except BaseException as error:
         kinetic, potential = np.full(rows.t.size, np.nan), np.full(rows.t.size, np.nan)
         with contextlib.suppress(BaseException):
-            for row, (q, v) in enumerate(zip(rows.q, rows.v, strict=True)):
-                kinetic[[row]], potential[[row]] = system.energies(q[None], v[None])
+            for row in range(rows.t.size):
+                one = slice(row, row + 1)
+                kinetic[one], potential[one] = _both_energies(
+                    system, rows.t[one], rows.q[one], rows.v[one]
+                )
         return kinetic, potential, error
     bad = np.flatnonzero(~np.isfinite(kinetic + potential))
     if bad.size:
@@ -240,6 +255,14 @@ def _energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | Non
             f"the fastest then. Start slower, or use a smaller h."
         )  # fmt: skip
     return kinetic, potential, None
+
+
+def _both_energies(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    """Return kinetic energy, and potential energy of gravity and of all forces."""
+    kinetic, potential = system.energies(q, v)
+    if system.force_names:
+        potential = potential + system.force_potentials(q, t).sum(axis=-1)
+    return kinetic, potential
 
 
 @functools.cache

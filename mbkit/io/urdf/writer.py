@@ -187,6 +187,8 @@ class _Writer:
                 "bodies off the axes of their joints: links without inertia stand between, "
                 f"{listed(self.helpers)}"
             )
+        if self.mechanism.forces:
+            notes.append(f"the forces {listed(list(self.mechanism.forces))}")
         return notes
 
     # ------------------------------------------------------------------------------- links
