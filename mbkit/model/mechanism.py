@@ -14,6 +14,7 @@ from mbkit.joints import Joint, check_joint_definition
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection, joint_frames
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
+from mbkit.model.ends import end_name
 from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
 from mbkit.topology import WORLD, BodyGraph, Topology, build_topology
@@ -204,7 +205,7 @@ class Mechanism:
         screws_in : {"successor", "predecessor"}
             With `reference`: the body in whose frame the joint's axes are given.
         limits : JointLimits, optional
-            Of the joint's positions, velocities and efforts: data that nothing applies.
+            Of the joint's positions, velocities and efforts: data that no equation has.
         friction : JointFriction, optional
             Damping and friction of the joint: data, likewise.
 
@@ -233,7 +234,10 @@ class Mechanism:
         -1.0
         """
         check_joint_definition(joint)
-        names = self._name_of(predecessor), self._name_of(successor)
+        first, second = (
+            end_name(end, self._world, self._bodies, self._name) for end in (predecessor, successor)
+        )
+        names = first, second
         self._graph.check_joint(joint.name, *names)
         pair = joint_frames(
             joint,
@@ -249,20 +253,6 @@ class Mechanism:
 
     def _body(self, name: str) -> Body:
         return self._world if name == WORLD else self._bodies[name]
-
-    def _name_of(self, body: Body | str) -> str:
-        """Return the name of a body, which must be the mechanism's own if there is one such."""
-        if isinstance(body, str):
-            return body
-        if not isinstance(body, Body):
-            raise UsageError(f"A joint connects bodies or names of bodies, got {body!r}.")
-        own = self._world if body.name == WORLD else self._bodies.get(body.name, body)
-        if own != body:
-            raise UsageError(
-                f"Body {body.name!r} is not the one that was added to mechanism {self._name!r}; "
-                "use the body that add_body returned, or its name."
-            )
-        return body.name
 
     def topology(self, loop_joints: Collection[str] | None = None) -> Topology:
         """Return a spanning tree of the bodies, and the joints that close loops.
