@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.coordinates.rows import assemble_rows
+from mbkit.forces import Force
 from mbkit.representations import Representation
 from mbkit.systems import System
 from mbkit.systems.arguments import Arguments
@@ -43,12 +44,15 @@ class Assembly:
         In which the recursions run.
     body_frames : str
         And at which frames.
+    further : tuple of Force
+        Forces that the model does not have.
     """
 
     parts: Parts
     topology: Topology
     representation: Representation
     body_frames: str
+    further: tuple[Force, ...] = ()
 
     def text(self) -> str:
         """Return the text of a model file."""
@@ -61,6 +65,10 @@ class Assembly:
         from mbkit.model.parameters import parameters
 
         return MappingProxyType(parameters(self.parts))
+
+    def with_forces(self, forces: tuple[Force, ...]) -> System:
+        """Return the system with further forces, which the model text does not have."""
+        return attrs.evolve(self, further=(*self.further, *forces)).system()
 
     def changed(self, values: Mapping[str, ArrayLike]) -> System:
         """Return the system with other numbers.
@@ -81,7 +89,7 @@ class Assembly:
         joints = {name: edge.joint for name, edge in parts.joints.items()}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
-        forces = tuple(parts.forces.values())
+        forces = (*parts.forces.values(), *self.further)
         body_names = ("world", *parts.bodies)
         arrays = attrs.evolve(
             assemble_rows(parts, self.topology, positions, velocities, self.body_frames),

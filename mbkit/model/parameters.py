@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError, NameUnknownError, ParameterError, suggestion
+from mbkit.forces import Force
 from mbkit.joints import Joint
 from mbkit.model.parts import Parts
 from mbkit.spatial.arrays import check_array, frozen_array
@@ -33,7 +34,8 @@ def parameters(parts: Parts) -> dict[str, Any]:
     -------
     dict of str to float or ndarray
         ``gravity``; ``bodies.NAME.mass``, ``.com``, ``.moment_about_com``; ``joints.NAME.S_pred``,
-        ``.S_succ`` and the numbers that joints of this kind have, such as ``.axis`` and ``.pitch``.
+        ``.S_succ`` and the numbers that joints of this kind have, such as ``.axis`` and ``.pitch``;
+        ``forces.NAME.`` and the numbers of the force.
 
     Examples
     --------
@@ -53,11 +55,14 @@ def parameters(parts: Parts) -> dict[str, Any]:
             found[f"joints.{name}.{field}"] = getattr(edge.joint, field)
         for field in _PLACES:
             found[f"joints.{name}.{field}"] = getattr(edge, field)
+    for name, force in parts.forces.items():
+        for field in _fields(force):
+            found[f"forces.{name}.{field}"] = getattr(force, field)
     return found
 
 
-def _fields(joint: Joint) -> tuple[str, ...]:
-    """Return the names of the numbers that a joint was made with."""
+def _fields(joint: Joint | Force) -> tuple[str, ...]:
+    """Return the names of the numbers that a joint or a force was made with."""
     kind: Any = type(joint)
     if not attrs.has(kind):
         return ()
@@ -97,6 +102,7 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     """
     known = parameters(parts)
     bodies, joints, gravity = dict(parts.bodies), dict(parts.joints), parts.gravity
+    forces = dict(parts.forces)
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for path, value in values.items():
         if path not in known:
@@ -111,13 +117,15 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
                 bodies[name] = attrs.evolve(bodies[name], inertia=inertia)
             elif kind == "joints":
                 joints[name] = _changed_joint(joints[name], fields)
+            elif kind == "forces":
+                forces[name] = attrs.evolve(forces[name], **fields)  # type: ignore[misc]
             else:
                 gravity = frozen_array(fields["gravity"])
                 check_array(gravity, (3,), "gravity")
         except (MbkitError, TypeError, ValueError) as error:
             paths = " and ".join(f"{kind}.{name}.{field}".strip(".") for field in fields)
             raise ParameterError(f"{paths if kind else 'gravity'}: {error}") from error
-    return attrs.evolve(parts, gravity=gravity, bodies=bodies, joints=joints)
+    return attrs.evolve(parts, gravity=gravity, bodies=bodies, joints=joints, forces=forces)
 
 
 def _changed_joint(edge: Any, fields: dict[str, Any]) -> Any:

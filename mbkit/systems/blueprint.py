@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import ArrayLike
 
+from mbkit.forces import Force
+
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
@@ -22,6 +24,10 @@ class Blueprint(Protocol):
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the numbers that can be changed, by name."""
+        ...
+
+    def with_forces(self, forces: tuple[Force, ...]) -> System:
+        """Return the system with further forces, which the model text does not have."""
         ...
 
     def changed(self, values: Mapping[str, ArrayLike]) -> System:

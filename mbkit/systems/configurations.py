@@ -69,7 +69,7 @@ class Configurations:
         return self._blueprint.parameters()
 
     def with_parameters(self, values: Mapping[str, ArrayLike]) -> Self:
-        """Return the system with other numbers: masses, screws, places of joints, gravity.
+        """Return the system with other numbers: masses, screws, places of joints, gravity, forces.
 
         Nothing is compiled, and the spanning tree stays what it is. This system is not changed.
 

@@ -13,8 +13,6 @@ from mbkit.errors import ForceError
 from mbkit.forces import Force
 from mbkit.systems.energetics import Energetics
 from mbkit.systems.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
-from mbkit.systems.evaluator import Evaluator
-from mbkit.systems.forces import force_arrays
 from mbkit.systems.kinematics import Floats
 
 __all__ = ["Loads"]
@@ -127,7 +125,7 @@ class Loads(Energetics):
         Returns
         -------
         System
-            It shares all arrays but those of the forces. Its `model_text` does not know them.
+            Its `model_text` does not know them.
 
         Raises
         ------
@@ -146,14 +144,7 @@ class Loads(Energetics):
         """
         if isinstance(forces, Force) or not isinstance(forces, Iterable):
             raise ForceError(f"with_forces takes several forces, got {forces!r}; give a list.")
-        both = (*self.forces, *forces)
-        made = force_arrays(
-            both, f"system {self.name!r}", self._position_slices, self._velocity_slices,
-            self.body_names,
-        )  # fmt: skip
-        arguments = attrs.evolve(self.evaluator.arguments, num_forces=len(both))
-        arrays = attrs.evolve(self.arrays, forces=made)
-        return attrs.evolve(self, evaluator=Evaluator(arrays, self.representation, arguments))
+        return self._blueprint.with_forces(tuple(forces))  # type: ignore[return-value]
 
 
 def _times(t: ArrayLike) -> Floats:

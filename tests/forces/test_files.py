@@ -120,3 +120,37 @@ def test_faults_have_a_place(lines, message):
     joint = "[joints.axle]\ntype = 'revolute'\npredecessor = 'world'\nsuccessor = 'b'\n"
     with pytest.raises(mb.ModelFileError, match=message):
         mb.parse_model(f"{head}{joint}[forces.f]\n{lines}")
+
+
+def test_other_parameters_keep_the_forces(mechanism):
+    """Those of the model, and those that were added to the system."""
+    system = mechanism.assemble().with_forces([Breeze("breeze", 2.0)])
+    other = system.with_parameters({"gravity": (0, 0, -1.0)})
+    assert other.force_names == system.force_names
+    q, v = system.reference_configuration(), np.ones(system.nv)
+    np.testing.assert_array_equal(
+        other.generalized_forces(q, v, 0.3), system.generalized_forces(q, v, 0.3)
+    )
+    assert "breeze" not in other.model_text
+
+
+def test_numbers_of_forces_are_parameters(mechanism):
+    """By name, checked as when the force was made; a mechanism made with them gives the same."""
+    system = mechanism.assemble()
+    values = {
+        "forces.spring.stiffness": 9.0,
+        "forces.linear.effort": [1.0, 2.0, 3.0, 4.0, 5.0],
+        "forces.bushing.damping": np.full(6, 0.5),
+    }
+    assert system.parameters["forces.spring.stiffness"] == 7.0
+    other = system.with_parameters(values)
+    again = mb.parse_model(other.model_text).assemble()
+    assert again.forces == other.forces != system.forces
+    q, v = system.reference_configuration(), np.ones(system.nv)
+    np.testing.assert_array_equal(
+        other.generalized_forces(q, v, 0.3), again.generalized_forces(q, v, 0.3)
+    )
+    with pytest.raises(mb.ParameterError, match=r"forces.bushing.damping: .*no entry below 0"):
+        system.with_parameters({"forces.bushing.damping": [-1.0] * 6})
+    with pytest.raises(mb.NameUnknownError, match=r"did you mean 'forces.spring.stiffness'"):
+        system.with_parameters({"forces.spring.stifness": 1.0})
