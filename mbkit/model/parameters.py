@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import numpy as np
@@ -35,7 +35,7 @@ def parameters(parts: Parts) -> dict[str, Any]:
     dict of str to float or ndarray
         ``gravity``; ``bodies.NAME.mass``, ``.com``, ``.moment_about_com``; ``joints.NAME.S_pred``,
         ``.S_succ`` and the numbers that joints of this kind have, such as ``.axis`` and ``.pitch``;
-        ``forces.NAME.`` and the numbers of the force.
+        ``forces.NAME`` with those of the force, such as ``.stiffness``.
 
     Examples
     --------
@@ -61,15 +61,15 @@ def parameters(parts: Parts) -> dict[str, Any]:
     return found
 
 
-def _fields(joint: Joint | Force) -> tuple[str, ...]:
-    """Return the names of the numbers that a joint or a force was made with."""
-    kind: Any = type(joint)
+def _fields(made: Joint | Force) -> tuple[str, ...]:
+    """Return the names of the numbers that a joint or force was made with."""
+    kind: Any = type(made)
     if not attrs.has(kind):
         return ()
     return tuple(
         field.name
         for field in attrs.fields(kind)
-        if field.init and _is_number(getattr(joint, field.name))
+        if field.init and _is_number(getattr(made, field.name))
     )
 
 
@@ -101,8 +101,8 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
         If the object it belongs to refuses the value; the message says why.
     """
     known = parameters(parts)
-    bodies, joints, gravity = dict(parts.bodies), dict(parts.joints), parts.gravity
-    forces = dict(parts.forces)
+    bodies, joints, forces = dict(parts.bodies), dict(parts.joints), dict(parts.forces)
+    gravity = parts.gravity
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for path, value in values.items():
         if path not in known:
@@ -118,7 +118,7 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
             elif kind == "joints":
                 joints[name] = _changed_joint(joints[name], fields)
             elif kind == "forces":
-                forces[name] = attrs.evolve(forces[name], **fields)  # type: ignore[misc]
+                forces[name] = attrs.evolve(cast("Any", forces[name]), **fields)
             else:
                 gravity = frozen_array(fields["gravity"])
                 check_array(gravity, (3,), "gravity")
