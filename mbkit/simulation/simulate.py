@@ -5,23 +5,27 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.metadata
+import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
-from mbkit.integrators.integrator import Problem, Rows
+from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results import Result
 from mbkit.simulation.chunks import INTERRUPTED, run_chunks
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.python_force import PythonForce
 from mbkit.simulation.start import (
+    SAVED,
     check_finite,
+    check_kept_whole,
     empty_rows,
     initial_state,
     number_of_steps,
@@ -48,6 +52,9 @@ def simulate(
     v: ArrayLike | None = None,
     tau: Forces | None = None,
     save_every: int = 1,
+    output: str | os.PathLike[str] | None = None,
+    save: Sequence[str] = SAVED,
+    dtype: str = "float64",
     progress: bool = True,
 ) -> Result:
     """Integrate the equations of motion of a system with a fixed step.
@@ -70,6 +77,15 @@ def simulate(
         Generalized forces, constant or as ``tau(t, q, v)``; zero if left out. [N m], [N]
     save_every : int
         Steps between saved states; the first and the last state are always saved.
+    output : str or path, optional
+        A new directory, to which the run is written while it goes, for `resume` to continue it
+        whatever happens; see docs/long-runs.md. Memory then stays flat: the arrays of the result
+        stay in the file ``result.nc`` of the directory, and are read where they are looked at.
+    save : sequence of str
+        What is written to `output`: any of "q", "v" and "energies". What is not is not a number in
+        the result.
+    dtype : {"float64", "float32"}
+        Of positions and velocities written to `output`; it is computed in float64 all the same.
     progress : bool
         Whether to show progress on the standard error stream, from two seconds on.
 
@@ -82,7 +98,10 @@ def simulate(
     Raises
     ------
     UsageError
-        If the span, the step or `save_every` is impossible.
+        If the span, the step or `save_every` is impossible, or `output` is used already.
+    ResultFileError
+        If `output` cannot be written to, or its disk has no room, before the run or during it; the
+        message says what was kept.
     NotFiniteError
         If a value became infinite or not a number. The message has time, step and joint; the
         exception's ``result`` holds what was computed. So does any exception that a joint or a
@@ -99,6 +118,64 @@ def simulate(
     -4.905
     """
     integrator = _checked(system, RungeKuttaMuntheKaas() if integrator is None else integrator)
+    run = prepare(system, integrator, t_span, h, q, v, tau, save_every)
+    if output is not None:
+        from mbkit.simulation.long_run import begin
+
+        return begin(run, output, save=save, dtype=dtype, progress=progress)
+    check_kept_whole(save, dtype)
+    problem, steps = run.problem, run.steps
+    rows = empty_rows(steps, problem.save_every, system.nq, system.nv)
+    rows.t[0], rows.q[0], rows.v[0] = problem.t0, problem.q, problem.v
+    began = time.perf_counter()
+    with ProgressDisplay(*t_span, enabled=progress) as display:
+        taken, written, state = run_chunks(problem, run.advance, steps, rows, display)
+    wall_time = time.perf_counter() - began
+    error: BaseException | None = None
+    if state == INTERRUPTED:
+        error = KeyboardInterrupt()
+    elif state != 0:
+        error = explain(system, state, run.workspace, run.force, problem, taken)
+    if taken % problem.save_every != 0:
+        # the last state, which is no multiple of save_every
+        rows.t[written] = problem.t0 + taken * problem.h
+        rows.q[written], rows.v[written] = problem.q, problem.v
+        written += 1
+    options = {**run.options, "steps_taken": taken, "wall_time": wall_time}
+    result, error = _result(system, Rows(*(part[:written] for part in rows)), error, options)
+    if error is None or isinstance(error, KeyboardInterrupt):
+        return result
+    error.result = result  # type: ignore[attr-defined]
+    error.add_note("What was computed until then is in this exception's attribute 'result'.")
+    raise error
+
+
+@attrs.frozen(eq=False)
+class Prepared:
+    """A run whose arguments are checked, before its first step."""
+
+    system: System
+    integrator: Integrator
+    tau: Any
+    problem: Problem
+    advance: Advance
+    steps: int
+    workspace: Workspace
+    force: PythonForce | None
+    options: dict[str, Any]
+
+
+def prepare(
+    system: System,
+    integrator: Integrator,
+    t_span: tuple[float, float],
+    h: float,
+    q: ArrayLike | None,
+    v: ArrayLike | None,
+    tau: Forces | None,
+    save_every: int,
+) -> Prepared:
+    """Check the arguments of `simulate`, and return what its loop needs."""
     steps = number_of_steps(t_span, h)
     save_every = saving_interval(save_every)
     q_start, v_start = initial_state(system, q, v)
@@ -112,36 +189,16 @@ def simulate(
         q=q_start.copy(), v=v_start.copy(), q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every,
     )  # fmt: skip
-    rows = empty_rows(steps, save_every, system.nq, system.nv)
-    rows.t[0], rows.q[0], rows.v[0] = problem.t0, q_start, v_start
-    advance = integrator.prepare(problem)
-    began = time.perf_counter()
-    with ProgressDisplay(*t_span, enabled=progress) as display:
-        taken, written, state = run_chunks(problem, advance, steps, rows, display)
-    wall_time = time.perf_counter() - began
-    error: BaseException | None = None
-    if state == INTERRUPTED:
-        error = KeyboardInterrupt()
-    elif state != 0:
-        error = _explain(system, state, workspace, force, problem, taken)
-    if taken % save_every != 0:
-        # the last state, which is no multiple of save_every
-        rows.t[written] = problem.t0 + taken * problem.h
-        rows.q[written], rows.v[written] = problem.q, problem.v
-        written += 1
     options = {
         "integrator": repr(integrator), "representation": system.representation.name,
         "h": problem.h, "t_span": [float(t) for t in t_span],
-        "save_every": save_every, "steps": steps, "steps_taken": taken,
+        "save_every": save_every, "steps": steps,
         "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
-        "wall_time": wall_time,
     }  # fmt: skip
-    result, error = _result(system, Rows(*(part[:written] for part in rows)), error, options)
-    if error is None or isinstance(error, KeyboardInterrupt):
-        return result
-    error.result = result  # type: ignore[attr-defined]
-    error.add_note("What was computed until then is in this exception's attribute 'result'.")
-    raise error
+    return Prepared(
+        system, integrator, tau, problem, integrator.prepare(problem), steps, workspace, force,
+        options,
+    )  # fmt: skip
 
 
 def _checked(system: System, integrator: Integrator) -> Integrator:
@@ -169,7 +226,7 @@ def _install_forces(system: System, workspace: Workspace, tau: Forces | None) ->
     return None
 
 
-def _explain(
+def explain(
     system: System,
     state: int,
     workspace: Workspace,
@@ -202,7 +259,7 @@ def _result(
 ) -> tuple[Result, BaseException | None]:
     """Return the result, and the first thing that went wrong: energies may fail as well."""
     t, q, v = rows
-    kinetic, potential, failed = _energies(system, rows)
+    kinetic, potential, failed = energies(system, rows)
     error = failed if error is None else error
     for array in (t, q, v, kinetic, potential):
         array.setflags(write=False)  # or the result would copy them
@@ -217,12 +274,12 @@ def _result(
         body_names=system.body_names, joint_names=system.joint_names,
         position_names=system.position_names, velocity_names=system.velocity_names,
         position_units=system.position_units, model=system.model_text, options=options,
-        versions=_versions(), completed=error is None, message=message,
+        versions=versions(), completed=error is None, message=message,
     )  # fmt: skip
     return result, error
 
 
-def _energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | None]:
+def energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | None]:
     """Return the energies of all rows, not a number where a joint fails, and the first failure."""
     try:
         kinetic, potential = system.energies(rows.q, rows.v)
@@ -243,7 +300,7 @@ def _energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | Non
 
 
 @functools.cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     names = ("mbkit", "numpy", "numba")
     versions = {name: importlib.metadata.version(name) for name in names}
     return {"python": platform.python_version(), **versions}
