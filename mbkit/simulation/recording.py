@@ -179,7 +179,7 @@ class Recorder:
         arrays: dict[str, Any] = {"t": rows.t}
         for name in ("q", "v"):
             if name in self.save:
-                arrays[name] = getattr(rows, name).astype(self.dtype)
+                arrays[name] = getattr(rows, name).astype(self.dtype, copy=False)
         if "energies" in self.save:
             kinetic, potential, error = self.energies(rows)
             arrays |= {"kinetic_energy": kinetic, "potential_energy": potential}
