@@ -281,7 +281,7 @@ class RunDirectory:
         """
         path = self.part(number)
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 return {n: file[n] for n in file.files if names is None or n in names}
         except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise ResultFileError(

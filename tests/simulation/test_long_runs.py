@@ -73,9 +73,7 @@ def test_a_run_in_a_directory_is_the_run_in_memory(system, tmp_path):
 
 @pytest.mark.parametrize("every", [1, 3, 1000, 5000])
 @pytest.mark.parametrize("rows", [16, 40, 10**6])
-def test_where_parts_are_cut_changes_no_bit_of_the_file(
-    system, tmp_path, monkeypatch, every, rows
-):
+def test_where_parts_are_cut_changes_no_bit_of_the_file(system, tmp_path, monkeypatch, every, rows):
     """Full buffers, or one part for all; the last row is there once."""
     simulate(system, tmp_path / "whole", save_every=every)
     monkeypatch.setattr(recording, "PART_SIZE", 8 * (1 + system.nq + system.nv) * rows)
@@ -139,7 +137,7 @@ def test_a_motion_without_bounds_ends_a_run_with_what_was_finite(tmp_path):
     body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1e-3, radius=0.1)))
     mech.add_joint(mb.PrismaticJoint("rail"), mech.world, body)
     slider = mech.assemble()
-    with pytest.raises(mb.NotFiniteError, match="step 1: .* joint 'rail'") as caught:
+    with pytest.raises(mb.NotFiniteError, match=r"step 1: .* joint 'rail'") as caught:
         mb.simulate(slider, (0.0, 1.0), 0.1, tau=[1e307], output=tmp_path / "run")
     assert caught.value.result.t.size == 1
     with pytest.raises(mb.NotFiniteError, match="step 1"):
@@ -277,7 +275,8 @@ import mbkit as mb
 from benchmarks.kills import double_pendulum
 
 def largest():
-    (line,) = [x for x in pathlib.Path("/proc/self/status").read_text().splitlines() if "VmHWM" in x]
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    (line,) = [each for each in lines if "VmHWM" in each]
     return int(line.split()[1]) / 1024
 
 def simulate(steps, name):
