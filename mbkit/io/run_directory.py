@@ -177,6 +177,8 @@ class RunDirectory:
         ResultFileError
             If they are not there.
         """
+        if not hasattr(os, "posix_fallocate"):  # go without
+            return
         try:
             handle = os.open(self.path / _RESERVE, os.O_RDWR | os.O_CREAT, 0o666)
             try:

@@ -176,7 +176,8 @@ class _Walk:
             return f"{type(value).__name__} {value!r}"
         if isinstance(value, np.ndarray | np.generic) and not np.asarray(value).dtype.hasobject:
             array = np.asarray(value)
-            return f"array {array.dtype} {array.shape} {array.tobytes().hex()}"
+            content = hashlib.sha256(array.tobytes()).hexdigest()
+            return f"array {array.dtype} {array.shape} {content}"
         if isinstance(value, types.ModuleType):
             return f"module {value.__name__}"
         if isinstance(value, System):

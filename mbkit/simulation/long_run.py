@@ -53,10 +53,11 @@ def begin(
         try:
             directory.write_model(run.system.model_text)
             recorder.begin()
-            if recorder.error is not None:
-                raise recorder.error
             directory.write_manifest(manifest)
-        except OSError as error:
+        except BaseException as error:
+            directory.release()
+            if not isinstance(error, OSError):
+                raise
             raise ResultFileError(
                 f"Run directory '{directory.path}' cannot be written: {error.strerror or error}; "
                 "nothing was computed."

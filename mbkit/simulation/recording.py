@@ -92,6 +92,8 @@ class Recorder:
         state = self._state()
         self._put(0, 0, state)
         self._write(_Reached(0, 1, 0, 0, state, None))
+        if self.error is not None:  # of the energies
+            raise self.error
 
     def record(self, step: int, part: int, display: ProgressDisplay) -> tuple[int, int]:
         """Take the steps from `step` on; the next part gets the number `part`.

@@ -20,6 +20,8 @@ from tests.simulation.long_runs import (
     simulate,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def system():

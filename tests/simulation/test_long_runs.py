@@ -24,6 +24,8 @@ from tests.simulation.long_runs import (
     start,
 )
 
+pytestmark = pytest.mark.slow
+
 recording = importlib.import_module("mbkit.simulation.recording")
 
 
@@ -255,7 +257,6 @@ def test_signals_are_noted_between_chunks(system, tmp_path):
 KILLS = os.path.join(os.path.dirname(__file__), "..", "..", "benchmarks", "kills.py")
 
 
-@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("force", [(), ("--force",)], ids=["compiled", "force in Python"])
 def test_kills_at_random_moments_lose_nothing(force):
@@ -290,7 +291,6 @@ print(largest() - before)
 """
 
 
-@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux's /proc")
 def test_memory_stays_flat(tmp_path):

@@ -18,6 +18,8 @@ from mbkit.cli.main import main
 from mbkit.io.run_directory import RunDirectory
 from tests.simulation.long_runs import assert_same, ball_and_hinge, simulate
 
+pytestmark = pytest.mark.slow
+
 recording = importlib.import_module("mbkit.simulation.recording")
 
 
@@ -219,7 +221,6 @@ except mb.ResultFileError as error:
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root to mount")
 def test_a_real_full_disk(system, tmp_path):
     """A file system of 12 MiB, in memory."""
