@@ -23,11 +23,20 @@ _JOINTS: dict[str, Any] = {
 REACH = 3
 
 
-def benchmark_tree(count: int, kinds: Sequence[str], seed: int = 0) -> mb.Mechanism:
+def benchmark_tree(
+    count: int,
+    kinds: Sequence[str],
+    seed: int = 0,
+    *,
+    reach: int = REACH,
+    misaligned: bool = False,
+    place: Sequence[float] = (0.0, 0.0, 0.0),
+) -> mb.Mechanism:
     """Return a tree with random branches, frames and inertias.
 
     Each body's frame is its joint's, with z along the axis: the form that is fastest in Pinocchio
-    and MuJoCo too. (In mbkit any other form costs the same.)
+    and MuJoCo too. (In mbkit any other form costs the same, unless the recursions are told to run
+    in it.)
 
     Parameters
     ----------
@@ -37,6 +46,12 @@ def benchmark_tree(count: int, kinds: Sequence[str], seed: int = 0) -> mb.Mechan
         Kinds of joints, in turn.
     seed : int
         Of the random numbers.
+    reach : int
+        A parent is one of this many bodies before; 1 makes a chain.
+    misaligned : bool
+        Whether bodies have any frames instead.
+    place : sequence of 3 floats
+        Where the tree stands in the world. [m]
 
     Returns
     -------
@@ -47,8 +62,13 @@ def benchmark_tree(count: int, kinds: Sequence[str], seed: int = 0) -> mb.Mechan
     mech = mb.Mechanism(f"{'mixed' if len(kinds) > 1 else kinds[0]} tree of {count}")
     bodies = [mech.world]
     for i in range(count):
-        parent = bodies[rng.integers(max(0, i + 1 - REACH), i + 1)]
+        parent = bodies[rng.integers(max(0, i + 1 - reach), i + 1)]
         bodies.append(mech.add_body(mb.Body(f"body{i}", inertia=random_inertia(rng))))
         joint = _JOINTS[kinds[i % len(kinds)]](f"joint{i}")
-        mech.add_joint(joint, parent, bodies[-1], frames=(random_pose(rng, 0.3), np.eye(4)))
+        S_pred, S_succ = random_pose(rng, 0.3), np.eye(4)
+        if misaligned:
+            S_succ = random_pose(rng, 0.3)
+        if parent is mech.world:
+            S_pred[:3, 3] += place
+        mech.add_joint(joint, parent, bodies[-1], frames=(S_pred, S_succ))
     return mech

@@ -28,6 +28,8 @@ class Row:
         What the value must not exceed.
     unit : str
         Of the value: "" for a ratio, or "s".
+    extra : sequence of str
+        Cells of the table's further columns.
     """
 
     what: str
@@ -36,6 +38,7 @@ class Row:
     value: float | None = None
     bar: float | None = None
     unit: str = ""
+    extra: Sequence[str] = ()
 
     @property
     def met(self) -> bool | None:
@@ -47,6 +50,7 @@ class Row:
         verdict = {None: "", True: "met", False: "MISSED"}[self.met]
         return [
             self.what,
+            *self.extra,
             _time(self.mbkit),
             _time(self.peer),
             "" if self.value is None else f"{self.value:.2f}{self.unit and ' ' + self.unit}",
@@ -67,20 +71,22 @@ class Table:
         The lines.
     peer : str
         Name of the other program, "" if there is none.
+    extra : sequence of str
+        Heads of further columns, which follow the first.
     """
 
     title: str
     rows: Sequence[Row]
     peer: str = ""
+    extra: Sequence[str] = ()
 
     def markdown(self) -> str:
         """Return the table as markdown that reads well as plain text too."""
-        head = ["", "mbkit", self.peer, "ratio" if self.peer else "measured", "bar", ""]
+        ratio = "ratio" if self.peer else "measured"
+        head = ["", *self.extra, "mbkit", self.peer, ratio, "bar", ""]
         lines = [head, *(row.cells() for row in self.rows)]
-        if not self.peer:
-            lines = [line[:2] + line[3:] for line in lines]
-        if not any(row.mbkit for row in self.rows):
-            lines = [line[:1] + line[2:] for line in lines]
+        kept = [0, *(k for k in range(1, len(head)) if any(line[k] for line in lines[1:]))]
+        lines = [[line[k] for k in kept] for line in lines]
         widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
         made = [
             "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
@@ -93,7 +99,7 @@ class Table:
 def _time(seconds: float | None) -> str:
     if seconds is None:
         return ""
-    for factor, unit in ((1e6, "us"), (1e3, "ms"), (1.0, "s")):
+    for factor, unit in ((1e9, "ns"), (1e6, "us"), (1e3, "ms"), (1.0, "s")):
         if seconds * factor < 1e3 or unit == "s":
             return f"{seconds * factor:.3g} {unit}"
     raise AssertionError("unreachable")

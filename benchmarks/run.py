@@ -1,6 +1,6 @@
 """Measure mbkit against Pinocchio and MuJoCo.
 
-    python benchmarks/run.py                  everything, two minutes
+    python benchmarks/run.py                  everything, some minutes
     python benchmarks/run.py dynamics large   only these parts
 
 Prints tables in markdown, with what each number must not exceed, and writes them with the machine
@@ -16,8 +16,11 @@ from collections.abc import Callable
 
 import attrs
 
+from benchmarks.batches import batches
 from benchmarks.dynamics import against_pinocchio, large_trees
 from benchmarks.inverse_kinematics import inverse_kinematics
+from benchmarks.operations import operations
+from benchmarks.precision import precision
 from benchmarks.report import Table, machine
 from benchmarks.simulations import against_mujoco
 from benchmarks.starting import starting
@@ -25,6 +28,9 @@ from benchmarks.starting import starting
 PARTS: dict[str, Callable[[], list[Table]]] = {
     "dynamics": against_pinocchio,
     "large": lambda: [large_trees()],
+    "batches": batches,
+    "operations": operations,
+    "precision": lambda: [precision()],
     "simulation": lambda: [against_mujoco()],
     "inverse": lambda: [inverse_kinematics()],
     "starting": lambda: [starting()],

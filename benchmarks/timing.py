@@ -39,7 +39,10 @@ class Timings:
 
 
 def interleaved(
-    functions: Mapping[str, Callable[[], Any]], rounds: int = ROUNDS, seconds: float = SECONDS
+    functions: Mapping[str, Callable[[], Any]],
+    rounds: int = ROUNDS,
+    seconds: float = SECONDS,
+    pause: float = 0.0,
 ) -> Timings:
     """Measure functions in turn, round by round, each in a loop that lasts about `seconds`.
 
@@ -51,6 +54,9 @@ def interleaved(
         How often each is measured.
     seconds : float
         How long a loop lasts; a function that takes longer is called once. [s]
+    pause : float
+        Before each loop, for what the one before may have left running: threads of OpenMP keep
+        turning for milliseconds. [s]
 
     Returns
     -------
@@ -67,6 +73,9 @@ def interleaved(
     try:
         for _ in range(rounds):
             for name, function in functions.items():
+                if pause:
+                    time.sleep(pause)
+                    function()
                 found[name].append(_loop(function, counts[name]))
     finally:
         gc.enable()

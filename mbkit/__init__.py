@@ -10,6 +10,7 @@ from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 # Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
 from mbkit.errors import DuplicateNameError as DuplicateNameError
+from mbkit.errors import ForceError as ForceError
 from mbkit.errors import GeometryError as GeometryError
 from mbkit.errors import InertiaError as InertiaError
 from mbkit.errors import JointError as JointError
@@ -19,12 +20,26 @@ from mbkit.errors import ModelFileError as ModelFileError
 from mbkit.errors import ModelFileWarning as ModelFileWarning
 from mbkit.errors import NameUnknownError as NameUnknownError
 from mbkit.errors import NotFiniteError as NotFiniteError
+from mbkit.errors import ParameterError as ParameterError
 from mbkit.errors import QuantityError as QuantityError
 from mbkit.errors import ResultFileError as ResultFileError
 from mbkit.errors import ShapeError as ShapeError
 from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
 from mbkit.errors import TopologyError as TopologyError
 from mbkit.errors import UsageError as UsageError
+
+# Forces
+from mbkit.forces import BodyWrench as BodyWrench
+from mbkit.forces import Bushing as Bushing
+from mbkit.forces import Drag as Drag
+from mbkit.forces import DryFriction as DryFriction
+from mbkit.forces import Force as Force
+from mbkit.forces import JointDamper as JointDamper
+from mbkit.forces import JointEffort as JointEffort
+from mbkit.forces import JointSpring as JointSpring
+from mbkit.forces import LimitStop as LimitStop
+from mbkit.forces import SpringDamper as SpringDamper
+from mbkit.forces import UniformField as UniformField
 
 # Simulation: integrators, runs, results
 from mbkit.integrators import Integrator as Integrator

@@ -1,17 +1,19 @@
 """Everything mbkit raises: one tree under `MbkitError`, each child also the fitting built-in.
 
-Also what the messages of all packages share: suggestions, and which names are possible.
+Also what the messages of all packages share: suggestions, lists of names, text of files, and which
+names are possible.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 __all__ = [
     "ConfigurationError",
     "DuplicateNameError",
+    "ForceError",
     "GeometryError",
     "InertiaError",
     "JointError",
@@ -28,6 +30,8 @@ __all__ = [
     "TopologyError",
     "UsageError",
     "check_name",
+    "listed",
+    "printable",
     "suggestion",
 ]
 
@@ -46,6 +50,10 @@ class MbkitError(Exception):
 
 class ModelError(MbkitError, ValueError):
     """A mechanism, or a part of one, that cannot be."""
+
+
+class ParameterError(ModelError, ValueError):
+    """A value that a parameter of a system cannot have."""
 
 
 class NameUnknownError(ModelError, KeyError):
@@ -81,6 +89,10 @@ class ConfigurationError(MbkitError, ValueError):
 
 class JointError(MbkitError, RuntimeError):
     """A joint whose functions failed, or do not keep the contract of `mbkit.Joint`."""
+
+
+class ForceError(MbkitError, RuntimeError):
+    """A force whose functions failed, or do not keep the contract of `mbkit.Force`."""
 
 
 class SingularMassMatrixError(MbkitError, ArithmeticError):
@@ -181,9 +193,62 @@ def suggestion(name: object, known: Iterable[str]) -> str:
         return f"did you mean {close[0]!r}?"
     if not names:
         return "there are none."
-    shown = ", ".join(repr(each) for each in names[:_SHOWN])
-    more = len(names) - _SHOWN
-    return f"known are {shown} and {more} more." if more > 0 else f"known are {shown}."
+    return f"known are {listed(names)}."
+
+
+def listed(names: Iterable[Any], form: Callable[[Any], str] = repr) -> str:
+    """Return names for a message, of many the first twelve.
+
+    Parameters
+    ----------
+    names : iterable
+        What is listed.
+    form : callable
+        How one of them is written.
+
+    Returns
+    -------
+    str
+        Separated by commas.
+
+    Examples
+    --------
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    >>> listed(range(14), str)
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more'
+    """
+    every = list(names)
+    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    return ", ".join(form(each) for each in every[:_SHOWN]) + more
+
+
+def printable(text: object) -> str:
+    r"""Return text of a file, or the name of one, such that a terminal shows it and obeys nothing.
+
+    Parameters
+    ----------
+    text : object
+        Text, or what has a text, such as a path.
+
+    Returns
+    -------
+    str
+        One line, with escapes such as ``\x1b`` for control characters, marks of direction and all
+        else that is not printable.
+
+    Examples
+    --------
+    >>> print(printable("red \x1b[31m, turned \u202e"))
+    red \x1b[31m, turned \u202e
+    """
+    string = str(text)
+    if string.isprintable():
+        return string
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
+        for each in string
+    )
 
 
 _LONGEST_NAME = 200  # characters of a name that gets a guess

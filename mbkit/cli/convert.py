@@ -8,7 +8,7 @@ import click
 
 from mbkit.cli.files import TARGET, check_target
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option, told
-from mbkit.errors import UsageError
+from mbkit.errors import UsageError, printable
 
 _FORMATS = (".toml", ".urdf")
 
@@ -41,4 +41,5 @@ def convert(
 
     mechanism = load(model, floating=floating, mimic=mimic)
     told(lambda: mb.save_model(mechanism, output))
-    click.echo(f"Wrote {output}: {len(mechanism.bodies)} bodies, {len(mechanism.joints)} joints.")
+    counts = f"{len(mechanism.bodies)} bodies, {len(mechanism.joints)} joints"
+    click.echo(f"Wrote {printable(output)}: {counts}.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mbkit.errors import MbkitError, UsageError
+from mbkit.errors import MbkitError, UsageError, printable
 
 
 class ErrorsAsMessages(click.Group):
@@ -25,10 +25,18 @@ class ErrorsAsMessages(click.Group):
             if ctx.params.get("debug"):
                 raise
             if isinstance(error, UsageError):
-                raise click.UsageError(str(error)) from error
+                raise click.UsageError(_lines(error)) from error
             if isinstance(error, MemoryError):
                 raise click.ClickException(_of_memory(error)) from error
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(_lines(error)) from error
+        except click.ClickException as error:
+            error.message = _lines(error.message)  # type: ignore[misc]  # final for typing alone
+            raise
+
+
+def _lines(message: object) -> str:
+    """Return a message for a terminal, its lines kept: names of files may hold escapes."""
+    return "\n".join(map(printable, str(message).split("\n")))
 
 
 def _of_memory(error: MemoryError) -> str:

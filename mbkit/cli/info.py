@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 import click
 
 from mbkit.cli.models import MODEL, floating_option, load
+from mbkit.errors import listed
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from rich.console import Console
     from rich.tree import Tree
 
-    from mbkit.model import Mechanism
+    from mbkit.io.urdf import Urdf
+    from mbkit.model import Connection, Mechanism
     from mbkit.topology import Topology
-
-
-_SHOWN = 12  # names in a note
 
 
 @click.command(short_help="Show what is in a model file.")
@@ -37,12 +38,18 @@ def info(model: pathlib.Path, floating: bool) -> None:
     """
     import mbkit as mb
 
-    mechanism = load(model, floating=floating, mimic="independent")
+    is_urdf = model.suffix.lower() == ".urdf"
+    urdf = mb.read_urdf(model) if is_urdf else None
+    if urdf is None:
+        mechanism = load(model, floating=floating, mimic="refuse")
+    else:
+        root = mb.FreeJoint("root_joint") if floating else None
+        mechanism = urdf.mechanism(root_joint=root, mimic="independent")
     console = _console()
     _show_summary(console, mechanism)
     _show_bodies(console, mechanism)
     _show_joints(console, mechanism)
-    warnings = []
+    warnings = [] if urdf is None else _warnings_of_file(urdf)
     try:
         topology = mechanism.topology()
     except mb.TopologyError as error:
@@ -52,9 +59,8 @@ def info(model: pathlib.Path, floating: bool) -> None:
         console.print(_tree(mechanism, topology))
         warnings += _warnings(mechanism, topology)
     _note_massless(console, mechanism)
-    if model.suffix.lower() == ".urdf":
-        for note in mb.read_urdf(model).notes:
-            console.print(f"Note: {note}", markup=False)
+    for note in () if urdf is None else urdf.notes:
+        console.print(f"Note: {note}", markup=False)
     for warning in warnings:
         console.print(f"Warning: {warning}", style="yellow", markup=False)
 
@@ -99,12 +105,44 @@ def _show_joints(console: Console, mechanism: Mechanism) -> None:
     table = Table("joint", "type", "predecessor", "successor", title="Joints", title_justify="left")
     table.add_column("positions", justify="right")
     table.add_column("velocities", justify="right")
+    data = {name: _data(connection) for name, connection in mechanism.joints.items()}
+    columns = [k for k in (0, 1) if any(texts[k] for texts in data.values())]
+    for k in columns:
+        table.add_column(("limits", "friction")[k])
     for name, connection in mechanism.joints.items():
         joint = connection.joint
         texts = (name, type(joint).__name__, connection.predecessor, connection.successor)
         counts = (joint.num_positions, joint.num_velocities)
-        table.add_row(*map(Text, texts), *map(str, counts))
+        rest = [data[name][k] for k in columns]
+        table.add_row(*map(Text, texts), *map(str, counts), *map(Text, rest))
     console.print(table)
+
+
+def _data(connection: Connection) -> tuple[str, str]:
+    """Return limits and friction of a joint as texts, empty where there are none."""
+    import numpy as np
+
+    limits, friction = connection.limits, connection.friction
+    parts = []
+    if np.isfinite(limits.lower).any() or np.isfinite(limits.upper).any():
+        parts.append(f"{_numbers(limits.lower)} to {_numbers(limits.upper)}")
+    parts += [
+        f"{name} {_numbers(value)}"
+        for name, value in (("velocity", limits.velocity), ("effort", limits.effort))
+        if np.isfinite(value).any()
+    ]
+    rubbing = [
+        f"{name} {_numbers(value)}"
+        for name, value in (("damping", friction.damping), ("dry", friction.friction))
+        if value.any()
+    ]
+    return ", ".join(parts), ", ".join(rubbing)
+
+
+def _numbers(values: npt.NDArray[np.float64]) -> str:
+    if values.ndim == 0:
+        return f"{float(values):.6g}"
+    return f"({', '.join(f'{value:.6g}' for value in values.tolist())})"
 
 
 def _show_mobility(console: Console, topology: Topology) -> None:
@@ -136,12 +174,24 @@ def _tree(mechanism: Mechanism, topology: Topology) -> Tree:
     return branches[0]
 
 
+def _warnings_of_file(urdf: Urdf) -> list[str]:
+    from mbkit.io.urdf.reader import warning_of
+
+    warnings = [warning] if (warning := warning_of(urdf, are_loose=False)) else []
+    if urdf.coupled:
+        warnings.append(
+            f"Joints are coupled by <mimic>, which is not supported yet: {listed(urdf.coupled)}; "
+            "simulate and convert need --mimic independent, by which they move on their own."
+        )
+    return warnings
+
+
 def _warnings(mechanism: Mechanism, topology: Topology) -> list[str]:
     from mbkit.errors import InertiaError
     from mbkit.model import check_inertias
 
     if topology.loop_joints:
-        closing = ", ".join(f"'{name}'" for name in topology.loop_joints)
+        closing = listed(topology.loop_joints)
         return [f"The mechanism has closed loops, closed by {closing}; it cannot be simulated yet."]
     try:
         check_inertias(mechanism, topology)
@@ -154,6 +204,4 @@ def _note_massless(console: Console, mechanism: Mechanism) -> None:
     """Name the bodies without mass: legal, but perhaps forgotten."""
     massless = [body.name for body in mechanism.bodies.values() if body.inertia.mass == 0.0]
     if massless:
-        names = ", ".join(f"'{name}'" for name in massless[:_SHOWN])
-        more = f" and {len(massless) - _SHOWN} more" if len(massless) > _SHOWN else ""
-        console.print(f"Note: without mass of their own: {names}{more}.", markup=False)
+        console.print(f"Note: without mass of their own: {listed(massless)}.", markup=False)

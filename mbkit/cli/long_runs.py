@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mbkit.cli.compiling import compiling_announced
+from mbkit.errors import printable
 
 if TYPE_CHECKING:
     from mbkit.results import Result
@@ -107,7 +108,7 @@ def go_on(directory: pathlib.Path, *, other_versions: bool) -> None:
 
     place = RunDirectory(directory)
     if place.result.is_file() and mb.load_result(directory).completed:
-        click.echo(f"The run in {directory} was completed already.")
+        click.echo(f"The run in {printable(directory)} was completed already.")
     with compiling_announced():
         run = mb.resume(directory, other_versions=other_versions)
     tell_directory(run, directory)
@@ -116,7 +117,7 @@ def go_on(directory: pathlib.Path, *, other_versions: bool) -> None:
 def tell_directory(run: Result, directory: pathlib.Path) -> None:
     """Say what a run in a directory has become; an error unless it is completed."""
     tell(run)
-    click.echo(f"Wrote {directory / 'result.nc'}: {run.t.size} instants.")
+    click.echo(f"Wrote {printable(directory / 'result.nc')}: {run.t.size} instants.")
     if not run.completed:
         raise click.ClickException(run.message)
 

@@ -60,8 +60,9 @@ def load(path: pathlib.Path, *, floating: bool, mimic: str) -> Mechanism:
     import mbkit as mb
 
     if path.suffix.lower() != ".urdf":
-        if floating:
-            raise click.UsageError(f"--floating is for URDF files, and '{path}' is none.")
+        for option, given in (("--floating", floating), ("--mimic", mimic != "refuse")):
+            if given:
+                raise click.UsageError(f"{option} is for URDF files, and '{path}' is none.")
         return mb.load_model(path)
     root = mb.FreeJoint("root_joint") if floating else None
     mechanism: Mechanism = told(lambda: mb.load_urdf(path, root_joint=root, mimic=mimic))
@@ -70,12 +71,12 @@ def load(path: pathlib.Path, *, floating: bool, mimic: str) -> Mechanism:
 
 def told(action: Callable[[], Any]) -> Any:
     """Return what `action` returns; tell its warnings on stderr, as lines."""
-    from mbkit.errors import ModelFileWarning
+    from mbkit.errors import ModelFileWarning, printable
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelFileWarning)
         result = action()
     for warning in caught:
         if issubclass(warning.category, ModelFileWarning):
-            click.echo(f"Warning: {warning.message}", err=True)
+            click.echo(f"Warning: {printable(warning.message)}", err=True)
     return result

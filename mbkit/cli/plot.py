@@ -7,6 +7,7 @@ import pathlib
 import click
 
 from mbkit.cli.files import TARGET, check_target
+from mbkit.errors import printable
 
 
 @click.command(short_help="Draw a result file or run directory.")
@@ -32,4 +33,4 @@ def plot(run: pathlib.Path, output: pathlib.Path | None, force: bool) -> None:
     from mbkit.io.netcdf import load_result
 
     load_result(run).plot(output)
-    click.echo(f"Wrote {output}.")
+    click.echo(f"Wrote {printable(output)}.")

@@ -21,7 +21,7 @@ from mbkit.cli.long_runs import (
     tell_directory,
 )
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
-from mbkit.errors import ResultFileError, UsageError, suggestion
+from mbkit.errors import ResultFileError, UsageError, printable, suggestion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -196,7 +196,7 @@ def _keep(run: Result, output: pathlib.Path) -> None:
     """Write the result, complete or not, and say what it is."""
     _save(run, output)
     tell(run)
-    click.echo(f"Wrote {output}: {run.t.size} instants.")
+    click.echo(f"Wrote {printable(output)}: {run.t.size} instants.")
 
 
 def _save(run: Result, output: pathlib.Path) -> None:

@@ -11,7 +11,7 @@ from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from mbkit.model import Mechanism
+    from mbkit.model.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["BODY_FRAMES", "frames_in_joints", "set_seat"]
@@ -22,7 +22,7 @@ BODY_FRAMES = ("user", "joint", "com", "world")
 
 def frames_in_joints(
     choice: str,
-    mechanism: Mechanism,
+    parts: Parts,
     topology: Topology,
     seats: Mapping[str, tuple[int, FloatArray]],
     inertias: Sequence[SpatialInertia],
@@ -33,7 +33,7 @@ def frames_in_joints(
     ----------
     choice : str
         "user", "com" or "world"; see `mbkit.RelativeCoordinates`.
-    mechanism : Mechanism
+    parts : Parts
         Bodies and joints.
     topology : Topology
         Its tree.
@@ -55,7 +55,7 @@ def frames_in_joints(
     in multibody dynamics", Multibody Syst. Dyn. 42), section 4.4.
     """
     frames = [np.eye(4) for _ in inertias]
-    poses = _reference_poses(mechanism, topology) if choice == "world" else {}
+    poses = _reference_poses(parts, topology) if choice == "world" else {}
     # regular numbering: of the bodies that share a row, the one on the joint comes first
     for name in reversed(topology.bodies[1:]):
         row, U = seats[name]
@@ -71,7 +71,7 @@ def frames_in_joints(
     return frames
 
 
-def _reference_poses(mechanism: Mechanism, topology: Topology) -> dict[str, FloatArray]:
+def _reference_poses(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
     """Return where each body stands in the world with all joints neutral."""
     poses: dict[str, FloatArray] = {"world": np.eye(4)}
     for child, parent, name, is_reversed in zip(
@@ -81,7 +81,7 @@ def _reference_poses(mechanism: Mechanism, topology: Topology) -> dict[str, Floa
         topology.reversed[1:],
         strict=True,
     ):
-        edge = mechanism.joints[name]
+        edge = parts.joints[name]
         T = np.asarray(edge.joint.pose(edge.joint.neutral()), dtype=np.float64)
         C = edge.S_pred @ T @ inverse(edge.S_succ)
         poses[child] = poses[topology.bodies[parent]] @ (inverse(C) if is_reversed else C)

@@ -5,22 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, final
 
 import attrs
-import numpy as np
 
+from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.body_frames import BODY_FRAMES
-from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import TopologyError, UsageError
 from mbkit.representations import BodyFixed, Representation
 from mbkit.systems import System
-from mbkit.systems.arguments import Arguments
-from mbkit.systems.body_tree import BodyTree
-from mbkit.systems.evaluator import Evaluator
-from mbkit.systems.kinematics import Floats
 
 if TYPE_CHECKING:
-    from mbkit.joints import Joint
     from mbkit.model import Mechanism
-    from mbkit.systems.arrays import SystemArrays
     from mbkit.topology import Topology
 
 __all__ = ["RelativeCoordinates"]
@@ -105,40 +98,14 @@ class RelativeCoordinates:
             If a motion at the end of a branch has no inertia.
         """
         from mbkit.model import check_inertias
+        from mbkit.model.parts import Parts
 
         topology = mechanism.topology()
         _refuse_loops(mechanism, topology)
         check_inertias(mechanism, topology)
-        joints = {name: edge.joint for name, edge in mechanism.joints.items()}
-        positions = _slices({name: joint.num_positions for name, joint in joints.items()})
-        velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
-        arrays = assemble_rows(mechanism, topology, positions, velocities, self.body_frames)
-        nq = sum(joint.num_positions for joint in joints.values())
-        nv = sum(joint.num_velocities for joint in joints.values())
-        return System(
-            name=mechanism.name,
-            representation=self.representation,
-            body_names=("world", *mechanism.bodies),
-            joint_names=tuple(joints),
-            position_names=_names(positions),
-            velocity_names=_names(velocities),
-            position_units=tuple(
-                unit for joint in joints.values() for unit in joint.position_units
-            ),
-            mass=float(sum(body.inertia.mass for body in mechanism.bodies.values())),
-            gravity=mechanism.gravity,
-            **_limits(mechanism),
-            model_text=mechanism.to_toml(),
-            reference=_reference(tuple(joints.values())),
-            position_slices=positions,
-            velocity_slices=velocities,
-            tree=_tree(mechanism, topology, velocities, arrays),
-            evaluator=Evaluator(
-                arrays,
-                self.representation,
-                Arguments(nq, nv, len(mechanism.bodies)),
-            ),
-        )
+        return Assembly(
+            Parts.of(mechanism), topology, self.representation, self.body_frames
+        ).system()
 
 
 def _refuse_loops(mechanism: Mechanism, topology: Topology) -> None:
@@ -148,54 +115,3 @@ def _refuse_loops(mechanism: Mechanism, topology: Topology) -> None:
             f"Mechanism '{mechanism.name}' has closed loops; relative coordinates need a tree. "
             f"Joints that close a loop: {closing}. Remove or cut them."
         )
-
-
-def _tree(
-    mechanism: Mechanism, topology: Topology, velocities: dict[str, slice], arrays: SystemArrays
-) -> BodyTree:
-    """Return who hangs on whom, the bodies in the order in which they were added."""
-    edges = {
-        child: (topology.bodies[parent], joint)
-        for child, parent, joint in zip(
-            topology.bodies[1:], topology.parent[1:], topology.joint_of_body[1:], strict=True
-        )
-    }
-    return BodyTree.of({body: edges[body] for body in mechanism.bodies}, velocities, arrays)
-
-
-def _limits(mechanism: Mechanism) -> dict[str, Floats]:
-    """Return the limits of all joints, one row an entry of q or v."""
-    edges = mechanism.joints.values()
-    limits = {
-        "position_limits": [np.zeros((0, 2)), *(e.limits.of_positions(e.joint) for e in edges)],
-        "velocity_limits": [np.zeros(0), *(e.limits.of_velocities(e.joint) for e in edges)],
-        "effort_limits": [np.zeros(0), *(e.limits.of_efforts(e.joint) for e in edges)],
-    }
-    arrays = {key: np.concatenate(rows) for key, rows in limits.items()}
-    for array in arrays.values():
-        array.flags.writeable = False
-    return arrays
-
-
-def _slices(counts: dict[str, int]) -> dict[str, slice]:
-    """Return where each joint's entries stand, in the order of the joints."""
-    slices = {}
-    start = 0
-    for name, count in counts.items():
-        slices[name] = slice(start, start + count)
-        start += count
-    return slices
-
-
-def _names(slices: dict[str, slice]) -> tuple[str, ...]:
-    names: list[str] = []
-    for name, entries in slices.items():
-        count = entries.stop - entries.start
-        names += [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
-    return tuple(names)
-
-
-def _reference(joints: tuple[Joint, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    reference = np.concatenate([np.zeros(0), *(joint.neutral() for joint in joints)])
-    reference.flags.writeable = False
-    return reference

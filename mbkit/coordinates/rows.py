@@ -12,14 +12,14 @@ from mbkit.systems.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
-    from mbkit.model import Mechanism
+    from mbkit.model.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["assemble_rows"]
 
 
 def assemble_rows(
-    mechanism: Mechanism,
+    parts: Parts,
     topology: Topology,
     positions: dict[str, slice],
     velocities: dict[str, slice],
@@ -36,7 +36,7 @@ def assemble_rows(
 
     Parameters
     ----------
-    mechanism : Mechanism
+    parts : Parts
         Bodies and joints.
     topology : Topology
         A tree in regular numbering.
@@ -52,7 +52,7 @@ def assemble_rows(
     """
     from mbkit.kernels import layout
 
-    moving = [name for name in topology.joint_of_body[1:] if _joint(mechanism, name).num_velocities]
+    moving = [name for name in topology.joint_of_body[1:] if _joint(parts, name).num_velocities]
     bodies = np.zeros(len(moving) + 1, layout.BODY)
     seats: dict[str, tuple[int, Any]] = {"world": (0, np.eye(4))}
     inertias = [SpatialInertia.zero() for _ in bodies]
@@ -65,7 +65,7 @@ def assemble_rows(
         topology.reversed[1:],
         strict=True,
     ):
-        edge = mechanism.joints[name]
+        edge = parts.joints[name]
         joint = edge.joint
         carrier, seat = seats[topology.bodies[parent]]
         near, far = (edge.S_succ, edge.S_pred) if is_reversed else (edge.S_pred, edge.S_succ)
@@ -86,27 +86,27 @@ def assemble_rows(
             seats[child] = len(joints), inverse(far @ K)
             joints.append(joint)
         index, pose = seats[child]
-        inertias[index] = inertias[index] + mechanism.bodies[child].inertia.transformed(pose)
+        inertias[index] = inertias[index] + parts.bodies[child].inertia.transformed(pose)
     if body_frames != "joint":
-        chosen = frames_in_joints(body_frames, mechanism, topology, seats, inertias)
+        chosen = frames_in_joints(body_frames, parts, topology, seats, inertias)
         owners += _move_rows(bodies, chosen)
         inertias = [each.transformed(inverse(B)) for each, B in zip(inertias, chosen, strict=True)]
         seats = {name: (i, inverse(chosen[i]) @ pose) for name, (i, pose) in seats.items()}
     for row, inertia in zip(bodies, inertias, strict=True):
         _set_inertia(row, inertia)
-    _set_totals(bodies[0], mechanism, positions, velocities)
+    _set_totals(bodies[0], parts, positions, velocities)
     velocity_of_column = _set_columns(bodies)
     return SystemArrays(
         bodies=_frozen(bodies),
-        frames=_frozen(_frames(mechanism, seats)),
+        frames=_frozen(_frames(parts, seats)),
         velocity_of_column=_frozen(velocity_of_column),
         joints=tuple(joints),
         owners=tuple(owners),
     )
 
 
-def _joint(mechanism: Mechanism, name: str) -> Joint:
-    return mechanism.joints[name].joint
+def _joint(parts: Parts, name: str) -> Joint:
+    return parts.joints[name].joint
 
 
 def _place(row: Any, C: Any) -> None:
@@ -146,9 +146,9 @@ def _set_inertia(row: Any, inertia: SpatialInertia) -> None:
 
 
 def _set_totals(
-    world: Any, mechanism: Mechanism, positions: dict[str, slice], velocities: dict[str, slice]
+    world: Any, parts: Parts, positions: dict[str, slice], velocities: dict[str, slice]
 ) -> None:
-    world["gravity"] = mechanism.gravity
+    world["gravity"] = parts.gravity
     world["num_positions"] = max((entries.stop for entries in positions.values()), default=0)
     world["num_velocities"] = max((entries.stop for entries in velocities.values()), default=0)
 
@@ -165,11 +165,11 @@ def _set_columns(bodies: Any) -> Any:
     return np.concatenate([np.zeros(0, dtype=np.int64), *velocities])
 
 
-def _frames(mechanism: Mechanism, seats: dict[str, tuple[int, Any]]) -> Any:
+def _frames(parts: Parts, seats: dict[str, tuple[int, Any]]) -> Any:
     from mbkit.kernels import layout
 
-    frames = np.zeros(len(mechanism.bodies) + 1, layout.FRAME)
-    for frame, name in zip(frames, ("world", *mechanism.bodies), strict=True):
+    frames = np.zeros(len(parts.bodies) + 1, layout.FRAME)
+    for frame, name in zip(frames, ("world", *parts.bodies), strict=True):
         frame["row"], pose = seats[name]
         _place(frame, pose)
     return frames

@@ -12,11 +12,12 @@ __all__ = ["Advance", "Integrator", "Problem", "Rows"]
 
 
 class Rows(NamedTuple):
-    """Where saved states go: t (k,), q (k, nq), v (k, nv)."""
+    """Where saved states go: t (k,), q (k, nq), v (k, nv), work (k, 2)."""
 
     t: Any
     q: Any
     v: Any
+    work: Any
 
 
 #: Take `steps` steps from step `first` on, write the saved ones to the rows; return the kernel's
@@ -38,6 +39,9 @@ class Problem:
         Start and step: step k ends at ``t0 + (k + 1) h``. [s]
     q, v : ndarray, shape (nq,), (nv,)
         The state; an integrator advances it in place.
+    work : ndarray, shape (2,)
+        Energy dissipated and supplied by forces since the start, integrated with the scheme's own
+        weights; part of the state. [J]
     q_stage, v_stage : ndarray, shape (nq,), (nv,)
         Where an integrator leaves the state at which it last evaluated the equations of motion.
     save_every : int
@@ -51,6 +55,7 @@ class Problem:
     h: float
     q: Any
     v: Any
+    work: Any
     q_stage: Any
     v_stage: Any
     save_every: int
@@ -58,7 +63,7 @@ class Problem:
     @property
     def state(self) -> dict[str, Any]:
         """The arrays, by name, from which the steps go on: an integrator has no other memory."""
-        return {"q": self.q, "v": self.v}
+        return {"q": self.q, "v": self.v, "work": self.work}
 
 
 class Integrator(abc.ABC):

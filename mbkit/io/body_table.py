@@ -171,7 +171,7 @@ def read_body(name: str, value: Any, faults: Faults) -> Body:
         return Body(name)
     known = [field.name for field in attrs.fields(BodyTable)]
     for key in sorted(value.keys() - set(known)):
-        faults.add((*path, key), f"unknown key; {suggestion(key, known)}")
+        faults.add_unknown((*path, key), "unknown key", key, known)
     inertia, pose = SpatialInertia.zero(), np.eye(4)
     with faults.at(*path):
         fields = {key: item for key, item in value.items() if key in known}

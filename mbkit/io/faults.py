@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 import cattrs
@@ -21,11 +22,12 @@ class Faults:
     Attributes
     ----------
     found : list
-        One for each fault: the path of the key, and what is wrong with it.
+        One for each fault: the path of the key, what is wrong with it, and what makes the end of
+        the message.
     """
 
     def __init__(self) -> None:
-        self.found: list[tuple[tuple[str, ...], str]] = []
+        self.found: list[tuple[tuple[str, ...], str, Callable[[], str]]] = []
 
     @contextlib.contextmanager
     def at(self, *path: str) -> Iterator[None]:
@@ -41,11 +43,17 @@ class Faults:
         except (cattrs.BaseValidationError, MbkitError, TypeError) as error:
             self._note(error, path)
 
-    def add(self, path: tuple[str, ...], message: str) -> None:
-        """Note one fault."""
-        self.found.append((path, shortened(message)))
+    def add(self, path: tuple[str, ...], message: str, hint: Callable[[], str] = str) -> None:
+        """Note one fault; `hint` makes the end of the message, if it comes to be shown."""
+        self.found.append((path, shortened(message), hint))
 
-    def told(self, text: str, name: str) -> list[str]:
+    def add_unknown(
+        self, path: tuple[str, ...], message: str, name: object, known: Iterable[str]
+    ) -> None:
+        """Note that a name is none of those there are."""
+        self.add(path, f"{message}; ", functools.partial(suggestion, name, known))
+
+    def told(self, text: str, name: str, count: int) -> list[str]:
         """Return a line for each fault: file and line, the key's path, what is wrong.
 
         Parameters
@@ -54,6 +62,8 @@ class Faults:
             The text that was read, valid TOML.
         name : str
             The name of its file.
+        count : int
+            How many to tell.
 
         Returns
         -------
@@ -61,11 +71,13 @@ class Faults:
             By lines.
         """
         lines = lines_of_keys(text)
-        placed = [(line_of(path, lines), path, message) for path, message in self.found]
+        placed = [(line_of(path, lines), path, end, hint) for path, end, hint in self.found]
         placed.sort(key=lambda fault: fault[0])
+        # Looking for names that may have been meant takes time: for what is shown alone.
         return [
-            f"{name}:{line}: {shortened('.'.join(map(_written, path)))}{': ' * bool(path)}{message}"
-            for line, path, message in placed
+            f"{name}:{line}: {shortened('.'.join(map(_written, path)))}{': ' * bool(path)}"
+            f"{shortened(message + hint())}"
+            for line, path, message, hint in placed[:count]
         ]
 
     def _note(self, error: BaseException, path: tuple[str, ...]) -> None:
@@ -79,7 +91,7 @@ class Faults:
         elif isinstance(error, cattrs.ForbiddenExtraKeysError):
             known = [field.name for field in attrs.fields(error.cl)]
             for key in sorted(error.extra_fields):
-                self.add((*path, key), f"unknown key; {suggestion(key, known)}")
+                self.add_unknown((*path, key), "unknown key", key, known)
         elif isinstance(error, KeyError) and not isinstance(error, MbkitError):
             # cattrs has put the key into the path already where it knows the attribute
             key = str(error.args[0])

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import attrs
 import numpy as np
 
-from mbkit.errors import MbkitError, ModelFileError, suggestion
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Entries, Pose, converter
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import JointFriction, JointLimits
 from mbkit.spatial import FloatArray
 
-__all__ = ["JointPlace", "read_joint"]
+__all__ = ["JointPlace", "known_class", "read_joint"]
 
 
 @attrs.frozen
@@ -59,12 +58,8 @@ class JointPlace:
     friction: Friction | None = None
 
     def options(self) -> dict[str, Any]:
-        """Return the keyword arguments of `Mechanism.add_joint`."""
+        """Return the keyword arguments of `Mechanism.add_joint`, without limits and friction."""
         options: dict[str, Any] = {"screws_in": self.screws_in, "reference": self.reference}
-        if self.limits is not None:
-            options["limits"] = _under("limits", JointLimits, self.limits)
-        if self.friction is not None:
-            options["friction"] = _under("friction", JointFriction, self.friction)
         if self.frames is not None:
             options["frames"] = (
                 _or_identity(self.frames.predecessor),
@@ -73,13 +68,29 @@ class JointPlace:
         return options
 
 
-def _under(key: str, kind: type[Any], table: Limits | Friction) -> Any:
-    """Return limits or friction; what is wrong with them is wrong under their key."""
-    try:
-        return kind(**attrs.asdict(table))
-    except MbkitError as error:
-        error.key = f"{key}.{error.key}"
-        raise
+def _data(
+    place: JointPlace, joint: Joint | None, path: tuple[str, ...], faults: Faults
+) -> dict[str, Any]:
+    """Return limits and friction; each of their keys is looked at, whatever the others are.
+
+    Without a joint nothing is said on how many entries there should be.
+    """
+    kinds = (("limits", place.limits, JointLimits), ("friction", place.friction, JointFriction))
+    found: dict[str, Any] = {}
+    for name, table, kind in kinds:
+        if table is None:
+            continue
+        given = attrs.asdict(table, filter=lambda _, value: value is not None)
+        before = len(faults.found)
+        for key, value in given.items():
+            with faults.at(*path, name):
+                alone = kind(**{key: value})
+                if joint is not None:
+                    alone.check_fits(joint)
+        if len(faults.found) == before:
+            with faults.at(*path, name):
+                found[name] = kind(**given)
+    return found if joint is not None else {}
 
 
 def _or_identity(pose: FloatArray | None) -> FloatArray:
@@ -88,8 +99,8 @@ def _or_identity(pose: FloatArray | None) -> FloatArray:
 
 def read_joint(
     name: str, table: Any, types: Mapping[str, type[Joint]], faults: Faults
-) -> tuple[Joint, JointPlace | None]:
-    """Return a joint and its place.
+) -> tuple[Joint, JointPlace | None, dict[str, Any]]:
+    """Return a joint, its place, and its limits and friction as arguments of `add_joint`.
 
     Parameters
     ----------
@@ -112,10 +123,10 @@ def read_joint(
     joint: Joint = FixedJoint("stand-in")
     if not isinstance(table, dict):
         faults.add(path, f"must be a table, got {table!r}.")
-        return joint, None
+        return joint, None, {}
     place_keys = [field.name for field in attrs.fields(JointPlace)]
     fields = {key: value for key, value in table.items() if key not in place_keys}
-    place = None
+    place, made, data = None, None, {}
     with faults.at(*path):
         joint = FixedJoint(name)
     with faults.at(*path):
@@ -123,32 +134,64 @@ def read_joint(
             {key: value for key, value in table.items() if key in place_keys}, JointPlace
         )
     with faults.at(*path):
-        kind = _joint_class(table.get("type"), types)
+        kind = None
+        if isinstance(table.get("type"), str):  # else: reported as a fault of the place
+            kind = known_class(table["type"], types, Joint, "joint", path, faults)
         if kind is not None:
             _check_keys(kind, fields, place_keys, path, faults)
-            joint = _build(kind, name, fields)
-    return joint, place
+            made = _build(kind, name, fields)
+    if place is not None:
+        data = _data(place, made, path, faults)
+    return joint if made is None else made, place, data
 
 
-def _joint_class(name: Any, types: Mapping[str, type[Joint]]) -> type[Joint] | None:
-    """Return the class of that name; None where there is no name to speak of."""
-    if not isinstance(name, str):
-        return None  # reported as a fault of the place
+Kind = TypeVar("Kind")
+
+
+def known_class(
+    name: str,
+    types: Mapping[str, type[Kind]],
+    base: Any,
+    what: str,
+    path: tuple[str, ...],
+    faults: Faults,
+) -> type[Kind] | None:
+    """Return the class that a file calls by a name.
+
+    Parameters
+    ----------
+    name : str
+        What the file says.
+    types : mapping
+        Classes by the names that files call them.
+    base : type
+        What the class must derive from.
+    what : str
+        What a message calls it: "joint" or "force".
+    path : tuple of str
+        Keys of the table.
+    faults : Faults
+        Where it is noted if there is none of this name.
+
+    Returns
+    -------
+    type or None
+        The class.
+    """
     if name in types:
         return types[name]
     # A file must not make Python import what it names: only what the user has imported counts.
     module, colon, attribute = name.partition(":")
     kind = getattr(sys.modules.get(module), attribute, None) if colon else None
-    if isinstance(kind, type) and issubclass(kind, Joint):
+    if isinstance(kind, type) and issubclass(kind, base):
         return kind
-    remedy = (
-        f"import its module first, or pass joint_types={{{name!r}: Class}} to load_model."
-        if colon
-        else suggestion(name, types)
-    )
-    error = ModelFileError(f"{name!r} is no known type of joint; {remedy}")
-    error.key = "type"
-    raise error
+    problem = f"{name!r} is no known type of {what}"
+    if colon:
+        remedy = f"import its module first, or pass {what}_types={{{name!r}: Class}} to load_model."
+        faults.add((*path, "type"), f"{problem}; {remedy}")
+    else:
+        faults.add_unknown((*path, "type"), problem, name, types)
+    return None
 
 
 def _check_keys(
@@ -169,7 +212,7 @@ def _check_keys(
     known = [*(key for key in known if key != "name"), *place_keys]
     for key in list(fields):
         if key not in known:
-            faults.add((*path, key), f"unknown key; {suggestion(key, known)}")
+            faults.add_unknown((*path, key), "unknown key", key, known)
             del fields[key]
 
 

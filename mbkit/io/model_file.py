@@ -7,9 +7,10 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from mbkit.errors import ModelFileError
+from mbkit.errors import ModelFileError, UsageError, printable
+from mbkit.forces import Force
 from mbkit.io.replacement import replacement
-from mbkit.io.text_file import read_text
+from mbkit.io.text_file import checked_path, read_text, shortened
 from mbkit.io.urdf import load_urdf, save_urdf
 from mbkit.joints import Joint
 from mbkit.model import Mechanism, to_document, to_toml
@@ -23,11 +24,17 @@ MAX_SIZE = 64 * 1024 * 1024
 #: Deepest nesting of brackets: Python's parser calls itself for each.
 MAX_DEPTH = 64
 
+#: Longest integer that Python reads from text, by its default.
+MAX_DIGITS = 4300
+
 _SHOWN = 50  # faults in a message
 
 
 def load_model(
-    path: str | os.PathLike[str], *, joint_types: Mapping[str, type[Joint]] | None = None
+    path: str | os.PathLike[str],
+    *,
+    joint_types: Mapping[str, type[Joint]] | None = None,
+    force_types: Mapping[str, type[Force]] | None = None,
 ) -> Mechanism:
     """Return the mechanism of a model file.
 
@@ -39,6 +46,8 @@ def load_model(
     joint_types : mapping, optional
         Further joint classes by the names that the file calls them. Classes in modules that are
         imported already are found as ``module:Class``; a file never imports anything.
+    force_types : mapping, optional
+        Further force classes, likewise.
 
     Returns
     -------
@@ -50,6 +59,8 @@ def load_model(
     ModelFileError
         If the file cannot be read, is no TOML, or has faults. All faults are in the message, each
         with its line and the path of its key.
+    UsageError
+        If joint types are given for a URDF.
 
     Examples
     --------
@@ -60,11 +71,16 @@ def load_model(
     >>> mb.load_model(path)
     <Mechanism 'empty': 0 bodies, 0 joints>
     """
-    source = pathlib.Path(path)
+    source = checked_path(path, "load_model")
     if source.suffix.lower() in (".urdf", ".xacro"):
+        if joint_types is not None or force_types is not None:
+            raise UsageError(
+                f"load_model: joint_types and force_types are for TOML files, and "
+                f"'{printable(source)}' is a URDF, whose types are fixed; leave them out."
+            )
         return load_urdf(source)
-    text = read_text(source, f"Model file '{source}'", MAX_SIZE)
-    return parse_model(text, source=str(source), joint_types=joint_types)
+    text = read_text(source, f"Model file '{printable(source)}'", MAX_SIZE)
+    return parse_model(text, source=str(source), joint_types=joint_types, force_types=force_types)
 
 
 def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
@@ -73,7 +89,7 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     mechanism : Mechanism
-        Any mechanism whose joints hold nothing but numbers, arrays and strings.
+        Any mechanism whose joints and forces hold nothing but numbers, arrays and strings.
     path : path
         An existing file is replaced, at once and as a whole. With the suffix ``.urdf`` it becomes
         a URDF, as `save_urdf` writes it.
@@ -81,30 +97,39 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelFileError
-        If a joint cannot be written, or the file cannot.
+        If a joint or force cannot be written, or the file cannot.
+    UsageError
+        If the suffix is neither ``.toml`` nor ``.urdf``.
 
     Examples
     --------
     See `load_model`.
     """
-    if pathlib.Path(path).suffix.lower() == ".urdf":
-        save_urdf(mechanism, path)
+    target = checked_path(path, "save_model")
+    if target.suffix.lower() == ".urdf":
+        save_urdf(mechanism, target)
         return
-    for name, joint in to_document(mechanism).get("joints", {}).items():
-        if "not_written" in joint:
-            raise ModelFileError(
-                f"Joint {name!r} cannot be written to a model file: its class {joint['type']} "
-                f"holds {', '.join(joint['not_written'])}, which is no number, array or string of "
-                "an attrs class; make it one, or build the mechanism in Python."
-            )
-    target = pathlib.Path(path)
+    if target.suffix.lower() != ".toml":
+        raise UsageError(
+            f"save_model: '{printable(target)}' must end in .toml or .urdf, which says what is "
+            "written."
+        )
+    document = to_document(mechanism)
+    for what in ("Joint", "Force"):
+        for name, table in document.get(f"{what.lower()}s", {}).items():
+            if "not_written" in table:
+                raise ModelFileError(
+                    f"{what} {name!r} cannot be written to a model file: its class {table['type']} "
+                    f"holds {', '.join(table['not_written'])}, which is no number, array or string "
+                    "of an attrs class; make it one, or build the mechanism in Python."
+                )
     try:
         with replacement(target) as temporary:
             temporary.write_text(to_toml(mechanism), encoding="utf-8", newline="\n")
     except OSError as error:
         raise ModelFileError(
-            f"Model file '{target}' cannot be written: {error.strerror or error}; choose a "
-            "folder that can be written to and has room."
+            f"Model file '{printable(target)}' cannot be written: {error.strerror or error}; "
+            "choose a folder that can be written to and has room."
         ) from error
 
 
@@ -113,6 +138,7 @@ def parse_model(
     *,
     source: str = "text",
     joint_types: Mapping[str, type[Joint]] | None = None,
+    force_types: Mapping[str, type[Force]] | None = None,
 ) -> Mechanism:
     r"""Return the mechanism of the text of a model file.
 
@@ -122,7 +148,7 @@ def parse_model(
         TOML.
     source : str
         What a message calls it.
-    joint_types : mapping, optional
+    joint_types, force_types : mapping, optional
         As for `load_model`.
 
     Returns
@@ -144,9 +170,13 @@ def parse_model(
 
     from mbkit.io.model_tables import read_mechanism  # with cattrs
     from mbkit.io.toml_fault import toml_fault
-    from mbkit.io.toml_lines import deepest_nesting, line_of, lines_of_keys
+    from mbkit.io.toml_lines import deepest_nesting, line_of, line_of_long_integer, lines_of_keys
 
-    what, name = f"Model file '{source}'", pathlib.PurePath(source).name
+    if not isinstance(text, str):
+        raise UsageError(
+            f"parse_model: text must be a string, got {type(text).__name__}; decode bytes as UTF-8."
+        )
+    what, name = f"Model file '{printable(source)}'", printable(pathlib.PurePath(source).name)
     depth, line = deepest_nesting(text)
     if depth > MAX_DEPTH:
         raise ModelFileError(
@@ -156,15 +186,19 @@ def parse_model(
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ModelFileError(f"{what} {toml_fault(error, text, name)}") from error
-    except (RecursionError, ValueError) as error:  # dotted keys; numbers of thousands of digits
-        raise ModelFileError(f"{what} is no TOML: {error} ({name}:1).") from error
+        raise ModelFileError(f"{what} {shortened(toml_fault(error, text, name))}") from error
+    except ValueError as error:  # of Python, for integers that take it time by their square
+        raise ModelFileError(
+            f"{what} has an integer of more than {MAX_DIGITS} digits "
+            f"({name}:{line_of_long_integer(text, MAX_DIGITS)}); give a number that is meant."
+        ) from error
     _check_version(document, what, name, line_of(("mbkit_model",), lines_of_keys(text)))
-    mechanism, faults = read_mechanism(document, joint_types or {})
-    if lines := faults.told(text, name):
-        count = "a fault" if len(lines) == 1 else f"{len(lines)} faults"
-        more = [f"and {len(lines) - _SHOWN} more."] if len(lines) > _SHOWN else []
-        raise ModelFileError(f"{what} has {count}:\n" + "\n".join(lines[:_SHOWN] + more))
+    mechanism, faults = read_mechanism(document, joint_types or {}, force_types or {})
+    if total := len(faults.found):
+        count = "a fault" if total == 1 else f"{total} faults"
+        lines = faults.told(text, name, _SHOWN)
+        more = [f"and {total - _SHOWN} more."] if total > _SHOWN else []
+        raise ModelFileError(f"{what} has {count}:\n" + "\n".join(lines + more))
     return mechanism
 
 

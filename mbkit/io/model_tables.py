@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
+from mbkit.errors import suggestion
+from mbkit.forces import Force
 from mbkit.io.body_table import read_body
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Vector, converter
-from mbkit.io.joint_table import read_joint
+from mbkit.io.force_table import read_force
+from mbkit.io.joint_table import JointPlace, read_joint
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
+from mbkit.model.force_types import FORCE_TYPES
 from mbkit.model.joint_types import JOINT_TYPES
 from mbkit.spatial.arrays import frozen_array
+from mbkit.topology import WORLD
 
 __all__ = ["read_mechanism"]
 
 
 @attrs.frozen
 class _Head:
-    """The keys of the file outside of its tables of bodies and joints."""
+    """The keys of the file outside of its tables."""
 
     mbkit_model: int
     name: str
     gravity: Vector = attrs.field(factory=lambda: frozen_array((0.0, 0.0, -9.81)))
     bodies: dict[str, Any] = attrs.field(factory=dict)
     joints: dict[str, Any] = attrs.field(factory=dict)
+    forces: dict[str, Any] = attrs.field(factory=dict)
 
 
 def read_mechanism(
-    document: dict[str, Any], joint_types: Mapping[str, type[Joint]]
+    document: dict[str, Any],
+    joint_types: Mapping[str, type[Joint]],
+    force_types: Mapping[str, type[Force]],
 ) -> tuple[Mechanism, Faults]:
     """Return the mechanism of a document, and its faults.
 
@@ -41,6 +50,8 @@ def read_mechanism(
         What TOML was parsed to.
     joint_types : mapping
         Joint classes, besides those of mbkit, by the names that the file calls them.
+    force_types : mapping
+        Force classes, likewise.
 
     Returns
     -------
@@ -60,11 +71,36 @@ def read_mechanism(
             mechanism.add_body(read_body(key, table, faults))
     types = {**JOINT_TYPES, **joint_types}
     for key, table in _tables(document, "joints").items():
-        joint, place = read_joint(key, table, types, faults)
-        if place is not None:
+        joint, place, data = read_joint(key, table, types, faults)
+        if place is not None and _are_known(place, mechanism, key, faults):
             with faults.at("joints", key):
-                mechanism.add_joint(joint, place.predecessor, place.successor, **place.options())
+                mechanism.add_joint(
+                    joint, place.predecessor, place.successor, **place.options(), **data
+                )
+    sound = not faults.found  # else a force may speak of what is missing for its own faults
+    for key, table in _tables(document, "forces").items():
+        force = read_force(key, table, {**FORCE_TYPES, **force_types}, faults)
+        if force is not None and sound:
+            with faults.at("forces", key):
+                mechanism.add_force(force)
     return mechanism, faults
+
+
+def _are_known(place: JointPlace, mechanism: Mechanism, joint: str, faults: Faults) -> bool:
+    """Return whether a joint's bodies are there; what is not is noted."""
+    are_known = True
+    for role in ("predecessor", "successor"):
+        body = getattr(place, role)
+        if body != WORLD and body not in mechanism.bodies:
+            what = f"Joint {joint!r} has the {role} {body!r}, which is no body of the mechanism"
+            hint = functools.partial(_meant, body, mechanism)
+            faults.add(("joints", joint, role), f"{what}; ", hint)
+            are_known = False
+    return are_known
+
+
+def _meant(body: str, mechanism: Mechanism) -> str:
+    return suggestion(body, (WORLD, *mechanism.bodies))
 
 
 def _tables(document: dict[str, Any], key: str) -> dict[str, Any]:

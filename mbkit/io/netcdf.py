@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.errors import MbkitError, ResultFileError
+from mbkit.errors import MbkitError, ResultFileError, printable
 from mbkit.io.replacement import replacement
-from mbkit.results.labelled import LABELS, VARIABLES, attributes
+from mbkit.results.labelled import LABELS, LATER_VARIABLES, VARIABLES, attributes
 from mbkit.results.result import Result
 
 # In the attribute "mbkit_result"; to be raised when an older reader would misread the file.
@@ -46,18 +46,21 @@ def save_result(run: Result, path: str | os.PathLike[str]) -> None:
     """
     target = pathlib.Path(path)
     if target.is_dir():
-        raise ResultFileError(f"Result file '{target}' is a directory; give a file name in it.")
+        raise ResultFileError(
+            f"Result file '{printable(target)}' is a directory; give a file name in it."
+        )
     if not target.parent.is_dir():
         raise ResultFileError(
-            f"Result file '{target}' is in a directory that does not exist; make it first."
+            f"Result file '{printable(target)}' is in a directory that does not exist; make it "
+            "first."
         )
     try:
         with replacement(target) as temporary:
             temporary.write_bytes(_image(run))
     except OSError as error:
         raise ResultFileError(
-            f"Result file '{target}' cannot be written: {error.strerror or error}; choose "
-            "a folder that can be written to and has room."
+            f"Result file '{printable(target)}' cannot be written: {error.strerror or error}; "
+            "choose a folder that can be written to and has room."
         ) from error
 
 
@@ -169,7 +172,9 @@ def _result(fields: dict[str, Any], path: pathlib.Path) -> Result:
     try:
         return Result(**fields)
     except (MbkitError, TypeError, ValueError) as error:
-        raise ResultFileError(f"Result file '{path}' does not fit together: {error}") from error
+        raise ResultFileError(
+            f"Result file '{printable(path)}' does not fit together: {printable(error)}"
+        ) from error
 
 
 def _whole(file: Any, name: str) -> Any:
@@ -194,12 +199,15 @@ def _opened(path: pathlib.Path) -> Iterator[Any]:
     import h5netcdf
 
     if not path.is_file():
-        raise ResultFileError(f"Result file '{path}' does not exist; check its name and folder.")
+        raise ResultFileError(
+            f"Result file '{printable(path)}' does not exist; check its name and folder."
+        )
     try:
         file = h5netcdf.File(path, "r")
     except OSError as error:
         raise ResultFileError(
-            f"'{path}' is not a netCDF 4 file, or a damaged one; give a file that mbkit saved."
+            f"'{printable(path)}' is not a netCDF 4 file, or a damaged one; give a file that mbkit "
+            "saved."
         ) from error
     with file:
         yield file
@@ -209,19 +217,23 @@ def _check_contents(file: Any, path: pathlib.Path) -> None:
     version = file.attrs.get("mbkit_result")
     if version is None:
         raise ResultFileError(
-            f"'{path}' is a netCDF file, but not a result of mbkit: it has no attribute "
+            f"'{printable(path)}' is a netCDF file, but not a result of mbkit: it has no attribute "
             "'mbkit_result'."
         )
     if version > FORMAT_VERSION:
         raise ResultFileError(
-            f"Result file '{path}' has format {version}; this mbkit reads up to format "
+            f"Result file '{printable(path)}' has format {version}; this mbkit reads up to format "
             f"{FORMAT_VERSION}. Install a newer mbkit."
         )
     variables = ["time", *LABELS, *VARIABLES]
-    missing = [f"variable '{name}'" for name in variables if name not in file.variables]
+    missing = [
+        f"variable '{name}'"
+        for name in variables
+        if name not in file.variables and name not in LATER_VARIABLES
+    ]
     missing += [f"attribute '{name}'" for name in _ATTRIBUTES if name not in file.attrs]
     if missing:
-        raise ResultFileError(f"Result file '{path}' lacks {', '.join(missing)}.")
+        raise ResultFileError(f"Result file '{printable(path)}' lacks {', '.join(missing)}.")
 
 
 _JSON = ("options", "versions", "position_units")
@@ -230,7 +242,7 @@ _ATTRIBUTES = ("completed", "message", "model", *_JSON)
 
 def _fields(file: Any, path: pathlib.Path, read: Callable[[Any, str], Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {"t": read(file, "time")}
-    fields |= {name: read(file, name) for name in VARIABLES}
+    fields |= {name: read(file, name) for name in VARIABLES if name in file.variables}
     for label, field in LABELS.items():
         fields[field] = [_text(name) for name in file.variables[label][...]]
     fields |= {name: file.attrs[name] for name in _ATTRIBUTES}
@@ -239,7 +251,7 @@ def _fields(file: Any, path: pathlib.Path, read: Callable[[Any, str], Any]) -> d
             fields[name] = json.loads(fields[name])
         except ValueError as error:
             raise ResultFileError(
-                f"Result file '{path}': attribute '{name}' is not JSON: {error}."
+                f"Result file '{printable(path)}': attribute '{name}' is not JSON: {error}."
             ) from error
     return fields
 

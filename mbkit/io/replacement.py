@@ -22,19 +22,24 @@ def replacement(target: pathlib.Path) -> Iterator[pathlib.Path]:
     Parameters
     ----------
     target : path
-        The file to be written, which may exist.
+        The file to be written, which may exist. Through a link the file that it leads to is
+        written, and the link stays.
 
     Yields
     ------
     path
-        A file in the same folder, under a hidden name that no other process has. If the block
-        raises, it is deleted and the target stays as it was.
+        A file in the same folder as the file to be written, under a hidden name that no other
+        process has. If the block raises, it is deleted and the target stays as it was.
 
     Raises
     ------
     OSError
         If there can be no such file, or it cannot take that place.
     """
+    if target.is_symlink():
+        target = pathlib.Path(os.path.realpath(target))
+        if not target.exists():
+            raise OSError("it is a link to a file that is not there")
     if target.exists() and not target.is_file():
         raise OSError(f"it is {'a directory' if target.is_dir() else 'no regular file'}")
     prefix = f".{target.name[:_NAME_SHOWN]}."

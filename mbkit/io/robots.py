@@ -6,7 +6,7 @@ import importlib.metadata
 import pathlib
 from collections import Counter
 
-from mbkit.errors import UsageError, suggestion
+from mbkit.errors import UsageError, printable, suggestion
 
 __all__ = ["find_robot", "robot_files"]
 
@@ -72,5 +72,7 @@ def find_robot(name: str) -> pathlib.Path:
     found = robots.get(name, by_long_name.get(name))
     if found is None:
         alike = [each for each in by_long_name if each.endswith(f"/{name}")]
-        raise UsageError(f"There is no robot '{name}'; {suggestion(name, alike or robots)}")
+        raise UsageError(
+            f"There is no robot '{printable(name)}'; {suggestion(name, alike or robots)}"
+        )
     return found

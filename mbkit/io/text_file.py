@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 import pathlib
 import stat
+from typing import Any
 
-from mbkit.errors import ModelFileError
+from mbkit.errors import ModelFileError, UsageError, printable
 
-__all__ = ["decoded", "read_bytes", "read_text", "shortened"]
+__all__ = ["checked_path", "decoded", "read_bytes", "read_text", "shortened"]
 
 _LONGEST = 1000  # characters of a message, beyond which it is a wrong value that goes on
+
+
+def checked_path(path: Any, who: str) -> pathlib.Path:
+    """Return the path of a file; UsageError in the name of `who` if it is none."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError(f"{who}: path must be a string or a path, got {path!r}.")
+    return pathlib.Path(path)
 
 
 def read_bytes(path: pathlib.Path, what: str, max_size: int) -> bytes:
@@ -85,11 +93,11 @@ def decoded(content: bytes, what: str, name: str) -> str:
 
 def read_text(path: pathlib.Path, what: str, max_size: int) -> str:
     """Return the text of a file; see `read_bytes` and `decoded`."""
-    return decoded(read_bytes(path, what, max_size), what, path.name)
+    return decoded(read_bytes(path, what, max_size), what, printable(path.name))
 
 
 def shortened(message: str) -> str:
-    """Return a message, without its middle if a value of the file makes it very long."""
-    if len(message) <= _LONGEST:
-        return message
-    return f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
+    """Return a message as one printable line, without its middle if a value makes it very long."""
+    if len(message) > _LONGEST:
+        message = f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
+    return printable(message)

@@ -20,7 +20,7 @@ _PLACE = re.compile(r"\(at line (\d+), column \d+\)")
 
 # A line that gives a table, and the beginning of one that gives a key. A row of numbers, which
 # has commas, is neither.
-_TABLE = re.compile(r"\s*\[{1,2}\s*([^\[\],=]+?)\s*\]{1,2}\s*(?:#.*)?$")
+_TABLE = re.compile(r"\s*\[{1,2}([^\[\],=]+)\]{1,2}\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w.-])+)\s*=""")
 
 
@@ -72,10 +72,10 @@ def toml_fault(error: tomllib.TOMLDecodeError, text: str, name: str) -> str:
 def _name(lines: list[str]) -> str:
     """Return the full name of what the last line gives, or else that line itself."""
     if table := _TABLE.match(lines[-1]):
-        return table[1]
+        return table[1].strip()
     key = _KEY.match(lines[-1])
     if key is None:  # the end of a value of several lines
         return f"the key whose value ends with '{lines[-1].strip()}'"
     headers = (_TABLE.match(each) for each in reversed(lines))
-    header = next((each[1] for each in headers if each), "")
+    header = next((each[1].strip() for each in headers if each), "")
     return f"{header}.{key[1]}" if header else key[1]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["deepest_nesting", "line_of", "lines_of_keys"]
+__all__ = ["deepest_nesting", "line_of", "line_of_long_integer", "lines_of_keys"]
 
 # Strings of all four kinds, comments, line ends, brackets, and what keys and numbers are made of.
 _TOKEN = re.compile(
     r'(?P<string>"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')'
-    r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{},=.])|(?P<bare>[^\s\[\]{},=.\"'#]+)",
+    r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{},=.])|(?P<bare>[^\s\[\]{},=.\"'#]+)"
+    r"|(?P<unclosed>[\"'])",
     re.DOTALL,
 )
 
@@ -32,6 +33,8 @@ def deepest_nesting(text: str) -> tuple[int, int]:
     depth, dots, line = 0, 0, 1
     deepest = (0, 1)
     for token in _TOKEN.finditer(text):
+        if token["unclosed"]:
+            break  # no TOML from here on; each further quote could have the rest looked through
         if token["newline"]:
             line += 1
             dots = 0
@@ -44,6 +47,34 @@ def deepest_nesting(text: str) -> tuple[int, int]:
             if depth + dots > deepest[0]:
                 deepest = (depth + dots, line)
     return deepest
+
+
+def line_of_long_integer(text: str, digits: int) -> int:
+    """Return the line of the first decimal integer of more digits than that, or 1.
+
+    Parameters
+    ----------
+    text : str
+        TOML with such an integer.
+    digits : int
+        How many there may be.
+
+    Returns
+    -------
+    int
+        The line.
+    """
+    line, before = 1, ""
+    for token in _TOKEN.finditer(text):
+        word = (token["bare"] or "").lstrip("+-")
+        is_long = len(word) > digits and len(word) - word.count("_") > digits
+        follows = text[token.end() : token.end() + 1]
+        # without parts of floats and keys
+        if is_long and word.replace("_", "").isdigit() and before != "." and follows != ".":
+            return line
+        before = token[0]
+        line += token[0].count("\n")
+    return 1
 
 
 def lines_of_keys(text: str) -> dict[Path, int]:

@@ -3,9 +3,8 @@
 The recursions start from what it leaves in the scratch memory and never look at a joint again.
 """
 
-import math
-
 from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
+from mbkit.kernels.elementary import cos, sin
 from mbkit.kernels.layout import (
     SCREW,
     SEAT_P,
@@ -40,8 +39,8 @@ def place_screw(row, body, q):
         c = 1.0
         s = 0.0
     else:
-        c = math.cos(row.rate * q)
-        s = math.sin(row.rate * q)
+        c = cos(row.rate * q)
+        s = sin(row.rate * q)
     shift = row.lead * q
     for j in range(3):
         x = row.R[j, 0]

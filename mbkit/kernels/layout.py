@@ -126,9 +126,46 @@ SPACE = np.dtype(
         ("rest", _i8),  # nv zeros
         ("columns", _i8),  # memory for COLUMN_SIZE numbers a velocity
         ("velocity_of_column", _i8),  # which velocity a column is: integers
+        # the forces of the system
+        ("force_table", _i8),  # FORCE rows
+        ("num_forces", _i8),
+        ("body_forces", _i8),  # whether one of them needs the motion of bodies
+        ("force_pass", _i8),  # what sums them up, by address; form of `evaluation`
+        ("efforts", _i8),  # memory for nv numbers: their sum
+        ("time", _i8),  # memory for t
+        ("powers", _i8),  # memory for NUM_POWERS numbers, which the force pass leaves
     ],
     align=True,
 )
+
+#: A force: functions by address, the parameters they get, and what they act on. The joints are
+#: JOINT_SIZE integers each, the bodies the rows of `FRAME`.
+FORCE = np.dtype(
+    [
+        ("function", _i8),
+        ("potential", _i8),  # 0: none
+        ("parameters", _i8),
+        ("num_parameters", _i8),
+        ("joints", _i8),
+        ("num_joints", _i8),
+        ("bodies", _i8),
+        ("num_bodies", _i8),
+        ("slot", _i8),  # a force in Python finds its arguments here
+    ],
+    align=True,
+)
+
+#: What a force knows of a joint.
+JOINT_POSITION = 0  # its first entry of q
+JOINT_NUM_POSITIONS = 1
+JOINT_VELOCITY = 2  # its first entry of v
+JOINT_NUM_VELOCITIES = 3
+JOINT_SIZE = 4
+
+#: The powers of forces that have no potential energy.
+DISSIPATED = 0
+SUPPLIED = 1
+NUM_POWERS = 2
 
 #: The first number of every slot says whether its Python function came to its end.
 SLOT_STATE = 0
@@ -160,3 +197,20 @@ FORCE_NUM_POSITIONS = 2
 FORCE_NUM_VELOCITIES = 3
 FORCE_TIME = 4
 FORCE_VECTORS = 5
+
+#: What a force of the table has in its slot, if it is in Python: callbacks and sizes, how wrenches
+#: are written (0 to 3: body-fixed, spatial, hybrid, mixed), which power is its own (-1: none), then
+#: t, q and v of its joints, poses and twists of its bodies, and what it says.
+OWN_EVALUATE = 1
+OWN_POTENTIAL = 2
+OWN_NUM_POSITIONS = 3
+OWN_NUM_VELOCITIES = 4
+OWN_ON_BODIES = 5
+OWN_REPRESENTATION = 6
+OWN_POWER = 7
+OWN_TIME = 8
+OWN_VECTORS = 9
+
+BODY_FIXED = 0
+SPATIAL = 1
+MIXED = 3

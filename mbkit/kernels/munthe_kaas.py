@@ -21,33 +21,35 @@ def combine(h, weights, stages, count, out):
 
 
 @helper
-def step(space, A, b, c, t, h, q, v, x, q_stage, v_stage, xdot, vdot, q_next):
-    """Advance (q, v) by h in place.
+def step(
+    space, A, b, c, t, h, q, v, work, x, q_stage, v_stage, xdot, vdot, powers, q_next
+):  # fmt: skip
+    """Advance (q, v) by h in place, and the work done meanwhile.
 
     Stage i, in coordinates x of the group about q:
         x_i = h sum_j a_ij k_j,   q_i = q exp(x_i),   v_i = v + h sum_j a_ij l_j,
         k_i = dexp^-1_{-x_i} v_i,   l_i = vdot(t + c_i h, q_i, v_i).
-    Then q exp(h sum b_i k_i) and v + h sum b_i l_i.
+    Then q exp(h sum b_i k_i) and v + h sum b_i l_i; work + h sum b_i powers_i.
     Source: Munthe-Kaas 1999, algorithm 3.1; Hairer, Lubich, Wanner 2006, IV.8.
     """
     model = bodies(space)
-    work = scratch(space)
+    memory = scratch(space)
     nv = v.shape[0]
     for i in range(b.shape[0]):
         combine(h, A[i], xdot, i, x)
-        state = retract_rows(model, work, q, x, q_stage)
+        state = retract_rows(model, memory, q, x, q_stage)
         if state != OK:
             return state
         combine(h, A[i], vdot, i, v_stage)
         for j in range(nv):
             v_stage[j] += v[j]
-        state = dexp_inv_rows(model, work, x, v_stage, xdot[i])
+        state = dexp_inv_rows(model, memory, x, v_stage, xdot[i])
         if state == OK:
-            state = acceleration(space, t + c[i] * h, q_stage, v_stage, vdot[i])
+            state = acceleration(space, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
         if state != OK:
             return state
     combine(h, b, xdot, b.shape[0], x)
-    state = retract_rows(model, work, q, x, q_next)
+    state = retract_rows(model, memory, q, x, q_next)
     if state != OK:
         return state
     combine(h, b, vdot, b.shape[0], v_stage)
@@ -58,26 +60,30 @@ def step(space, A, b, c, t, h, q, v, x, q_stage, v_stage, xdot, vdot, q_next):
         return status(NOT_FINITE, 0)
     q[:] = q_next
     v[:] = v_stage
+    for i in range(b.shape[0]):
+        for j in range(work.shape[0]):
+            work[j] += h * b[i] * powers[i, j]
     return OK
 
 
 @kernel(
     int64(
         int64, matrix, floats, floats, float64, float64, int64, int64, int64, floats, floats,
-        floats, floats, floats, matrix, integers, floats, matrix, matrix,
+        floats, floats, floats, floats, matrix, matrix, integers, floats, matrix, matrix, matrix,
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, A, b, c, t0, h, first, steps, save_every, q, v,
-    q_stage, v_stage, memory, stages, count, rows_t, rows_q, rows_v,
+    work, q_stage, v_stage, memory, stages, powers, count, rows_t, rows_q, rows_v, rows_work,
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
-    Writes  q, v (the state), rows (of the steps that are a multiple of `save_every`), count (steps
-            taken, rows written), q_stage and v_stage (what was evaluated last).
-    Memory  memory (nq + nv,), stages (2 s, nv).
-    Returns OK, or the status of what failed; q and v are then those of the last complete step.
+    Writes  q, v (the state), work (dissipated and supplied since the start), rows (of the steps
+            that are a multiple of `save_every`), count (steps taken, rows written), q_stage and
+            v_stage (what was evaluated last).
+    Memory  memory (nq + nv,), stages (2 s, nv), powers (s, NUM_POWERS).
+    Returns OK, or the status of what failed; q, v, work are then those of the last complete step.
     """
     s = b.shape[0]
     q_next = memory[: q.shape[0]]
@@ -88,7 +94,9 @@ def advance(
     count[1] = 0
     for k in range(first, first + steps):
         t = t0 + k * h
-        state = step(space, A, b, c, t, h, q, v, x, q_stage, v_stage, xdot, vdot, q_next)
+        state = step(
+            space, A, b, c, t, h, q, v, work, x, q_stage, v_stage, xdot, vdot, powers, q_next
+        )
         if state != OK:
             return state
         count[0] += 1
@@ -97,5 +105,6 @@ def advance(
             rows_t[row] = t0 + (k + 1) * h
             rows_q[row] = q
             rows_v[row] = v
+            rows_work[row] = work
             count[1] += 1
     return OK

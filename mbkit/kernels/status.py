@@ -8,6 +8,8 @@ CALLBACK_FAILED = 2  # a Python function did not come to its end
 JOINT_FAILED = 3  # a joint's function returned a non-zero status; index: body
 SINGULAR_INERTIA = 4  # no inertia along a velocity; index: velocity
 NOT_FINITE = 5
+FORCE_FAILED = 6  # a force's function returned a non-zero status; index: force
+FORCE_NOT_FINITE = 7  # index: force
 
 _FACTOR = 1 << 32
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["bounded_step", "null_space"]
+__all__ = ["bounded_step", "held", "null_space"]
 
 
 def bounded_step(
@@ -43,21 +43,26 @@ def bounded_step(
     and Wright 2006, algorithm 16.3.
     """
     x = np.zeros(len(g))
-    held = ((lower >= 0.0) & (g > 0.0)) | ((upper <= 0.0) & (g < 0.0))
+    fixed = held(g, lower, upper)
     for _ in range(10 + 5 * len(g)):
         slope = g + H @ x
-        step = _free_step(H, slope, ~held, across)
+        step = _free_step(H, slope, ~fixed, across)
         share, blocking = _longest(x, step, lower, upper)
         x = x + share * step
         if blocking >= 0:
             x[blocking] = lower[blocking] if step[blocking] < 0.0 else upper[blocking]
-            held[blocking] = True
+            fixed[blocking] = True
             continue
-        released = _wrong_sign(g + H @ x, x, held, lower, upper, across)
+        released = _wrong_sign(g + H @ x, x, fixed, lower, upper, across)
         if released < 0:
             break
-        held[released] = False
+        fixed[released] = False
     return np.clip(x, lower, upper)
+
+
+def held(g: FloatArray, lower: FloatArray, upper: FloatArray) -> Any:
+    """Return which entries a bound at zero keeps from following -g, booleans (n,)."""
+    return ((lower >= 0.0) & (g > 0.0)) | ((upper <= 0.0) & (g < 0.0))
 
 
 def null_space(matrix: FloatArray, tolerance: float = 1e-9) -> FloatArray:
@@ -106,19 +111,19 @@ def _longest(
 def _wrong_sign(
     slope: FloatArray,
     x: FloatArray,
-    held: Any,
+    fixed: Any,
     lower: FloatArray,
     upper: FloatArray,
     across: FloatArray | None,
 ) -> int:
     """Return the held entry that would most like to leave its bound inwards, -1 if none."""
-    if not held.any():
+    if not fixed.any():
         return -1
     if across is not None:
-        free = ~held
+        free = ~fixed
         multipliers = np.linalg.lstsq(across[:, free].T, slope[free], rcond=None)[0]
         slope = slope - across.T @ multipliers
     outward = np.where(x <= lower, slope, -slope)  # of a bound that is needed: positive
-    outward[~held | (lower == upper)] = 0.0
+    outward[~fixed | (lower == upper)] = 0.0
     worst = int(np.argmin(outward))
     return worst if outward[worst] < -1e-12 * (1.0 + np.abs(slope).max()) else -1

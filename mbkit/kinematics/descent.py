@@ -7,7 +7,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.kinematics.bounded_step import bounded_step
+from mbkit.kinematics.bounded_step import bounded_step, held
 from mbkit.kinematics.freedom import Freedom
 from mbkit.kinematics.targets import Targets
 from mbkit.spatial.arrays import FloatArray
@@ -194,8 +194,7 @@ def _is_stationary(state: Descent, lower: FloatArray, upper: FloatArray) -> bool
 
 def free_gradient(g: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return a gradient without what bounds hold against it."""
-    held = ((lower >= 0.0) & (g > 0.0)) | ((upper <= 0.0) & (g < 0.0))
-    return np.where(held, 0.0, g)
+    return np.where(held(g, lower, upper), 0.0, g)
 
 
 def _convex(H: FloatArray) -> FloatArray:

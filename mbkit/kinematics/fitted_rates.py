@@ -187,7 +187,7 @@ def _fit(
     _require_measured(system, V, weights, who)
     J = system_jacobian(system, q, form).J.toarray()
     root = np.sqrt(weights[1:]).ravel()
-    wanted = np.where(root > 0.0, V[1:].ravel(), 0.0)
+    wanted = np.nan_to_num(V[1:].ravel())  # NaN: not measured, and of no weight
     U, sizes, Vt = np.linalg.svd(root[:, None] * J, full_matrices=False)
     rank = int((sizes > tolerance * sizes.max(initial=0.0)).sum())
     along = U[:, :rank].T @ (root * wanted) / sizes[:rank]

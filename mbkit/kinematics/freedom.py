@@ -10,6 +10,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.joints import Joint
+from mbkit.kinematics.bounded_step import held
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems.body_tree import Integers
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from mbkit.systems import System
 
 __all__ = ["Freedom", "checked_freedom", "free_velocities"]
+
+_TURN = 2.0 * np.pi
 
 
 @final
@@ -34,12 +37,15 @@ class Freedom:
         The entries of v that may move.
     positions : ndarray of int, shape (free,)
         The position that each of them adds to; -1 where positions are not simply added.
+    turning : ndarray of bool, shape (free,)
+        Where a whole turn of that position leads to the same pose.
     """
 
     system: System
     limits: FloatArray
     velocities: Integers
     positions: Integers
+    turning: Any
 
     def moved(self, q: FloatArray, x: FloatArray) -> FloatArray:
         """Return the configuration that a step (free,) leads to, within the limits."""
@@ -65,9 +71,8 @@ class Freedom:
 
     def active(self, q: FloatArray, gradient: FloatArray) -> tuple[str, ...]:
         """Return the names of the positions that a limit holds against a gradient (free,)."""
-        lower, upper = self.room(q)
-        held = ((lower >= 0.0) & (gradient > 0.0)) | ((upper <= 0.0) & (gradient < 0.0))
-        return tuple(self.system.position_names[k] for k in self.positions[held])
+        against = held(gradient, *self.room(q))
+        return tuple(self.system.position_names[k] for k in self.positions[against])
 
     def at_limits(self, q: FloatArray) -> tuple[str, ...]:
         """Return the names of the positions that stand at a limit."""
@@ -79,6 +84,19 @@ class Freedom:
         """Return the same with no limits."""
         wide = np.broadcast_to([-np.inf, np.inf], self.limits.shape)
         return attrs.evolve(self, limits=wide)
+
+    def whole_turns(self, q: FloatArray) -> FloatArray:
+        """Return the configuration with turning joints put within their limits by whole turns.
+
+        What no number of turns puts there, or comes to another pose by them, stays.
+        """
+        turned = q.copy()
+        for k in self.positions[self.turning]:
+            lower, upper = self.limits[k]
+            fewest, most = np.ceil((lower - q[k]) / _TURN), np.floor((upper - q[k]) / _TURN)
+            if fewest <= most:
+                turned[k] += _TURN * np.clip(0.0, fewest, most)
+        return turned
 
     def random(self, rng: np.random.Generator, q: FloatArray) -> FloatArray:
         """Return a random configuration: what may not move is as in q.
@@ -119,22 +137,31 @@ def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freed
         The rest.
     """
     wide = np.tile([-np.inf, np.inf], (system.nq, 1))
-    if limits is None:
-        limits = getattr(system, "position_limits", None)
-    found = wide if limits is None else _limits(system, limits, wide, who)
+    given = system.position_limits if limits is None else limits
+    found = _limits(system, given, wide, who)
     positions = np.full(system.nv, -1)
+    turning = np.zeros(system.nv, dtype=bool)
     joints = {joint.name: joint for joint in system.arrays.joints if joint is not None}
     for name, joint in joints.items():
         here = system.position_slice(name)
         if type(joint).retract is Joint.retract:
             positions[system.velocity_slice(name)] = np.arange(here.start, here.stop)
+            turning[system.velocity_slice(name)] = _turns(joint)
         elif np.isfinite(found[here]).any():
             raise UsageError(
                 f"{who}: the positions of joint '{name}' are not added but composed, so that "
                 f"limits of single positions have no meaning; leave them infinite."
             )
     velocities = free_velocities(system, locked, who)
-    return Freedom(system, found, velocities, positions[velocities])
+    return Freedom(system, found, velocities, positions[velocities], turning[velocities])
+
+
+def _turns(joint: Joint) -> bool:
+    """Whether a joint of one position comes back to a pose by a whole turn."""
+    if joint.num_positions != 1:
+        return False
+    here, there = (np.asarray(joint.pose(np.array([angle]))) for angle in (0.5, 0.5 + _TURN))
+    return bool(np.allclose(here, there, rtol=0.0, atol=1e-12))
 
 
 def free_velocities(system: System, locked: Any, who: str) -> Integers:
@@ -156,22 +183,27 @@ def _limits(system: System, limits: Any, wide: FloatArray, who: str) -> FloatArr
             array = frozen_array(pair)
             count = entries.stop - entries.start
             shape = (2,) if array.ndim < 2 else (count, 2)
-            check_array(_bounded(array), shape, f"{who}: limits of joint '{joint}'")
+            _check_limits(array, shape, f"{who}: limits of joint '{joint}'")
             found[entries] = array
     else:
         array = frozen_array(limits)
-        check_array(_bounded(array), found.shape, f"{who}: limits")
+        _check_limits(array, found.shape, f"{who}: limits")
         found = np.array(array)
-    wrong = np.flatnonzero(~(found[:, 0] <= found[:, 1]))
+    lower, upper = found.T
+    wrong = np.flatnonzero((lower > upper) | (lower == np.inf) | (upper == -np.inf))
     if len(wrong):
         k = int(wrong[0])
         raise UsageError(
-            f"{who}: the lower limit of '{system.position_names[k]}' is {found[k, 0]:g} and its "
-            f"upper {found[k, 1]:g}; lower must not exceed upper."
+            f"{who}: the lower limit of '{system.position_names[k]}' is {lower[k]:g} and its upper "
+            f"{upper[k]:g}, which leaves no position; lower must not exceed upper, and -inf and "
+            "inf stand for none."
         )
     return found
 
 
-def _bounded(array: FloatArray) -> FloatArray:
-    """Return the array with infinity replaced, which a limit may be."""
-    return np.where(np.isinf(array), 0.0, array) if array.dtype.kind == "f" else array
+def _check_limits(array: FloatArray, shape: tuple[int, ...], what: str) -> None:
+    """Raise unless these are numbers of that shape, of which infinity is one."""
+    is_numeric = array.dtype.kind == "f"
+    if is_numeric and np.isnan(array).any():
+        raise UsageError(f"{what} must not be NaN; -inf and inf stand for none.")
+    check_array(np.where(np.isinf(array), 0.0, array) if is_numeric else array, shape, what)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError
-from mbkit.kinematics.descent import REACHED, SADDLE, SPENT, Descent, descend
+from mbkit.kinematics.descent import REACHED, SPENT, Descent, descend
 from mbkit.kinematics.freedom import Freedom, checked_freedom
 from mbkit.kinematics.lost_motions import lost_motions, rank_of
 from mbkit.kinematics.preference import checked_preference, follow
+from mbkit.kinematics.reasons import reason
 from mbkit.kinematics.targets import PoseTarget, Targets, checked_targets
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.arrays import FloatArray, frozen_number
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -40,10 +41,11 @@ class InverseKinematics:
         Whether all targets are reached within the tolerance.
     reason : str
         "reached"; "joint limits: ..." with the positions that hold it off, where the targets are
-        reached without them; "unreachable: ..." at a least-squares stationary point, with how far
-        off the targets are and whether the posture is singular; "singular posture: ..." where no
-        motion helps to first order, the curvature promises some, and no step was found; "iteration
-        limit".
+        reached from there without them; "unreachable: ..." at a least-squares stationary point,
+        with the angles and distances by which targets are missed, whether the posture is singular,
+        and which limits hold it there; "singular posture: ..." where no motion helps to first
+        order, the curvature promises some, and no step was found; "stopped at rounding: ..." where
+        the tolerance is less than poses are known by; "iteration limit".
     errors : dict of str to ndarray
         By body: log(target^-1 pose), (angular, linear), or the part of it that counts. [rad], [m]
     singular_values : ndarray
@@ -135,7 +137,7 @@ def inverse_kinematics(
         If an array does not fit, or a pose is none.
     UsageError
         If limits contradict each other, or are given to positions that are not simply added, such
-        as quaternions.
+        as quaternions; or a tolerance or number is none.
 
     Notes
     -----
@@ -143,7 +145,12 @@ def inverse_kinematics(
     Levenberg-Marquardt steps on the configuration group, and by Newton steps where errors remain
     (see `mbkit.kinematics.descent`). A target that is not reached from one start may be reached
     from another: "unreachable" says that no small motion helps from where the best start led.
-    Whether limits are to blame is found by a descent without them from there.
+    Whether limits are to blame is found by a descent without them from there; where that reaches
+    the targets beyond a limit, whole turns of its joints back between the limits are tried.
+
+    The rotation vector jumps where the rest of the way is a rotation by pi. A descent that runs
+    into the jump ends beside it, as "unreachable", "singular posture" or "iteration limit"; another
+    start or `restarts` leads round it.
 
     Examples
     --------
@@ -167,8 +174,9 @@ def inverse_kinematics(
 
     >>> far = mb.PoseTarget(mb.spatial.translation((3, 0, 0)), frame=elbow, rows="linear")
     >>> found = inverse_kinematics(arm, {"lower": far}, q=[0.1, 0.5])
-    >>> found.reason
-    "unreachable: no small motion brings 'lower' nearer than 1 m, in a singular posture"
+    >>> print(found.reason)
+    unreachable: no small motion lessens the weighted error, with 'lower' 1 m off, in a \
+singular posture
     >>> found.lost_motions
     {'lower': ('translation along (1, 0, 0)', 'translation along (0, 0, 1)')}
     """
@@ -180,15 +188,19 @@ def inverse_kinematics(
         raise NotFiniteError(f"{who}: q must be finite, got {start.tolist()}.")
     start = freedom.clipped(start)
     for name, value in (("tolerance", tolerance), ("preference_tolerance", preference_tolerance)):
-        if not value > 0.0:
-            raise UsageError(f"{who}: {name} must be positive, got {value!r}.")
-    for name, count in (("restarts", restarts), ("max_iterations", max_iterations)):
+        number = frozen_number(value)
+        if not (isinstance(number, float) and number > 0.0):
+            raise UsageError(f"{who}: {name} must be a positive number, got {value!r}.")
+    counts = (("restarts", restarts), ("max_iterations", max_iterations), ("seed", seed))
+    for name, count in counts:
         if not (isinstance(count, int | np.integer) and count >= 0):
-            raise UsageError(f"{who}: {name} must be a number of times, got {count!r}.")
+            raise UsageError(f"{who}: {name} must be a whole number from 0, got {count!r}.")
     preference = None if preferred is None else checked_preference(system, preferred)
     best, starts, iterations = _best(
         wanted, freedom, start, restarts, seed, tolerance, max_iterations
     )
+    best, is_held, more, steps = _by_turns(wanted, freedom, best, tolerance, max_iterations)
+    starts, iterations = starts + more, iterations + steps
     left = None
     if preference is not None and best.end == REACHED:
         spent = best.iterations
@@ -203,7 +215,7 @@ def inverse_kinematics(
     return InverseKinematics(
         q=best.q,
         converged=best.end == REACHED,
-        reason=_reason(wanted, freedom, best, tolerance, max_iterations, singular=singular),
+        reason=reason(wanted, freedom, best, tolerance, is_held=is_held, is_singular=singular),
         errors=dict(zip(wanted.names, wanted.errors(best.q), strict=True)),
         singular_values=sizes,
         singular=singular,
@@ -244,42 +256,24 @@ def _best(
     return best, starts, iterations
 
 
-def _reason(
-    targets: Targets,
-    freedom: Freedom,
-    best: Descent,
-    tolerance: float,
-    max_iterations: int,
-    *,
-    singular: bool,
-) -> str:
-    """Return why a descent ended, in words."""
-    if best.end == REACHED:
-        return "reached"
-    held = freedom.active(best.q, best.gradient)
-    if held:
-        free = freedom.without_limits()
-        if descend(targets, free, best.q, tolerance, max_iterations).end == REACHED:
-            return f"joint limits: {', '.join(held)}"
-    if best.end == SPENT:
-        return "iteration limit"
-    nearest = _distances(targets, best.e)
-    if best.end == SADDLE:
-        return f"singular posture: no step was found that brings {nearest}"
-    posture = ", in a singular posture" if singular else ""
-    return f"unreachable: no small motion brings {nearest}{posture}"
+def _by_turns(
+    targets: Targets, freedom: Freedom, best: Descent, tolerance: float, max_iterations: int
+) -> tuple[Descent, bool, int, int]:
+    """Look beyond the limits that hold a descent, and come back between them by whole turns.
 
-
-def _distances(targets: Targets, e: Any) -> str:
-    """Return which targets are how far off."""
-    parts = []
-    for name, (angle, distance) in zip(targets.names, targets.sizes(e), strict=True):
-        sizes = [
-            f"{size:.6g} {unit}" for size, unit in ((angle, "rad"), (distance, "m")) if size > 1e-9
-        ]
-        if sizes:
-            parts.append(f"'{name}' nearer than {' and '.join(sizes)}")
-    return ", ".join(parts)
+    Returns the end; whether the targets are reached beyond; starts and steps that it took.
+    """
+    if best.end in (REACHED, SPENT) or not freedom.active(best.q, best.gradient):
+        return best, False, 0, 0
+    beyond = descend(targets, freedom.without_limits(), best.q, tolerance, max_iterations)
+    if beyond.end != REACHED:
+        return best, False, 0, beyond.iterations
+    back = freedom.whole_turns(beyond.q)
+    if np.array_equal(back, beyond.q):
+        return best, True, 0, beyond.iterations
+    found = descend(targets, freedom, freedom.clipped(back), tolerance, max_iterations)
+    iterations = beyond.iterations + found.iterations
+    return (found if found.end == REACHED else best), True, 1, iterations
 
 
 def _is_singular(targets: Targets, freedom: Freedom, q: FloatArray, rank: int) -> bool:

@@ -21,18 +21,21 @@ def rank_of(sizes: Any, tolerance: float = RANK_TOLERANCE) -> int:
 
 
 def lost_motions(
-    J: FloatArray, rows: str, tolerance: float = RANK_TOLERANCE
+    J: FloatArray, rows: str, tolerance: float = RANK_TOLERANCE, *, back: FloatArray | None = None
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Return the motions that no velocity makes.
 
     Parameters
     ----------
     J : ndarray, shape (6, nv) or (3, nv)
-        Jacobian of a frame at its origin, in the axes of the world.
+        Jacobian of a frame at its origin, in the axes of the world; with `back`, of any rows.
     rows : {"all", "angular", "linear"}
         Which rows of the twist J has.
     tolerance : float
         Singular values below this part of the largest count as zero.
+    back : ndarray, shape (rows of J, 6) or (rows of J, 3), optional
+        Takes a combination of J's rows, from the right, to a twist, where they are scaled or others
+        than those of `rows`.
 
     Returns
     -------
@@ -42,7 +45,8 @@ def lost_motions(
         The same in words.
     """
     U, sizes, _ = np.linalg.svd(J)
-    lost = reduced(U[:, rank_of(sizes, tolerance) :].T)
+    basis = U[:, rank_of(sizes, tolerance) :].T
+    lost = reduced(basis if back is None else basis @ back)
     twists = np.zeros((len(lost), 6))
     twists[:, ROWS[rows]] = lost
     return twists, tuple(_words(twist) for twist in twists)

@@ -50,7 +50,8 @@ class Manipulability:
     rank : int
         How many of the singular values are more than `tolerance` times the largest.
     lost_motions : ndarray, shape (k, 6)
-        Independent twists, of the rows that count, that no velocity makes. [rad], [m]
+        Independent twists, of the rows and in the directions that count, that no velocity makes:
+        as many as these are more than `rank`. [rad], [m]
     lost : tuple of str
         The same in words.
     length : float
@@ -155,9 +156,10 @@ def manipulability(
     J = (SE3.Ad(inverse(offset)) @ body_fixed_jacobian(system, body, q, C))[:, free]
     R = (C @ offset)[:3, :3]
     J = np.vstack([R @ J[:3], R @ J[3:]])[ROWS[rows]]
-    lost, words = lost_motions(J, rows, tolerance)
     weights = np.repeat([scale, 1.0], 3)[ROWS[rows], None]
-    seen = _directions(rows, directions) @ (weights * J)
+    counted = _directions(rows, directions)
+    seen = counted @ (weights * J)
+    lost, words = lost_motions(seen, rows, tolerance, back=counted / weights.T)
     U, sizes, Vt = np.linalg.svd(seen, full_matrices=False)
     rank = rank_of(sizes, tolerance)
     velocities = np.zeros((len(sizes), system.nv))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -19,29 +18,19 @@ from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Preference", "checked_preference", "follow"]
+__all__ = ["Gradient", "checked_preference", "follow"]
 
 #: Least and largest step along the gradient, as a factor of it.
 _SHORTEST, _LONGEST = 1e-6, 10.0
 
 
-@final
-@attrs.frozen(eq=False)
-class Preference:
-    """What is preferred among configurations: the gradient of what is to be small.
-
-    Attributes
-    ----------
-    gradient : callable
-        ``gradient(q) -> (nv,)``.
-    """
-
-    gradient: Callable[[FloatArray], FloatArray]
+#: The gradient (nv,) of what is preferred to be small, at a configuration.
+Gradient = Callable[[FloatArray], FloatArray]
 
 
 def checked_preference(
     system: System, preferred: ArrayLike | Callable[[FloatArray], ArrayLike]
-) -> Preference:
+) -> Gradient:
     """Return a preference given as a configuration or as a gradient.
 
     Parameters
@@ -53,12 +42,12 @@ def checked_preference(
 
     Returns
     -------
-    Preference
+    callable
         The gradient, checked at each call.
     """
     if not callable(preferred):
         posture = system.checked("q", preferred)
-        return Preference(lambda q: system.difference(posture, q))
+        return lambda q: system.difference(posture, q)
     given = preferred
 
     def gradient(q: FloatArray) -> FloatArray:
@@ -67,14 +56,14 @@ def checked_preference(
         check_array(value, (system.nv,), what, error=NotFiniteError)
         return value
 
-    return Preference(gradient)
+    return gradient
 
 
 def follow(
     targets: Targets,
     freedom: Freedom,
     state: Descent,
-    preference: Preference,
+    gradient: Gradient,
     tolerances: tuple[float, float],
     max_iterations: int,
 ) -> tuple[Descent, float]:
@@ -86,7 +75,7 @@ def follow(
         As in `descend`.
     state : Descent
         Where the targets are reached.
-    preference : Preference
+    gradient : callable
         What to follow.
     tolerances : float, float
         Of the targets, and of what may be left of the gradient in the null space.
@@ -106,7 +95,7 @@ def follow(
     reached again. A step is halved until the slope of what is preferred has not grown to the other
     side. Only gradients are needed.
     """
-    g = preference.gradient(state.q)[freedom.velocities]
+    g = gradient(state.q)[freedom.velocities]
     fall = _fall(freedom, state, g)
     length = 1.0
     while np.linalg.norm(fall) > tolerances[1] and state.iterations < max_iterations:
@@ -115,7 +104,7 @@ def follow(
         left = max_iterations - state.iterations
         found = descend(targets, freedom, there, tolerances[0], left)
         state.iterations += max(1, found.iterations)
-        g_there = preference.gradient(found.q)[freedom.velocities]
+        g_there = gradient(found.q)[freedom.velocities]
         if found.end != REACHED or float(g_there @ x) > 0.9 * abs(float(g @ x)):
             length *= 0.5
             if length < _SHORTEST:

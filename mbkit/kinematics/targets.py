@@ -147,6 +147,22 @@ class Targets:
             np.bincount(self._parts, (errors / self._all_weights) ** 2, 2 * len(self.names))
         ).reshape(-1, 2)
 
+    def distances(self, q: FloatArray) -> FloatArray:
+        """Return how far each frame is off, (targets, 2): the angle and the distance of origins.
+
+        [rad], [m]; zero for what does not count. The distance is not the length of the linear part
+        of the logarithm of a pose, along which the frame would be screwed into place.
+        """
+        C = self.system.poses(q)
+        sizes = np.zeros((len(self.names), 2))
+        for k, target in enumerate(self.targets):
+            off = self._back[k] @ C[self._bodies[k]] @ target.frame
+            if target.rows != "linear":
+                sizes[k, 0] = np.linalg.norm(SO3.log(off[:3, :3]))
+            if target.rows != "angular":
+                sizes[k, 1] = np.linalg.norm(off[:3, 3])
+        return sizes
+
     def weighted(self, q: FloatArray) -> FloatArray:
         """Return the weighted errors of all targets, (count,)."""
         pairs = zip(self._weights, self.errors(q), strict=True)

@@ -16,6 +16,7 @@ from mbkit.model.body import Body
 from mbkit.model.joint_data import JointLimits
 from mbkit.spatial import FloatArray, SpatialInertia, inverse
 from mbkit.spatial.arrays import frozen_array, frozen_number
+from mbkit.spatial.frames import check_pose
 
 if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
@@ -38,6 +39,15 @@ def _check_kind(row: DenavitHartenbergRow, _: attrs.Attribute[Any], value: Any) 
     if value not in _KINDS:
         raise UsageError(
             f"DenavitHartenbergRow: kind must be 'revolute' or 'prismatic', got {value!r}."
+        )
+
+
+def _check_data(row: DenavitHartenbergRow, attribute: attrs.Attribute[Any], value: Any) -> None:
+    kind = {"inertia": SpatialInertia, "limits": JointLimits}[attribute.name]
+    if not isinstance(value, kind):
+        raise UsageError(
+            f"DenavitHartenbergRow: {attribute.name} must be an mbkit.{kind.__name__}, got "
+            f"{value!r}; make one, or leave it out."
         )
 
 
@@ -71,7 +81,7 @@ class DenavitHartenbergRow:
     Raises
     ------
     GeometryError, UsageError
-        If a parameter is no finite number, or there is no such kind.
+        If a parameter is no finite number, there is no such kind, or inertia or limits are none.
 
     Notes
     -----
@@ -92,8 +102,8 @@ class DenavitHartenbergRow:
     d: float = attrs.field(default=0.0, converter=frozen_number, validator=_check_number)
     theta: float = attrs.field(default=0.0, converter=frozen_number, validator=_check_number)
     kind: str = attrs.field(default="revolute", validator=_check_kind)
-    inertia: SpatialInertia = attrs.field(factory=SpatialInertia.zero)
-    limits: JointLimits = attrs.field(factory=JointLimits)
+    inertia: SpatialInertia = attrs.field(factory=SpatialInertia.zero, validator=_check_data)
+    limits: JointLimits = attrs.field(factory=JointLimits, validator=_check_data)
     joint: str | None = None
     link: str | None = None
 
@@ -118,6 +128,7 @@ def add_denavit_hartenberg(
             f"got {convention!r}."
         )
     before, near = mechanism.world, frozen_array(base)
+    check_pose(near, f"Mechanism {mechanism.name!r}: base")
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, DenavitHartenbergRow):
             raise UsageError(

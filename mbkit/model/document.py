@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from mbkit.forces import Force
 from mbkit.joints import Joint
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection
+from mbkit.model.force_types import force_type_name
 from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.model.joint_types import type_name
 from mbkit.model.toml_text import render
@@ -18,6 +20,7 @@ from mbkit.spatial import FloatArray, SpatialInertia, inverse
 
 if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
+    from mbkit.model.parts import Parts
 
 __all__ = ["FORMAT_VERSION", "to_document", "to_toml"]
 
@@ -25,20 +28,20 @@ __all__ = ["FORMAT_VERSION", "to_document", "to_toml"]
 FORMAT_VERSION = 1
 
 
-def to_document(mechanism: Mechanism) -> dict[str, Any]:
+def to_document(mechanism: Mechanism | Parts) -> dict[str, Any]:
     """Return a mechanism as nested dictionaries, lists, strings and numbers.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : Mechanism or Parts
         Any mechanism.
 
     Returns
     -------
     dict
         The content of a model file (``docs/model-file.md``). All numbers are the mechanism's own:
-        reading them gives an equal mechanism. What a user's joint holds and a file cannot is
-        listed under the joint's key ``not_written``.
+        reading them gives an equal mechanism. What a user's joint or force holds and a file
+        cannot is listed under the key ``not_written``.
 
     Examples
     --------
@@ -57,15 +60,17 @@ def to_document(mechanism: Mechanism) -> dict[str, Any]:
         document["joints"] = {
             name: _connection(edge, mechanism) for name, edge in mechanism.joints.items()
         }
+    if mechanism.forces:
+        document["forces"] = {name: _force(force) for name, force in mechanism.forces.items()}
     return document
 
 
-def to_toml(mechanism: Mechanism) -> str:
+def to_toml(mechanism: Mechanism | Parts) -> str:
     """Return a mechanism as the text of a model file; the same mechanism gives the same text.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : Mechanism or Parts
         Any mechanism.
 
     Returns
@@ -121,7 +126,7 @@ def _pose(C: FloatArray) -> dict[str, Any]:
     return table
 
 
-def _connection(edge: Connection, mechanism: Mechanism) -> dict[str, Any]:
+def _connection(edge: Connection, mechanism: Mechanism | Parts) -> dict[str, Any]:
     table = {
         "type": type_name(edge.joint),
         "predecessor": edge.predecessor,
@@ -151,7 +156,7 @@ def _joint_data(data: JointLimits | JointFriction) -> dict[str, Any]:
     }
 
 
-def _fields(joint: Joint) -> dict[str, Any]:
+def _fields(joint: Joint | Force) -> dict[str, Any]:
     kind = type(joint)
     if attrs.has(kind):
         # TOML has no None; where it is the default, leaving the key out says the same
@@ -173,6 +178,19 @@ def _fields(joint: Joint) -> dict[str, Any]:
             if key != "name" and not isinstance(getattr(kind, key, None), functools.cached_property)
         ]
     return {**written, "not_written": sorted(lost)} if lost else written
+
+
+def _force(force: Force) -> dict[str, Any]:
+    """Return what differs from the defaults; poses as tables."""
+    table = {"type": force_type_name(force), **_fields(force)}
+    kind = type(force)
+    for field in attrs.fields(kind) if attrs.has(kind) else ():
+        value = getattr(force, field.name)
+        if np.array_equal(value, field.default):
+            table.pop(field.name, None)
+        elif np.shape(value) == (4, 4):
+            table[field.name] = _pose(value)
+    return table
 
 
 def _plain(value: Any) -> Any:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
-from mbkit.errors import InertiaError
+from mbkit.errors import InertiaError, listed
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
     from mbkit.model.connection import Connection
     from mbkit.model.mechanism import Mechanism
+    from mbkit.model.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["check_inertias"]
 
 #: A part of the inertias summed up, below which what is left of them is rounding.
 TOLERANCE = 1e-13
-
-_SHOWN = 12  # names in a message
 
 
 @attrs.define
@@ -36,7 +36,7 @@ class _Part:
     is_massless: bool = True  # with all that is beyond
 
 
-def check_inertias(mechanism: Mechanism, topology: Topology) -> None:
+def check_inertias(mechanism: Mechanism | Parts, topology: Topology) -> None:
     """Raise if a motion at the end of a branch has no inertia, so that no force could drive it.
 
     Bodies that are fixed together count as one. What hangs on a moving joint must have mass
@@ -45,7 +45,7 @@ def check_inertias(mechanism: Mechanism, topology: Topology) -> None:
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : Mechanism or Parts
         Bodies and joints.
     topology : Topology
         Its spanning tree.
@@ -84,7 +84,7 @@ give it mass, or hold it by an mbkit.FixedJoint.
             beyond = topology.subtree(part.bodies[0])
             verb = "has" if len(beyond) == 1 else "have"
             raise InertiaError(
-                f"Joint {joint!r} moves {_listed(beyond)}, which {verb} no inertia; "
+                f"Joint {joint!r} moves {_called(beyond)}, which {verb} no inertia; "
                 f"give {'it' if len(beyond) == 1 else 'one of them'} mass, or hold "
                 f"{'it' if len(beyond) == 1 else 'them'} by an mbkit.FixedJoint."
             )
@@ -92,7 +92,7 @@ give it mass, or hold it by an mbkit.FixedJoint.
             _check_tip(part, mechanism.joints[joint])
 
 
-def _merged(mechanism: Mechanism, topology: Topology) -> list[_Part]:
+def _merged(mechanism: Mechanism | Parts, topology: Topology) -> list[_Part]:
     """Return the parts in regular numbering, the world's first."""
     parts = [_Part(0, -1, [topology.bodies[0]], SpatialInertia.zero())]
     seats: list[tuple[int, FloatArray]] = [(0, np.eye(4))]  # part, and pose in it, of each body
@@ -111,10 +111,8 @@ def _merged(mechanism: Mechanism, topology: Topology) -> list[_Part]:
     return parts
 
 
-def _listed(bodies: tuple[str, ...] | list[str]) -> str:
-    names = ", ".join(repr(body) for body in bodies[:_SHOWN])
-    more = f" and {len(bodies) - _SHOWN} more" if len(bodies) > _SHOWN else ""
-    return f"{'body' if len(bodies) == 1 else 'bodies'} {names}{more}"
+def _called(bodies: Sequence[str]) -> str:
+    return f"{'body' if len(bodies) == 1 else 'bodies'} {listed(bodies)}"
 
 
 def _check_tip(part: _Part, edge: Connection) -> None:
@@ -128,7 +126,7 @@ def _check_tip(part: _Part, edge: Connection) -> None:
         return
     many = len(part.bodies) > 1
     raise InertiaError(
-        f"Joint {edge.joint.name!r} allows a motion of {_listed(part.bodies)}, at the end of its "
+        f"Joint {edge.joint.name!r} allows a motion of {_called(part.bodies)}, at the end of its "
         f"branch, which {'have' if many else 'has'} no inertia in that direction; give "
         f"{'one of them' if many else 'it'} a moment of inertia, or a centre of mass off the axis."
     )

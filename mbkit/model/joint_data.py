@@ -94,7 +94,8 @@ class JointLimits:
     Raises
     ------
     ModelError
-        If a limit is NaN, `lower` above `upper`, or `velocity` or `effort` negative.
+        If a limit is NaN, `lower` infinite or above `upper`, `upper` minus infinite, or `velocity`
+        or `effort` negative.
     ShapeError
         If something is neither a number nor a list of numbers.
 
@@ -111,6 +112,14 @@ class JointLimits:
 
     def __attrs_post_init__(self) -> None:
         _check_fields(self)
+        for key, never in (("lower", np.inf), ("upper", -np.inf)):
+            if (getattr(self, key) == never).any():
+                error = ModelError(
+                    f"JointLimits: {key} must leave positions, got {shown(getattr(self, key))}; "
+                    f"{-never:g} stands for no limit."
+                )
+                error.key = key
+                raise error
         sizes = {value.size for value in (self.lower, self.upper) if value.ndim}
         if len(sizes) == 2 or (self.lower > self.upper).any():
             error = ModelError(
@@ -135,8 +144,19 @@ class JointLimits:
         return _fit(self, "effort", joint.num_velocities, joint, "velocities")
 
     def check_fits(self, joint: Joint) -> None:
-        """Raise ShapeError unless the limits have as many entries as the joint."""
-        self.of_positions(joint)
+        """Raise ShapeError unless the limits have as many entries as the joint.
+
+        ModelError, if they limit positions that are composed, such as quaternions.
+        """
+        for key, limits in zip(("lower", "upper"), self.of_positions(joint).T, strict=True):
+            if type(joint).retract is not Joint.retract and np.isfinite(limits).any():
+                error = ModelError(
+                    f"Joint {joint.name!r}: {key} must be left out, got "
+                    f"{shown(getattr(self, key))}: positions of a {type(joint).__name__} are "
+                    "composed, not added, so that limits of single ones have no meaning."
+                )
+                error.key = key
+                raise error
         self.of_velocities(joint)
         self.of_efforts(joint)
 

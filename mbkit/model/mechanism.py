@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError, UsageError, check_name
+from mbkit.errors import ShapeError, UsageError
+from mbkit.forces import Force
 from mbkit.joints import Joint, check_joint_definition
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection, joint_frames
+from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
+from mbkit.model.forces import add_force
 from mbkit.model.joint_data import JointFriction, JointLimits
-from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
-from mbkit.topology import WORLD, BodyGraph, Topology, build_topology
+from mbkit.topology import Topology, build_topology
 
 if TYPE_CHECKING:
     from mbkit.coordinates import RelativeCoordinates
@@ -25,14 +26,15 @@ if TYPE_CHECKING:
 __all__ = ["Mechanism"]
 
 JointType = TypeVar("JointType", bound=Joint)
+ForceType = TypeVar("ForceType", bound=Force)
 
 
 @final
-class Mechanism:
+class Mechanism(Contents):
     """Bodies and the joints between them: what is built, before anything is computed.
 
-    It grows by `add_body` and `add_joint` and is assembled into a system of equations, which does
-    not look back: what is added afterwards is in the next system.
+    It grows by `add_body`, `add_joint` and `add_force` and is assembled into a system of
+    equations, which does not look back: what is added afterwards is in the next system.
 
     Parameters
     ----------
@@ -58,16 +60,6 @@ class Mechanism:
     >>> mech.joints["hinge"].successor
     'rod'
     """
-
-    def __init__(self, name: str, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
-        check_name("Mechanism", name)
-        self._name = name
-        self._gravity = frozen_array(gravity)
-        check_array(self._gravity, (3,), f"Mechanism {name!r}: gravity")
-        self._world = Body(WORLD)
-        self._bodies: dict[str, Body] = {}
-        self._joints: dict[str, Connection] = {}
-        self._graph = BodyGraph()
 
     @classmethod
     def from_denavit_hartenberg(
@@ -103,6 +95,8 @@ class Mechanism:
         ------
         UsageError
             If the convention is neither of the two, or a row is none.
+        ShapeError, GeometryError
+            If `base` is no pose.
 
         Examples
         --------
@@ -113,31 +107,6 @@ class Mechanism:
         mech = cls(name, gravity)
         add_denavit_hartenberg(mech, rows, convention, np.eye(4) if base is None else base)
         return mech
-
-    @property
-    def name(self) -> str:
-        """Name of the mechanism."""
-        return self._name
-
-    @property
-    def gravity(self) -> FloatArray:
-        """Acceleration of free fall in the world, shape (3,). [m/s^2]."""
-        return self._gravity
-
-    @property
-    def world(self) -> Body:
-        """The inertial frame, which is body 0."""
-        return self._world
-
-    @property
-    def bodies(self) -> Mapping[str, Body]:
-        """Bodies by name, in the order of adding, without the world."""
-        return MappingProxyType(self._bodies)
-
-    @property
-    def joints(self) -> Mapping[str, Connection]:
-        """Joints in their places by name, in the order of adding."""
-        return MappingProxyType(self._joints)
 
     def add_body(self, body: Body) -> Body:
         """Add a body.
@@ -245,22 +214,30 @@ class Mechanism:
         self._joints[joint.name] = connection
         return joint
 
-    def _body(self, name: str) -> Body:
-        return self._world if name == WORLD else self._bodies[name]
+    def add_force(self, force: ForceType) -> ForceType:
+        """Add a force, which simulations apply; see `mbkit.Force`.
 
-    def _name_of(self, body: Body | str) -> str:
-        """Return the name of a body, which must be the mechanism's own if there is one such."""
-        if isinstance(body, str):
-            return body
-        if not isinstance(body, Body):
-            raise UsageError(f"A joint connects bodies or names of bodies, got {body!r}.")
-        own = self._world if body.name == WORLD else self._bodies.get(body.name, body)
-        if own != body:
-            raise UsageError(
-                f"Body {body.name!r} is not the one that was added to mechanism {self._name!r}; "
-                "use the body that add_body returned, or its name."
-            )
-        return body.name
+        Parameters
+        ----------
+        force : Force
+            Its name must be new among forces, the joints and bodies that it names must be there.
+
+        Returns
+        -------
+        Force
+            The same.
+
+        Raises
+        ------
+        DuplicateNameError, NameUnknownError, ForceError
+            If the name is taken, a joint or body is unknown, or its definition is wrong.
+
+        Examples
+        --------
+        See `mbkit.JointSpring`.
+        """
+        add_force(self, self._forces, force)
+        return force
 
     def topology(self, loop_joints: Collection[str] | None = None) -> Topology:
         """Return a spanning tree of the bodies, and the joints that close loops.
@@ -374,23 +351,3 @@ class Mechanism:
         from mbkit.model.document import to_toml
 
         return to_toml(self)
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both have the same name, gravity, bodies and joints, in the same order."""
-        if not isinstance(other, Mechanism):
-            return NotImplemented
-        return (
-            self._name == other._name
-            and shown(self._gravity) == shown(other._gravity)
-            and list(self._bodies.values()) == list(other._bodies.values())
-            and list(self._joints.values()) == list(other._joints.values())
-        )
-
-    __hash__ = None  # type: ignore[assignment]  # it can change
-
-    def __repr__(self) -> str:
-        bodies, joints = len(self._bodies), len(self._joints)
-        return (
-            f"<Mechanism {self._name!r}: {bodies} {'body' if bodies == 1 else 'bodies'}, "
-            f"{joints} joint{'' if joints == 1 else 's'}>"
-        )

@@ -19,7 +19,12 @@ VARIABLES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "v": (("time", "velocity"), {"long_name": "velocities"}),
     "kinetic_energy": (("time",), {"long_name": "kinetic energy", "units": "J"}),
     "potential_energy": (("time",), {"long_name": "potential energy", "units": "J"}),
+    "dissipated_energy": (("time",), {"long_name": "dissipated energy", "units": "J"}),
+    "supplied_energy": (("time",), {"long_name": "supplied energy", "units": "J"}),
 }
+
+# Those that files of earlier versions do not have.
+LATER_VARIABLES = ("dissipated_energy", "supplied_energy")
 
 # Name and field of every coordinate that is a list of names.
 LABELS = {

@@ -47,6 +47,10 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
+def _none_yet(run: Result) -> Floats:
+    return np.zeros(run.t.shape)
+
+
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Result:
     """What a simulation leaves behind: k saved instants, their labels, the model, the options.
@@ -60,7 +64,9 @@ class Result:
     v : ndarray, shape (k, nv)
         Velocities; not the derivatives of `q` (see docs/conventions.md). [rad/s], [m/s]
     kinetic_energy, potential_energy : ndarray, shape (k,)
-        Energies of the whole mechanism. [J]
+        Energies of the whole mechanism; the latter of gravity and of all forces that have one. [J]
+    dissipated_energy, supplied_energy : ndarray, shape (k,)
+        What forces have dissipated and supplied since the start; zero if left out. [J]
     body_names : tuple of str
         Names of the bodies, the world first.
     joint_names, position_names, velocity_names : tuple of str
@@ -114,6 +120,12 @@ class Result:
     joint_names: tuple[str, ...] = attrs.field(converter=_names)
     position_names: tuple[str, ...] = attrs.field(converter=_names)
     velocity_names: tuple[str, ...] = attrs.field(converter=_names)
+    dissipated_energy: Floats = attrs.field(
+        default=attrs.Factory(_none_yet, takes_self=True), converter=_read_only
+    )
+    supplied_energy: Floats = attrs.field(
+        default=attrs.Factory(_none_yet, takes_self=True), converter=_read_only
+    )
     position_units: tuple[str, ...] = attrs.field(default=(), converter=_names)
     model: str = ""
     options: Mapping[str, Any] = attrs.field(factory=dict, converter=_plain)
@@ -133,6 +145,8 @@ class Result:
             "v": (count, len(self.velocity_names)),
             "kinetic_energy": (count,),
             "potential_energy": (count,),
+            "dissipated_energy": (count,),
+            "supplied_energy": (count,),
         }
         for name, shape in expected.items():
             if (found := getattr(self, name).shape) != shape:
@@ -154,9 +168,20 @@ class Result:
 
     @property
     def energy_drift(self) -> Floats:
-        """Change of the energy since the first instant, shape (k,). [J]."""
+        """Change of the energy since the first instant, shape (k,). [J].
+
+        Where nothing is dissipated or supplied it is the error of the integrator.
+        """
         energy = self.energy
         return energy - energy[:1]
+
+    @property
+    def energy_balance(self) -> Floats:
+        """What the balance of energies misses, shape (k,): the error of the integrator. [J].
+
+        Kinetic plus potential plus dissipated minus supplied energy, minus the energy at the start.
+        """
+        return self.energy_drift + self.dissipated_energy - self.supplied_energy
 
     def __repr__(self) -> str:
         end = "completed" if self.completed else "not completed"
@@ -176,9 +201,10 @@ class Result:
         Returns
         -------
         xarray.Dataset
-            Variables ``q``, ``v``, ``kinetic_energy``, ``potential_energy`` over the coordinates
-            ``time``, ``position`` and ``velocity``; model, options and versions as attributes, the
-            latter two as JSON text. The same names are in the file that `save` writes.
+            Variables ``q``, ``v``, ``kinetic_energy``, ``potential_energy``, ``dissipated_energy``,
+            ``supplied_energy`` over the coordinates ``time``, ``position`` and ``velocity``; model,
+            options and versions as attributes, the latter two as JSON text. The same names are in
+            the file that `save` writes.
 
         Examples
         --------

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from types import FrameType, TracebackType
+from typing import Any
 
 from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.simulation.progress import ProgressDisplay
@@ -53,6 +54,10 @@ class Interrupts:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _copies(problem: Problem) -> tuple[Any, Any, Any]:
+    return problem.q.copy(), problem.v.copy(), problem.work.copy()
+
+
 def run_chunks(
     problem: Problem, advance: Advance, steps: int, rows: Rows, display: ProgressDisplay
 ) -> tuple[int, int, int]:
@@ -78,7 +83,7 @@ def run_chunks(
     """
     # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
     # state has moved on and the counts have not, and must find what belongs together.
-    reached = (0, 1, problem.q.copy(), problem.v.copy())
+    reached = (0, 1, *_copies(problem))
     chunk = 1
     try:
         with Interrupts() as interrupts:
@@ -88,13 +93,13 @@ def run_chunks(
                 rest = Rows(*(part[written:] for part in rows))
                 size = min(chunk, steps - taken)
                 state, done, saved = advance(taken, size, rest)
-                reached = (taken + done, written + saved, problem.q.copy(), problem.v.copy())
+                reached = (taken + done, written + saved, *_copies(problem))
                 if state != 0 or interrupts.noted:
                     return *reached[:2], state or INTERRUPTED
                 spent = time.perf_counter() - began
                 chunk = max(1, min(4 * chunk, int(size * CHUNK / max(spent, 1e-9))))
                 display.update(problem.t0 + reached[0] * problem.h)
     except KeyboardInterrupt:
-        problem.q[:], problem.v[:] = reached[2:]
+        problem.q[:], problem.v[:], problem.work[:] = reached[2:]
         return *reached[:2], INTERRUPTED
     return *reached[:2], 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from mbkit.systems import System
 
-__all__ = ["environment", "fingerprint", "fingerprints_of_joints", "system_digest"]
+__all__ = ["environment", "fingerprint", "fingerprints_of_parts", "system_digest"]
 
 # What an object holds is looked into up to this depth.
 _DEPTH = 4
@@ -68,15 +68,26 @@ def system_digest(system: System) -> str:
     for owner in arrays.owners:  # the seats among them; what joints in Python have are addresses
         if isinstance(owner, np.ndarray) and owner.size == SEAT_SIZE:
             digest.update(owner.tobytes())
+    forces = arrays.forces
+    for force, joints, on_bodies in zip(forces.forces, forces.joints, forces.bodies, strict=True):
+        digest.update(f"{type(force).__qualname__} {force.name}".encode())
+        for numbers in (joints, on_bodies, forces.parameters.get(force.name, ())):
+            digest.update(np.ascontiguousarray(numbers).tobytes())
     return digest.hexdigest()
 
 
-def fingerprints_of_joints(system: System) -> dict[str, Any]:
-    """Return the fingerprints of joints whose classes are not mbkit's, by ``"joint 'name'"``."""
+def fingerprints_of_parts(system: System) -> dict[str, Any]:
+    """Return the fingerprints of joints and forces whose classes are not mbkit's.
+
+    By what they are and their names: ``"joint 'name'"``.
+    """
+    joints = [("joint", joint) for joint in system.arrays.joints if joint is not None]
+    forces = [("force", force) for force in system.arrays.forces.forces]
+    parts: list[tuple[str, Any]] = [*joints, *forces]
     return {
-        f"joint '{joint.name}'": fingerprint(joint)
-        for joint in system.arrays.joints
-        if joint is not None and not type(joint).__module__.startswith("mbkit.")
+        f"{kind} '{part.name}'": fingerprint(part)
+        for kind, part in parts
+        if not type(part).__module__.startswith("mbkit.")
     }
 
 

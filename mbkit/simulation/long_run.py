@@ -22,7 +22,7 @@ from mbkit.simulation.chunks import INTERRUPTED
 from mbkit.simulation.identity import (
     environment,
     fingerprint,
-    fingerprints_of_joints,
+    fingerprints_of_parts,
     system_digest,
 )
 from mbkit.simulation.progress import ProgressDisplay
@@ -130,7 +130,7 @@ def recorder_for(
     problem, save = run.problem, tuple(manifest["save"])
     buffer = new_buffer(2 + steps_left // problem.save_every, problem.nq, problem.nv)
     number = np.dtype(manifest["dtype"]).itemsize
-    sizes = {"q": problem.nq * number, "v": problem.nv * number, "energies": 16}
+    sizes = {"q": problem.nq * number, "v": problem.nv * number, "energies": 32}
     rows = 8 + sum(sizes[name] for name in save)
     # parts and result are there at the same time in the end
     directory.check_room(2.0 * rows * (2 + steps_left // problem.save_every))
@@ -143,7 +143,7 @@ def recorder_for(
 
 def identity(run: Prepared) -> dict[str, Any]:
     """Return what must be the same for a run to go on, as a manifest has it."""
-    callables = dict(fingerprints_of_joints(run.system))
+    callables = dict(fingerprints_of_parts(run.system))
     if callable(run.tau):
         callables["tau"] = fingerprint(run.tau)
     if type(run.integrator) is not RungeKuttaMuntheKaas:

@@ -42,8 +42,8 @@ class _Reached(NamedTuple):
 
 def new_buffer(rows: int, nq: int, nv: int) -> Rows:
     """Return memory for the rows of one part: all of them, or PART_SIZE bytes, but 16 at least."""
-    count = max(16, min(rows, PART_SIZE // (8 * (1 + nq + nv)))) + 1  # one for the last state
-    return Rows(np.empty(count), np.empty((count, nq)), np.empty((count, nv)))
+    count = max(16, min(rows, PART_SIZE // (8 * (3 + nq + nv)))) + 1  # one for the last state
+    return Rows(*(np.empty((count, *size)) for size in ((), (nq,), (nv,), (2,))))
 
 
 def reserve_size(buffer: Rows) -> int:
@@ -185,6 +185,7 @@ class Recorder:
         if "energies" in self.save:
             kinetic, potential, error = self.energies(rows)
             arrays |= {"kinetic_energy": kinetic, "potential_energy": potential}
+            arrays |= {"dissipated_energy": rows.work[:, 0], "supplied_energy": rows.work[:, 1]}
             self.error = self.error or error
         arrays |= {"step": np.int64(reached.step), "began": np.int64(reached.began)}
         arrays |= {f"state_{name}": value for name, value in reached.state.items()}
@@ -194,7 +195,7 @@ class Recorder:
 
     def _put(self, row: int, step: int, state: dict[str, Any]) -> None:
         self.buffer.t[row] = self.problem.t0 + step * self.problem.h
-        for name in ("q", "v"):
+        for name in ("q", "v", "work"):
             getattr(self.buffer, name)[row] = state[name]
 
     def _state(self) -> dict[str, Any]:

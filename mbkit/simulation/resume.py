@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import ModelFileError, ResultFileError, UsageError
 
 if TYPE_CHECKING:
+    from mbkit.forces import Force
     from mbkit.integrators import Integrator
     from mbkit.io.run_directory import RunDirectory
     from mbkit.results import Result
@@ -26,6 +27,7 @@ def resume(
     *,
     system: System | None = None,
     tau: ArrayLike | Callable[[float, Any, Any], ArrayLike] | None = None,
+    forces: Iterable[Force] = (),
     integrator: Integrator | None = None,
     other_versions: bool = False,
     progress: bool = True,
@@ -41,6 +43,8 @@ def resume(
         ``model.toml`` if left out.
     tau : array_like or callable, optional
         The forces again, where they are a function; those of the run if left out.
+    forces : iterable of Force, optional
+        The further forces again, where `simulate` was given some.
     integrator : Integrator, optional
         Needed where it is none of mbkit's.
     other_versions : bool
@@ -84,7 +88,7 @@ def resume(
                 directory.write_manifest({**manifest, "status": "completed"})
                 return result
             directory.result.unlink()
-        run = _prepared(directory, manifest, system, tau, integrator)
+        run = _prepared(directory, manifest, system, tau, tuple(forces), integrator)
         differences = _differences(run, manifest, other_versions=other_versions)
         if differences:
             raise UsageError(
@@ -105,14 +109,20 @@ def _prepared(
     manifest: Mapping[str, Any],
     system: System | None,
     tau: Any,
+    forces: tuple[Force, ...],
     integrator: Integrator | None,
 ) -> Prepared:
     from mbkit.simulation.simulate import prepare
 
     text = directory.read_model(manifest)
-    if system is None:
-        system = _assembled(directory, manifest, text)
     options = manifest["options"]
+    if options["forces"] and not forces:
+        raise UsageError(
+            f"The run in '{directory.path}' was given the forces {', '.join(options['forces'])}; "
+            "give them again: mbkit.resume(..., forces=forces)."
+        )
+    if system is None:
+        system = _assembled(directory, manifest, text, forces)
     if tau is None:
         tau = manifest["tau"]
         if options["tau"] == "callable":
@@ -125,11 +135,14 @@ def _prepared(
         integrator = _integrator(directory, manifest["integrator"])
     span = tuple(options["t_span"])
     return prepare(
-        system, integrator, span, options["h"], None, None, tau, options["save_every"]
+        system, integrator, span, options["h"], q=None, v=None, tau=tau, forces=forces,
+        save_every=options["save_every"],
     )  # fmt: skip
 
 
-def _assembled(directory: RunDirectory, manifest: Mapping[str, Any], text: str) -> System:
+def _assembled(
+    directory: RunDirectory, manifest: Mapping[str, Any], text: str, forces: tuple[Force, ...]
+) -> System:
     """Return the system of the model file, with the frames inside that the run had."""
     from mbkit.coordinates import RelativeCoordinates
     from mbkit.coordinates.body_frames import BODY_FRAMES
@@ -148,7 +161,7 @@ def _assembled(directory: RunDirectory, manifest: Mapping[str, Any], text: str) 
     representation = REPRESENTATIONS[manifest["options"]["representation"]]
     for body_frames in ("joint", *BODY_FRAMES):
         system = mechanism.assemble(RelativeCoordinates(representation, body_frames))
-        if system_digest(system) == manifest["system"]:
+        if system_digest(system.with_forces(forces)) == manifest["system"]:
             return system
     raise UsageError(
         f"The run in '{directory.path}' has a system with other numbers than its model file "
@@ -229,7 +242,7 @@ def _load_state(
 
     With `check`, the first step of that part is taken again, and must come out as it did.
     """
-    from mbkit.integrators.integrator import Rows
+    from mbkit.simulation.recording import new_buffer
     from mbkit.simulation.simulate import explain
 
     numbers = directory.parts()
@@ -241,7 +254,7 @@ def _load_state(
         before = directory.read_part(numbers[-2])
         _set_state(run, before, "state")
         step = int(before["step"])
-        rows = Rows(np.empty(1), np.empty((1, problem.nq)), np.empty((1, problem.nv)))
+        rows = new_buffer(1, problem.nq, problem.nv)
         status, *_ = run.advance(step, 1, rows)
         if status != 0:
             raise explain(run.system, status, run.workspace, run.force, problem, step)

@@ -8,7 +8,7 @@ import importlib.metadata
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError
+from mbkit.forces import Force
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results import Result
@@ -51,6 +52,7 @@ def simulate(
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     tau: Forces | None = None,
+    forces: Iterable[Force] = (),
     save_every: int = 1,
     output: str | os.PathLike[str] | None = None,
     save: Sequence[str] = SAVED,
@@ -74,7 +76,10 @@ def simulate(
     v : array_like, shape (nv,), optional
         Velocity at the start; zero if left out.
     tau : array_like, shape (nv,), or callable, optional
-        Generalized forces, constant or as ``tau(t, q, v)``; zero if left out. [N m], [N]
+        Generalized forces, constant or as ``tau(t, q, v)``; zero if left out. They are added to the
+        forces of the system. [N m], [N]
+    forces : iterable of Force, optional
+        Further forces, for this run; see `System.with_forces`.
     save_every : int
         Steps between saved states; the first and the last state are always saved.
     output : str or path, optional
@@ -118,15 +123,17 @@ def simulate(
     -4.905
     """
     integrator = _checked(system, RungeKuttaMuntheKaas() if integrator is None else integrator)
-    run = prepare(system, integrator, t_span, h, q, v, tau, save_every)
+    run = prepare(
+        system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces, save_every=save_every
+    )
+    system, problem, steps = run.system, run.problem, run.steps
     if output is not None:
         from mbkit.simulation.long_run import begin
 
         return begin(run, output, save=save, dtype=dtype, progress=progress)
     check_kept_whole(save, dtype)
-    problem, steps = run.problem, run.steps
     rows = empty_rows(steps, problem.save_every, system.nq, system.nv)
-    rows.t[0], rows.q[0], rows.v[0] = problem.t0, problem.q, problem.v
+    rows.t[0], rows.q[0], rows.v[0], rows.work[0] = problem.t0, problem.q, problem.v, 0.0
     began = time.perf_counter()
     with ProgressDisplay(*t_span, enabled=progress) as display:
         taken, written, state = run_chunks(problem, run.advance, steps, rows, display)
@@ -140,6 +147,7 @@ def simulate(
         # the last state, which is no multiple of save_every
         rows.t[written] = problem.t0 + taken * problem.h
         rows.q[written], rows.v[written] = problem.q, problem.v
+        rows.work[written] = problem.work
         written += 1
     options = {**run.options, "steps_taken": taken, "wall_time": wall_time}
     result, error = _result(system, Rows(*(part[:written] for part in rows)), error, options)
@@ -170,12 +178,17 @@ def prepare(
     integrator: Integrator,
     t_span: tuple[float, float],
     h: float,
+    *,
     q: ArrayLike | None,
     v: ArrayLike | None,
     tau: Forces | None,
+    forces: Iterable[Force],
     save_every: int,
 ) -> Prepared:
     """Check the arguments of `simulate`, and return what its loop needs."""
+    further = tuple(forces)
+    if further:
+        system = system.with_forces(further)
     steps = number_of_steps(t_span, h)
     save_every = saving_interval(save_every)
     q_start, v_start = initial_state(system, q, v)
@@ -186,19 +199,30 @@ def prepare(
     force = _install_forces(system, workspace, tau)
     problem = Problem(
         space=workspace.address, nq=system.nq, nv=system.nv, t0=float(t_span[0]), h=float(h),
-        q=q_start.copy(), v=v_start.copy(), q_stage=q_start.copy(), v_stage=v_start.copy(),
+        q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
+        q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every,
     )  # fmt: skip
     options = {
-        "integrator": repr(integrator), "representation": system.representation.name,
+        "integrator": _described(integrator), "representation": system.representation.name,
         "h": problem.h, "t_span": [float(t) for t in t_span],
         "save_every": save_every, "steps": steps,
         "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
+        "forces": [_described(force) for force in further],
     }  # fmt: skip
     return Prepared(
         system, integrator, tau, problem, integrator.prepare(problem), steps, workspace, force,
         options,
     )  # fmt: skip
+
+
+def _described(thing: Any) -> str:
+    """Return the text of an object; not its address, which is another one in each process."""
+    kind: Any = type(thing)
+    if kind.__repr__ is not object.__repr__:
+        return repr(thing)
+    name = getattr(thing, "name", None)
+    return f"{kind.__qualname__}({'' if name is None else repr(name)})"
 
 
 def _checked(system: System, integrator: Integrator) -> Integrator:
@@ -258,10 +282,11 @@ def _result(
     system: System, rows: Rows, error: BaseException | None, options: dict[str, Any]
 ) -> tuple[Result, BaseException | None]:
     """Return the result, and the first thing that went wrong: energies may fail as well."""
-    t, q, v = rows
+    t, q, v, work = rows
+    dissipated, supplied = work.T.copy()
     kinetic, potential, failed = energies(system, rows)
     error = failed if error is None else error
-    for array in (t, q, v, kinetic, potential):
+    for array in (t, q, v, kinetic, potential, dissipated, supplied):
         array.setflags(write=False)  # or the result would copy them
     if error is None:
         message = f"Completed: {options['steps_taken']} steps."
@@ -271,6 +296,7 @@ def _result(
         message = f"{type(error).__name__}: {error}"
     result = Result(
         t=t, q=q, v=v, kinetic_energy=kinetic, potential_energy=potential,
+        dissipated_energy=dissipated, supplied_energy=supplied,
         body_names=system.body_names, joint_names=system.joint_names,
         position_names=system.position_names, velocity_names=system.velocity_names,
         position_units=system.position_units, model=system.model_text, options=options,
@@ -282,12 +308,15 @@ def _result(
 def energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | None]:
     """Return the energies of all rows, not a number where a joint fails, and the first failure."""
     try:
-        kinetic, potential = system.energies(rows.q, rows.v)
+        kinetic, potential = _both_energies(system, rows.t, rows.q, rows.v)
     except BaseException as error:
         kinetic, potential = np.full(rows.t.size, np.nan), np.full(rows.t.size, np.nan)
         with contextlib.suppress(BaseException):
-            for row, (q, v) in enumerate(zip(rows.q, rows.v, strict=True)):
-                kinetic[[row]], potential[[row]] = system.energies(q[None], v[None])
+            for row in range(rows.t.size):
+                one = slice(row, row + 1)
+                kinetic[one], potential[one] = _both_energies(
+                    system, rows.t[one], rows.q[one], rows.v[one]
+                )
         return kinetic, potential, error
     bad = np.flatnonzero(~np.isfinite(kinetic + potential))
     if bad.size:
@@ -297,6 +326,14 @@ def energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | None
             f"the fastest then. Start slower, or use a smaller h."
         )  # fmt: skip
     return kinetic, potential, None
+
+
+def _both_energies(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    """Return kinetic energy, and potential energy of gravity and of all forces."""
+    kinetic, potential = system.energies(q, v)
+    if system.force_names:
+        potential = potential + system.force_potentials(q, t).sum(axis=-1)
+    return kinetic, potential
 
 
 @functools.cache

@@ -114,7 +114,9 @@ def empty_rows(steps: int, save_every: int, nq: int, nv: int) -> Rows:
     """
     count = 2 + steps // save_every
     try:
-        return Rows(np.empty(count), np.empty((count, nq)), np.empty((count, nv)))
+        return Rows(
+            np.empty(count), np.empty((count, nq)), np.empty((count, nv)), np.empty((count, 2))
+        )
     except (MemoryError, ValueError, OverflowError):
         raise UsageError(
             f"There is no memory for {count} saved states of {nq + nv + 1} numbers; "

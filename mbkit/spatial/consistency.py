@@ -48,6 +48,8 @@ def check_inertia(mass: float, com: FloatArray, moment: FloatArray, unphysical: 
     bool
         Whether the moment is one that no body has.
     """
+    if not isinstance(unphysical, (bool, np.bool_)):
+        raise ShapeError(f"Inertia: unphysical must be True or False, got {unphysical!r}.")
     with_key("com", check_com, com)
     # The moment may come from one about the origin, and is no better known than that.
     size = mass * float(com @ com)

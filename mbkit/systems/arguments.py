@@ -22,13 +22,14 @@ class Arguments:
 
     Attributes
     ----------
-    num_positions, num_velocities, num_bodies : int
-        nq, nv and the number of bodies without the world.
+    num_positions, num_velocities, num_bodies, num_forces : int
+        nq, nv, the number of bodies without the world, and of forces.
     """
 
     num_positions: int
     num_velocities: int
     num_bodies: int
+    num_forces: int = 0
 
     @functools.cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -47,6 +48,9 @@ class Arguments:
             "found": (2 * nv,),
             "energies": (2,),
             "momentum": (9,),
+            "t": (1,),
+            "powers": (self.num_forces, 2),
+            "potentials": (self.num_forces,),
         }
 
     def shape(self, name: str) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints import Joint
+from mbkit.systems.forces import ForceArrays
 from mbkit.systems.python_joint import python_parameters
 
 __all__ = ["SystemArrays", "fill_table"]
@@ -30,6 +31,8 @@ class SystemArrays:
         Which velocity each column is; see BODY.
     joints : tuple of Joint or None
         The joint of each row of `bodies`; None for the world.
+    forces : ForceArrays
+        The table of forces.
     owners : tuple
         What the addresses in `bodies` point to: kept alive here, never read.
     """
@@ -39,6 +42,7 @@ class SystemArrays:
     velocity_of_column: Any
     joints: tuple[Joint | None, ...]
     owners: tuple[Any, ...]
+    forces: ForceArrays = attrs.field(factory=ForceArrays)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -273,16 +274,21 @@ def _in_chunks(chunk: Callable[[int, int], None], count: int, chunks: int, run: 
         chunk(0, count)
         return
     bounds: NDArray[np.int64] = np.linspace(0, count, chunks + 1).astype(np.int64)
-    tasks = [
-        _threads().submit(chunk, int(first), int(last))
-        for first, last in itertools.pairwise(bounds)
-    ]
+    busy: set[int] = set()
+
+    def task(first: int, last: int) -> None:
+        busy.add(first)
+        try:
+            chunk(first, last)
+        finally:
+            busy.discard(first)
+
     try:
-        for task in tasks:
-            task.result()
+        parts = itertools.pairwise(bounds.tolist())
+        for done in [_threads().submit(task, first, last) for first, last in parts]:
+            done.result()
     except BaseException:
-        run.limit[0] = -1
-        for task in tasks:
-            task.cancel()
-        wait(tasks)
+        run.limit[0] = -1  # what starts after this stops before its first sample
+        while busy:
+            time.sleep(1e-4)
         raise

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import NoReturn, Self
+from collections.abc import Mapping
+from typing import Any, NoReturn, Self, cast
 
 import attrs
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from mbkit.errors import NameUnknownError, UsageError, suggestion
 from mbkit.representations import Representation
 from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.blueprint import Blueprint
 from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.evaluations import DIFFERENCE, RETRACT
 from mbkit.systems.evaluator import Evaluator
@@ -37,7 +39,7 @@ class Configurations:
     position_limits: Floats  # (nq, 2): lower and upper, infinite where there is none
     velocity_limits: Floats  # (nv,)
     effort_limits: Floats  # (nv,)
-    model_text: str
+    _blueprint: Blueprint
     _reference: Floats
     _position_slices: dict[str, slice]
     _velocity_slices: dict[str, slice]
@@ -55,6 +57,56 @@ class Configurations:
 
     def __deepcopy__(self, _memo: object) -> Self:
         return self
+
+    @functools.cached_property
+    def model_text(self) -> str:
+        """The model document, with the values of all parameters."""
+        return self._blueprint.text()
+
+    @functools.cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        """The numbers that `System.with_parameters` can change, by name."""
+        return self._blueprint.parameters()
+
+    def with_parameters(self, values: Mapping[str, ArrayLike]) -> Self:
+        """Return the system with other numbers: masses, screws, places of joints, gravity.
+
+        Nothing is compiled, and the spanning tree stays what it is. This system is not changed.
+
+        Parameters
+        ----------
+        values : mapping of str to array_like
+            New values by name; `parameters` lists the names and what they are now.
+
+        Returns
+        -------
+        System
+            With these values, and the others as they are.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such parameter.
+        ParameterError, InertiaError
+            If a value cannot be.
+
+        Notes
+        -----
+        The parameters are independent: a new mass leaves centre and moment where they were.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum")
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> system = mech.assemble()
+        >>> heavier = system.with_parameters({"bodies.bob.mass": 3.0})
+        >>> heavier.mass_matrix([0.0]), system.mass_matrix([0.0])
+        (array([[3.]]), array([[1.]]))
+        """
+        system: Any = self._blueprint.changed(values)
+        return cast("Self", system)
 
     # ------------------------------------------------------------------------------- names
 

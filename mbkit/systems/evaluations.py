@@ -9,7 +9,10 @@ __all__ = [
     "APPLY_WRENCHES",
     "DIFFERENCE",
     "ENERGIES",
+    "FORCE_POTENTIALS",
+    "FORCE_POWERS",
     "FORWARD_DYNAMICS",
+    "GENERALIZED_FORCES",
     "HYBRID_DYNAMICS",
     "INVERSE_DYNAMICS",
     "JACOBIAN",
@@ -66,3 +69,11 @@ RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "retract", "configuration"
 DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "v", "difference", "configuration")
 ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "state", "energy")
 MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "state", "energy")
+
+GENERALIZED_FORCES = Evaluation(
+    "generalized_forces", ("q", "v", "t"), "tau", module="forces.force_pass"
+)
+FORCE_POWERS = Evaluation("force_powers", ("q", "v", "t"), "powers", module="forces.force_pass")
+FORCE_POTENTIALS = Evaluation(
+    "force_potentials", ("q", "", "t"), "potentials", module="forces.force_pass"
+)

@@ -81,8 +81,8 @@ class Evaluator:
 
     @functools.cached_property
     def calls_python(self) -> bool:
-        """Whether a joint is written in Python, which threads would only fight for."""
-        return bool(python_joint_rows(self.arrays.joints))
+        """Whether a joint or a force is in Python, which threads would only fight for."""
+        return bool(python_joint_rows(self.arrays.joints)) or self.arrays.forces.calls_python
 
     def chunks(self, count: int) -> int:
         """Return into how many parts a batch of `count` samples is cut."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from mbkit.errors import (
     ConfigurationError,
+    ForceError,
     JointError,
     MbkitError,
     NotFiniteError,
@@ -59,9 +60,21 @@ def failure(
     code, index = status.unpack(state)
     if code == status.JOINT_FAILED:
         return _joint_failure(evaluator, index, workspace, arguments)
+    if code == status.FORCE_FAILED and index in workspace.force_slots:
+        error = taken_error(workspace.force_slots[index])
+        name = evaluator.arrays.forces.names[index]
+        error.add_note(f"Raised by force '{name}'.{_where(arguments)}")
+        return error
     bad = first_bad_argument(evaluator, arguments)
     if bad is not None:
         return NotFiniteError(bad)
+    if code in (status.FORCE_FAILED, status.FORCE_NOT_FINITE):
+        name = evaluator.arrays.forces.names[index]
+        if code == status.FORCE_FAILED:
+            return ForceError(
+                f"Force '{name}': its compiled function reported a failure.{_where(arguments)}"
+            )
+        return NotFiniteError(f"Force '{name}' is not finite.{_where(arguments)}")
     if code == status.SINGULAR_INERTIA:
         name = evaluator.joint_of_velocity(index)
         return SingularMassMatrixError(

@@ -12,13 +12,13 @@ from numpy import empty
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError
-from mbkit.systems.energetics import Energetics
 from mbkit.systems.evaluations import (
     FORWARD_DYNAMICS,
     HYBRID_DYNAMICS,
     INVERSE_DYNAMICS,
 )
 from mbkit.systems.kinematics import Floats
+from mbkit.systems.loads import Loads
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.wrenches import Wrenches, wrench_rows
 
@@ -27,8 +27,11 @@ __all__ = ["System"]
 
 @final
 @attrs.frozen(eq=False, slots=False, repr=False)
-class System(Energetics):
+class System(Loads):
     """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
+
+    The forces of the mechanism are not among them: `generalized_forces` is their part of tau, which
+    a simulation adds.
 
     Made by `Mechanism.assemble`; immutable, and safe to share between threads. Methods take and
     return plain arrays. They take many samples at once, by leading axes of their arguments, which
@@ -58,7 +61,9 @@ class System(Energetics):
     gravity : ndarray, shape (3,)
         In the world. [m/s^2]
     model_text : str
-        The model document it was assembled from.
+        The model document, with the values of all parameters.
+    parameters : mapping of str to float or ndarray
+        Masses, places and axes of joints, gravity: what `with_parameters` changes, by name.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import numpy as np
 
 from mbkit.systems.arrays import SystemArrays, python_joint_rows
 from mbkit.systems.callbacks import register
+from mbkit.systems.forces import PythonForceSlot
 from mbkit.systems.python_joint import PythonJointSlot
 
 __all__ = ["Workspace"]
@@ -25,6 +26,8 @@ class Workspace:
         What the last kernel left.
     slots : dict of int to PythonJointSlot
         By row: the joints that are called back.
+    force_slots : dict of int to PythonForceSlot
+        By row: the forces that are called back.
     """
 
     def __init__(self, arrays: SystemArrays, forward_dynamics: int = 0) -> None:
@@ -63,3 +66,32 @@ class Workspace:
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
         self.address = array_address(self.record)
         self._arrays = arrays
+        self.force_slots: dict[int, PythonForceSlot] = {}
+        if arrays.forces.forces:
+            self._install_forces(space)
+
+    def _install_forces(self, space: Any) -> None:
+        """Let the record point to the forces, and to a slot for each that is in Python."""
+        from mbkit.kernels import layout
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.forces.force_pass import generalized_forces
+
+        forces = self._arrays.forces
+        self.force_table = forces.table.copy()
+        for k, force in enumerate(forces.forces):
+            if force.kernels() is None:
+                slot = PythonForceSlot(force, forces.joints[k], forces.bodies[k])
+                address = array_address(slot.memory)
+                self.force_table[k]["slot"] = address
+                self.force_slots[k] = slot
+                weakref.finalize(self, register(address, slot))
+        self.efforts = np.zeros(len(self.tau))
+        self.time = np.zeros(1)
+        self.powers = np.zeros(layout.NUM_POWERS)
+        space["force_table"] = array_address(self.force_table)
+        space["num_forces"] = len(self.force_table)
+        space["body_forces"] = forces.on_bodies
+        space["force_pass"] = generalized_forces.address
+        space["efforts"] = array_address(self.efforts)
+        space["time"] = array_address(self.time)
+        space["powers"] = array_address(self.powers)

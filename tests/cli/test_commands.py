@@ -420,10 +420,61 @@ def test_info_of_a_urdf_has_notes_and_warnings():
     assert shown.exit_code == 0
     assert "turn" in shown.output
     assert "Note: gripper.urdf:40: joint/safety_controller is not read." in shown.output
-    assert "Warning: URDF file" in shown.stderr
-    assert "inertias that no body has, of 'camera'" in shown.stderr
+    assert "Warning: URDF file" in shown.stdout
+    assert "inertias that no body has, of 'camera'" in " ".join(shown.stdout.split())
+    lines = [" ".join(line.split()) for line in shown.stdout.splitlines()]
+    row = next(line for line in lines if "elbow" in line)
+    assert row == (
+        "│ elbow │ RevoluteJoint │ carriage │ hand │ 1 │ 1 │ -1.5 to 1.25, velocity 3.5, effort 20 "
+        "│ │"
+    )
+    assert "│ velocity 2, effort 50 │ damping 0.5, dry 0.1 │" in "\n".join(lines)
     floating = mbkit("info", GRIPPER, "--floating")
     assert "base  by root_joint (FreeJoint)" in floating.output
+
+
+def test_info_says_what_coupled_joints_need(tmp_path):
+    """It agrees with simulate, which refuses them unless it is told to let them loose."""
+    path = tmp_path / "m.urdf"
+    path.write_text(
+        '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
+        + "".join(
+            f'<joint name="{name}" type="continuous"><parent link="{ends[0]}"/>'
+            f'<child link="{ends[1]}"/>{mimic}</joint>'
+            for name, ends, mimic in (("j", "ab", ""), ("k", "bc", '<mimic joint="j"/>'))
+        )
+        + "</robot>"
+    )
+    shown = " ".join(mbkit("info", path).stdout.split())
+    assert "Warning: Joints are coupled by <mimic>, which is not supported yet: 'k'; sim" in shown
+    assert "simulate and convert need --mimic independent" in shown
+    assert "move on their own:" not in shown
+    assert mbkit("convert", path, tmp_path / "m.toml").exit_code == 1
+    done = mbkit("convert", path, tmp_path / "m.toml", "--mimic", "independent")
+    assert done.exit_code == 0
+    assert "Warning" in done.stderr
+    failed = mbkit("convert", tmp_path / "m.toml", tmp_path / "n.toml", "--mimic", "independent")
+    assert failed.exit_code == 2
+    assert "--mimic is for URDF files" in failed.stderr
+
+
+def test_links_are_written_through(tmp_path):
+    """With --force; the link stays. One that leads nowhere is refused with it and without."""
+    target, link, dangling = (tmp_path / name for name in ("a.toml", "link.toml", "none.toml"))
+    target.write_text("mine")
+    link.symlink_to(target.name)
+    dangling.symlink_to("nowhere.toml")
+    assert mbkit("convert", GRIPPER, link).exit_code == 2
+    assert target.read_text() == "mine"
+    assert mbkit("convert", GRIPPER, link, "--force").exit_code == 0
+    assert link.is_symlink()
+    assert "gripper" in target.read_text()
+    for options in ([], ["--force"]):
+        failed = mbkit("convert", GRIPPER, dangling, *options)
+        assert failed.exit_code == 2
+        assert "it is a link to a file that is not there" in failed.stderr
+    assert dangling.is_symlink()
+    assert not (tmp_path / "nowhere.toml").exists()
 
 
 def test_convert_goes_both_ways(tmp_path):

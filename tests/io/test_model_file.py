@@ -45,11 +45,14 @@ def joint_data(draw, joint):
         lists = st.lists(values, min_size=count, max_size=count) if count else values
         return draw(values | lists)
 
+    is_composed = type(joint).retract is not mb.Joint.retract
+    pair = (
+        (None, None)
+        if is_composed
+        else (entries(nq, bounds.map(lambda bound: -bound)), entries(nq, bounds))
+    )
     return {
-        "limits": mb.JointLimits(
-            entries(nq, bounds.map(lambda bound: -bound)), entries(nq, bounds),
-            entries(nv, bounds), entries(nv, bounds),
-        ),
+        "limits": mb.JointLimits(*pair, entries(nv, bounds), entries(nv, bounds)),
         "friction": mb.JointFriction(entries(nv, st.floats(0, 1e9)), entries(nv, st.floats(0, 9))),
     }  # fmt: skip
 
@@ -310,6 +313,68 @@ def test_all_faults_come_at_once():
         "joints.j.axs",
         "joints.j.predecessor",
     ]
+
+
+def test_each_number_of_a_joint_is_looked_at():
+    """Limits and friction alike, besides each other and besides bodies that are not there."""
+    text = (
+        HEAD
+        + JOINT.replace("world", "wrld")
+        + 'type = "revolute"\nlimits = {lower = [1, 2], velocity = -1}\n'
+        + "friction = {damping = nan}"
+    )
+    with pytest.raises(mb.ModelFileError, match="has 4 faults") as caught:
+        parse_model(text)
+    places = [line.split(": ")[1] for line in str(caught.value).split("\n")[1:]]
+    assert sorted(places) == [
+        "joints.j.friction.damping",
+        "joints.j.limits.lower",
+        "joints.j.limits.velocity",
+        "joints.j.predecessor",
+    ]
+
+
+def test_a_joint_that_is_not_known_says_nothing_on_the_count_of_its_limits():
+    with pytest.raises(mb.ModelFileError, match="has a fault"):
+        parse_model(HEAD + JOINT + 'type = "balls"\nlimits = {velocity = [1, 2, 3]}')
+
+
+@pytest.mark.parametrize("before", ["", f'text = "{"1" * 5000}"\n', f"x = 0.{'1' * 5000}"])
+def test_integers_without_end_are_refused_in_words_of_our_own(before):
+    text = HEAD + f"{before}\ngravity = [0,\n0, {'9' * 5000}]\n"
+    line = text[: text.index("999")].count("\n") + 1
+    with pytest.raises(mb.ModelFileError) as caught:
+        parse_model(text, source="m.toml")
+    assert str(caught.value) == (
+        f"Model file 'm.toml' has an integer of more than 4300 digits (m.toml:{line}); give a "
+        "number that is meant."
+    )
+
+
+def test_arguments_that_are_none_are_refused(tmp_path):
+    """Before anything is opened or written."""
+    mech = mb.Mechanism("m")
+    for call in (
+        lambda: load_model(3),
+        lambda: mb.load_urdf(3),
+        lambda: mb.read_urdf(None),
+        lambda: mb.save_model(mech, 3),
+        lambda: mb.save_urdf(mech, 3),
+    ):
+        with pytest.raises(mb.UsageError, match="path must be a string or a path, got"):
+            call()
+    with pytest.raises(mb.UsageError, match="text must be a string, got bytes"):
+        parse_model(b"mbkit_model = 1")
+    with pytest.raises(mb.UsageError, match="text must be a string, got bytes"):
+        mb.parse_urdf(b"<robot/>")
+    with pytest.raises(
+        mb.UsageError, match=r"'m\.urdf' is a URDF, whose types of joints are fixed"
+    ):
+        load_model("m.urdf", joint_types={})
+    for name in ("m.xml", "m", "m.toml.bak"):
+        with pytest.raises(mb.UsageError, match=r"must end in \.toml or \.urdf, which says what"):
+            mb.save_model(mech, tmp_path / name)
+        assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.io.urdf.writer import urdf_text
-from mbkit.spatial import translation
+from mbkit.spatial import rotation, translation
 from tests.trees import random_mechanism, random_state
 
 ARM = pathlib.Path(__file__).parents[1] / "data" / "gripper.urdf"
@@ -145,3 +145,17 @@ def test_names_are_escaped():
     mech = mb.Mechanism('<"m">')
     mech.add_joint(mb.FixedJoint("a & 'b'"), "world", mech.add_body(mb.Body('<link name="x"/>')))
     assert read(urdf_text(mech)[0]) == mech
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_is_not_off_the_axis(tmp_path, seed):
+    """A turned joint frame leaves 1e-17 of the distance to an axis through the body's origin."""
+    rng = np.random.default_rng(seed)
+    axis = rng.normal(size=3)
+    far = rotation(rng.normal(size=3), 1.0)
+    mech = mb.Mechanism("m")
+    body = mech.add_body(mb.Body("b"))
+    joint = mb.RevoluteJoint("j", axis, point=0.7 * axis)
+    mech.add_joint(joint, mech.world, body, frames=(np.eye(4), far))
+    mb.save_urdf(mech, tmp_path / "m.urdf")
+    assert list(mb.read_urdf(tmp_path / "m.urdf").mechanism().bodies) == ["b"]

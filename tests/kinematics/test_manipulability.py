@@ -136,3 +136,25 @@ def test_refusals():
         mb.manipulability(
             system, "link1", [0, 0], length=1.0, frame=2 * np.eye(4) - np.diag([0, 0, 0, 1.0])
         )
+
+
+@pytest.mark.parametrize("length", [1e-3, 1.0, 20.0, 1e3])
+def test_rank_and_lost_motions_are_of_the_same_rows(length):
+    """As many are lost as the rank leaves, and none of them is made by any velocity."""
+    arm = planar_arm(1.0, 1.0, 1.0)
+    q, tolerance = [0.1, 0.2, 0.3], 1e-2
+    found = mb.manipulability(arm, "link2", q, length=length, tolerance=tolerance)
+    assert found.rank + len(found.lost_motions) == 6
+    scaled = found.lost_motions * np.repeat([length, 1.0], 3)
+    made = found.directions[: found.rank]
+    cosines = scaled @ made.T / np.linalg.norm(scaled, axis=1)[:, None]
+    assert np.abs(cosines).max() < 1e-12
+
+
+def test_motions_in_other_directions_are_not_lost():
+    """In its plane the arm loses nothing; of a pair of directions, what is not in the plane."""
+    arm = planar_arm(1.0, 1.0, 1.0)
+    plane = mb.manipulability(arm, "link2", [0.1, 0.2, 0.3], "linear", directions=np.eye(3)[:2])
+    assert (plane.rank, plane.lost) == (2, ())
+    upright = mb.manipulability(arm, "link2", [0.1, 0.2, 0.3], "linear", directions=np.eye(3)[1:])
+    assert (upright.rank, upright.lost) == (1, ("translation along (0, 0, 1)",))

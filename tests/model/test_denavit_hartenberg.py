@@ -149,6 +149,15 @@ def test_names_inertias_limits_and_gravity_are_those_given():
         (lambda: Row(a="1"), mb.GeometryError, "a must be a finite number, got '1'"),
         (lambda: Row(theta=np.nan), mb.GeometryError, "theta must be a finite number, got nan"),
         (lambda: Row(kind="fixed"), mb.UsageError, "kind must be 'revolute' or 'prismatic'"),
+        (lambda: Row(limits=3), mb.UsageError, "limits must be an mbkit.JointLimits, got 3"),
+        (lambda: Row(inertia=5), mb.UsageError, "inertia must be an mbkit.SpatialInertia, got 5"),
+        (
+            lambda: mb.Mechanism.from_denavit_hartenberg(
+                "m", [], convention="standard", base=np.zeros((4, 4))
+            ),
+            mb.GeometryError,
+            "Mechanism 'm': base must",
+        ),
         (
             lambda: mb.Mechanism.from_denavit_hartenberg("m", [], convention="craig"),
             mb.UsageError,

@@ -68,6 +68,8 @@ def test_entries_that_are_all_without_limit_are_the_default():
         (lambda: mb.JointLimits([0, 1], [1, 0]), mb.ModelError, "lower must be at most upper"),
         (lambda: mb.JointLimits([0, 1], [1, 2, 3]), mb.ModelError, "entry by entry"),
         (lambda: mb.JointLimits(lower=np.nan), mb.ModelError, "lower must be numbers, got nan"),
+        (lambda: mb.JointLimits(lower=INF), mb.ModelError, "lower must leave positions, got inf"),
+        (lambda: mb.JointLimits(upper=-INF), mb.ModelError, "upper must leave positions, got -inf"),
         (lambda: mb.JointLimits(velocity=-1), mb.ModelError, "velocity must be zero or positive"),
         (lambda: mb.JointLimits(effort=[1, -2]), mb.ModelError, "effort must be zero or positive"),
         (lambda: mb.JointLimits(effort="1"), mb.ShapeError, "effort must be a number, or one for"),
@@ -90,6 +92,17 @@ def test_entries_that_are_all_without_limit_are_the_default():
 def test_what_is_no_limit_is_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize("joint", [mb.SphericalJoint("j"), mb.FreeJoint("j")])
+@pytest.mark.parametrize("key", ["lower", "upper"])
+def test_single_positions_that_are_composed_have_no_limits(joint, key):
+    """A bound on one entry of a quaternion says nothing; velocities and efforts have bounds."""
+    mech = mb.Mechanism("m")
+    body = mech.add_body(mb.Body("b"))
+    with pytest.raises(mb.ModelError, match=f"Joint 'j': {key} must be left out, got 0.5: pos"):
+        mech.add_joint(joint, "world", body, limits=mb.JointLimits(**{key: 0.5}))
+    mech.add_joint(joint, "world", body, limits=mb.JointLimits(velocity=1, effort=2))
 
 
 def test_a_refused_joint_leaves_the_mechanism_as_it_was():

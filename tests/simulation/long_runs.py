@@ -8,7 +8,9 @@ import numpy as np
 
 import mbkit as mb
 
-NAMES = ("t", "q", "v", "kinetic_energy", "potential_energy")
+NAMES = (
+    "t", "q", "v", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy",
+)  # fmt: skip
 SPAN, STEP, EVERY = (0.2, 1.2), 1e-3, 7  # 1000 steps, which are no multiple of 7
 
 

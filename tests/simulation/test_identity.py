@@ -171,9 +171,6 @@ class Halves(mb.Integrator):
     def prepare(self, problem):
         return mb.RungeKuttaMuntheKaas().prepare(problem)
 
-    def __repr__(self):
-        return "Halves()"
-
 
 def test_integrators_of_users_are_given_again(stopped):
     path, tau = stopped(integrator=Halves())
@@ -231,6 +228,55 @@ def test_joints_in_python_are_given_again(tmp_path):
         mb.resume(path, tau=tau, system=ellipse(2.0))
     run = mb.resume(path, tau=tau, system=ellipse())
     assert_same(run, mb.simulate(ellipse(), *span, q=[0.3], tau=tau))
+
+
+class Brake(mb.Force):
+    """A force in Python that ends the run as Ctrl-C does."""
+
+    def __init__(self, name, damping):
+        super().__init__(name)
+        self.damping = damping
+
+    def evaluate(self, t, q, v, poses, twists, out):
+        if t > 0.7:
+            interrupted()
+        out[:] = -self.damping * v
+
+
+def test_forces_and_their_energies_go_on(tmp_path):
+    """In the model, given to the run, compiled and in Python; each is compared."""
+    mechanism = ball_and_hinge()
+    mechanism.add_force(mb.JointSpring("spring", "hinge", stiffness=3.0))
+    mechanism.add_force(mb.JointDamper("oil", "hinge", damping=0.2))
+    system, path = mechanism.assemble(), tmp_path / "run"
+    whole = simulate(system, forces=[Brake("brake", 0.1)])
+    assert whole.dissipated_energy[-1] > 0.0
+    Switch.on = True
+    assert not simulate(system, path, forces=[Brake("brake", 0.1)]).completed
+    Switch.on = False
+    with pytest.raises(mb.UsageError, match=r"was given the forces .*; give them again"):
+        mb.resume(path)
+    with pytest.raises(mb.UsageError, match=r"force 'brake': 'damping', which '.*' uses, is not"):
+        mb.resume(path, forces=[Brake("brake", 0.3)])
+    with pytest.raises(mb.UsageError, match="has a system with other numbers than its model file"):
+        mb.resume(path, forces=[mb.JointDamper("brake", "hinge", damping=0.1)])
+    assert_same(mb.resume(path, forces=[Brake("brake", 0.1)]), whole)
+
+
+@pytest.mark.parametrize("changed", ["stiffness", "rest", "joint"])
+def test_numbers_of_compiled_forces_are_part_of_a_system(changed):
+    values = {"joint": "hinge", "stiffness": 3.0, "rest": 0.1}
+    others = {"joint": "second", "stiffness": 3.5, "rest": 0.2}
+    mechanism = ball_and_hinge()
+    end = mechanism.add_body(mb.Body("end", mb.SpatialInertia.sphere(0.1, radius=0.05)))
+    mechanism.add_joint(mb.RevoluteJoint("second", axis=(1, 0, 0)), mechanism.bodies["lower"], end)
+    system = mechanism.assemble()
+    spring = mb.JointSpring("spring", **values)
+    digest = system_digest(system.with_forces([spring]))
+    assert digest == system_digest(system.with_forces([mb.JointSpring("spring", **values)]))
+    other = mb.JointSpring("spring", **values | {changed: others[changed]})
+    assert digest != system_digest(system.with_forces([other]))
+    assert digest != system_digest(system)
 
 
 # ---------------------------------------------------------------------------- fingerprints

@@ -84,7 +84,7 @@ def test_a_disk_without_room_is_refused_before_the_run(system, tmp_path, monkeyp
     """For the whole run, from its number of rows; and for the reserve."""
     free = types.SimpleNamespace(f_bavail=1000, f_frsize=4096)
     monkeypatch.setattr(os, "statvfs", lambda _: free)
-    with pytest.raises(mb.ResultFileError, match=r"needs about 18\d\.\d MiB .* and 3\.9 MiB are"):
+    with pytest.raises(mb.ResultFileError, match=r"needs about 21\d\.\d MiB .* and 3\.9 MiB are"):
         mb.simulate(system, (0.0, 1000.0), 1e-3, output=tmp_path / "run")
     monkeypatch.undo()
     monkeypatch.setattr(os, "posix_fallocate", refuse(errno.ENOSPC))
@@ -258,7 +258,7 @@ except mb.ResultFileError as error:
 
 @pytest.mark.parametrize(
     ("size", "message"),
-    [(2000, "nothing was computed"), (12_000, "step 0, is kept"), (18_000, "All 144 instants")],
+    [(2000, "nothing was computed"), (12_000, "step 0, is kept"), (22_000, "All 144 instants")],
 )
 def test_files_that_get_too_large(system, tmp_path, size, message):
     """The limit on the size of files stands for a disk that gets full at each of three places."""

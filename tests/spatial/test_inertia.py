@@ -249,6 +249,8 @@ def test_a_moment_that_no_body_has_is_kept_where_it_is_asked_for():
     """Sums and other frames know of it, and lose the mark where the sum is possible again."""
     flat = mb.SpatialInertia.from_com(1.0, (0.1, 0, 0), np.diag([1.0, 1.0, 3.0]), unphysical=True)
     assert flat.unphysical
+    with pytest.raises(mb.ShapeError, match="unphysical must be True or False, got 'no'"):
+        mb.SpatialInertia.from_com(1.0, (0, 0, 0), np.eye(3), unphysical="no")
     turned = flat.transformed(np.diag([-1.0, -1.0, 1.0, 1.0]))
     assert turned.unphysical
     assert np.allclose(turned.moment_about_com, flat.moment_about_com, rtol=0, atol=1e-15)

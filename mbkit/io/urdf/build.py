@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from mbkit.errors import MbkitError, ModelFileError, UsageError
+from mbkit.errors import MbkitError, ModelFileError, UsageError, listed, printable
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import Body, Mechanism
 
@@ -24,7 +24,6 @@ ROOT_JOINT = "root_joint"
 WORLD = "world"
 
 _MIMIC = ("refuse", "independent")
-_SHOWN = 12  # names in a message
 
 
 def build_mechanism(urdf: Urdf, root_joint: Joint | None, mimic: str) -> Mechanism:
@@ -36,7 +35,7 @@ def build_mechanism(urdf: Urdf, root_joint: Joint | None, mimic: str) -> Mechani
             f"root_joint must be an mbkit.Joint, got {root_joint!r}; for a floating base "
             "mbkit.FreeJoint('root_joint')."
         )
-    what = f"URDF file '{urdf.source}'"
+    what = f"URDF file '{printable(urdf.source)}'"
     if mimic == "refuse":
         _refuse_mimic(urdf, what)
     mechanism = Mechanism(urdf.name)
@@ -71,17 +70,16 @@ def build_mechanism(urdf: Urdf, root_joint: Joint | None, mimic: str) -> Mechani
 
 
 def _place(urdf: Urdf, line: int) -> str:
-    return f"{pathlib.PurePath(urdf.source).name}:{line}"
+    return f"{printable(pathlib.PurePath(urdf.source).name)}:{line}"
 
 
 def _refuse_mimic(urdf: Urdf, what: str) -> None:
     coupled = [joint for joint in urdf.joints if joint.mimic is not None]
     if coupled:
-        names = ", ".join(f"{joint.name!r}" for joint in coupled[:_SHOWN])
-        more = f" and {len(coupled) - _SHOWN} more" if len(coupled) > _SHOWN else ""
+        names = listed(joint.name for joint in coupled)
         raise ModelFileError(
             f"{what} couples joints by <mimic>, which is not supported yet "
-            f"({_place(urdf, coupled[0].line)}): {names}{more}. With mimic='independent' "
+            f"({_place(urdf, coupled[0].line)}): {names}. With mimic='independent' "
             "(--mimic independent) they are loaded as joints that move on their own, which is "
             "another mechanism."
         )

@@ -108,6 +108,8 @@ class UrdfJoint:
         The joint that it is coupled to.
     line : int
         Where it stands.
+    missing : tuple of str
+        What the format has of its limits and the file leaves out: "limit" for all of them.
     """
 
     name: str
@@ -120,6 +122,7 @@ class UrdfJoint:
     friction: JointFriction
     mimic: UrdfMimic | None
     line: int
+    missing: tuple[str, ...] = ()
 
 
 @final
@@ -142,6 +145,8 @@ class Urdf:
     notes : tuple of str
         What of the file was not read, and what was read in a way that has to be said; each with its
         line.
+    folder : path or None
+        The folder of the file, in which meshes are looked for; None for a text of no file.
 
     Examples
     --------
@@ -158,11 +163,17 @@ class Urdf:
     links: tuple[UrdfLink, ...]
     joints: tuple[UrdfJoint, ...]
     notes: tuple[str, ...]
+    folder: pathlib.Path | None = None
 
     @property
     def unphysical(self) -> tuple[str, ...]:
         """Names of the links whose moments of inertia no body has."""
         return tuple(link.name for link in self.links if link.inertia.unphysical)
+
+    @property
+    def coupled(self) -> tuple[str, ...]:
+        """Names of the joints that are coupled to others by <mimic>."""
+        return tuple(joint.name for joint in self.joints if joint.mimic is not None)
 
     def mechanism(self, *, root_joint: Joint | None = None, mimic: str = "refuse") -> Mechanism:
         """Return the mechanism.
@@ -192,7 +203,7 @@ class Urdf:
         return build_mechanism(self, root_joint, mimic)
 
     def mesh_files(
-        self, package_roots: Iterable[str | os.PathLike[str]] = ()
+        self, package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = ()
     ) -> dict[str, pathlib.Path]:
         """Return the files of the meshes that are found, by their names in the file.
 
@@ -200,13 +211,18 @@ class Urdf:
 
         Parameters
         ----------
-        package_roots : iterable of paths
+        package_roots : path or iterable of paths
             Folders with packages, or packages themselves. The folder of the file is one always.
 
         Returns
         -------
         dict of str to path
             Only files below the roots, after all links of the file system are followed.
+
+        Raises
+        ------
+        UsageError
+            If a root is no path.
 
         Warns
         -----

@@ -7,7 +7,7 @@ from xml.parsers import expat
 
 import attrs
 
-from mbkit.errors import ModelFileError
+from mbkit.errors import ModelFileError, printable
 
 __all__ = ["Element", "parse_elements"]
 
@@ -64,7 +64,7 @@ class _Builder:
 
     def refuse(self, problem: str) -> ModelFileError:
         line = self.parser.CurrentLineNumber
-        return ModelFileError(f"{self.what} {problem} ({self.name}:{line})")
+        return ModelFileError(f"{self.what} {printable(problem)} ({self.name}:{line})")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1

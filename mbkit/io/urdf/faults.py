@@ -10,11 +10,13 @@ import attrs
 from mbkit.errors import MbkitError, ModelFileError
 from mbkit.io.text_file import shortened
 
-__all__ = ["Reading"]
+__all__ = ["Hint", "Made", "Reading"]
 
 Made = TypeVar("Made")
 
 _SHOWN = 50  # faults in a message
+
+Hint = Callable[[], str]
 
 
 @attrs.define
@@ -34,8 +36,8 @@ class Reading:
 
     def __init__(self, what: str, name: str) -> None:
         self.what, self.name = what, name
-        self._faults: list[tuple[int, str]] = []
-        self._notes: list[tuple[int, str]] = []
+        self._faults: list[tuple[int, str, Hint]] = []
+        self._notes: list[tuple[int, str, Hint]] = []
         self._unread: dict[str, _Unread] = {}
 
     @property
@@ -43,13 +45,13 @@ class Reading:
         """Number of faults so far."""
         return len(self._faults)
 
-    def fault(self, line: int, message: str) -> None:
-        """Note a fault."""
-        self._faults.append((line, shortened(message)))
+    def fault(self, line: int, message: str, hint: Hint = str) -> None:
+        """Note a fault; `hint` makes the end of the message, if it comes to be shown."""
+        self._faults.append((line, shortened(message), hint))
 
-    def note(self, line: int, message: str) -> None:
-        """Note what is read in another way than a user might think."""
-        self._notes.append((line, shortened(message)))
+    def note(self, line: int, message: str, hint: Hint = str) -> None:
+        """Note what is read in another way than a user might think; `hint` as for faults."""
+        self._notes.append((line, shortened(message), hint))
 
     def unread(self, path: str, line: int) -> None:
         """Note that an element, ``link/contact``, or attribute, ``limit@current``, is not read."""
@@ -71,18 +73,26 @@ class Reading:
         if not self._faults:
             return
         count = "a fault" if len(self._faults) == 1 else f"{len(self._faults)} faults"
-        faults = sorted(self._faults)
-        lines = [f"{self.name}:{line}: {message}" for line, message in faults[:_SHOWN]]
+        faults = sorted(self._faults, key=lambda fault: fault[0])
+        # Looking for names that may have been meant takes time: for what is shown alone.
+        lines = [
+            f"{self.name}:{line}: {shortened(message + hint())}"
+            for line, message, hint in faults[:_SHOWN]
+        ]
         if len(faults) > _SHOWN:
             lines.append(f"and {len(faults) - _SHOWN} more.")
         raise ModelFileError(f"{self.what} has {count}:\n" + "\n".join(lines))
 
     def notes(self) -> tuple[str, ...]:
         """Return all notes, each with the first line it is about."""
-        lines = list(self._notes)
+        lines = [
+            (line, shortened(message + (hint() if k < _SHOWN else "")))
+            for k, (line, message, hint) in enumerate(self._notes)
+        ]
         for path, unread in self._unread.items():
             times = f" ({unread.count} times)" if unread.count > 1 else ""
             kind = "attribute" if "@" in path else "text in" if path.endswith("text()") else ""
             shown = path.removesuffix("/text()")
-            lines.append((unread.line, f"{kind} {shown} is not read{times}.".lstrip()))
+            text = shortened(f"{kind} {shown} is not read{times}.".lstrip())
+            lines.append((unread.line, text))
         return tuple(f"{self.name}:{line}: {message}" for line, message in sorted(lines))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,11 +23,24 @@ __all__ = ["NO_LIMIT", "read_joint"]
 NO_LIMIT = sys.float_info.max
 
 _MOVES_ABOUT_AXIS = ("revolute", "continuous", "prismatic")
+#: What becomes of limits that a file leaves out.
+_DEFAULTS = {
+    "lower": "the least position is 0",
+    "upper": "the greatest position is 0",
+    "velocity": "the velocity has no limit",
+    "effort": "the effort has no limit",
+}
+
+Data = TypeVar("Data", JointLimits, JointFriction)
+
 _KINDS = (*_MOVES_ABOUT_AXIS, "fixed", "floating", "spherical")
 
 
 def read_joint(element: Element, reading: Reading) -> UrdfJoint | None:
-    """Return the joint of an element <joint>, None where it is at fault; faults are noted."""
+    """Return the joint of an element <joint>, None without its name or links; faults are noted.
+
+    Where something else is at fault, a fixed joint stands in: what it connects is known.
+    """
     name = element.attributes.get("name", "")
     part = Part(element, f"joint {name!r}", "joint", reading)
     if part.text("name") is None:
@@ -38,18 +53,24 @@ def read_joint(element: Element, reading: Reading) -> UrdfJoint | None:
     parent, child = _end(part, "parent"), _end(part, "child")
     pose = part.pose()
     joint = _joint(part, name, kind or "fixed")
-    limits, friction = _limits(part, kind or "fixed"), _friction(part, kind or "fixed")
+    (limits, missing), friction = _limits(part, kind), _friction(part, kind)
     mimic = _mimic(part)
     part.done()
-    if None in (kind, parent, child, joint):
+    if parent is None or child is None:
         return None
-    assert kind is not None
-    assert parent is not None
-    assert child is not None
-    assert joint is not None
     return UrdfJoint(
-        name, kind, joint, parent, child, pose, limits, friction, mimic, part.line
-    )  # fmt: skip
+        name=name,
+        kind=kind or "fixed",
+        joint=FixedJoint("stand-in") if joint is None else joint,
+        parent=parent,
+        child=child,
+        pose=pose,
+        limits=limits,
+        friction=friction,
+        mimic=mimic,
+        line=part.line,
+        missing=missing,
+    )
 
 
 def _refuse_kind(part: Part, kind: str) -> None:
@@ -89,49 +110,71 @@ def _joint(part: Part, name: str, kind: str) -> Joint | None:
     return part.attempt(lambda: other(name))
 
 
-def _limits(part: Part, kind: str) -> JointLimits:
+def _limits(part: Part, kind: str | None) -> tuple[JointLimits, tuple[str, ...]]:
+    """Return limits, and what the format has of them and the file leaves out."""
     limit = part.child("limit")
     if limit is None:
-        if kind in ("revolute", "prismatic"):
-            part.reading.note(part.line, f"{part.owner} has no <limit>, and gets none.")
-        return JointLimits()
-    lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
-    given = [key for key in ("lower", "upper") if key in limit.element.attributes]
-    velocity, effort = (limit.number(key, NO_LIMIT) for key in ("velocity", "effort"))
+        if kind not in ("revolute", "prismatic"):
+            return JointLimits(), ()
+        part.reading.note(
+            part.line,
+            f"{part.owner} has no <limit>, which the format requires for its type, and gets none.",
+        )
+        return JointLimits(), ("limit",)
+    defaults = {"lower": 0.0, "upper": 0.0, "velocity": NO_LIMIT, "effort": NO_LIMIT}
+    before = part.reading.num_faults
+    numbers = {key: _or_none(limit.number(key, value)) for key, value in defaults.items()}
     limit.done()
     if _has_no_axis(limit, kind):
-        return JointLimits()
+        return JointLimits(), ()
+    missing = [key for key in defaults if key not in limit.element.attributes]
     if kind == "continuous":
-        if given and (lower or upper):
+        bounds = [key for key in ("lower", "upper") if key not in missing]
+        if any(numbers[key] for key in bounds):
             limit.reading.note(
-                limit.line, f"{limit.owner}: {' and '.join(given)} of a continuous joint not kept."
+                limit.line, f"{limit.owner}: {' and '.join(bounds)} of a continuous joint not kept."
             )
-        lower, upper = -np.inf, np.inf
-    numbers = [_or_none(value) for value in (lower, upper, velocity, effort)]
-    return limit.attempt(lambda: JointLimits(*numbers)) or JointLimits()
+        numbers.update(lower=-np.inf, upper=np.inf)
+        missing = []
+    elif kind is not None and missing:
+        limit.reading.note(
+            limit.line,
+            f"{limit.owner} has no {' and no '.join(missing)}: "
+            f"{' and '.join(_DEFAULTS[key] for key in missing)}.",
+        )
+    found = _each(limit, JointLimits, numbers) if part.reading.num_faults == before else None
+    return found or JointLimits(), tuple(missing)
+
+
+def _each(part: Part, kind: type[Data], numbers: dict[str, float]) -> Data | None:
+    """Return limits or friction; each number is looked at, whatever the others are."""
+    alone = [
+        part.attempt(functools.partial(kind, **{key: value})) for key, value in numbers.items()
+    ]
+    return None if None in alone else part.attempt(lambda: kind(**numbers))
 
 
 def _or_none(value: float) -> float:
     return float(np.copysign(np.inf, value)) if abs(value) == NO_LIMIT else value
 
 
-def _has_no_axis(part: Part, kind: str) -> bool:
+def _has_no_axis(part: Part, kind: str | None) -> bool:
     """Return whether data of one axis is of no use to the joint, and note it."""
-    if kind in _MOVES_ABOUT_AXIS:
+    if kind is None or kind in _MOVES_ABOUT_AXIS:
         return False
     part.reading.note(part.line, f"{part.owner} is not kept: the joint's type is {kind!r}.")
     return True
 
 
-def _friction(part: Part, kind: str) -> JointFriction:
+def _friction(part: Part, kind: str | None) -> JointFriction:
     dynamics = part.child("dynamics")
     if dynamics is None:
         return JointFriction()
-    damping, friction = dynamics.number("damping", 0.0), dynamics.number("friction", 0.0)
+    numbers = {key: dynamics.number(key, 0.0) for key in ("damping", "friction")}
     dynamics.done()
     if _has_no_axis(dynamics, kind):
         return JointFriction()
-    return dynamics.attempt(lambda: JointFriction(damping, friction)) or JointFriction()
+    return _each(dynamics, JointFriction, numbers) or JointFriction()
 
 
 def _mimic(part: Part) -> UrdfMimic | None:

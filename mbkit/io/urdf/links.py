@@ -88,6 +88,8 @@ def _shape(part: Part, use: str) -> UrdfGeometry | None:
     for key, count, default in _SIZES[kind]:
         size += tuple(shape.numbers(key, count, default).tolist())
     filename = shape.text("filename") if kind == "mesh" else ""
+    if kind != "mesh" and min(size) < 0.0:
+        shape.fault(f"sizes must not be negative, got {size}; give them in metres.")
     shape.done()
     geometry.done(ignored=("name",))
     return UrdfGeometry(use, kind, size, pose, filename or "", shape.line)

@@ -10,12 +10,12 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from mbkit.errors import ModelFileWarning
+from mbkit.errors import ModelFileWarning, UsageError, printable
 
 if TYPE_CHECKING:
     from mbkit.io.urdf.document import Urdf
 
-__all__ = ["find_meshes"]
+__all__ = ["checked_roots", "find_meshes"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _SHOWN = 3  # names in a warning
@@ -25,12 +25,33 @@ class _NotFoundError(Exception):
     """Why a mesh is not found."""
 
 
+def checked_roots(
+    package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+) -> list[pathlib.Path]:
+    """Return the folders, given as one path or several; UsageError where something is no path."""
+    # A string could be walked through as well, character by character: "/tmp" would hold "/".
+    if isinstance(package_roots, (str, os.PathLike)):
+        package_roots = [package_roots]
+    given = list(package_roots) if isinstance(package_roots, Iterable) else None
+    if given is None or not all(map(_is_path, given)):
+        raise UsageError(
+            f"package_roots must be a folder, or a list of folders, got {package_roots!r}; give "
+            "paths."
+        )
+    return [pathlib.Path(root).resolve() for root in given]
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike)) and bool(str(value)) and "\0" not in str(value)
+
+
 def find_meshes(
-    urdf: Urdf, package_roots: Iterable[str | os.PathLike[str]]
+    urdf: Urdf, package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 ) -> dict[str, pathlib.Path]:
     """Return the files of the meshes that are found; see `Urdf.mesh_files`."""
-    home = pathlib.Path(urdf.source).parent
-    roots = [pathlib.Path(root).resolve() for root in (home, *package_roots)]
+    roots = checked_roots(package_roots)
+    if urdf.folder is not None:
+        roots.insert(0, urdf.folder.resolve())
     names = dict.fromkeys(
         shape.filename for link in urdf.links for shape in link.shapes if shape.kind == "mesh"
     )
@@ -40,12 +61,13 @@ def find_meshes(
         try:
             found[name] = _find(name, roots)
         except _NotFoundError as error:
-            lost.append(f"'{name:.80}' {error}")
+            lost.append(f"'{printable(name[:80])}' {error}")
     if lost:
         more = f"; and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
         warnings.warn(
-            f"URDF file '{urdf.source}': {len(lost)} of {len(names)} meshes are not found: "
-            f"{'; '.join(lost[:_SHOWN])}{more}. Name the folders of the packages by package_roots.",
+            f"URDF file '{printable(urdf.source)}': {len(lost)} of {len(names)} meshes are not "
+            f"found: {'; '.join(lost[:_SHOWN])}{more}. Name the folders of the packages "
+            "by package_roots.",
             ModelFileWarning,
             stacklevel=3,
         )

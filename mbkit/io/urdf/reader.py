@@ -7,25 +7,34 @@ import pathlib
 import warnings
 from collections.abc import Iterable
 
-from mbkit.errors import ModelFileError, ModelFileWarning, check_name
-from mbkit.io.text_file import read_text
+from mbkit.errors import (
+    ModelFileError,
+    ModelFileWarning,
+    UsageError,
+    check_name,
+    listed,
+    printable,
+)
+from mbkit.io.text_file import checked_path, read_text
 from mbkit.io.urdf.build import with_world_note
 from mbkit.io.urdf.document import Urdf
 from mbkit.io.urdf.elements import Element, parse_elements
 from mbkit.io.urdf.faults import Reading
 from mbkit.io.urdf.joints import read_joint
 from mbkit.io.urdf.links import read_link
+from mbkit.io.urdf.meshes import checked_roots
 from mbkit.io.urdf.tree import check_tree
 from mbkit.io.urdf.values import Part
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
 
-__all__ = ["load_urdf", "parse_urdf", "read_urdf"]
+__all__ = ["load_urdf", "parse_urdf", "read_urdf", "warning_of"]
 
 #: Largest file that is read, in bytes. The largest of example-robot-data has 0.2 MB.
 MAX_SIZE = 32 * 1024 * 1024
 
-_SHOWN = 12  # names in a message
+#: Of the format, by the attribute of <robot>; without it a file is of version 1.0.
+_VERSIONS = ("1.0", "1.1", "1.2")
 
 
 def load_urdf(
@@ -33,7 +42,7 @@ def load_urdf(
     *,
     root_joint: Joint | None = None,
     mimic: str = "refuse",
-    package_roots: Iterable[str | os.PathLike[str]] = (),
+    package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
 ) -> Mechanism:
     """Return the mechanism of a URDF file.
 
@@ -47,7 +56,7 @@ def load_urdf(
     mimic : {"refuse", "independent"}
         What becomes of joints that are coupled to others by <mimic>, which mbkit cannot couple: an
         error, or joints that move on their own.
-    package_roots : iterable of paths
+    package_roots : path or iterable of paths
         Folders in which meshes are looked for. Without any, nobody looks: the mechanism has no
         shapes. To get them, see `read_urdf`.
 
@@ -67,8 +76,8 @@ def load_urdf(
     Warns
     -----
     ModelFileWarning
-        If links have inertias that no body has, joints move on their own that should not, or meshes
-        are not found in the folders given.
+        If links have inertias that no body has, joints move on their own that should not or lack
+        limits that the format requires, or meshes are not found in the folders given.
 
     Examples
     --------
@@ -79,10 +88,12 @@ def load_urdf(
     >>> mb.load_urdf(path, root_joint=mb.FreeJoint("root_joint"))
     <Mechanism 'one': 1 body, 1 joint>
     """
+    roots = checked_roots(package_roots)
     urdf = read_urdf(path)
     mechanism = urdf.mechanism(root_joint=root_joint, mimic=mimic)
-    _warn(urdf)
-    if roots := list(package_roots):
+    if note := warning_of(urdf, are_loose=True):
+        warnings.warn(note, ModelFileWarning, stacklevel=2)
+    if roots:
         urdf.mesh_files(roots)
     return mechanism
 
@@ -109,21 +120,21 @@ def read_urdf(path: str | os.PathLike[str]) -> Urdf:
     --------
     See `parse_urdf`.
     """
-    source = pathlib.Path(path)
-    what = f"URDF file '{source}'"
+    source = checked_path(path, "read_urdf")
+    what = f"URDF file '{printable(source)}'"
     if source.suffix.lower() == ".xacro":
         raise ModelFileError(f"{what} is a xacro file; {_XACRO_REMEDY}")
     return parse_urdf(read_text(source, what, MAX_SIZE), source=str(source))
 
 
-def parse_urdf(text: str, *, source: str = "text") -> Urdf:
+def parse_urdf(text: str, *, source: str | None = None) -> Urdf:
     """Return what is in the text of a URDF file.
 
     Parameters
     ----------
     text : str
         URDF.
-    source : str
+    source : str, optional
         The file that it comes from, for messages and for the meshes beside it.
 
     Returns
@@ -142,16 +153,29 @@ def parse_urdf(text: str, *, source: str = "text") -> Urdf:
     >>> urdf.mechanism()
     <Mechanism 'one': 1 body, 1 joint>
     """
-    what, name = f"URDF file '{source}'", pathlib.PurePath(source).name
+    if not isinstance(text, str):
+        raise UsageError(
+            f"parse_urdf: text must be a string, got {type(text).__name__}; decode bytes as UTF-8, "
+            "or give the file to read_urdf."
+        )
+    folder = None if source is None else pathlib.Path(source).parent
+    source = "text" if source is None else source
+    what, name = f"URDF file '{printable(source)}'", printable(pathlib.PurePath(source).name)
     reading = Reading(what, name)
     root = parse_elements(text, what, name)
     if root.tag != "robot":
         raise ModelFileError(
-            f"{what} must have the root element <robot>, got <{root.tag:.40}> ({name}:{root.line})."
+            f"{what} must have the root element <robot>, got <{printable(root.tag[:40])}> "
+            f"({name}:{root.line})."
         )
     _refuse_xacro(root, what, name)
     part = Part(root, "<robot>", "robot", reading)
-    part.text("version", required=False)
+    version = part.text("version", required=False)
+    if version is not None and version not in _VERSIONS:
+        part.fault(
+            f"version {printable(version[:20])!r} is not known, and may mean other things; known "
+            f"are {listed(_VERSIONS)}."
+        )
     robot = part.text("name") or ""
     if "name" in root.attributes:
         part.attempt(lambda: check_name("Mechanism", robot))
@@ -160,12 +184,11 @@ def parse_urdf(text: str, *, source: str = "text") -> Urdf:
     connected = [read_joint(each.element, reading) for each in part.children("joint")]
     joints = [joint for joint in connected if joint is not None]
     part.done()
-    # with a joint that is at fault, the tree is not known
-    complete = len(joints) == len(connected) and len(links) == len(found)
-    root_link = check_tree(links, joints, reading) if complete else ""
+    is_complete = len(joints) == len(connected) and len(links) == len(found)
+    root_link = check_tree(links, joints, reading, is_complete=is_complete)
     reading.raise_faults()
     return with_world_note(
-        Urdf(robot, source, root_link, tuple(links), tuple(joints), reading.notes())
+        Urdf(robot, source, root_link, tuple(links), tuple(joints), reading.notes(), folder)
     )
 
 
@@ -175,31 +198,53 @@ _XACRO_REMEDY = (
 )
 
 
-def _refuse_xacro(root: Element, what: str, name: str) -> None:
-    found = next((child for child in root.children if child.tag.startswith("xacro:")), None)
+def _refuse_xacro(element: Element, what: str, name: str, *, is_read: bool = True) -> None:
+    """Raise if there is an element of xacro, or ``${...}`` in an attribute of what is read."""
+    found = None
+    if element.tag.startswith("xacro:"):
+        found = f"<{printable(element.tag[:40])}>"
+    elif is_read:
+        texts = (text for text in element.attributes.values() if "${" in text)
+        found = next((repr(text[:40]) for text in texts), None)
     if found is not None:
         raise ModelFileError(
-            f"{what} is a xacro file, with <{found.tag:.40}> ({name}:{found.line}); {_XACRO_REMEDY}"
+            f"{what} is a xacro file, with {found} ({name}:{element.line}); {_XACRO_REMEDY}"
         )
+    for child in element.children:
+        below = is_read and (element.tag != "robot" or child.tag in ("link", "joint"))
+        _refuse_xacro(child, what, name, is_read=below)
 
 
-def _warn(urdf: Urdf) -> None:
-    """Warn, once, of what makes the mechanism another one than the file may mean."""
+def warning_of(urdf: Urdf, *, are_loose: bool) -> str:
+    """Return what makes the mechanism another one than the file may mean; empty for nothing.
+
+    Parameters
+    ----------
+    urdf : Urdf
+        The file.
+    are_loose : bool
+        Whether to speak of joints that should be coupled and are not.
+
+    Returns
+    -------
+    str
+        A sentence.
+    """
     parts = []
     if urdf.unphysical:
         parts.append(
-            f"inertias that no body has, of {_listed(urdf.unphysical)}, are taken as they are "
+            f"inertias that no body has, of {listed(urdf.unphysical)}, are taken as they are "
             "(mbkit.read_urdf(path).notes has the reasons)"
         )
-    if coupled := [joint.name for joint in urdf.joints if joint.mimic is not None]:
-        parts.append(f"joints that <mimic> couples move on their own: {_listed(coupled)}")
-    if parts:
-        warnings.warn(
-            f"URDF file '{urdf.source}': {'; '.join(parts)}.", ModelFileWarning, stacklevel=3
+    if are_loose and urdf.coupled:
+        parts.append(f"joints that <mimic> couples move on their own: {listed(urdf.coupled)}")
+    if unlimited := [joint.name for joint in urdf.joints if "limit" in joint.missing]:
+        parts.append(
+            f"joints without <limit>, which the format requires, get no limits: {listed(unlimited)}"
         )
-
-
-def _listed(names: Iterable[str]) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return ", ".join(f"'{name}'" for name in listed[:_SHOWN]) + more
+    if stuck := [joint.name for joint in urdf.joints if {"lower", "upper"} <= {*joint.missing}]:
+        parts.append(
+            f"joints whose <limit> has neither lower nor upper are limited to 0, as the format has "
+            f"it: {listed(stuck)}"
+        )
+    return f"URDF file '{printable(urdf.source)}': {'; '.join(parts)}." if parts else ""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Collection, Sequence
 
-from mbkit.errors import suggestion
+from mbkit.errors import listed, suggestion
 from mbkit.io.urdf.document import UrdfJoint, UrdfLink
 from mbkit.io.urdf.faults import Reading
 
 __all__ = ["check_tree"]
 
-_SHOWN = 12  # names in a message
 
-
-def check_tree(links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], reading: Reading) -> str:
+def check_tree(
+    links: Sequence[UrdfLink],
+    joints: Sequence[UrdfJoint],
+    reading: Reading,
+    *,
+    is_complete: bool = True,
+) -> str:
     """Return the name of the root link; what keeps the file from being a tree is noted as faults.
 
     Parameters
@@ -22,6 +27,8 @@ def check_tree(links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], reading: 
         In the order of the file.
     reading : Reading
         Where faults go.
+    is_complete : bool
+        Whether these are all; if not, what one of the others might mend is no fault.
 
     Returns
     -------
@@ -29,18 +36,21 @@ def check_tree(links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], reading: 
         The link that is no child; empty where there is none.
     """
     names = _unique("link", links, reading)
-    _unique("joint", joints, reading)
+    known = _unique("joint", joints, reading)
     parent_of: dict[str, UrdfJoint] = {}
     for joint in joints:
         _check_joint(joint, names, parent_of, reading)
         if joint.mimic is not None:
-            _note_mimic(joint, joints, reading)
+            _check_mimic(joint, known, reading)
+    if not is_complete:
+        return ""
     if not links:
         reading.fault(1, "<robot>: must have a link, got none; write at least one <link>.")
         return ""
-    roots = [link for link in links if link.name not in parent_of]
+    unique = {link.name: link for link in reversed(links)}  # twice given ones are told already
+    roots = [link for link in links if link.name not in parent_of and unique[link.name] is link]
     if len(roots) > 1:
-        shown = _listed(f"{root.name!r} (line {root.line})" for root in roots)
+        shown = listed(roots, lambda root: f"{root.name!r} (line {root.line})")
         reading.fault(
             roots[1].line,
             f"link {roots[1].name!r}: all links but one must be the child of a joint; no joint "
@@ -71,7 +81,8 @@ def _check_joint(
     what = f"joint {joint.name!r}"
     for tag, end in (("parent", joint.parent), ("child", joint.child)):
         if end not in links:
-            reading.fault(joint.line, f"{what}: {tag} {end!r} is no link; {suggestion(end, links)}")
+            hint = functools.partial(suggestion, end, links)
+            reading.fault(joint.line, f"{what}: {tag} {end!r} is no link; ", hint)
     if joint.parent == joint.child:
         reading.fault(
             joint.line,
@@ -86,15 +97,14 @@ def _check_joint(
         )
 
 
-def _note_mimic(joint: UrdfJoint, joints: Sequence[UrdfJoint], reading: Reading) -> None:
+def _check_mimic(joint: UrdfJoint, names: Collection[str], reading: Reading) -> None:
     assert joint.mimic is not None
-    names = [each.name for each in joints]
-    if joint.mimic.joint not in names:
-        reading.note(
-            joint.line,
-            f"joint {joint.name!r}, <mimic>: {joint.mimic.joint!r} is no joint; "
-            f"{suggestion(joint.mimic.joint, names)}",
-        )
+    what = f"joint {joint.name!r}, <mimic>"
+    if joint.mimic.joint == joint.name:
+        reading.fault(joint.line, f"{what}: couples the joint to itself; name another joint.")
+    elif joint.mimic.joint not in names:
+        hint = functools.partial(suggestion, joint.mimic.joint, names)
+        reading.note(joint.line, f"{what}: {joint.mimic.joint!r} is no joint; ", hint)
 
 
 def _check_cycles(
@@ -111,15 +121,9 @@ def _check_cycles(
         if name in path:
             cycle = list(path)[list(path).index(name) :]
             if len(cycle) > 1:  # a link joined to itself is told already
-                shown = _listed(f"{parent_of[each].name!r}" for each in cycle)
+                shown = listed(parent_of[each].name for each in cycle)
                 line = min(parent_of[each].line for each in cycle)
                 reading.fault(
                     line, f"joints {shown} close a loop; a URDF is a tree, so cut one of them."
                 )
         settled.update(path)
-
-
-def _listed(names: Iterable[str]) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return ", ".join(listed[:_SHOWN]) + more

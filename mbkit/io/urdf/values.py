@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Collection
@@ -12,14 +13,17 @@ import numpy as np
 from mbkit.errors import suggestion
 from mbkit.io.urdf.angles import rotation_from_rpy
 from mbkit.io.urdf.elements import Element
-from mbkit.io.urdf.faults import Made, Reading
-from mbkit.spatial.arrays import FloatArray
+from mbkit.io.urdf.faults import Hint, Made, Reading
+from mbkit.spatial import FloatArray, rotation_from_quaternion
 
 __all__ = ["Part"]
 
-# ASCII digits; float() alone would take 1_0, nan, infinity and digits of other scripts
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# ASCII digits; float() alone would take 1_0, nan, infinity and digits of other scripts. No two
+# parts can take the same digits, so that it looks at each of them once.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_LONGEST = 400  # characters of a number: more than the longest double with all its digits
 
+_UNIT = 1e-3  # what a quaternion of three digits may miss the length 1 by
 _SHOWN = 60  # characters of a wrong value in a message
 
 
@@ -73,13 +77,17 @@ class Part:
         return float(self.numbers(key, 1, None if default is None else [default])[0])
 
     def _number(self, key: str, word: str) -> float | None:
-        if not _NUMBER.fullmatch(word):
-            remedy = (
-                "give a decimal number, such as 0.5 or 1e-3."
-                if "$" not in word
-                else "run xacro on the file first, which puts numbers in its place."
+        if len(word) > _LONGEST:
+            self.fault(
+                f"{key} must be a number of at most {_LONGEST} characters, got {len(word)}: "
+                f"{_shown(word)}; round it."
             )
-            self.fault(f"{key} must be a number, got {_shown(word)}; {remedy}")
+            return None
+        if not _NUMBER.fullmatch(word):
+            self.fault(
+                f"{key} must be a number, got {_shown(word)}; give a decimal number, such as 0.5 "
+                "or 1e-3."
+            )
             return None
         value = float(word)
         if not math.isfinite(value):
@@ -113,15 +121,34 @@ class Part:
         origin = self.child("origin")
         if origin is not None:
             C[:3, 3] = origin.numbers("xyz", 3, np.zeros(3))
-            C[:3, :3] = rotation_from_rpy(origin.numbers("rpy", 3, np.zeros(3)))
+            C[:3, :3] = origin._rotation()
             origin.done()
         return C
 
+    def _rotation(self) -> FloatArray:
+        """Return the rotation (3, 3) of an <origin>: rpy, or since version 1.2 quat_xyzw."""
+        if "quat_xyzw" not in self.element.attributes:
+            return rotation_from_rpy(self.numbers("rpy", 3, np.zeros(3)))
+        if self.text("rpy", required=False) is not None:
+            self.fault("takes either rpy or quat_xyzw, got both; leave one out.")
+        before = self.reading.num_faults
+        quaternion = np.roll(self.numbers("quat_xyzw", 4), 1)
+        if self.reading.num_faults > before:
+            return np.eye(3)
+        length = float(np.linalg.norm(quaternion))
+        if not abs(length - 1.0) <= _UNIT:
+            self.fault(
+                f"quat_xyzw must be of length 1 to {_UNIT:g}, got length {length:.6g}; give x, y, "
+                "z and the scalar part of a unit quaternion."
+            )
+            return np.eye(3)
+        return rotation_from_quaternion(quaternion / length)
+
     # ------------------------------------------------------------------------------- notes
 
-    def fault(self, message: str) -> None:
-        """Note a fault in the line of this element."""
-        self.reading.fault(self.line, f"{self.owner}: {message}")
+    def fault(self, message: str, hint: Hint = str) -> None:
+        """Note a fault in the line of this element; `hint` as for `Reading.fault`."""
+        self.reading.fault(self.line, f"{self.owner}: {message}", hint)
 
     def attempt(self, make: Callable[[], Made]) -> Made | None:
         """Return what `make` returns; what it raises of mbkit's is noted, and None returned."""
@@ -140,7 +167,8 @@ class Part:
 
     def unknown(self, what: str, value: str | None, known: Collection[str]) -> None:
         """Note that a value is none of those there are."""
-        self.fault(f"{what} {_shown(value)} is not known; {suggestion(value, known)}")
+        hint = functools.partial(suggestion, value, known)
+        self.fault(f"{what} {_shown(value)} is not known; ", hint)
 
 
 def _shown(text: str | None) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-import pathlib
 import warnings
+from collections.abc import Container
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from mbkit.errors import ModelFileError, ModelFileWarning
+from mbkit.errors import ModelFileError, ModelFileWarning, listed, printable
 from mbkit.io.replacement import replacement
+from mbkit.io.text_file import checked_path
 from mbkit.io.urdf.angles import rpy_from_rotation
 from mbkit.io.urdf.build import ROOT_JOINT, WORLD
 from mbkit.io.urdf.joints import NO_LIMIT
@@ -23,7 +24,6 @@ from mbkit.topology import Topology
 __all__ = ["save_urdf", "urdf_text"]
 
 _GRAVITY = (0.0, 0.0, -9.81)
-_SHOWN = 12  # names in a note
 
 
 def save_urdf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
@@ -58,19 +58,19 @@ def save_urdf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
       <link name="world"/>
     </robot>
     """
+    target = checked_path(path, "save_urdf")
     text, notes = urdf_text(mechanism)
-    target = pathlib.Path(path)
     try:
         with replacement(target) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise ModelFileError(
-            f"URDF file '{target}' cannot be written: {error.strerror or error}; choose a folder "
-            "that can be written to and has room."
+            f"URDF file '{printable(target)}' cannot be written: {error.strerror or error}; "
+            "choose a folder that can be written to and has room."
         ) from error
     if notes:
         warnings.warn(
-            f"URDF file '{target}' does not hold all of mechanism '{mechanism.name}': "
+            f"URDF file '{printable(target)}' does not hold all of mechanism '{mechanism.name}': "
             f"{'; '.join(notes)}.",
             ModelFileWarning,
             stacklevel=2,
@@ -110,7 +110,7 @@ def urdf_text(mechanism: Mechanism) -> tuple[str, list[str]]:
 def _refuse(mechanism: Mechanism, topology: Topology) -> None:
     what = f"Mechanism '{mechanism.name}' cannot be written as URDF"
     if topology.loop_joints:
-        closing = ", ".join(f"'{name}'" for name in topology.loop_joints[:_SHOWN])
+        closing = listed(topology.loop_joints)
         raise ModelFileError(f"{what}: a URDF is a tree, and a loop is closed by {closing}.")
     reversed_ = {
         name
@@ -176,17 +176,19 @@ class _Writer:
         if any(not np.array_equal(body.pose, np.eye(4)) for body in self.mechanism.bodies.values()):
             notes.append("the reference poses of bodies, which joints no longer need")
         if self.dropped:
-            notes.append(f"limits and friction of free and fixed joints: {_listed(self.dropped)}")
+            notes.append(f"limits and friction of free and fixed joints: {listed(self.dropped)}")
         if self.turned_round:
             notes.append(
-                f"that joints go from the tip towards the world: {_listed(self.turned_round)} "
+                f"that joints go from the tip towards the world: {listed(self.turned_round)} "
                 "are turned round, with the same sign of their positions"
             )
         if self.helpers:
             notes.append(
                 "bodies off the axes of their joints: links without inertia stand between, "
-                f"{_listed(self.helpers)}"
+                f"{listed(self.helpers)}"
             )
+        if self.mechanism.forces:
+            notes.append(f"the forces {listed(list(self.mechanism.forces))}")
         return notes
 
     # ------------------------------------------------------------------------------- links
@@ -238,8 +240,8 @@ class _Writer:
         welded = Connection(FixedJoint(weld), helper, child, np.eye(4), np.eye(4))
         self._element(welded, helper, child, inverse(far @ translation(joint.point)), None)
 
-    def _free_name(self, name: str, taken: object) -> str:
-        while name in taken or name in self.helpers:  # type: ignore[operator]
+    def _free_name(self, name: str, taken: Container[str]) -> str:
+        while name in taken:
             name += "_"
         return name
 
@@ -298,8 +300,3 @@ def _finite(value: float) -> float:
 
 def _text(numbers: FloatArray) -> str:
     return " ".join(repr(float(number)) for number in numbers)
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(f"'{name}'" for name in names[:_SHOWN]) + more

@@ -5,9 +5,8 @@ phi = pi, and extended Rodrigues parameters X = (c, d) of the 4x4 Cayley map of 
 Algebraic throughout; near 0, c ~ x/2, so that dcay_0 = 2 I.
 """
 
-import numpy as np
-
 from mbkit.kernels.compile import helper
+from mbkit.kernels.elementary import sqrt
 from mbkit.kernels.lie.matrices import (
     hat,
     matrix_product,
@@ -47,7 +46,7 @@ def so3_dcay_inv(c):
 @helper
 def quaternion_cay(c):
     """(1, c) / sqrt(1 + c.c). Mueller (47), with p = sqrt(sigma/2) c."""
-    p0 = 1.0 / np.sqrt(1.0 + dot(c, c))
+    p0 = 1.0 / sqrt(1.0 + dot(c, c))
     return p0, p0 * c[0], p0 * c[1], p0 * c[2]
 
 

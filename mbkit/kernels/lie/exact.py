@@ -9,9 +9,8 @@ may reorder sums.)
 
 import math
 
-import numpy as np
-
 from mbkit.kernels.compile import helper
+from mbkit.kernels.elementary import isfinite
 from mbkit.kernels.vectors import dot, scale
 
 POLE = 39.47841760435743
@@ -51,7 +50,7 @@ def distance_from_pole(x, z):
 def dot_near_pole(x, z, y):
     """x.y, rounded once where z = x.x is near the pole."""
     xy = dot(x, y)
-    if not (_FIRST < z < _LAST and np.isfinite(xy)):
+    if not (_FIRST < z < _LAST and isfinite(xy)):
         return xy
     _, exponent = math.frexp(max(abs(y[0]), abs(y[1]), abs(y[2])))
     units, rest = split_dot(x, scale(math.ldexp(1.0, -exponent), y))

@@ -1,8 +1,7 @@
 """Unit quaternions Q = (p0, p), scalar first: product, rotation vector, rotation matrix."""
 
-import numpy as np
-
 from mbkit.kernels.compile import helper
+from mbkit.kernels.elementary import arctan2, cos, sqrt
 from mbkit.kernels.lie.matrices import skew_polynomial
 from mbkit.kernels.lie.series import a1_a2
 from mbkit.kernels.vectors import add, cross, dot, scale
@@ -28,7 +27,7 @@ def quaternion_conjugate(q):
 @helper
 def quaternion_normalised(q):
     """Q / |Q|."""
-    factor = 1.0 / np.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    factor = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return factor * q[0], factor * q[1], factor * q[2], factor * q[3]
 
 
@@ -37,7 +36,7 @@ def quaternion_exp(x):
     """Quaternion of a rotation vector, (cos(phi/2), 1/2 sinc(phi/2) x). Mueller (45)."""
     quarter = 0.25 * dot(x, x)
     sinc, _ = a1_a2(quarter)
-    return np.cos(np.sqrt(quarter)), 0.5 * sinc * x[0], 0.5 * sinc * x[1], 0.5 * sinc * x[2]
+    return cos(sqrt(quarter)), 0.5 * sinc * x[0], 0.5 * sinc * x[1], 0.5 * sinc * x[2]
 
 
 @helper
@@ -52,8 +51,8 @@ def quaternion_log(q):
         # Here |p| equals its angle to all digits, and its square may underflow.
         factor = 2.0 / q[0]
     else:
-        sine = np.sqrt(square)
-        factor = 2.0 * sign * np.arctan2(sine, sign * q[0]) / sine
+        sine = sqrt(square)
+        factor = 2.0 * sign * arctan2(sine, sign * q[0]) / sine
     return factor * q[1], factor * q[2], factor * q[3]
 
 

@@ -14,9 +14,8 @@ rounding of z shows and the absolute error stays at 1e-16.
 
 import math
 
-import numpy as np
-
 from mbkit.kernels.compile import helper
+from mbkit.kernels.elementary import cos, sin, sqrt
 from mbkit.kernels.lie.exact import distance_from_pole
 
 
@@ -91,9 +90,9 @@ def a1_a2(z):
     """sin phi / phi and (1 - cos phi) / z = 1/2 (sin(phi/2) / (phi/2))^2."""
     if z < 1.0:
         return polynomial(_A1, z), polynomial(_A2, z)
-    half = 0.5 * np.sqrt(z)
-    sinc = np.sin(half) / half
-    return sinc * np.cos(half), 0.5 * sinc * sinc
+    half = 0.5 * sqrt(z)
+    sinc = sin(half) / half
+    return sinc * cos(half), 0.5 * sinc * sinc
 
 
 @helper
@@ -120,8 +119,8 @@ def e_of(x, z):
     """(1 - (phi/2) cot(phi/2)) / z; infinite at phi = 2 pi."""
     if z < _POLE_FORM_LIMIT:
         return 2.0 / distance_from_pole(x, z) + polynomial(_E, z)
-    half = 0.5 * np.sqrt(z)
-    return (1.0 - half * np.cos(half) / np.sin(half)) / z
+    half = 0.5 * sqrt(z)
+    return (1.0 - half * cos(half) / sin(half)) / z
 
 
 @helper
@@ -132,7 +131,7 @@ def e_f_of(x, z):
         e = 2.0 / distance + polynomial(_E, z)
         return e, 4.0 / (distance * distance) + polynomial(_F, z)
     # With beta = (sin(phi/2) / (phi/2))^2 and gamma = (phi/2) cot(phi/2), Mueller (61).
-    half = 0.5 * np.sqrt(z)
-    sinc = np.sin(half) / half
-    gamma = np.cos(half) / sinc
+    half = 0.5 * sqrt(z)
+    sinc = sin(half) / half
+    gamma = cos(half) / sinc
     return (1.0 - gamma) / z, (1.0 / (sinc * sinc) + gamma - 2.0) / (z * z)

@@ -1,0 +1,184 @@
+"""Many configurations in one call, against Pinocchio's functions that run on several cores."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import attrs
+import numpy as np
+import pinocchio as pin
+
+import mbkit as mb
+from benchmarks.mechanisms import REVOLUTE, benchmark_tree
+from benchmarks.report import Row, Table
+from benchmarks.timing import interleaved
+from tests.peers.pinocchio_twin import PinocchioTwin
+from tests.peers.robots import PinocchioRobot, robot_files
+from tests.trees import random_state
+
+#: Configurations in a call.
+SAMPLES = 4096
+
+#: Robots of example-robot-data.
+ROBOTS = ("panda/panda", "talos_data/talos_full_v2")
+
+#: Most of Pinocchio's time that a call may take.
+BAR = 0.8
+
+#: Of a loop, and between loops. [s]
+SECONDS = 2e-2
+PAUSE = 2e-2
+
+CORES = len(os.sched_getaffinity(0))
+
+Call = Callable[[], Any]
+
+
+@attrs.frozen
+class Case:
+    """A system, the model in Pinocchio, and samples for both, one a row."""
+
+    title: str
+    system: mb.System
+    model: pin.Model
+    own: dict[str, Any]
+    peer: dict[str, Any]
+
+
+def batches() -> list[Table]:
+    """Return times by sample."""
+    title = f"{SAMPLES} configurations in one call, by configuration"
+    rows = [row for case in _cases() for row in _rows(case)]
+    return [
+        Table(f"{title}, against Pinocchio on {CORES} cores", rows, peer="Pinocchio"),
+        Table(f"Pinocchio on {CORES} threads: its time by that on one", _threads()),
+    ]
+
+
+def _cases() -> Iterator[Case]:
+    for count in (7, 30):
+        mechanism = benchmark_tree(count, REVOLUTE)
+        system = mechanism.assemble()
+        yield _case(f"{count} bodies", system, PinocchioTwin(mechanism, system))
+    for name in ROBOTS:
+        path = robot_files()[name]
+        with warnings.catch_warnings():  # that <mimic> couples joints; Pinocchio ignores it too
+            warnings.simplefilter("ignore", mb.ModelFileWarning)
+            system = mb.load_urdf(path, mimic="independent").assemble()
+        yield _case(name.rpartition("/")[2], system, PinocchioRobot(path, system, floating=False))
+
+
+def _case(title: str, system: mb.System, twin: Any) -> Case:
+    """Return samples for both. The joints are such that velocities differ by their order alone."""
+    rng = np.random.default_rng(0)
+    states = [random_state(rng, system) for _ in range(SAMPLES)]
+    own = {
+        "q": np.array([state.q for state in states]),
+        "v": np.array([state.v for state in states]),
+        "x": np.array([state.tau for state in states]),
+    }
+    order = (
+        twin.order if isinstance(twin, PinocchioRobot) else np.argmax(twin.rates(own["q"][0]), 1)
+    )
+    columns = {
+        "q": np.array([twin.positions(q) for q in own["q"]]).T,
+        "v": own["v"][:, order].T,
+        "x": own["x"][:, order].T,
+    }
+    peer = {name: np.asfortranarray(array) for name, array in columns.items()}
+    case = Case(f"{title} ({system.nv} velocities)", system, twin.model, own, peer)
+    _check(case, order)
+    return case
+
+
+def _check(case: Case, order: Any) -> None:
+    """Refuse to time two programs that do not compute the same."""
+    own, peer = _own(case), _peer(case, CORES)
+    for what in ("inverse dynamics", "forward dynamics"):
+        found, expected = own[what]()[:, order].T, peer[what]()
+        difference = np.abs(found - expected).max() / np.abs(expected).max()
+        if not difference < 1e-9:
+            raise RuntimeError(f"{case.title}, {what}: differs from Pinocchio by {difference:.1e}")
+    data = case.model.createData()
+    M = np.triu(pin.crba(case.model, data, case.peer["q"][:, -1].copy()))
+    found = np.triu(own["mass matrix"]()[-1][np.ix_(order, order)])
+    if not np.abs(found - M).max() < 1e-9 * np.abs(M).max():
+        raise RuntimeError(f"{case.title}: mass matrix differs from Pinocchio's")
+
+
+def _own(case: Case) -> dict[str, Call]:
+    system, q, v, x = case.system, case.own["q"], case.own["v"], case.own["x"]
+    out, M = np.empty_like(v), np.empty((SAMPLES, system.nv, system.nv))
+    return {
+        "inverse dynamics": lambda: system.inverse_dynamics(q, v, x, out=out),
+        "forward dynamics": lambda: system.forward_dynamics(q, v, x, out=out),
+        "mass matrix": lambda: system.mass_matrix(q, out=M),
+        "inverse dynamics, new": lambda: system.inverse_dynamics(q, v, x),
+        "forward dynamics, new": lambda: system.forward_dynamics(q, v, x),
+    }
+
+
+def _peer(case: Case, threads: int) -> dict[str, Call]:
+    q, v, x = case.peer["q"], case.peer["v"], case.peer["x"]
+    pool = pin.ModelPool(case.model, CORES)
+    return {
+        "inverse dynamics": lambda: pin.rneaInParallel(threads, pool, q, v, x),
+        "forward dynamics": lambda: pin.abaInParallel(threads, pool, q, v, x),
+        "mass matrix": _mass_matrices(case, threads),
+    }
+
+
+def _mass_matrices(case: Case, threads: int) -> Call:
+    """Return calls of crba on as many threads: Pinocchio has no such function for many samples.
+
+    crba of its Python package keeps the interpreter's lock, so that threads do not speed it up.
+    """
+    samples = np.ascontiguousarray(case.peer["q"].T)
+    chunks = np.array_split(np.arange(SAMPLES), threads)
+    data = [case.model.createData() for _ in chunks]
+    M = np.empty((SAMPLES, case.model.nv, case.model.nv))
+    executor = ThreadPoolExecutor(threads)
+
+    def run(chunk: Any, own_data: Any) -> None:
+        for k in chunk:
+            M[k] = pin.crba(case.model, own_data, samples[k])
+
+    return lambda: list(executor.map(run, chunks, data))
+
+
+def _rows(case: Case) -> list[Row]:
+    rows = []
+    own, peer = _own(case), _peer(case, CORES)
+    for what in ("inverse dynamics", "forward dynamics", "mass matrix"):
+        functions = {"own": own[what], "peer": peer[what]}
+        if f"{what}, new" in own:
+            functions["new"] = own[f"{what}, new"]
+        found = interleaved(functions, seconds=SECONDS, pause=PAUSE)
+        label = f"{case.title}, {what}"
+        against = ", calls of crba on threads" if what == "mass matrix" else ""
+        for name, note in (("own", ", out="), ("new", "")):
+            if name in functions:
+                times = found.best(name) / SAMPLES, found.best("peer") / SAMPLES
+                ratio = found.ratio(name, "peer")
+                rows.append(Row(f"{label}{note}{against}", *times, ratio, BAR))
+    return rows
+
+
+def _threads() -> list[Row]:
+    """Return what Pinocchio gains by its threads: that it uses them is part of the comparison."""
+    if not pin.WITH_OPENMP:
+        raise RuntimeError("Pinocchio was built without OpenMP: its functions use one core")
+    mechanism = benchmark_tree(30, REVOLUTE)
+    system = mechanism.assemble()
+    case = _case("30 bodies", system, PinocchioTwin(mechanism, system))
+    one, all_ = _peer(case, 1), _peer(case, CORES)
+    rows = []
+    for what in ("inverse dynamics", "forward dynamics"):
+        functions = {"one": one[what], "all": all_[what]}
+        found = interleaved(functions, seconds=SECONDS, pause=PAUSE)
+        rows.append(Row(f"{case.title}, {what}", value=found.ratio("all", "one")))
+    return rows

@@ -1,0 +1,76 @@
+"""Forward kinematics of the recursions alone: poses in the world, twists and accelerations.
+
+At the frames in which the recursions run: a system's methods go on from there to the frames of the
+user's bodies, which costs the same or more in every representation. The accelerations stay in the
+scratch memory; nothing is written.
+"""
+
+from mbkit.kernels.body_fixed import recursion as body_fixed
+from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.evaluation import EVALUATION, positions, velocities
+from mbkit.kernels.hybrid import recursion as hybrid
+from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.mixed import recursion as mixed
+from mbkit.kernels.poses import world_pass
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.spatial import recursion as spatial
+from mbkit.kernels.status import OK
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def kinematics(space, q, v, vdot, start, twist, acceleration, needs_poses):
+    """C_i = C_p C_pi,  V_i = P V_p + S v,  A_i = P A_p + S vdot + c.
+
+    Body-fixed twists do without the poses in the world; the other recursions make them as they go.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    v = velocities(model, v)
+    vdot = velocities(model, vdot)
+    state = joint_pass(model, work, positions(model, q), v)
+    if state != OK:
+        return state
+    if needs_poses:
+        world_pass(model, work)
+    start(work, _ZERO)
+    for i in range(1, model.shape[0]):
+        twist(model, work, i, v)
+        acceleration(model, work, i, vdot)
+    return OK
+
+
+@address_kernel(EVALUATION)
+def kinematics_body_fixed(space, _option, q, v, vdot, _out):
+    """Compute in body-fixed twists."""
+    own = body_fixed
+    return kinematics(space, q, v, vdot, own.start, own.twist, own.acceleration, True)
+
+
+@address_kernel(EVALUATION)
+def kinematics_spatial(space, _option, q, v, vdot, _out):
+    """In spatial twists."""
+    own = spatial
+    return kinematics(space, q, v, vdot, own.start, own.twist, own.acceleration, False)
+
+
+@address_kernel(EVALUATION)
+def kinematics_hybrid(space, _option, q, v, vdot, _out):
+    """In hybrid twists."""
+    own = hybrid
+    return kinematics(space, q, v, vdot, own.start, own.twist, own.acceleration, False)
+
+
+@address_kernel(EVALUATION)
+def kinematics_mixed(space, _option, q, v, vdot, _out):
+    """In mixed twists."""
+    own = mixed
+    return kinematics(space, q, v, vdot, own.start, own.twist, own.acceleration, False)
+
+
+@address_kernel(EVALUATION)
+def joints_alone(space, _option, q, v, _vdot, _out):
+    """Do the joint pass, the same in all of them: pose in the parent, S and S-dot v."""
+    model = bodies(space)
+    return joint_pass(model, scratch(space), positions(model, q), velocities(model, v))

@@ -1,0 +1,166 @@
+"""From the parts of a mechanism and its spanning tree to a system, and to one of other numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.coordinates.rows import assemble_rows
+from mbkit.representations import Representation
+from mbkit.systems import System
+from mbkit.systems.arguments import Arguments
+from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.body_tree import BodyTree
+from mbkit.systems.configurations import Floats
+from mbkit.systems.evaluator import Evaluator
+from mbkit.systems.forces import force_arrays
+
+if TYPE_CHECKING:
+    from mbkit.joints import Joint
+    from mbkit.model.parts import Parts
+    from mbkit.topology import Topology
+
+__all__ = ["Assembly"]
+
+
+@final
+@attrs.frozen(eq=False)
+class Assembly:
+    """What a system in relative coordinates is made from: its `Blueprint`.
+
+    Attributes
+    ----------
+    parts : Parts
+        Bodies, joints and gravity.
+    topology : Topology
+        A tree.
+    representation : Representation
+        In which the recursions run.
+    body_frames : str
+        And at which frames.
+    """
+
+    parts: Parts
+    topology: Topology
+    representation: Representation
+    body_frames: str
+
+    def text(self) -> str:
+        """Return the text of a model file."""
+        from mbkit.model.document import to_toml
+
+        return to_toml(self.parts)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the numbers that can be changed, by name."""
+        from mbkit.model.parameters import parameters
+
+        return MappingProxyType(parameters(self.parts))
+
+    def changed(self, values: Mapping[str, ArrayLike]) -> System:
+        """Return the system with other numbers.
+
+        The spanning tree stays what it is; the rows that the kernels read are computed anew.
+        """
+        from mbkit.model import check_inertias
+        from mbkit.model.parameters import changed
+
+        other = attrs.evolve(self, parts=changed(self.parts, values))
+        if any(path.startswith("bodies.") for path in values):
+            check_inertias(other.parts, self.topology)
+        return other.system()
+
+    def system(self) -> System:
+        """Return the equations of motion."""
+        parts = self.parts
+        joints = {name: edge.joint for name, edge in parts.joints.items()}
+        positions = _slices({name: joint.num_positions for name, joint in joints.items()})
+        velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
+        forces = tuple(parts.forces.values())
+        body_names = ("world", *parts.bodies)
+        arrays = attrs.evolve(
+            assemble_rows(parts, self.topology, positions, velocities, self.body_frames),
+            forces=force_arrays(
+                forces, f"mechanism {parts.name!r}", positions, velocities, body_names
+            ),
+        )
+        nq = sum(joint.num_positions for joint in joints.values())
+        nv = sum(joint.num_velocities for joint in joints.values())
+        return System(
+            name=parts.name,
+            representation=self.representation,
+            body_names=body_names,
+            joint_names=tuple(joints),
+            position_names=_names(positions),
+            velocity_names=_names(velocities),
+            position_units=tuple(
+                unit for joint in joints.values() for unit in joint.position_units
+            ),
+            mass=float(sum(body.inertia.mass for body in parts.bodies.values())),
+            gravity=parts.gravity,
+            **_limits(parts),
+            blueprint=self,
+            reference=_reference(tuple(joints.values())),
+            position_slices=positions,
+            velocity_slices=velocities,
+            tree=_tree(parts, self.topology, velocities, arrays),
+            evaluator=Evaluator(
+                arrays, self.representation, Arguments(nq, nv, len(parts.bodies), len(forces))
+            ),
+        )
+
+
+def _tree(
+    parts: Parts, topology: Topology, velocities: dict[str, slice], arrays: SystemArrays
+) -> BodyTree:
+    """Return who hangs on whom, the bodies in the order in which they were added."""
+    edges = {
+        child: (topology.bodies[parent], joint)
+        for child, parent, joint in zip(
+            topology.bodies[1:], topology.parent[1:], topology.joint_of_body[1:], strict=True
+        )
+    }
+    return BodyTree.of({body: edges[body] for body in parts.bodies}, velocities, arrays)
+
+
+def _limits(parts: Parts) -> dict[str, Floats]:
+    """Return the limits of all joints, one row an entry of q or v."""
+    edges = parts.joints.values()
+    limits = {
+        "position_limits": [np.zeros((0, 2)), *(e.limits.of_positions(e.joint) for e in edges)],
+        "velocity_limits": [np.zeros(0), *(e.limits.of_velocities(e.joint) for e in edges)],
+        "effort_limits": [np.zeros(0), *(e.limits.of_efforts(e.joint) for e in edges)],
+    }
+    arrays = {key: np.concatenate(rows) for key, rows in limits.items()}
+    for array in arrays.values():
+        array.flags.writeable = False
+    return arrays
+
+
+def _slices(counts: dict[str, int]) -> dict[str, slice]:
+    """Return where each joint's entries stand, in the order of the joints."""
+    slices = {}
+    start = 0
+    for name, count in counts.items():
+        slices[name] = slice(start, start + count)
+        start += count
+    return slices
+
+
+def _names(slices: dict[str, slice]) -> tuple[str, ...]:
+    names: list[str] = []
+    for name, entries in slices.items():
+        count = entries.stop - entries.start
+        names += [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
+    return tuple(names)
+
+
+def _reference(joints: tuple[Joint, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    reference = np.concatenate([np.zeros(0), *(joint.neutral() for joint in joints)])
+    reference.flags.writeable = False
+    return reference

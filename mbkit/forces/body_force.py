@@ -1,0 +1,69 @@
+"""What forces on bodies have in common."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from mbkit.errors import ForceError
+from mbkit.forces.fields import check_name_field
+from mbkit.forces.force import Force
+
+__all__ = ["BodyForce", "PairForce"]
+
+
+@attrs.frozen
+class BodyForce(Force):
+    """A force on one body.
+
+    Attributes
+    ----------
+    name : str
+        Unique among the forces of the mechanism.
+    body : str
+        Name of the body.
+    """
+
+    acts_on: ClassVar[str] = "bodies"
+
+    name: str
+    body: str = attrs.field(validator=check_name_field)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The body's name."""
+        return (self.body,)
+
+
+@attrs.frozen
+class PairForce(Force):
+    """A force between two bodies, opposite on either.
+
+    Attributes
+    ----------
+    name : str
+        Unique among the forces of the mechanism.
+    body_a, body_b : str
+        Names of the bodies; one may be the world.
+    """
+
+    acts_on: ClassVar[str] = "bodies"
+
+    name: str
+    body_a: str = attrs.field(validator=check_name_field)
+    body_b: str = attrs.field(validator=check_name_field)
+
+    def __attrs_post_init__(self) -> None:
+        if self.body_a == self.body_b:
+            error = ForceError(
+                f"Force {self.name!r}: body_a and body_b must be two bodies, got {self.body_a!r} "
+                "twice."
+            )
+            error.key = "body_b"
+            raise error
+
+    @property
+    def bodies(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of both bodies."""
+        return (self.body_a, self.body_b)

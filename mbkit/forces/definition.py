@@ -1,0 +1,116 @@
+"""What of a force's definition can be seen to be wrong at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mbkit.errors import ForceError, NameUnknownError, check_name, suggestion
+from mbkit.forces.force import Force
+from mbkit.representations import REPRESENTATIONS
+
+__all__ = ["check_force_definition", "check_force_names"]
+
+_POWERS = ("", "dissipated", "supplied", "conservative")
+
+
+def check_force_definition(force: Any) -> None:
+    """Raise if a force's definition is wrong in its structure.
+
+    Parameters
+    ----------
+    force : Force
+        A force of any class.
+
+    Raises
+    ------
+    ForceError
+        Naming the force, the rule, what was found and what is expected.
+
+    Examples
+    --------
+    >>> check_force_definition(Force("wind"))
+    Traceback (most recent call last):
+    mbkit.errors.ForceError: Force 'wind': Force must define evaluate(t, q, v, poses, twists, \
+out), or kernels().
+    """
+    if not isinstance(force, Force):
+        hint = "; call it with a name" if isinstance(force, type) else ""
+        raise ForceError(f"A force must be an instance of mbkit.Force, got {force!r}{hint}.")
+    name = getattr(force, "name", None)
+    if name is None:
+        raise ForceError(
+            f"A force of class {type(force).__name__} has no name; "
+            "call super().__init__(name) in its __init__."
+        )
+    check_name("Force", name)
+    what = f"Force {name!r}"
+    kind = type(force).__name__
+    for key in ("joints", "bodies"):
+        names = getattr(force, key)
+        if not (isinstance(names, tuple) and all(isinstance(each, str) for each in names)):
+            raise ForceError(f"{what}: {key} must be a tuple of names, got {names!r}.")
+    if force.acts_on not in ("joints", "bodies"):
+        raise ForceError(f"{what}: acts_on must be 'joints' or 'bodies', got {force.acts_on!r}.")
+    if force.power not in _POWERS:
+        raise ForceError(
+            f"{what}: power must be 'dissipated', 'supplied' or 'conservative', got "
+            f"{force.power!r}."
+        )
+    if getattr(force.representation, "name", None) not in REPRESENTATIONS:
+        raise ForceError(
+            f"{what}: representation must be one of mbkit's, got {force.representation!r}; for "
+            "example mbkit.Hybrid()."
+        )
+    if force.kernels() is not None:
+        return
+    if type(force).evaluate is Force.evaluate:
+        raise ForceError(
+            f"{what}: {kind} must define evaluate(t, q, v, poses, twists, out), or kernels()."
+        )
+    if force.acts_on == "bodies" and not force.bodies:
+        raise ForceError(f"{what}: {kind} acts on bodies and must name them in 'bodies'.")
+    has_potential = type(force).potential_energy is not Force.potential_energy
+    if force.power == "conservative" and not has_potential:
+        raise ForceError(
+            f"{what}: a conservative force must define potential_energy(t, q, poses); {kind} "
+            "does not."
+        )
+
+
+def check_force_names(
+    force: Force, owner: str, joints: Mapping[str, tuple[int, int]], bodies: Mapping[str, Any]
+) -> None:
+    """Raise unless the joints and bodies that a force names are there, and fit it.
+
+    Parameters
+    ----------
+    force : Force
+        The force.
+    owner : str
+        Whose they must be, for messages.
+    joints : mapping of str to (int, int)
+        Numbers of positions and of velocities.
+    bodies : mapping
+        Bodies by name, the world included.
+
+    Raises
+    ------
+    NameUnknownError
+        If a name is unknown.
+    ForceError
+        If a joint has not the coordinates that the force needs.
+    """
+    for name in force.joints:
+        if name not in joints:
+            raise NameUnknownError(
+                f"Force {force.name!r}: {owner} has no joint {name!r}; {suggestion(name, joints)}"
+            )
+        check = getattr(force, "check_joint", None)
+        if check is not None:
+            check(name, *joints[name])
+    for name in force.bodies:
+        if name not in bodies:
+            raise NameUnknownError(
+                f"Force {force.name!r}: {owner} has no body {name!r}; {suggestion(name, bodies)}"
+            )

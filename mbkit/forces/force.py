@@ -1,0 +1,123 @@
+"""The contract of forces."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from mbkit.errors import ForceError
+from mbkit.forces.kernels import ForceKernels
+from mbkit.representations import Hybrid, Representation
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["Force"]
+
+
+class Force:
+    """What drives, holds or brakes a mechanism, by names of joints and bodies.
+
+    Subclass it to make a force of your own, as a plain class or under ``attrs.frozen``.
+
+    What must be given
+
+    1. ``name``: set by ``super().__init__(name)``, or an attribute of an attrs class.
+    2. ``evaluate(t, q, v, poses, twists, out)``: writes into `out`, which is zero before,
+       generalized forces or wrenches; see below. Or ``kernels()``: compiled functions, a
+       `ForceKernels`.
+
+    What has a default
+
+    3. ``joints``, ``bodies``: names, tuples of str; class attributes or properties. Default none.
+       q and v are those of the joints it names, one after another; of all joints of the system, in
+       the order of ``system.joint_names``, where it names none. `poses` (n, 4, 4) and `twists`
+       (n, 6) are those of its bodies, which may be the world.
+    4. ``acts_on``: "joints" (default) or "bodies". Then `out` has one generalized force for each
+       entry of v [N m, N], or one wrench (moment, force) for each of its bodies, (n, 6) [N m, N].
+    5. ``representation``: of twists and wrenches at the bodies' own frames. Default `Hybrid`: axes
+       of the world, moments about the origin of the body's frame.
+    6. ``potential_energy(t, q, poses) -> float``: [J]. Default none.
+    7. ``power``: "dissipated", "supplied" or "conservative": where the power of the force goes in
+       the balance of energies. Default "conservative" where there is a potential energy, else
+       "supplied".
+    8. ``parameters()``: numbers that the compiled functions get. Default none.
+
+    What must hold
+
+    - A force depends on its arguments only, and keeps no memory: integrators evaluate it several
+      times a step, and not in the order of time alone.
+    - A conservative force is minus the gradient of its potential energy, which does not depend on
+      time.
+    - It is as smooth as the integrator's order asks for.
+
+    What may be assumed
+
+    - Arguments but for `out` are read-only views that are overwritten by the next call: copy what
+      is to be kept.
+
+    Attributes
+    ----------
+    name : str
+        Unique among the forces of a mechanism.
+
+    Examples
+    --------
+    A magnet that pulls a body to the world's origin:
+
+    >>> import numpy as np
+    >>> import mbkit as mb
+    >>> class Magnet(mb.Force):
+    ...     acts_on = "bodies"
+    ...     bodies = ("ball",)
+    ...
+    ...     def evaluate(self, t, q, v, poses, twists, out):
+    ...         x = poses[0, :3, 3]
+    ...         out[0, 3:] = -2.0 * x
+    ...
+    ...     def potential_energy(self, t, q, poses):
+    ...         x = poses[0, :3, 3]
+    ...         return float(x @ x)
+    >>> mech = mb.Mechanism("ball")
+    >>> ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    >>> slide = mech.add_joint(mb.PrismaticJoint("slide"), mech.world, ball)
+    >>> magnet = mech.add_force(Magnet("magnet"))
+    >>> mech.assemble().generalized_forces([0.5], [0.0])
+    array([-1.])
+    """
+
+    name: str
+    joints: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
+    acts_on: ClassVar[str] = "joints"
+    representation: ClassVar[Representation] = Hybrid()
+    power: ClassVar[str] = ""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def evaluate(
+        self,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        poses: FloatArray,
+        twists: FloatArray,
+        out: FloatArray,
+    ) -> None:
+        """Write generalized forces or wrenches into `out`."""
+        raise ForceError(
+            f"Force {getattr(self, 'name', '?')!r}: {type(self).__name__} must define "
+            "evaluate(t, q, v, poses, twists, out), or kernels()."
+        )
+
+    def potential_energy(self, t: float, q: FloatArray, poses: FloatArray) -> float:
+        """Return the potential energy. [J]."""
+        return 0.0
+
+    def kernels(self) -> ForceKernels | None:
+        """Return the compiled functions, or None for a force in Python."""
+        return None
+
+    def parameters(self) -> FloatArray:
+        """Return the numbers (n,) that the compiled functions get."""
+        return np.zeros(0)

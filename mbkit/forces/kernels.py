@@ -1,0 +1,42 @@
+"""What a force with compiled functions hands to a system."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import attrs
+
+__all__ = ["Addressed", "ForceKernels"]
+
+
+class Addressed(Protocol):
+    """A compiled function, as `mbkit.kernels.compile.address_kernel` makes it."""
+
+    @property
+    def address(self) -> int:
+        """What goes into the table of functions."""
+        ...
+
+
+@attrs.frozen
+class ForceKernels:
+    """The compiled functions of a force.
+
+    Each is a module-level function under ``mbkit.kernels.compile.address_kernel(form)`` and returns
+    0, or another integer where it fails. They find parameters, joints and bodies of force k by the
+    helpers of `mbkit.kernels.forces.form`, and move points and frames of bodies by those of
+    `mbkit.kernels.forces.bodies`.
+
+    Attributes
+    ----------
+    evaluate : compiled function, form "iidpppp"
+        ``evaluate(space, k, t, q, v, tau, powers)`` adds generalized forces to tau (nv,), or
+        wrenches to its bodies, and to powers (2,) what it dissipates and what it supplies, in W:
+        tau.v is -dU/dt - powers[0] + powers[1].
+    potential : compiled function, form "iidpp", optional
+        ``potential(space, k, t, q, out)`` adds the potential energy U to out[0]. Absent where there
+        is none.
+    """
+
+    evaluate: Addressed
+    potential: Addressed | None = None

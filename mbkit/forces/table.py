@@ -1,0 +1,102 @@
+"""Values over time: a constant, a table, or a spline through it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.errors import ForceError
+from mbkit.forces.fields import array_field, choice
+from mbkit.spatial.arrays import FloatArray, check_array, with_key
+
+__all__ = ["INTERPOLATIONS", "check_table", "interpolation", "pieces", "times"]
+
+#: How values between the times of a table are found.
+INTERPOLATIONS = ("linear", "cubic")
+
+
+def times() -> Any:
+    """Return a field that has the times of a table, none by default."""
+
+    def check(force: Any, attribute: attrs.Attribute[Any], value: FloatArray) -> None:
+        what = f"Force {force.name!r}: {attribute.name}"
+        with_key(attribute.name, check_array, value, value.shape, what)
+
+    return array_field(check, ())
+
+
+def interpolation() -> Any:
+    """Return a field that says how values between the times are found."""
+    return choice(*INTERPOLATIONS)
+
+
+def _fault(force: Any, key: str, text: str) -> ForceError:
+    error = ForceError(f"Force {force.name!r}: {key} {text}")
+    error.key = key
+    return error
+
+
+def check_table(force: Any, key: str, width: int) -> None:
+    """Raise unless the values under `key` and the times of a force make a table.
+
+    Parameters
+    ----------
+    force : Force
+        With ``times`` and ``interpolation``.
+    key : str
+        Its field with the values, shape (k, width).
+    width : int
+        Numbers a time.
+
+    Raises
+    ------
+    ForceError, ShapeError, GeometryError
+        If shapes do not fit, or times do not increase.
+    """
+    values, at = getattr(force, key), force.times
+    count = max(1, at.size)
+    shape = (count, width) if width > 1 else (count,)
+    with_key(key, check_array, values, shape, f"Force {force.name!r}: {key}")
+    if at.ndim != 1 or at.size == 1:
+        raise _fault(
+            force, "times", f"must be a list of two times or more, got {at.tolist()!r}; leave them "
+            "out for a constant."
+        )  # fmt: skip
+    if (np.diff(at) <= 0.0).any():
+        raise _fault(force, "times", f"must increase, got {at.tolist()!r}.")
+
+
+def pieces(values: FloatArray, at: FloatArray, kind: str) -> FloatArray:
+    """Return a table as `mbkit.kernels.forces.table` reads it.
+
+    Parameters
+    ----------
+    values : ndarray, shape (k,) or (k, width)
+        What is known.
+    at : ndarray, shape (k,), or (0,)
+        The times, none for a constant. [s]
+    kind : {"linear", "cubic"}
+        Straight lines, or the cubic spline whose third derivative does not jump at the second time
+        and the last but one ("not a knot").
+
+    Returns
+    -------
+    ndarray
+        The number of pieces, the times, four coefficients by piece and entry.
+    """
+    columns = values.reshape(len(values), -1)
+    if at.size == 0:
+        at, columns = np.array([0.0, 1.0]), np.vstack([columns, columns])
+        kind = "linear"
+    count = at.size - 1
+    coefficients = np.zeros((count, columns.shape[1], 4))
+    if kind == "linear":
+        coefficients[:, :, 0] = columns[:-1]
+        coefficients[:, :, 1] = np.diff(columns, axis=0) / np.diff(at)[:, None]
+    else:
+        from scipy.interpolate import CubicSpline
+
+        coefficients[:] = CubicSpline(at, columns).c[::-1].transpose(1, 2, 0)
+    return np.concatenate([[count], at, coefficients.reshape(-1)])

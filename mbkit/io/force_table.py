@@ -1,0 +1,92 @@
+"""Forces in a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import attrs
+
+from mbkit.errors import suggestion
+from mbkit.forces import Force
+from mbkit.io.faults import Faults
+from mbkit.io.fields import Pose, converter
+from mbkit.io.joint_table import known_class
+
+__all__ = ["read_force"]
+
+
+def read_force(
+    name: str, table: Any, types: Mapping[str, type[Force]], faults: Faults
+) -> Force | None:
+    """Return a force.
+
+    Parameters
+    ----------
+    name : str
+        Its key.
+    table : dict
+        Its table.
+    types : mapping
+        Classes by the names that files call them.
+    faults : Faults
+        Where faults are noted.
+
+    Returns
+    -------
+    Force or None
+        None if it is at fault.
+    """
+    path = ("forces", name)
+    if not isinstance(table, dict):
+        faults.add(path, f"must be a table, got {table!r}.")
+        return None
+    if not isinstance(table.get("type"), str):
+        faults.add(path, f"must have a 'type'; {suggestion('', types)}")
+        return None
+    force = None
+    with faults.at(*path):
+        kind = known_class(table["type"], types, Force, "force", path, faults)
+        fields = {key: value for key, value in table.items() if key != "type"}
+        if kind is not None and _check_keys(kind, fields, path, faults):
+            force = _build(kind, name, fields, path, faults)
+    return force
+
+
+def _check_keys(
+    kind: type[Force], fields: dict[str, Any], path: tuple[str, ...], faults: Faults
+) -> bool:
+    """Note unknown keys, and what could not be written; return whether there are none."""
+    known = [field.name for field in attrs.fields(kind) if field.init] if attrs.has(kind) else []
+    known = [key for key in known if key != "name"]
+    unknown = [key for key in fields if key not in known]
+    for key in unknown:
+        if key == "not_written":
+            message = (
+                f"this force of class {kind.__name__} is not complete in the file: {fields[key]} "
+                "could not be written; build the mechanism in Python."
+            )
+        else:
+            message = f"unknown key; {suggestion(key, known)}"
+        faults.add((*path, key), message)
+    return not unknown
+
+
+def _build(
+    kind: type[Force], name: str, fields: dict[str, Any], path: tuple[str, ...], faults: Faults
+) -> Force | None:
+    if not attrs.has(kind):
+        return kind(name)
+    given: dict[str, Any] = {"name": name}
+    for key, value in fields.items():
+        given[key] = value
+        if isinstance(value, dict):  # a pose, in any of its forms
+            with faults.at(*path, key):
+                given[key] = converter().structure(value, Pose).tolist()
+        elif key in ONE_OR_MORE and type(value) in (int, float):
+            given[key] = [value]
+    return cast("Force", converter().structure(given, kind))
+
+
+#: Arrays for which one number does.
+ONE_OR_MORE = ("effort",)

@@ -1,0 +1,110 @@
+"""Six springs and dampers between frames of two bodies."""
+
+from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.forces.bodies import pose_of, push, turn, twist_of
+from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, parameters, site
+from mbkit.kernels.layout import DISSIPATED
+from mbkit.kernels.lie.matrices import matrix_product, matrix_times
+from mbkit.kernels.lie.so3 import so3_dexp_body_inv, so3_log
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import add, cross, dot, scale, subtract
+
+STIFFNESS = 0
+DAMPING = 6
+R_A = 12
+P_A = 21
+R_B = 24
+P_B = 33
+
+
+@helper
+def triple(p, first):
+    """Three entries of the parameters."""
+    return p[first], p[first + 1], p[first + 2]
+
+
+@helper
+def matrix(p, first):
+    """Nine entries of the parameters."""
+    return (
+        p[first], p[first + 1], p[first + 2], p[first + 3], p[first + 4], p[first + 5],
+        p[first + 6], p[first + 7], p[first + 8],
+    )  # fmt: skip
+
+
+@helper
+def transposed(A):
+    """A^T."""
+    return A[0], A[3], A[6], A[1], A[4], A[7], A[2], A[5], A[8]
+
+
+@helper
+def times(p, first, x):
+    """Three entries of the parameters, each times one of x."""
+    return p[first] * x[0], p[first + 1] * x[1], p[first + 2] * x[2]
+
+
+@helper
+def frame_of(space, body, R, p):
+    """Pose in the world of the frame (R, p) of a body."""
+    R_body, p_body = pose_of(space, body)
+    return matrix_product(R_body, R), add(p_body, matrix_times(R_body, p))
+
+
+@helper
+def offset(space, k, p):
+    """R_a, x_a, x_b in the world, and in frame a the rotation vector x and the translation d."""
+    R_a, x_a = frame_of(space, site(space, k, 0), matrix(p, R_A), triple(p, P_A))
+    R_b, x_b = frame_of(space, site(space, k, 1), matrix(p, R_B), triple(p, P_B))
+    back = transposed(R_a)
+    x = so3_log(matrix_product(back, R_b))
+    return R_a, x_a, x_b, x, matrix_times(back, subtract(x_b, x_a))
+
+
+@helper
+def motion_of(space, body, r):
+    """Angular velocity, and velocity of the point r of a body, both in world axes."""
+    w, u = twist_of(space, body)
+    R, _ = pose_of(space, body)
+    return matrix_times(R, w), matrix_times(R, add(u, cross(w, r)))
+
+
+@address_kernel(FORCE_FORM)
+def evaluate(space, k, _t, _q, _v, _tau, powers):
+    """On b, in frame a: force -K_t d - C_t ddot, moment -dexp_{-x}^-1 K_r x - C_r w.
+
+    The rotation vector x of R_a^T R_b has xdot = dexp_x^-1 w, with w the relative angular velocity
+    in frame a; dexp_x^-T = dexp_{-x}^-1. On a acts the opposite wrench, at the point of b.
+    """
+    p = parameters(space, k)
+    a = site(space, k, 0)
+    b = site(space, k, 1)
+    R_a, x_a, x_b, x, d = offset(space, k, p)
+    w_a, u_a = motion_of(space, a, triple(p, P_A))
+    w_b, u_b = motion_of(space, b, triple(p, P_B))
+    back = transposed(R_a)
+    w = matrix_times(back, subtract(w_b, w_a))
+    # ddot in frame a: what frame a sees, without its own rotation
+    carried = add(u_a, cross(w_a, subtract(x_b, x_a)))
+    ddot = matrix_times(back, subtract(u_b, carried))
+    damping_moment = times(p, DAMPING, w)
+    damping_force = times(p, DAMPING + 3, ddot)
+    moment = add(so3_dexp_body_inv(x, times(p, STIFFNESS, x)), damping_moment)
+    force = add(times(p, STIFFNESS + 3, d), damping_force)
+    moment = matrix_times(R_a, moment)
+    force = matrix_times(R_a, force)
+    push(space, b, triple(p, P_B), scale(-1.0, force))
+    turn(space, b, scale(-1.0, moment))
+    push(space, a, triple(p, P_A), force)
+    turn(space, a, add(moment, cross(subtract(x_b, x_a), force)))
+    powers[DISSIPATED] += dot(w, damping_moment) + dot(ddot, damping_force)
+    return OK
+
+
+@address_kernel(POTENTIAL_FORM)
+def potential(space, k, _t, _q, out):
+    """U = x.K_r x / 2 + d.K_t d / 2."""
+    p = parameters(space, k)
+    _, _, _, x, d = offset(space, k, p)
+    out[0] += 0.5 * (dot(x, times(p, STIFFNESS, x)) + dot(d, times(p, STIFFNESS + 3, d)))
+    return OK

@@ -1,0 +1,177 @@
+"""A force written in Python, in the form of the table: copy in, call back, copy out."""
+
+from mbkit.kernels.compile import address_kernel, call_address, floats_at, helper, integers_at
+from mbkit.kernels.forces.bodies import add_body_fixed, pose_of, twist_of
+from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows
+from mbkit.kernels.layout import (
+    BODY_FIXED,
+    DONE,
+    JOINT_NUM_POSITIONS,
+    JOINT_NUM_VELOCITIES,
+    JOINT_POSITION,
+    JOINT_SIZE,
+    JOINT_VELOCITY,
+    MIXED,
+    OWN_EVALUATE,
+    OWN_NUM_POSITIONS,
+    OWN_NUM_VELOCITIES,
+    OWN_ON_BODIES,
+    OWN_POTENTIAL,
+    OWN_POWER,
+    OWN_REPRESENTATION,
+    OWN_TIME,
+    OWN_VECTORS,
+    PENDING,
+    SLOT_STATE,
+    SPATIAL,
+)
+from mbkit.kernels.lie.matrices import matrix_times
+from mbkit.kernels.status import CALLBACK_FAILED, OK
+from mbkit.kernels.vectors import add, cross, dot, store, subtract
+
+
+@helper
+def transposed_times(A, u):
+    """A^T u."""
+    return (
+        A[0] * u[0] + A[3] * u[1] + A[6] * u[2],
+        A[1] * u[0] + A[4] * u[1] + A[7] * u[2],
+        A[2] * u[0] + A[5] * u[1] + A[8] * u[2],
+    )
+
+
+@helper
+def twist_in(kind, R, p, w, u):
+    """A body-fixed twist in another representation."""
+    if kind != BODY_FIXED:
+        u = matrix_times(R, u)
+        if kind != MIXED:
+            w = matrix_times(R, w)
+        if kind == SPATIAL:
+            u = add(u, cross(p, w))
+    return w, u
+
+
+@helper
+def wrench_from(kind, R, p, t, f):
+    """A wrench of another representation, body-fixed: the transpose of `twist_in`."""
+    if kind != BODY_FIXED:
+        if kind == SPATIAL:
+            t = subtract(t, cross(p, f))
+        if kind != MIXED:
+            t = transposed_times(R, t)
+        f = transposed_times(R, f)
+    return t, f
+
+
+@helper
+def copy_in(space, k, t, q, v, with_velocities):
+    """Write t, q, v, poses and twists into the slot; return the slot, cleared where it answers."""
+    row = force_rows(space)[k]
+    head = floats_at(row.slot, OWN_VECTORS)
+    nq = int(head[OWN_NUM_POSITIONS])
+    nv = int(head[OWN_NUM_VELOCITIES])
+    nb = row.num_bodies
+    answers = max(1, 6 * nb if head[OWN_ON_BODIES] != 0.0 else nv)
+    memory = floats_at(row.slot, OWN_VECTORS + nq + nv + 22 * nb + answers)
+    memory[OWN_TIME] = t
+    joints = integers_at(row.joints, JOINT_SIZE * row.num_joints)
+    at_q = OWN_VECTORS
+    at_v = OWN_VECTORS + nq
+    for i in range(row.num_joints):
+        entries = joints[JOINT_SIZE * i : JOINT_SIZE * (i + 1)]
+        for j in range(entries[JOINT_NUM_POSITIONS]):
+            memory[at_q] = q[entries[JOINT_POSITION] + j]
+            at_q += 1
+        if with_velocities:
+            for j in range(entries[JOINT_NUM_VELOCITIES]):
+                memory[at_v] = v[entries[JOINT_VELOCITY] + j]
+                at_v += 1
+    sites = integers_at(row.bodies, nb)
+    kind = int(head[OWN_REPRESENTATION])
+    for b in range(nb):
+        R, p = pose_of(space, sites[b])
+        w, u = twist_of(space, sites[b])
+        w, u = twist_in(kind, R, p, w, u)
+        C = memory[OWN_VECTORS + nq + nv + 16 * b :]
+        for i in range(3):
+            C[4 * i] = R[3 * i]
+            C[4 * i + 1] = R[3 * i + 1]
+            C[4 * i + 2] = R[3 * i + 2]
+            C[4 * i + 3] = p[i]
+        store(memory[OWN_VECTORS + nq + nv + 16 * nb + 6 * b :], w, u)
+    answer = memory[OWN_VECTORS + nq + nv + 22 * nb :]
+    for j in range(answers):
+        answer[j] = 0.0
+    memory[SLOT_STATE] = PENDING
+    return memory
+
+
+@helper
+def answer_of(space, k, memory):
+    """Where the slot has what the function said."""
+    nq = int(memory[OWN_NUM_POSITIONS])
+    nv = int(memory[OWN_NUM_VELOCITIES])
+    return memory[OWN_VECTORS + nq + nv + 22 * force_rows(space)[k].num_bodies :]
+
+
+@helper
+def add_efforts(space, k, answer, v, tau):
+    """Generalized forces of its joints; returns their power."""
+    row = force_rows(space)[k]
+    joints = integers_at(row.joints, JOINT_SIZE * row.num_joints)
+    power = 0.0
+    at = 0
+    for i in range(row.num_joints):
+        first = joints[JOINT_SIZE * i + JOINT_VELOCITY]
+        for j in range(joints[JOINT_SIZE * i + JOINT_NUM_VELOCITIES]):
+            tau[first + j] += answer[at]
+            power += answer[at] * v[first + j]
+            at += 1
+    return power
+
+
+@helper
+def add_body_wrenches(space, k, kind, answer):
+    """Wrenches on its bodies; returns their power."""
+    row = force_rows(space)[k]
+    sites = integers_at(row.bodies, row.num_bodies)
+    power = 0.0
+    for b in range(row.num_bodies):
+        R, p = pose_of(space, sites[b])
+        W = answer[6 * b : 6 * b + 6]
+        t, f = wrench_from(kind, R, p, (W[0], W[1], W[2]), (W[3], W[4], W[5]))
+        w, u = twist_of(space, sites[b])
+        add_body_fixed(space, sites[b], t, f)
+        power += dot(t, w) + dot(f, u)
+    return power
+
+
+@address_kernel(FORCE_FORM)
+def evaluate(space, k, t, q, v, tau, powers):
+    """Call `Force.evaluate`; the power of what it says is what it dissipates or supplies."""
+    memory = copy_in(space, k, t, q, v, True)
+    call_address(int(memory[OWN_EVALUATE]), (force_rows(space)[k].slot,))
+    if memory[SLOT_STATE] != DONE:
+        return CALLBACK_FAILED
+    answer = answer_of(space, k, memory)
+    if memory[OWN_ON_BODIES] != 0.0:
+        power = add_body_wrenches(space, k, int(memory[OWN_REPRESENTATION]), answer)
+    else:
+        power = add_efforts(space, k, answer, v, tau)
+    kind = int(memory[OWN_POWER])
+    if kind >= 0:
+        # what is dissipated leaves, what is supplied comes in
+        powers[kind] += -power if kind == 0 else power
+    return OK
+
+
+@address_kernel(POTENTIAL_FORM)
+def potential(space, k, t, q, out):
+    """Call `Force.potential_energy`."""
+    memory = copy_in(space, k, t, q, q, False)
+    call_address(int(memory[OWN_POTENTIAL]), (force_rows(space)[k].slot,))
+    if memory[SLOT_STATE] != DONE:
+        return CALLBACK_FAILED
+    out[0] += answer_of(space, k, memory)[0]
+    return OK

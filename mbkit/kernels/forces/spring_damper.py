@@ -1,0 +1,60 @@
+"""A spring and a damper between points of two bodies."""
+
+import math
+
+from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.forces.bodies import point_of, push
+from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, parameters, site
+from mbkit.kernels.layout import DISSIPATED
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import dot, scale, subtract
+
+STIFFNESS = 0
+REST_LENGTH = 1
+DAMPING = 2
+POINT_A = 3
+POINT_B = 6
+
+
+@helper
+def ends(p):
+    """Both points, each in its body."""
+    return (
+        (p[POINT_A], p[POINT_A + 1], p[POINT_A + 2]),
+        (p[POINT_B], p[POINT_B + 1], p[POINT_B + 2]),
+    )
+
+
+@address_kernel(FORCE_FORM)
+def evaluate(space, k, _t, _q, _v, _tau, powers):
+    """Tension k (l - l0) + d ldot along e = (x_b - x_a) / l; none where the points meet."""
+    p = parameters(space, k)
+    a = site(space, k, 0)
+    b = site(space, k, 1)
+    r_a, r_b = ends(p)
+    x_a, v_a = point_of(space, a, r_a)
+    x_b, v_b = point_of(space, b, r_b)
+    d = subtract(x_b, x_a)
+    length = math.sqrt(dot(d, d))
+    if length == 0.0:
+        return OK
+    e = scale(1.0 / length, d)
+    rate = dot(e, subtract(v_b, v_a))
+    tension = p[STIFFNESS] * (length - p[REST_LENGTH]) + p[DAMPING] * rate
+    push(space, a, r_a, scale(tension, e))
+    push(space, b, r_b, scale(-tension, e))
+    powers[DISSIPATED] += p[DAMPING] * rate * rate
+    return OK
+
+
+@address_kernel(POTENTIAL_FORM)
+def potential(space, k, _t, _q, out):
+    """U = k (l - l0)^2 / 2."""
+    p = parameters(space, k)
+    r_a, r_b = ends(p)
+    x_a, _ = point_of(space, site(space, k, 0), r_a)
+    x_b, _ = point_of(space, site(space, k, 1), r_b)
+    d = subtract(x_b, x_a)
+    x = math.sqrt(dot(d, d)) - p[REST_LENGTH]
+    out[0] += 0.5 * p[STIFFNESS] * x * x
+    return OK

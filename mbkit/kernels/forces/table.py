@@ -1,0 +1,34 @@
+"""Vectors over time: piecewise cubic, constant before the first and after the last time.
+
+Memory: the number of pieces n, the n + 1 times, then for each piece and each entry of the vector
+four coefficients c0 + c1 s + c2 s^2 + c3 s^3, with s the time since the piece began.
+"""
+
+from mbkit.kernels.compile import helper
+
+COUNT = 0
+TIMES = 1
+
+
+@helper
+def piece_at(p, t):
+    """The piece that holds t, and the time since it began."""
+    n = int(p[COUNT])
+    last = p[TIMES + n]
+    t = min(max(t, p[TIMES]), last)
+    low = 0
+    high = n
+    while high - low > 1:
+        middle = (low + high) // 2
+        if p[TIMES + middle] <= t:
+            low = middle
+        else:
+            high = middle
+    return low, t - p[TIMES + low]
+
+
+@helper
+def value_at(p, width, entry, piece, s):
+    """One entry of the vector."""
+    first = TIMES + int(p[COUNT]) + 1 + 4 * (width * piece + entry)
+    return p[first] + s * (p[first + 1] + s * (p[first + 2] + s * p[first + 3]))

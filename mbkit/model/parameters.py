@@ -1,0 +1,136 @@
+"""The numbers of a mechanism by name: to list them, and to put others in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import MbkitError, NameUnknownError, ParameterError, suggestion
+from mbkit.joints import Joint
+from mbkit.model.parts import Parts
+from mbkit.spatial.arrays import check_array, frozen_array
+from mbkit.spatial.frames import check_pose
+
+__all__ = ["changed", "parameters"]
+
+_INERTIA = ("mass", "com", "moment_about_com")
+_PLACES = ("S_pred", "S_succ")
+
+
+def parameters(parts: Parts) -> dict[str, Any]:
+    """Return the numbers that can be changed, by name.
+
+    Parameters
+    ----------
+    parts : Parts
+        Of a mechanism.
+
+    Returns
+    -------
+    dict of str to float or ndarray
+        ``gravity``; ``bodies.NAME.mass``, ``.com``, ``.moment_about_com``; ``joints.NAME.S_pred``,
+        ``.S_succ`` and the numbers that joints of this kind have, such as ``.axis`` and ``.pitch``.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("ball")
+    >>> ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    >>> slide = mech.add_joint(mb.PrismaticJoint("slide"), mech.world, ball)
+    >>> list(mech.assemble().parameters)[:2]
+    ['gravity', 'bodies.ball.mass']
+    """
+    found: dict[str, Any] = {"gravity": parts.gravity}
+    for name, body in parts.bodies.items():
+        for field in _INERTIA:
+            found[f"bodies.{name}.{field}"] = getattr(body.inertia, field)
+    for name, edge in parts.joints.items():
+        for field in _fields(edge.joint):
+            found[f"joints.{name}.{field}"] = getattr(edge.joint, field)
+        for field in _PLACES:
+            found[f"joints.{name}.{field}"] = getattr(edge, field)
+    return found
+
+
+def _fields(joint: Joint) -> tuple[str, ...]:
+    """Return the names of the numbers that a joint was made with."""
+    kind: Any = type(joint)
+    if not attrs.has(kind):
+        return ()
+    return tuple(
+        field.name
+        for field in attrs.fields(kind)
+        if field.init and _is_number(getattr(joint, field.name))
+    )
+
+
+def _is_number(value: Any) -> bool:
+    array = np.asarray(value)
+    return array.dtype.kind == "f" or (isinstance(value, (int, np.integer)) and value is not True)
+
+
+def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
+    """Return parts with other numbers; the objects that have them are made anew, and check them.
+
+    Parameters
+    ----------
+    parts : Parts
+        Of a mechanism.
+    values : mapping of str to array_like
+        New values by the names of `parameters`.
+
+    Returns
+    -------
+    Parts
+        With these values, and the others as they are.
+
+    Raises
+    ------
+    NameUnknownError
+        If there is no such parameter.
+    ParameterError
+        If the object it belongs to refuses the value; the message says why.
+    """
+    known = parameters(parts)
+    bodies, joints, gravity = dict(parts.bodies), dict(parts.joints), parts.gravity
+    groups: dict[tuple[str, str], dict[str, Any]] = {}
+    for path, value in values.items():
+        if path not in known:
+            raise NameUnknownError(f"There is no parameter '{path}'; {suggestion(path, known)}")
+        owner, _, field = path.rpartition(".")
+        kind, _, name = owner.partition(".")
+        groups.setdefault((kind, name), {})[field] = value
+    for (kind, name), fields in groups.items():
+        try:
+            if kind == "bodies":
+                inertia = attrs.evolve(bodies[name].inertia, **fields)
+                bodies[name] = attrs.evolve(bodies[name], inertia=inertia)
+            elif kind == "joints":
+                joints[name] = _changed_joint(joints[name], fields)
+            else:
+                gravity = frozen_array(fields["gravity"])
+                check_array(gravity, (3,), "gravity")
+        except (MbkitError, TypeError, ValueError) as error:
+            paths = " and ".join(f"{kind}.{name}.{field}".strip(".") for field in fields)
+            raise ParameterError(f"{paths if kind else 'gravity'}: {error}") from error
+    return attrs.evolve(parts, gravity=gravity, bodies=bodies, joints=joints)
+
+
+def _changed_joint(edge: Any, fields: dict[str, Any]) -> Any:
+    own = {name: value for name, value in fields.items() if name not in _PLACES}
+    places = {name: frozen_array(fields[name]) for name in _PLACES if name in fields}
+    for name, pose in places.items():
+        check_pose(pose, name)
+    joint = attrs.evolve(edge.joint, **own) if own else edge.joint
+    sizes = (edge.joint.num_positions, edge.joint.num_velocities)
+    if (joint.num_positions, joint.num_velocities) != sizes:
+        raise ParameterError(
+            f"with this value the joint has {joint.num_positions} positions and "
+            f"{joint.num_velocities} velocities, and the system was made for {sizes[0]} and "
+            f"{sizes[1]}; assemble anew"
+        )
+    return attrs.evolve(edge, joint=joint, **places)

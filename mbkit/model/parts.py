@@ -1,0 +1,60 @@
+"""What a mechanism consists of at one moment: what a system is made from, and changed by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, final
+
+import attrs
+
+from mbkit.forces import Force
+from mbkit.model.body import Body
+from mbkit.model.connection import Connection
+from mbkit.spatial.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from mbkit.model.mechanism import Mechanism
+
+__all__ = ["Parts"]
+
+
+@final
+@attrs.frozen(eq=False)
+class Parts:
+    """A frozen picture of a mechanism; what is added to the mechanism later is not in it.
+
+    Attributes
+    ----------
+    name : str
+        Of the mechanism.
+    gravity : ndarray, shape (3,)
+        In the world. [m/s^2]
+    world : Body
+        The world.
+    bodies : mapping of str to Body
+        In the order in which they were added.
+    joints : mapping of str to Connection
+        Likewise.
+    forces : mapping of str to Force
+        Likewise.
+    """
+
+    name: str
+    gravity: FloatArray
+    world: Body
+    bodies: Mapping[str, Body]
+    joints: Mapping[str, Connection]
+    forces: Mapping[str, Force]
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Parts:
+        """Return the parts of a mechanism as they are now."""
+        return cls(
+            name=mechanism.name,
+            gravity=mechanism.gravity,
+            world=mechanism.world,
+            bodies=MappingProxyType(dict(mechanism.bodies)),
+            joints=MappingProxyType(dict(mechanism.joints)),
+            forces=MappingProxyType(dict(mechanism.forces)),
+        )

@@ -1,0 +1,29 @@
+"""What a system was made from, as far as it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["Blueprint"]
+
+
+class Blueprint(Protocol):
+    """Writes the model down, and makes systems with other numbers."""
+
+    def text(self) -> str:
+        """Return the text of a model file."""
+        ...
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the numbers that can be changed, by name."""
+        ...
+
+    def changed(self, values: Mapping[str, ArrayLike]) -> System:
+        """Return the system with other numbers."""
+        ...

@@ -1,0 +1,160 @@
+"""What the forces of a system do: generalized forces, powers, potential energies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import ForceError
+from mbkit.forces import Force
+from mbkit.systems.energetics import Energetics
+from mbkit.systems.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
+from mbkit.systems.evaluator import Evaluator
+from mbkit.systems.forces import force_arrays
+from mbkit.systems.kinematics import Floats
+
+__all__ = ["Loads"]
+
+
+@attrs.frozen(eq=False, slots=False, repr=False)
+class Loads(Energetics):
+    """Forces of a system; see `System`."""
+
+    @property
+    def forces(self) -> tuple[Force, ...]:
+        """The forces, in the order in which they were added."""
+        return self.arrays.forces.forces
+
+    @property
+    def force_names(self) -> tuple[str, ...]:
+        """Names of the forces."""
+        return self.arrays.forces.names
+
+    def generalized_forces(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        t: ArrayLike = 0.0,
+        *,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the sum of the generalized forces of all forces of the system.
+
+        `forward_dynamics` and `inverse_dynamics` do not know the forces: give this sum as `tau`, as
+        a simulation does.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        t : array_like, shape (...), default 0
+            Time. [s]
+        out : ndarray, shape (..., nv), optional
+            Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            [N m], [N]. Cost: O(bodies + forces).
+
+        Raises
+        ------
+        NotFiniteError
+            If a force is not finite; it is named. What a force in Python raises comes out as it is,
+            with a note that names the force.
+        """
+        return self.evaluator.compute(
+            GENERALIZED_FORCES, q, v, _times(t), out=out, on_error=on_error
+        )
+
+    def force_powers(
+        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return what each force dissipates and supplies.
+
+        Parameters
+        ----------
+        q, v, t : array_like, shape (..., nq), (..., nv), (...)
+            Configuration, velocity, time.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., forces, 2)
+            Dissipated and supplied power, by force in the order of `force_names`. The power of a
+            force is -dU/dt minus the first plus the second. [W]
+        """
+        return self.evaluator.compute(FORCE_POWERS, q, v, _times(t), on_error=on_error)
+
+    def force_potentials(
+        self, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return the potential energy of each force, zero where it has none.
+
+        `potential_energy` is that of the mechanism's gravity, without these.
+
+        Parameters
+        ----------
+        q, t : array_like, shape (..., nq), (...)
+            Configuration and time.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., forces)
+            In the order of `force_names`. [J]
+        """
+        zero = self.evaluator.zero
+        return self.evaluator.compute(FORCE_POTENTIALS, q, zero, _times(t), on_error=on_error)
+
+    def with_forces(self, forces: Iterable[Force]) -> Self:
+        """Return a system with further forces; this one stays as it is.
+
+        Parameters
+        ----------
+        forces : iterable of Force
+            Their names must be new.
+
+        Returns
+        -------
+        System
+            It shares all arrays but those of the forces. Its `model_text` does not know them.
+
+        Raises
+        ------
+        ForceError, NameUnknownError, DuplicateNameError
+            If a force is none, or names what is not there, or has the name of another.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("wheel")
+        >>> wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> axle = mech.add_joint(mb.RevoluteJoint("axle"), mech.world, wheel)
+        >>> system = mech.assemble().with_forces([mb.JointDamper("oil", "axle", damping=0.5)])
+        >>> system.force_names
+        ('oil',)
+        """
+        if isinstance(forces, Force) or not isinstance(forces, Iterable):
+            raise ForceError(f"with_forces takes several forces, got {forces!r}; give a list.")
+        both = (*self.forces, *forces)
+        made = force_arrays(
+            both, f"system {self.name!r}", self._position_slices, self._velocity_slices,
+            self.body_names,
+        )  # fmt: skip
+        arguments = attrs.evolve(self.evaluator.arguments, num_forces=len(both))
+        arrays = attrs.evolve(self.arrays, forces=made)
+        return attrs.evolve(self, evaluator=Evaluator(arrays, self.representation, arguments))
+
+
+def _times(t: ArrayLike) -> Floats:
+    return np.asarray(t, dtype=np.float64)[..., None]

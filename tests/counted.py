@@ -1,0 +1,96 @@
+"""A number that counts what is done with it."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import math
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+#: What is counted, by kind; `counting` sets it.
+_tally: collections.Counter[str] = collections.Counter()
+
+KINDS = ("additions", "multiplications", "divisions", "roots", "angles")
+
+
+def _operator(kind: str, function: Callable[[Any, Any], Any], turned: bool = False) -> Any:
+    def apply(self: Counted, other: Any) -> Counted:
+        _tally[kind] += 1
+        a, b = self.value, getattr(other, "value", other)
+        return Counted(function(b, a) if turned else function(a, b))
+
+    return apply
+
+
+def _comparison(function: Callable[[Any, Any], bool]) -> Any:
+    return lambda self, other: function(self.value, getattr(other, "value", other))
+
+
+def _function(kind: str, function: Callable[..., float]) -> Any:
+    def apply(self: Counted, *others: Any) -> Counted:
+        _tally[kind] += 1
+        return Counted(function(self.value, *(getattr(x, "value", x) for x in others)))
+
+    return apply
+
+
+class Counted:
+    """A float; additions and subtractions, products, quotients, roots and angles are counted.
+
+    One that stands for sin, cos or arctan2 is an angle. Signs, comparisons and absolute values are
+    free. Operations on two Python floats are not seen: so are those of constants with each other.
+    """
+
+    __slots__ = ("value",)
+    __array_ufunc__ = None  # numpy's scalars leave the operation to this class
+
+    def __init__(self, value: float) -> None:
+        self.value = float(value)
+
+    def __repr__(self) -> str:
+        return f"Counted({self.value!r})"
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __neg__(self) -> Counted:
+        return Counted(-self.value)
+
+    def __abs__(self) -> Counted:
+        return Counted(abs(self.value))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    __add__ = _operator("additions", operator.add)
+    __radd__ = _operator("additions", operator.add, turned=True)
+    __sub__ = _operator("additions", operator.sub)
+    __rsub__ = _operator("additions", operator.sub, turned=True)
+    __mul__ = _operator("multiplications", operator.mul)
+    __rmul__ = _operator("multiplications", operator.mul, turned=True)
+    __truediv__ = _operator("divisions", operator.truediv)
+    __rtruediv__ = _operator("divisions", operator.truediv, turned=True)
+    __lt__ = _comparison(operator.lt)
+    __le__ = _comparison(operator.le)
+    __gt__ = _comparison(operator.gt)
+    __ge__ = _comparison(operator.ge)
+    __eq__ = _comparison(operator.eq)
+    __ne__ = _comparison(operator.ne)
+    sqrt = _function("roots", math.sqrt)
+    sin = _function("angles", math.sin)
+    cos = _function("angles", math.cos)
+    arctan2 = _function("angles", math.atan2)
+
+    def isfinite(self) -> bool:
+        """Whether it is a finite number; free."""
+        return math.isfinite(self.value)
+
+
+@contextlib.contextmanager
+def counting() -> Iterator[collections.Counter[str]]:
+    """Give a counter that has, after the block, the operations of each kind in it."""
+    before = _tally.copy()
+    found: collections.Counter[str] = collections.Counter()
+    yield found
+    found.update({kind: _tally[kind] - before[kind] for kind in KINDS})

@@ -1,0 +1,37 @@
+"""Compiled forces of users, by the same door as mbkit's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.forces.cases import tree
+from tests.forces.compiled_forces import Pull, Refuse
+from tests.trees import random_state
+
+
+def test_it_is_called_as_our_own():
+    """The same as a spring without length from the world's origin."""
+    rng = np.random.default_rng(11)
+    system = tree(rng)[0].assemble()
+    s = random_state(rng, system)
+    own = system.with_forces([mb.SpringDamper("p", "world", "body7", stiffness=3.0)])
+    user = system.with_forces([Pull("p", "body7", 3.0)])
+    np.testing.assert_allclose(
+        user.generalized_forces(s.q, s.v), own.generalized_forces(s.q, s.v), atol=1e-12
+    )
+    np.testing.assert_allclose(user.force_potentials(s.q), own.force_potentials(s.q))
+    assert user.arrays.forces.parameters["p"].tolist() == [3.0]
+
+
+def test_its_failure_names_it():
+    system = tree(np.random.default_rng(11))[0].assemble()
+    with pytest.raises(mb.ForceError, match=r"Force 'r': its compiled .* At t = 0.01, q = "):
+        mb.simulate(system, (0.0, 0.1), 1e-3, forces=[Refuse("r")])
+
+
+def test_parameters_must_be_finite():
+    system = tree(np.random.default_rng(11))[0].assemble()
+    with pytest.raises(mb.ForceError, match="'p': its parameters must be finite"):
+        system.with_forces([Pull("p", "body7", np.nan)])

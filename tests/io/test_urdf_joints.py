@@ -1,0 +1,209 @@
+"""Joints of URDF files: rotations by quaternions, limits that are left out, faults side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.io.urdf.angles import rotation_from_rpy
+from mbkit.spatial import rotation_from_quaternion
+
+TWO = '<link name="a"/><link name="b"/>'
+
+
+def robot(body, attributes=""):
+    return f'<robot name="r"{attributes}>{body}</robot>'
+
+
+def joint(inside="", kind="revolute", name="j", parent="a", child="b"):
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f"{inside}</joint>"
+    )
+
+
+def faults(body, attributes=""):
+    with pytest.raises(mb.ModelFileError) as caught:
+        mb.parse_urdf(robot(body, attributes), source="r.urdf")
+    return str(caught.value).split("\n")[1:]
+
+
+# --------------------------------------------------------------------------------- rotations
+
+
+def pose(origin):
+    return mb.parse_urdf(robot(TWO + joint(origin, "fixed"))).joints[0].pose
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_quaternions_have_the_scalar_last(seed):
+    """The same rotation as by angles: a half turn about x is 1 0 0 0."""
+    rng = np.random.default_rng(seed)
+    w, *xyz = quaternion = rng.normal(size=4)
+    length = np.linalg.norm(quaternion)
+    text = " ".join(repr(float(value / length)) for value in (*xyz, w))
+    found = pose(f'<origin xyz="1 2 3" quat_xyzw="{text}"/>')
+    expected = rotation_from_quaternion(quaternion / length)
+    assert np.abs(found[:3, :3] - expected).max() < 1e-15
+    assert found[:3, 3].tolist() == [1, 2, 3]
+    turned = pose('<origin quat_xyzw="1 0 0 0"/>')
+    assert np.abs(turned[:3, :3] - rotation_from_rpy(np.array([np.pi, 0, 0]))).max() < 1e-15
+
+
+def test_quaternions_of_few_digits_are_made_unit():
+    R = pose('<origin quat_xyzw="0.707 0 0 0.707"/>')[:3, :3]
+    assert np.abs(R - rotation_from_rpy(np.array([np.pi / 2, 0, 0]))).max() < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("origin", "fault"),
+    [
+        ('quat_xyzw="1 0 0 0" rpy="0 0 0"', "takes either rpy or quat_xyzw, got both"),
+        ('quat_xyzw="1 1 0 0"', "quat_xyzw must be of length 1 to 0.001, got length 1.41421"),
+        ('quat_xyzw="0 0 0 0"', "quat_xyzw must be of length 1 to 0.001, got length 0;"),
+        ('quat_xyzw="0 0 1"', "quat_xyzw must be 4 numbers, got '0 0 1'"),
+        ('quat_xyzw="0 0 1 w"', "quat_xyzw must be a number, got 'w'"),
+    ],
+)
+def test_quaternions_that_are_none_are_refused(origin, fault):
+    (found,) = faults(TWO + joint(f"<origin {origin}/>", "fixed"))
+    assert found.startswith(f"r.urdf:1: joint 'j', <origin>: {fault}")
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1", "1.2"])
+def test_versions_that_are_read(version):
+    assert mb.parse_urdf(robot('<link name="a"/>', f' version="{version}"')).notes == ()
+
+
+@pytest.mark.parametrize("version", ["2.0", "1.3", "9.x", ""])
+def test_other_versions_are_refused(version):
+    (found,) = faults('<link name="a"/>', f' version="{version}"')
+    assert f"version '{version}' is not known" in found
+    assert "known are '1.0', '1.1', '1.2'." in found
+
+
+# ------------------------------------------------------------------------------------ limits
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_missing_limits_are_told(tmp_path, kind):
+    """A joint without them is free; one without bounds stands still: both are worth a word."""
+    path = tmp_path / "m.urdf"
+    third = '<link name="c"/>' + joint('<limit effort="1"/>', kind, "k", "b", "c")
+    fourth = '<link name="d"/>' + joint('<limit upper="1"/>', kind, "m", "c", "d")
+    path.write_text(robot(TWO + joint(kind=kind) + third + fourth))
+    with pytest.warns(mb.ModelFileWarning) as caught:
+        mech = mb.load_urdf(path)
+    assert mech.joints["j"].limits == mb.JointLimits()
+    assert mech.joints["k"].limits == mb.JointLimits(0, 0, effort=1)
+    assert mech.joints["m"].limits == mb.JointLimits(0, 1)
+    (told,) = (str(each.message).partition(": ")[2] for each in caught)
+    assert told == (
+        "joints without <limit>, which the format requires, get no limits: 'j'; joints whose "
+        "<limit> has neither lower nor upper are limited to 0, as the format has it: 'k'."
+    )
+    notes = mb.read_urdf(path).notes
+    assert any(
+        "joint 'k', <limit> has no lower and no upper and no velocity: the least position is 0 and "
+        "the greatest position is 0 and the velocity has no limit." in note
+        for note in notes
+    )
+    assert any("joint 'm', <limit> has no lower and no velocity" in note for note in notes)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "fixed", "floating"])
+def test_joints_that_need_no_limits_have_no_note_on_them(kind):
+    assert mb.parse_urdf(robot(TWO + joint(kind=kind))).notes == ()
+
+
+def test_bounds_of_continuous_joints_are_noted_if_they_say_something():
+    quiet = '<limit lower="0" upper="0" effort="1" velocity="1"/>'
+    assert mb.parse_urdf(robot(TWO + joint(quiet, "continuous"))).notes == ()
+    (note,) = mb.parse_urdf(robot(TWO + joint(quiet.replace('"0"', '"2"'), "continuous"))).notes
+    assert "lower and upper of a continuous joint not kept" in note
+
+
+def test_a_coupling_without_numbers_is_one_to_one():
+    third = '<link name="c"/>' + joint('<mimic joint="j"/>', "continuous", "k", "b", "c")
+    urdf = mb.parse_urdf(robot(TWO + joint(kind="continuous") + third))
+    assert (urdf.joints[1].mimic.multiplier, urdf.joints[1].mimic.offset) == (1.0, 0.0)
+    assert urdf.coupled == ("k",)
+
+
+def test_a_joint_coupled_to_itself_is_refused():
+    (found,) = faults(TWO + joint('<mimic joint="j"/>', "continuous"))
+    assert "joint 'j', <mimic>: couples the joint to itself" in found
+
+
+# ---------------------------------------------------------------------------- faults side by side
+
+
+def test_each_number_of_a_joint_is_looked_at():
+    found = faults(
+        TWO
+        + joint(
+            '<limit lower="1" upper="-1" effort="-1" velocity="-1"/>'
+            '<dynamics damping="-3" friction="-1"/>'
+        )
+    )
+    keys = ("velocity must be", "effort must be", "damping must be", "friction must be")
+    assert [any(key in line for line in found) for key in keys] == [True] * 4
+    (found,) = faults(TWO + joint('<limit lower="1" upper="-1"/>'))
+    assert "lower must be at most upper" in found
+
+
+def test_a_joint_at_fault_hides_no_fault_of_the_tree():
+    """Its type is unknown, but its links are known to be wrong, and a link stands twice."""
+    found = faults('<link name="a"/>\n<link name="a"/>\n' + joint(kind="plan", parent="zz"))
+    assert [line.split(": ", 1)[1].partition(";")[0] for line in found] == [
+        "link 'a': the name is taken by the link in line 1",
+        "joint 'j': type 'plan' is not known",
+        "joint 'j': parent 'zz' is no link",
+        "joint 'j': child 'b' is no link",
+    ]
+    # what is missing may be what would join the rest: no word on roots
+    found = faults(TWO + '<joint name="j" type="fixed"><child link="b"/></joint>')
+    assert len(found) == 1
+
+
+def test_a_link_joined_to_itself_is_one_fault():
+    """Not a loop of one joint besides."""
+    found = faults(TWO + joint() + joint(name="k", parent="b", child="b"))
+    assert len(found) == 2  # joined to itself, and the child of two joints
+    (found,) = faults('<link name="a"/>' + joint(child="a"))
+    assert "connects link 'a' to itself" in found
+
+
+@pytest.mark.parametrize(
+    "geometry",
+    ['<box size="1 -1 1"/>', '<sphere radius="-1"/>', '<cylinder radius="1" length="-1"/>'],
+)
+def test_negative_sizes_are_refused(geometry):
+    (found,) = faults(f'<link name="a"><visual><geometry>{geometry}</geometry></visual></link>')
+    assert "sizes must not be negative" in found
+
+
+def test_meshes_may_be_mirrored():
+    mesh = '<mesh filename="m.stl" scale="1 -1 1"/>'
+    text = f'<link name="a"><visual><geometry>{mesh}</geometry></visual></link>'
+    assert mb.parse_urdf(robot(text)).links[0].shapes[0].size == (1, -1, 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ('<link name="a"><xacro:leg side="l"/></link>', "<xacro:leg>"),
+        ('<link name="a"/><gazebo><xacro:sensor/></gazebo>', "<xacro:sensor>"),
+        ('<link name="${p}a"/>', "'${p}a'"),
+        (TWO + joint('<limit lower="${low}" upper="1"/>'), "'${low}'"),
+    ],
+)
+def test_xacro_is_refused_wherever_it_stands(body, found):
+    with pytest.raises(mb.ModelFileError) as caught:
+        mb.parse_urdf(robot(body), source="r.urdf")
+    assert f"is a xacro file, with {found} (r.urdf:1); mbkit reads the URDF" in str(caught.value)
+
+
+def test_what_is_not_read_may_hold_what_looks_like_xacro():
+    mb.parse_urdf(robot('<link name="a"/><gazebo><plugin path="${HOME}/x"/></gazebo>'))

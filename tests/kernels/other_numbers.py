@@ -1,0 +1,113 @@
+"""Prints what `test_other_numbers.py` looks at: the kernels on numbers that are no doubles.
+
+Run as ``NUMBA_DISABLE_JIT=1 python -m tests.kernels.other_numbers``, which writes JSON.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import mpmath
+import numpy as np
+
+import mbkit as mb
+from mbkit.kernels import inertias, vectors
+from tests.counted import Counted, counting
+from tests.number_types import OtherNumbers, convert
+from tests.trees import random_mechanism, random_state
+
+REPRESENTATIONS = {
+    "body_fixed": mb.BodyFixed(),
+    "spatial": mb.Spatial(),
+    "hybrid": mb.Hybrid(),
+    "mixed": mb.Mixed(),
+}
+FRAMES = ("joint", "com")
+DIGITS = 40
+
+
+def trees(representation: str = "body_fixed") -> Iterator[tuple[str, mb.System, Any]]:
+    """Give small trees of screws and balls, with joints turned round, and a state of each."""
+    for frames in FRAMES:
+        rng = np.random.default_rng(11)
+        mechanism = random_mechanism(rng, 7, ("revolute", "helical", "spherical", "prismatic"))
+        chosen = REPRESENTATIONS[representation]
+        system = mechanism.assemble(mb.RelativeCoordinates(chosen, body_frames=frames))
+        yield frames, system, random_state(rng, system)
+
+
+def exact() -> dict[str, Any]:
+    """Return tau of vdot and vdot of tau with 40 digits, as decimal numbers."""
+    found: dict[str, Any] = {}
+    mpmath.mp.dps = DIGITS
+    for frames, system, state in trees():
+        numbers = OtherNumbers(system, mpmath.mpf)
+        for name in REPRESENTATIONS:
+            own = importlib.import_module(f"mbkit.kernels.{name}.algorithms")
+            given = state.q, state.v
+            vdot = numbers.call(own.forward_dynamics, *given, state.tau, system.nv)
+            results = {
+                "forward": vdot,
+                "inverse": numbers.call(own.inverse_dynamics, *given, state.vdot, system.nv),
+                "there and back": numbers.call(own.inverse_dynamics, *given, vdot, system.nv),
+                "mass": numbers.call(own.mass_matrix, *given, state.v, system.nv**2),
+            }
+            found[f"{frames} {name}"] = {
+                what: [mpmath.nstr(x, DIGITS) for x in result] for what, result in results.items()
+            }
+    return found
+
+
+def helper_counts() -> dict[str, Any]:
+    """Return the operations of small functions."""
+    rng = np.random.default_rng(0)
+
+    def numbers(*shape: int) -> Any:
+        return convert(rng.normal(size=shape), Counted)
+
+    R, p, X = numbers(3, 3), numbers(3), numbers(6)
+    a, b, c, d = (tuple(numbers(3)) for _ in range(4))
+    cases = {
+        "cross": lambda: vectors.cross(a, b),
+        "dot": lambda: vectors.dot(a, b),
+        "rotate": lambda: vectors.rotate(R, a),
+        "motion_to_child": lambda: vectors.motion_to_child(R, p, a, b),
+        "motion_bracket": lambda: vectors.motion_bracket(a, b, c, d),
+        "symmetric_times": lambda: inertias.symmetric_times(X, a),
+        "rotate_symmetric": lambda: inertias.rotate_symmetric(R, X),
+    }
+    found = {}
+    for name, function in cases.items():
+        with counting() as count:
+            function()
+        found[name] = count["additions"], count["multiplications"]
+    q = Counted(2.0)
+    with counting() as count:
+        assert float(1.0 / q - 2 * np.float64(3.0) * q.sqrt() + q.sin() * q.cos() - (-q)) != 0.0
+    found["all"] = count
+    return found
+
+
+def chain_counts() -> dict[str, Any]:
+    """Return the operations of forward dynamics of chains of 2, 4 and 8 bodies."""
+    found = {}
+    for name in REPRESENTATIONS:
+        own = importlib.import_module(f"mbkit.kernels.{name}.algorithms")
+        for count in (2, 4, 8):
+            rng = np.random.default_rng(3)
+            mechanism = random_mechanism(rng, count, ("revolute",), turned_round=0.0, reach=1)
+            system = mechanism.assemble()
+            state = random_state(rng, system)
+            numbers = OtherNumbers(system, Counted)
+            with counting() as counts:
+                numbers.call(own.forward_dynamics, state.q, state.v, state.tau, system.nv)
+            found[f"{name} {count}"] = counts
+    return found
+
+
+if __name__ == "__main__":
+    results = {"exact": exact(), "helpers": helper_counts(), "chains": chain_counts()}
+    print(json.dumps(results))  # noqa: T201 - the other process reads it

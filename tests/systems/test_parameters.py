@@ -1,0 +1,164 @@
+"""Other numbers in the same system: masses, screws, places of joints, gravity."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.kernels.compile import compilation_listener
+from tests.every_representation import each_representation
+from tests.trees import random_inertia, random_mechanism, random_pose, random_state
+
+
+def new_values(rng, system):
+    """A new value for about half of all parameters."""
+    values = {"gravity": rng.normal(size=3)}
+    for name in system.body_names[1:]:
+        if rng.random() < 0.5:
+            inertia = random_inertia(rng)
+            values[f"bodies.{name}.mass"] = inertia.mass
+            values[f"bodies.{name}.com"] = inertia.com
+            values[f"bodies.{name}.moment_about_com"] = inertia.moment_about_com
+    for path in system.parameters:
+        if path.startswith("joints.") and rng.random() < 0.5:
+            if path.endswith(("S_pred", "S_succ")):
+                values[path] = random_pose(rng)
+            elif path.endswith((".axis", ".point")):
+                values[path] = rng.normal(size=3)
+            elif path.endswith(".pitch"):
+                values[path] = rng.normal()
+    return values
+
+
+def rebuilt(mechanism, values):
+    """The mechanism built again, with these numbers from the start."""
+    mech = mb.Mechanism(mechanism.name, gravity=values.get("gravity", mechanism.gravity))
+    for name, body in mechanism.bodies.items():
+        fields = {
+            field: values[f"bodies.{name}.{field}"]
+            for field in ("mass", "com", "moment_about_com")
+            if f"bodies.{name}.{field}" in values
+        }
+        mech.add_body(attrs.evolve(body, inertia=attrs.evolve(body.inertia, **fields)))
+    for name, edge in mechanism.joints.items():
+        own = {
+            path.rpartition(".")[2]: value
+            for path, value in values.items()
+            if path.startswith(f"joints.{name}.") and not path.endswith(("S_pred", "S_succ"))
+        }
+        frames = [
+            values.get(f"joints.{name}.{place}", getattr(edge, place))
+            for place in ("S_pred", "S_succ")
+        ]
+        joint = attrs.evolve(edge.joint, **own) if own else edge.joint
+        mech.add_joint(joint, edge.predecessor, edge.successor, frames=tuple(frames))
+    return mech
+
+
+@each_representation
+@pytest.mark.parametrize("body_frames", ["joint", "com"])
+def test_it_is_the_system_of_the_changed_mechanism(representation, body_frames):
+    """Bit by bit, whatever was changed, with bodies that fixed joints hold together."""
+    rng = np.random.default_rng(6)
+    coordinates = mb.RelativeCoordinates(representation, body_frames)
+    mechanism = random_mechanism(rng, 12, reach=4)
+    system = mechanism.assemble(coordinates)
+    state = random_state(rng, system)
+    before = system.forward_dynamics(state.q, state.v, state.tau)
+    values = new_values(rng, system)
+    found = system.with_parameters(values)
+    changed = rebuilt(mechanism, values)
+    expected = changed.assemble(coordinates)
+    assert len({path.split(".")[-1] for path in values}) > 6
+    for method, arguments in (
+        ("forward_dynamics", (state.q, state.v, state.tau)),
+        ("inverse_dynamics", (state.q, state.v, state.vdot, state.wrenches)),
+        ("poses", (state.q,)),
+        ("twists", (state.q, state.v)),
+        ("centre_of_mass", (state.q,)),
+    ):
+        results = [getattr(each, method)(*arguments) for each in (found, expected)]
+        np.testing.assert_array_equal(*results)
+    assert found.mass == expected.mass
+    assert found.model_text == changed.to_toml()
+    np.testing.assert_array_equal(found.gravity, values["gravity"])
+    for path, value in values.items():
+        np.testing.assert_array_equal(found.parameters[path], value)
+    # the system it came from is what it was
+    np.testing.assert_array_equal(system.forward_dynamics(state.q, state.v, state.tau), before)
+    assert np.abs(before - found.forward_dynamics(state.q, state.v, state.tau)).max() > 1e-3
+
+
+def test_nothing_is_compiled_and_the_way_back_is_exact():
+    """Old values give the old system, bit by bit."""
+    rng = np.random.default_rng(7)
+    system = random_mechanism(rng, 6).assemble()
+    state = random_state(rng, system)
+    expected = system.forward_dynamics(state.q, state.v, state.tau)
+    values = new_values(rng, system)
+    heard = []
+    with compilation_listener(heard.append):
+        other = system.with_parameters(values)
+        other.forward_dynamics(state.q, state.v, state.tau)
+    assert not heard
+    back = other.with_parameters({path: system.parameters[path] for path in values})
+    found = back.forward_dynamics(state.q, state.v, state.tau)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    """Two bodies on hinges."""
+    mech = mb.Mechanism("arm")
+    rod = mb.SpatialInertia.cylinder(1.0, radius=0.02, length=1.0)
+    upper, lower = mech.add_body(mb.Body("upper", rod)), mech.add_body(mb.Body("lower", rod))
+    mech.add_joint(mb.RevoluteJoint("shoulder"), mech.world, upper)
+    mech.add_joint(mb.HelicalJoint("elbow", point=(1, 0, 0), pitch=0.1), upper, lower)
+    return mech
+
+
+def test_names_are_listed(arm):
+    """Of all that can be changed, with what they are now; the list cannot be written to."""
+    system = arm.assemble()
+    assert [*system.parameters] == [
+        "gravity",
+        *(f"bodies.upper.{f}" for f in ("mass", "com", "moment_about_com")),
+        *(f"bodies.lower.{f}" for f in ("mass", "com", "moment_about_com")),
+        *(f"joints.shoulder.{f}" for f in ("axis", "point", "S_pred", "S_succ")),
+        *(f"joints.elbow.{f}" for f in ("axis", "point", "pitch", "S_pred", "S_succ")),
+    ]  # fmt: skip
+    assert system.parameters["joints.elbow.pitch"] == 0.1
+    with pytest.raises(TypeError):
+        system.parameters["gravity"] = 0.0
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        ({"bodies.uper.mass": 1}, mb.NameUnknownError, r"uper\.mass'.*'bodies\.upper\.mass'"),
+        ({"mass": 1}, mb.NameUnknownError, "no parameter 'mass'"),
+        ({"bodies.upper.mass": -1}, mb.ParameterError, r"bodies\.upper\.mass: .*mass"),
+        ({"bodies.lower.mass": 0}, mb.MbkitError, "lower"),
+        ({"joints.elbow.axis": (0, 0, 0)}, mb.ParameterError, r"joints\.elbow\.axis: .*axis"),
+        ({"joints.elbow.S_pred": np.ones((4, 4))}, mb.ParameterError, r"joints\.elbow\.S_pred"),
+        ({"gravity": (1, 2)}, mb.ParameterError, r"gravity: .*\(3,\)"),
+        ({"gravity": "down"}, mb.ParameterError, "gravity: "),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(arm, values, error, message):
+    """With the parameter's name and the reason of the object that has it."""
+    with pytest.raises(error, match=message):
+        arm.assemble().with_parameters(values)
+
+
+def test_a_mechanism_that_grows_changes_no_system(arm):
+    """Nor the systems made from it by other numbers."""
+    mech = mb.parse_model(arm.to_toml())
+    system = mech.assemble()
+    text = mech.to_toml()
+    tip = mech.add_body(mb.Body("tip", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.FixedJoint("weld"), "lower", tip)
+    assert system.model_text == text
+    assert system.with_parameters({"bodies.upper.mass": 2.0}).mass == 3.0
