@@ -80,16 +80,15 @@ def _data(
     for name, table, kind in kinds:
         if table is None:
             continue
-        given = attrs.asdict(table, filter=lambda _, value: value is not None)
-        before = len(faults.found)
-        for key, value in given.items():
+        fitting = {}
+        for key, value in attrs.asdict(table, filter=lambda _, value: value is not None).items():
             with faults.at(*path, name):
                 alone = kind(**{key: value})
                 if joint is not None:
                     alone.check_fits(joint)
-        if len(faults.found) == before:
-            with faults.at(*path, name):
-                found[name] = kind(**given)
+                fitting[key] = value
+        with faults.at(*path, name):  # whether they go together
+            found[name] = kind(**fitting)
     return found if joint is not None else {}
 
 

@@ -170,18 +170,17 @@ def parse_model(
 
     from mbkit.io.model_tables import read_mechanism  # with cattrs
     from mbkit.io.toml_fault import toml_fault
-    from mbkit.io.toml_lines import deepest_nesting, line_of, line_of_long_integer, lines_of_keys
+    from mbkit.io.toml_lines import line_nested_deeper, line_of, line_of_long_integer, lines_of_keys
 
     if not isinstance(text, str):
         raise UsageError(
             f"parse_model: text must be a string, got {type(text).__name__}; decode bytes as UTF-8."
         )
     what, name = f"Model file '{printable(source)}'", printable(pathlib.PurePath(source).name)
-    depth, line = deepest_nesting(text)
-    if depth > MAX_DEPTH:
+    if line := line_nested_deeper(text, MAX_DEPTH):
         raise ModelFileError(
-            f"{what} is nested too deeply, {depth} brackets or parts of a key ({name}:{line}); "
-            "a model needs ten."
+            f"{what} is nested too deeply, more than {MAX_DEPTH} brackets or parts of a key "
+            f"({name}:{line}); a model needs ten."
         )
     try:
         document = tomllib.loads(text)

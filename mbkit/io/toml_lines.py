@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["deepest_nesting", "line_of", "line_of_long_integer", "lines_of_keys"]
+__all__ = ["line_nested_deeper", "line_of", "line_of_long_integer", "lines_of_keys"]
 
 # Strings of all four kinds, comments, line ends, brackets, and what keys and numbers are made of.
 _TOKEN = re.compile(
@@ -17,36 +17,42 @@ _TOKEN = re.compile(
 Path = tuple[str, ...]
 
 
-def deepest_nesting(text: str) -> tuple[int, int]:
-    """Return how deep brackets and dotted keys are nested, and the line where they are so first.
+def line_nested_deeper(text: str, most: int) -> int:
+    """Return the line where brackets and dotted keys are first nested deeper than that, or 0.
 
     Parameters
     ----------
     text : str
         TOML, or what should be.
+    most : int
+        How deep they may be.
 
     Returns
     -------
-    tuple of int
-        Depth and line.
+    int
+        The line; 0 where there is none.
     """
-    depth, dots, line = 0, 0, 1
-    deepest = (0, 1)
+    depth = dots = 0
+    line = 1
     for token in _TOKEN.finditer(text):
-        if token["unclosed"]:
-            break  # no TOML from here on; each further quote could have the rest looked through
-        if token["newline"]:
+        kind = token.lastgroup
+        if kind == "mark":
+            mark = token[0]
+            dots = dots + 1 if mark == "." else 0
+            if mark in "[{":
+                depth += 1
+            elif mark in "]}" and depth:
+                depth -= 1
+            if depth + dots > most:
+                return line
+        elif kind == "newline":
             line += 1
             dots = 0
-        elif token["string"]:
-            line += token["string"].count("\n")
-        elif token["mark"]:
-            mark = token["mark"]
-            dots = dots + 1 if mark == "." else 0
-            depth = max(0, depth + (mark in "[{") - (mark in "]}"))
-            if depth + dots > deepest[0]:
-                deepest = (depth + dots, line)
-    return deepest
+        elif kind == "string":
+            line += token[0].count("\n")
+        elif kind == "unclosed":
+            break  # no TOML from here on; each further quote could have the rest looked through
+    return 0
 
 
 def line_of_long_integer(text: str, digits: int) -> int:

@@ -77,7 +77,9 @@ def _fit(instance: Any, key: str, count: int, joint: Joint, entries: str) -> Flo
 @final
 @attrs.frozen
 class JointLimits:
-    """Limits of a joint's positions, velocities and efforts, as data: nothing applies them.
+    """Limits of a joint's positions, velocities and efforts, as data: no equation has them.
+
+    `inverse_kinematics` keeps to those of positions.
 
     Each is a number, or one for each position or velocity of the joint; infinity where there is
     no limit.

@@ -15,6 +15,7 @@ from mbkit.model.body import Body
 from mbkit.model.connection import Connection, joint_frames
 from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
+from mbkit.model.ends import end_name
 from mbkit.model.forces import add_force
 from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.topology import Topology, build_topology
@@ -171,7 +172,7 @@ class Mechanism(Contents):
         screws_in : {"successor", "predecessor"}
             With `reference`: the body in whose frame the joint's axes are given.
         limits : JointLimits, optional
-            Of the joint's positions, velocities and efforts: data that nothing applies.
+            Of the joint's positions, velocities and efforts: data that no equation has.
         friction : JointFriction, optional
             Damping and friction of the joint: data, likewise.
 
@@ -200,7 +201,10 @@ class Mechanism(Contents):
         -1.0
         """
         check_joint_definition(joint)
-        names = self._name_of(predecessor), self._name_of(successor)
+        first, second = (
+            end_name(end, self._world, self._bodies, self._name) for end in (predecessor, successor)
+        )
+        names = first, second
         self._graph.check_joint(joint.name, *names)
         pair = joint_frames(
             joint,

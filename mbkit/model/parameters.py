@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError, NameUnknownError, ParameterError, suggestion
+from mbkit.forces import Force
 from mbkit.joints import Joint
 from mbkit.model.parts import Parts
 from mbkit.spatial.arrays import check_array, frozen_array
@@ -33,7 +34,8 @@ def parameters(parts: Parts) -> dict[str, Any]:
     -------
     dict of str to float or ndarray
         ``gravity``; ``bodies.NAME.mass``, ``.com``, ``.moment_about_com``; ``joints.NAME.S_pred``,
-        ``.S_succ`` and the numbers that joints of this kind have, such as ``.axis`` and ``.pitch``.
+        ``.S_succ`` and the numbers that joints of this kind have, such as ``.axis`` and ``.pitch``;
+        ``forces.NAME`` with those of the force, such as ``.stiffness``.
 
     Examples
     --------
@@ -53,18 +55,21 @@ def parameters(parts: Parts) -> dict[str, Any]:
             found[f"joints.{name}.{field}"] = getattr(edge.joint, field)
         for field in _PLACES:
             found[f"joints.{name}.{field}"] = getattr(edge, field)
+    for name, force in parts.forces.items():
+        for field in _fields(force):
+            found[f"forces.{name}.{field}"] = getattr(force, field)
     return found
 
 
-def _fields(joint: Joint) -> tuple[str, ...]:
-    """Return the names of the numbers that a joint was made with."""
-    kind: Any = type(joint)
+def _fields(made: Joint | Force) -> tuple[str, ...]:
+    """Return the names of the numbers that a joint or force was made with."""
+    kind: Any = type(made)
     if not attrs.has(kind):
         return ()
     return tuple(
         field.name
         for field in attrs.fields(kind)
-        if field.init and _is_number(getattr(joint, field.name))
+        if field.init and _is_number(getattr(made, field.name))
     )
 
 
@@ -96,7 +101,8 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
         If the object it belongs to refuses the value; the message says why.
     """
     known = parameters(parts)
-    bodies, joints, gravity = dict(parts.bodies), dict(parts.joints), parts.gravity
+    bodies, joints, forces = dict(parts.bodies), dict(parts.joints), dict(parts.forces)
+    gravity = parts.gravity
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for path, value in values.items():
         if path not in known:
@@ -111,13 +117,15 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
                 bodies[name] = attrs.evolve(bodies[name], inertia=inertia)
             elif kind == "joints":
                 joints[name] = _changed_joint(joints[name], fields)
+            elif kind == "forces":
+                forces[name] = attrs.evolve(cast("Any", forces[name]), **fields)
             else:
                 gravity = frozen_array(fields["gravity"])
                 check_array(gravity, (3,), "gravity")
         except (MbkitError, TypeError, ValueError) as error:
             paths = " and ".join(f"{kind}.{name}.{field}".strip(".") for field in fields)
             raise ParameterError(f"{paths if kind else 'gravity'}: {error}") from error
-    return attrs.evolve(parts, gravity=gravity, bodies=bodies, joints=joints)
+    return attrs.evolve(parts, gravity=gravity, bodies=bodies, joints=joints, forces=forces)
 
 
 def _changed_joint(edge: Any, fields: dict[str, Any]) -> Any:

@@ -29,8 +29,8 @@ def energy(space, k, _t, _q, out):
 
 @address_kernel(FORCE_FORM)
 def refuse(_space, _k, t, _q, _v, _tau, _powers):
-    """A failure after t = 0.01."""
-    return 1 if t > 0.01 else 0
+    """A failure after t = 0.0107."""
+    return 1 if t > 0.0107 else 0
 
 
 class Pull(mb.Force):

@@ -61,6 +61,7 @@ def test_a_fall_with_drag(linear, quadratic):
     np.testing.assert_allclose(run.v[:, 0], v, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_stop_gives_nothing_back_that_it_did_not_get():
     """Without damping as much as came back; with it, about 1 - 2 a u / 3 of it."""
     back = {}
@@ -78,6 +79,7 @@ def test_a_stop_gives_nothing_back_that_it_did_not_get():
     assert back[0.05] == pytest.approx(1.0 - 2.0 / 3.0 * 0.05 * 2.0, abs=0.01)
 
 
+@pytest.mark.slow
 def test_friction_brings_to_rest():
     """A sliding block stops after m v^2 / 2 f, and all of its energy is dissipated."""
     mech = slider()

@@ -367,9 +367,7 @@ def test_arguments_that_are_none_are_refused(tmp_path):
         parse_model(b"mbkit_model = 1")
     with pytest.raises(mb.UsageError, match="text must be a string, got bytes"):
         mb.parse_urdf(b"<robot/>")
-    with pytest.raises(
-        mb.UsageError, match=r"'m\.urdf' is a URDF, whose types of joints are fixed"
-    ):
+    with pytest.raises(mb.UsageError, match=r"'m\.urdf' is a URDF, whose types are fixed"):
         load_model("m.urdf", joint_types={})
     for name in ("m.xml", "m", "m.toml.bak"):
         with pytest.raises(mb.UsageError, match=r"must end in \.toml or \.urdf, which says what"):

@@ -147,8 +147,9 @@ def test_each_number_of_a_joint_is_looked_at():
             '<dynamics damping="-3" friction="-1"/>'
         )
     )
-    keys = ("velocity must be", "effort must be", "damping must be", "friction must be")
-    assert [any(key in line for line in found) for key in keys] == [True] * 4
+    keys = ("velocity must be", "effort must be", "lower must be at most", "damping must be",
+            "friction must be")  # fmt: skip
+    assert [line.count(key) for line, key in zip(found, keys, strict=True)] == [1] * 5
     (found,) = faults(TWO + joint('<limit lower="1" upper="-1"/>'))
     assert "lower must be at most upper" in found
 

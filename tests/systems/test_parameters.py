@@ -162,3 +162,20 @@ def test_a_mechanism_that_grows_changes_no_system(arm):
     mech.add_joint(mb.FixedJoint("weld"), "lower", tip)
     assert system.model_text == text
     assert system.with_parameters({"bodies.upper.mass": 2.0}).mass == 3.0
+
+
+def test_forces_have_parameters():
+    """A stiffer spring, in equations and in a run."""
+    mech = mb.Mechanism("oscillator", gravity=(0, 0, 0))
+    mass = mech.add_body(mb.Body("mass", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("slide", axis=(1, 0, 0)), mech.world, mass)
+    mech.add_force(mb.JointSpring("spring", "slide", stiffness=4.0))
+    system = mech.assemble()
+    assert system.parameters["forces.spring.stiffness"] == 4.0
+    stiff = system.with_parameters({"forces.spring.stiffness": 9.0, "bodies.mass.mass": 2.0})
+    assert stiff.generalized_forces([0.1], [0.0])[0] == pytest.approx(-0.9)
+    assert system.generalized_forces([0.1], [0.0])[0] == pytest.approx(-0.4)
+    run = mb.simulate(stiff, (0.0, 1.0), 1e-3, q=[0.1])
+    np.testing.assert_allclose(run.q[:, 0], 0.1 * np.cos(np.sqrt(4.5) * run.t), atol=1e-12)
+    with pytest.raises(mb.ParameterError, match=r"forces\.spring\.stiffness: "):
+        system.with_parameters({"forces.spring.stiffness": np.nan})

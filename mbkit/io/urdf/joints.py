@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from mbkit.errors import check_name
+from mbkit.errors import MbkitError, check_name
 from mbkit.io.urdf.document import UrdfJoint, UrdfMimic
 from mbkit.io.urdf.elements import Element
 from mbkit.io.urdf.faults import Reading
@@ -148,10 +148,16 @@ def _limits(part: Part, kind: str | None) -> tuple[JointLimits, tuple[str, ...]]
 
 def _each(part: Part, kind: type[Data], numbers: dict[str, float]) -> Data | None:
     """Return limits or friction; each number is looked at, whatever the others are."""
-    alone = [
-        part.attempt(functools.partial(kind, **{key: value})) for key, value in numbers.items()
-    ]
-    return None if None in alone else part.attempt(lambda: kind(**numbers))
+    try:
+        return kind(**numbers)
+    except MbkitError:
+        fitting = {
+            key: value
+            for key, value in numbers.items()
+            if part.attempt(functools.partial(kind, **{key: value})) is not None
+        }
+        part.attempt(lambda: kind(**fitting))  # whether they go together
+        return None
 
 
 def _or_none(value: float) -> float:
