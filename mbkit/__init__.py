@@ -93,6 +93,7 @@ from mbkit.representations import convert_jerk as convert_jerk
 from mbkit.representations import convert_twist as convert_twist
 from mbkit.representations import convert_wrench as convert_wrench
 from mbkit.results import Result as Result
+from mbkit.simulation import resume as resume
 from mbkit.simulation import simulate as simulate
 from mbkit.spatial import Acceleration as Acceleration
 from mbkit.spatial import SpatialInertia as SpatialInertia

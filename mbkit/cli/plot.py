@@ -6,12 +6,12 @@ import pathlib
 
 import click
 
-from mbkit.cli.files import EXISTING, TARGET, check_target
+from mbkit.cli.files import TARGET, check_target
 from mbkit.errors import printable
 
 
-@click.command(short_help="Draw a result file.")
-@click.argument("run", type=EXISTING)
+@click.command(short_help="Draw a result file or run directory.")
+@click.argument("run", type=click.Path(exists=True, path_type=pathlib.Path))
 @click.option(
     "-o",
     "--output",
@@ -21,7 +21,7 @@ from mbkit.errors import printable
 )
 @click.option("--force", is_flag=True, help="Replace the picture if it exists.")
 def plot(run: pathlib.Path, output: pathlib.Path | None, force: bool) -> None:
-    """Draw positions, velocities and energies of the result file RUN over time.
+    """Draw positions, velocities and energies over time of RUN, a result file or a run directory.
 
     \b
     Example:

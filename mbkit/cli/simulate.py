@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pathlib
 import tempfile
 from collections.abc import Sequence
@@ -12,7 +11,15 @@ import click
 
 from mbkit.cli.assignments import assign
 from mbkit.cli.compiling import compiling_announced
-from mbkit.cli.files import TARGET, check_target
+from mbkit.cli.files import check_target
+from mbkit.cli.long_runs import (
+    checked_places,
+    directory_options,
+    go_on,
+    refuse_more,
+    tell,
+    tell_directory,
+)
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
 from mbkit.errors import ResultFileError, UsageError, printable, suggestion
 
@@ -29,8 +36,14 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Simulate a model file.")
-@click.argument("model", type=MODEL)
-@click.option("-o", "--output", type=TARGET, required=True, help="Result file to write (netCDF).")
+@click.argument("model", type=MODEL, required=False)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    help="Result file to write (netCDF); ending in '/', a directory as with --directory.",
+)
+@directory_options
 @click.option("--force", is_flag=True, help="Replace the result file if it exists.")
 @click.option("--t-end", type=float, default=10.0, show_default=True, help="End time [s].")
 @click.option("--h", type=float, default=1e-3, show_default=True, help="Step size [s].")
@@ -71,8 +84,13 @@ if TYPE_CHECKING:
 @floating_option
 @mimic_option
 def simulate(
-    model: pathlib.Path,
-    output: pathlib.Path,
+    model: pathlib.Path | None,
+    output: str | None,
+    directory: pathlib.Path | None,
+    resume: pathlib.Path | None,
+    other_versions: bool,
+    save: str,
+    dtype: str,
     force: bool,
     t_end: float,
     h: float,
@@ -90,14 +108,25 @@ def simulate(
     stopped by Ctrl-C, or by numbers that are no longer finite, is written as far as it got, and
     the exit code is 1.
 
+    A long run is written to a directory while it goes, and goes on with --resume after whatever
+    stopped it: Ctrl-C, a kill, a power cut, a full disk.
+
     \b
     Examples:
       mbkit simulate arm.toml -o run.nc
       mbkit simulate arm.toml -o run.nc --t-end 2 --h 1e-4 --q elbow=0.5 --v wrist=-1
       mbkit simulate top.toml -o top.nc --v tip=0,0,30 --save-every 10
       mbkit simulate robot:solo12 -o solo.nc --floating --t-end 0.5
+      mbkit simulate arm.toml -o runs/arm/ --t-end 1e5 --save-every 100 --dtype float32
+      mbkit simulate --resume runs/arm
     """
-    check_target(output, force=force)
+    if resume is not None:
+        refuse_more(model, output, directory)
+        go_on(resume, other_versions=other_versions)
+        return
+    model, target, in_directory = checked_places(model, output, directory)
+    if not in_directory:
+        check_target(target, force=force)
 
     import mbkit as mb
 
@@ -110,13 +139,17 @@ def simulate(
         span = (0.0, t_end)
         try:
             run = mb.simulate(
-                system, span, h, integrator=integrator, q=q, v=v, save_every=save_every
-            )
+                system, span, h, integrator=integrator, q=q, v=v, save_every=save_every,
+                output=target if in_directory else None, save=save.split(","), dtype=dtype,
+            )  # fmt: skip
         except mb.MbkitError as error:
-            if (kept := getattr(error, "result", None)) is not None:
-                _keep(kept, output)
+            if (kept := getattr(error, "result", None)) is not None and not in_directory:
+                _keep(kept, target)
             raise
-    _keep(run, output)
+    if in_directory:
+        tell_directory(run, target)
+        return
+    _keep(run, target)
     if not run.completed:
         raise click.ClickException(run.message)
 
@@ -162,12 +195,7 @@ def _representation(name: str) -> Representation:
 def _keep(run: Result, output: pathlib.Path) -> None:
     """Write the result, complete or not, and say what it is."""
     _save(run, output)
-    click.echo(f"Simulated from {run.t[0]:g} s to {run.t[-1]:g} s.")
-    peak = float(run.kinetic_energy.max())
-    drift = float(abs(run.energy_drift).max())
-    if peak > 0.0 and math.isfinite(peak) and math.isfinite(drift):
-        share = drift / peak
-        click.echo(f"Energy changed by at most {drift:.3g} J, {share:.1e} of the peak kinetic one.")
+    tell(run)
     click.echo(f"Wrote {printable(output)}: {run.t.size} instants.")
 
 

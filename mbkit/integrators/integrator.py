@@ -60,6 +60,11 @@ class Problem:
     v_stage: Any
     save_every: int
 
+    @property
+    def state(self) -> dict[str, Any]:
+        """The arrays, by name, from which the steps go on: an integrator has no other memory."""
+        return {"q": self.q, "v": self.v, "work": self.work}
+
 
 class Integrator(abc.ABC):
     """A method that advances a state on its group by steps of fixed size.
@@ -68,7 +73,8 @@ class Integrator(abc.ABC):
     2. `prepare` allocates all memory that the steps need and returns the function that takes them.
     3. That function, called with consecutive numbers of steps, gives the same states to the last
        bit, however the steps are cut into calls. After a failure the problem's state is that of
-       the last complete step.
+       the last complete step. It goes on from the problem's `state`, whoever wrote it there, and
+       remembers nothing else of earlier steps.
     """
 
     order: int

@@ -7,11 +7,12 @@ names of positions, velocities, bodies and joints as coordinates, and attributes
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import os
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -69,36 +70,73 @@ def _image(run: Result) -> memoryview:
     It is made in memory because HDF5, when a disk is full, ends the whole process by a
     segmentation fault (h5py 3.16), and the result with it. The price is its size once more.
     """
-    import h5netcdf
-    import h5py
-
     image = io.BytesIO()
-    text = h5py.string_dtype()
-    with h5netcdf.File(image, "w") as file:
-        file.dimensions = {"time": run.t.size} | {
-            label: len(getattr(run, field)) for label, field in LABELS.items()
-        }
-        # The dtype is given each time: without it HDF5's default is single precision.
-        time = file.create_variable("time", ("time",), np.float64, data=run.t)
-        time.attrs["units"] = "s"
-        for label, field in LABELS.items():
-            names = np.array(getattr(run, field), dtype=object)
-            file.create_variable(label, (label,), text)[...] = names
-        for name, (dimensions, about) in VARIABLES.items():
-            variable = file.create_variable(name, dimensions, np.float64, data=getattr(run, name))
-            variable.attrs.update(about)
-        file.attrs["mbkit_result"] = FORMAT_VERSION
-        file.attrs.update(attributes(run))
+    block = {name: getattr(run, name) for name in ("t", *VARIABLES)}
+    write_dataset(image, run, run.t.size, [block])
     return image.getbuffer()
 
 
+def write_dataset(
+    target: Any,
+    header: Result,
+    count: int,
+    blocks: Iterable[Mapping[str, Any]],
+    dtypes: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a result to a file object, block of rows by block.
+
+    Parameters
+    ----------
+    target : file object
+        What HDF5 writes to; it must not raise, see `_image`.
+    header : Result
+        Names and attributes; its rows are not looked at.
+    count : int
+        Number of rows.
+    blocks : iterable of mappings
+        Rows of ``t`` and of the variables, by name. A variable that is in none of them takes no
+        room, and reads as not a number.
+    dtypes : mapping, optional
+        Types of variables other than float64.
+    """
+    import h5netcdf
+    import h5py
+
+    text = h5py.string_dtype()
+    with h5netcdf.File(target, "w") as file:
+        file.dimensions = {"time": count} | {
+            label: len(getattr(header, field)) for label, field in LABELS.items()
+        }
+        # The dtype is given each time: without it HDF5's default is single precision.
+        time = file.create_variable("time", ("time",), np.float64)
+        time.attrs["units"] = "s"
+        for label, field in LABELS.items():
+            names = np.array(getattr(header, field), dtype=object)
+            file.create_variable(label, (label,), text)[...] = names
+        for name, (dimensions, about) in VARIABLES.items():
+            dtype = np.dtype((dtypes or {}).get(name, np.float64))
+            variable = file.create_variable(name, dimensions, dtype, fillvalue=dtype.type(np.nan))
+            variable.attrs.update(about)
+        first = 0
+        for block in blocks:
+            rows = slice(first, first + len(block["t"]))
+            first = rows.stop
+            time[rows] = block["t"]
+            for name in VARIABLES:
+                if name in block:
+                    file.variables[name][rows] = block[name]
+        file.attrs["mbkit_result"] = FORMAT_VERSION
+        file.attrs.update(attributes(header))
+
+
 def load_result(path: str | os.PathLike[str]) -> Result:
-    """Read a result from a file that `save_result` wrote.
+    """Read a result from a file that `save_result` wrote, or from a run directory.
 
     Parameters
     ----------
     path : str or path
-        The file.
+        The file. Of a directory, ``result.nc`` in it, whose arrays stay in the file until they are
+        looked at; of a run that is not at its end, what it has confirmed so far.
 
     Returns
     -------
@@ -112,15 +150,48 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         or does not fit together; the message says what.
     """
     source = pathlib.Path(path)
+    if source.is_dir():
+        from mbkit.io.run_result import load_run  # which writes and reads with this module
+
+        return load_run(source)
     with _opened(source) as file:
         _check_contents(file, source)
-        fields = _fields(file, source)
+        fields = _fields(file, source, _whole)
+    return _result(fields, source)
+
+
+def open_result(path: pathlib.Path) -> Result:
+    """Read a result whose arrays stay in the file, and are read where they are looked at."""
+    with _opened(path) as file:
+        _check_contents(file, path)
+        fields = _fields(file, path, functools.partial(_mapped, path))
+    return _result(fields, path)
+
+
+def _result(fields: dict[str, Any], path: pathlib.Path) -> Result:
     try:
         return Result(**fields)
     except (MbkitError, TypeError, ValueError) as error:
         raise ResultFileError(
-            f"Result file '{printable(source)}' does not fit together: {printable(error)}"
+            f"Result file '{printable(path)}' does not fit together: {printable(error)}"
         ) from error
+
+
+def _whole(file: Any, name: str) -> Any:
+    return file.variables[name][...]
+
+
+def _mapped(path: pathlib.Path, file: Any, name: str) -> Any:
+    """Return an array that stays in the file, where arrays of fixed length lie in one piece."""
+    variable = file.variables[name]
+    data = file._h5file[name]  # h5netcdf tells no places in files
+    offset = data.id.get_offset()
+    if variable.chunks is not None or data.size == 0:
+        return variable[...]
+    if offset is None:  # never written
+        return np.broadcast_to(np.array(np.nan, data.dtype), data.shape)
+    mapped = np.memmap(path, dtype=data.dtype, mode="r", offset=offset, shape=data.shape)
+    return mapped.view(np.ndarray)
 
 
 @contextlib.contextmanager
@@ -169,9 +240,9 @@ _JSON = ("options", "versions", "position_units")
 _ATTRIBUTES = ("completed", "message", "model", *_JSON)
 
 
-def _fields(file: Any, path: pathlib.Path) -> dict[str, Any]:
-    fields: dict[str, Any] = {"t": file.variables["time"][...]}
-    fields |= {name: file.variables[name][...] for name in VARIABLES if name in file.variables}
+def _fields(file: Any, path: pathlib.Path, read: Callable[[Any, str], Any]) -> dict[str, Any]:
+    fields: dict[str, Any] = {"t": read(file, "time")}
+    fields |= {name: read(file, name) for name in VARIABLES if name in file.variables}
     for label, field in LABELS.items():
         fields[field] = [_text(name) for name in file.variables[label][...]]
     fields |= {name: file.attrs[name] for name in _ATTRIBUTES}

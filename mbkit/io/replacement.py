@@ -8,7 +8,7 @@ import pathlib
 import tempfile
 from collections.abc import Iterator
 
-__all__ = ["check_writable", "replacement"]
+__all__ = ["check_writable", "flush_folder", "replacement"]
 
 # The longest part of the target's name in that of the temporary file, which has more to it and
 # must still be a name that the file system allows.
@@ -51,6 +51,7 @@ def replacement(target: pathlib.Path) -> Iterator[pathlib.Path]:
         temporary.chmod(_mode(target))
         _flush_to_disk(temporary)
         temporary.replace(target)
+        flush_folder(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -88,3 +89,12 @@ def _mode(target: pathlib.Path) -> int:
 def _flush_to_disk(path: pathlib.Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def flush_folder(path: pathlib.Path) -> None:
+    """Wait until the names in a folder are on the disk; otherwise a power cut may undo a rename."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

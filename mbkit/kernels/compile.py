@@ -46,6 +46,17 @@ def source_stamp() -> str:
     return digest.hexdigest()
 
 
+def processor() -> str:
+    """Return for which processor code is compiled: its name and a hash of what it can do.
+
+    numba chooses instructions by it, and with other instructions sums round otherwise.
+    """
+    from numba.core.registry import cpu_target
+
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    return f"{name} {hashlib.sha256(features.encode()).hexdigest()[:12]}"
+
+
 _listeners: list[Callable[[str], None]] = []
 
 

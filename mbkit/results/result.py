@@ -22,9 +22,10 @@ Floats = npt.NDArray[np.float64]
 
 def _read_only(value: npt.ArrayLike) -> Floats:
     # Taken over without a copy where nobody can write to it any more.
-    if isinstance(value, np.ndarray) and value.dtype == np.float64 and not value.flags.writeable:
-        return value
-    array = np.array(value, dtype=np.float64)
+    kept = isinstance(value, np.ndarray) and value.dtype in (np.float64, np.float32)
+    if kept and not value.flags.writeable:  # type: ignore[union-attr]
+        return value  # type: ignore[return-value]
+    array = np.array(value, dtype=value.dtype if kept else np.float64)  # type: ignore[union-attr]
     array.setflags(write=False)
     return array
 
@@ -85,7 +86,8 @@ class Result:
 
     Notes
     -----
-    The arrays are copied and read-only; an array that is read-only already is taken as it is.
+    The arrays are copied and read-only; an array that is read-only already is taken as it is. They
+    are of float64; single precision stays what it is. What a run did not save is not a number.
     Sequences among the options become tuples, and what is no number, text or sequence becomes
     text, so that a result read from a file says the same as the one that was written.
 

@@ -11,7 +11,7 @@ from typing import Any
 from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.simulation.progress import ProgressDisplay
 
-__all__ = ["INTERRUPTED", "run_chunks"]
+__all__ = ["CHUNK", "INTERRUPTED", "Interrupts", "run_chunks"]
 
 #: Seconds of compiled work between two looks at signals and progress.
 CHUNK = 0.1
@@ -20,7 +20,7 @@ CHUNK = 0.1
 INTERRUPTED = -1
 
 
-class _Interrupts:
+class Interrupts:
     """Notes Ctrl-C instead of raising KeyboardInterrupt wherever the interpreter happens to be.
 
     Between two statements of a callback, say, from where it would be lost. A second Ctrl-C raises
@@ -32,7 +32,7 @@ class _Interrupts:
         self.noted = False
         self._installed = False
 
-    def __enter__(self) -> _Interrupts:
+    def __enter__(self) -> Interrupts:
         in_main = threading.current_thread() is threading.main_thread()
         if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._note)
@@ -86,7 +86,7 @@ def run_chunks(
     reached = (0, 1, *_copies(problem))
     chunk = 1
     try:
-        with _Interrupts() as interrupts:
+        with Interrupts() as interrupts:
             while reached[0] < steps:
                 taken, written, *_ = reached
                 began = time.perf_counter()

@@ -5,24 +5,28 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.metadata
+import os
 import platform
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError
 from mbkit.forces import Force
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
-from mbkit.integrators.integrator import Problem, Rows
+from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results import Result
 from mbkit.simulation.chunks import INTERRUPTED, run_chunks
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.python_force import PythonForce
 from mbkit.simulation.start import (
+    SAVED,
     check_finite,
+    check_kept_whole,
     empty_rows,
     initial_state,
     number_of_steps,
@@ -50,6 +54,9 @@ def simulate(
     tau: Forces | None = None,
     forces: Iterable[Force] = (),
     save_every: int = 1,
+    output: str | os.PathLike[str] | None = None,
+    save: Sequence[str] = SAVED,
+    dtype: str = "float64",
     progress: bool = True,
 ) -> Result:
     """Integrate the equations of motion of a system with a fixed step.
@@ -75,6 +82,15 @@ def simulate(
         Further forces, for this run; see `System.with_forces`.
     save_every : int
         Steps between saved states; the first and the last state are always saved.
+    output : str or path, optional
+        A new directory, to which the run is written while it goes, for `resume` to continue it
+        whatever happens; see docs/long-runs.md. Memory then stays flat: the arrays of the result
+        stay in the file ``result.nc`` of the directory, and are read where they are looked at.
+    save : sequence of str
+        What is written to `output`: any of "q", "v" and "energies". What is not is not a number in
+        the result.
+    dtype : {"float64", "float32"}
+        Of positions and velocities written to `output`; it is computed in float64 all the same.
     progress : bool
         Whether to show progress on the standard error stream, from two seconds on.
 
@@ -87,7 +103,10 @@ def simulate(
     Raises
     ------
     UsageError
-        If the span, the step or `save_every` is impossible.
+        If the span, the step or `save_every` is impossible, or `output` is used already.
+    ResultFileError
+        If `output` cannot be written to, or its disk has no room, before the run or during it; the
+        message says what was kept.
     NotFiniteError
         If a value became infinite or not a number. The message has time, step and joint; the
         exception's ``result`` holds what was computed. So does any exception that a joint or a
@@ -104,6 +123,69 @@ def simulate(
     -4.905
     """
     integrator = _checked(system, RungeKuttaMuntheKaas() if integrator is None else integrator)
+    run = prepare(
+        system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces, save_every=save_every
+    )
+    system, problem, steps = run.system, run.problem, run.steps
+    if output is not None:
+        from mbkit.simulation.long_run import begin
+
+        return begin(run, output, save=save, dtype=dtype, progress=progress)
+    check_kept_whole(save, dtype)
+    rows = empty_rows(steps, problem.save_every, system.nq, system.nv)
+    rows.t[0], rows.q[0], rows.v[0], rows.work[0] = problem.t0, problem.q, problem.v, 0.0
+    began = time.perf_counter()
+    with ProgressDisplay(*t_span, enabled=progress) as display:
+        taken, written, state = run_chunks(problem, run.advance, steps, rows, display)
+    wall_time = time.perf_counter() - began
+    error: BaseException | None = None
+    if state == INTERRUPTED:
+        error = KeyboardInterrupt()
+    elif state != 0:
+        error = explain(system, state, run.workspace, run.force, problem, taken)
+    if taken % problem.save_every != 0:
+        # the last state, which is no multiple of save_every
+        rows.t[written] = problem.t0 + taken * problem.h
+        rows.q[written], rows.v[written] = problem.q, problem.v
+        rows.work[written] = problem.work
+        written += 1
+    options = {**run.options, "steps_taken": taken, "wall_time": wall_time}
+    result, error = _result(system, Rows(*(part[:written] for part in rows)), error, options)
+    if error is None or isinstance(error, KeyboardInterrupt):
+        return result
+    error.result = result  # type: ignore[attr-defined]
+    error.add_note("What was computed until then is in this exception's attribute 'result'.")
+    raise error
+
+
+@attrs.frozen(eq=False)
+class Prepared:
+    """A run whose arguments are checked, before its first step."""
+
+    system: System
+    integrator: Integrator
+    tau: Any
+    problem: Problem
+    advance: Advance
+    steps: int
+    workspace: Workspace
+    force: PythonForce | None
+    options: dict[str, Any]
+
+
+def prepare(
+    system: System,
+    integrator: Integrator,
+    t_span: tuple[float, float],
+    h: float,
+    *,
+    q: ArrayLike | None,
+    v: ArrayLike | None,
+    tau: Forces | None,
+    forces: Iterable[Force],
+    save_every: int,
+) -> Prepared:
+    """Check the arguments of `simulate`, and return what its loop needs."""
     further = tuple(forces)
     if further:
         system = system.with_forces(further)
@@ -121,37 +203,26 @@ def simulate(
         q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every,
     )  # fmt: skip
-    rows = empty_rows(steps, save_every, system.nq, system.nv)
-    rows.t[0], rows.q[0], rows.v[0], rows.work[0] = problem.t0, q_start, v_start, 0.0
-    advance = integrator.prepare(problem)
-    began = time.perf_counter()
-    with ProgressDisplay(*t_span, enabled=progress) as display:
-        taken, written, state = run_chunks(problem, advance, steps, rows, display)
-    wall_time = time.perf_counter() - began
-    error: BaseException | None = None
-    if state == INTERRUPTED:
-        error = KeyboardInterrupt()
-    elif state != 0:
-        error = _explain(system, state, workspace, force, problem, taken)
-    if taken % save_every != 0:
-        # the last state, which is no multiple of save_every
-        rows.t[written] = problem.t0 + taken * problem.h
-        rows.q[written], rows.v[written] = problem.q, problem.v
-        rows.work[written] = problem.work
-        written += 1
     options = {
-        "integrator": repr(integrator), "representation": system.representation.name,
+        "integrator": _described(integrator), "representation": system.representation.name,
         "h": problem.h, "t_span": [float(t) for t in t_span],
-        "save_every": save_every, "steps": steps, "steps_taken": taken,
+        "save_every": save_every, "steps": steps,
         "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
-        "forces": [repr(force) for force in further], "wall_time": wall_time,
+        "forces": [_described(force) for force in further],
     }  # fmt: skip
-    result, error = _result(system, Rows(*(part[:written] for part in rows)), error, options)
-    if error is None or isinstance(error, KeyboardInterrupt):
-        return result
-    error.result = result  # type: ignore[attr-defined]
-    error.add_note("What was computed until then is in this exception's attribute 'result'.")
-    raise error
+    return Prepared(
+        system, integrator, tau, problem, integrator.prepare(problem), steps, workspace, force,
+        options,
+    )  # fmt: skip
+
+
+def _described(thing: Any) -> str:
+    """Return the text of an object; not its address, which is another one in each process."""
+    kind: Any = type(thing)
+    if kind.__repr__ is not object.__repr__:
+        return repr(thing)
+    name = getattr(thing, "name", None)
+    return f"{kind.__qualname__}({'' if name is None else repr(name)})"
 
 
 def _checked(system: System, integrator: Integrator) -> Integrator:
@@ -179,7 +250,7 @@ def _install_forces(system: System, workspace: Workspace, tau: Forces | None) ->
     return None
 
 
-def _explain(
+def explain(
     system: System,
     state: int,
     workspace: Workspace,
@@ -213,7 +284,7 @@ def _result(
     """Return the result, and the first thing that went wrong: energies may fail as well."""
     t, q, v, work = rows
     dissipated, supplied = work.T.copy()
-    kinetic, potential, failed = _energies(system, rows)
+    kinetic, potential, failed = energies(system, rows)
     error = failed if error is None else error
     for array in (t, q, v, kinetic, potential, dissipated, supplied):
         array.setflags(write=False)  # or the result would copy them
@@ -229,12 +300,12 @@ def _result(
         body_names=system.body_names, joint_names=system.joint_names,
         position_names=system.position_names, velocity_names=system.velocity_names,
         position_units=system.position_units, model=system.model_text, options=options,
-        versions=_versions(), completed=error is None, message=message,
+        versions=versions(), completed=error is None, message=message,
     )  # fmt: skip
     return result, error
 
 
-def _energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | None]:
+def energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | None]:
     """Return the energies of all rows, not a number where a joint fails, and the first failure."""
     try:
         kinetic, potential = _both_energies(system, rows.t, rows.q, rows.v)
@@ -266,7 +337,7 @@ def _both_energies(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
 
 
 @functools.cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     names = ("mbkit", "numpy", "numba")
     versions = {name: importlib.metadata.version(name) for name in names}
     return {"python": platform.python_version(), **versions}

@@ -8,11 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NotFiniteError, UsageError
+from mbkit.errors import NotFiniteError, UsageError, suggestion
 from mbkit.integrators.integrator import Rows
 from mbkit.systems import System
 
-__all__ = ["check_finite", "empty_rows", "initial_state", "number_of_steps", "saving_interval"]
+__all__ = [
+    "SAVED",
+    "check_finite",
+    "check_kept_whole",
+    "checked_saving",
+    "empty_rows",
+    "initial_state",
+    "number_of_steps",
+    "saving_interval",
+]
+
+#: What a run with a directory may save.
+SAVED = ("q", "v", "energies")
 
 
 def number_of_steps(t_span: tuple[float, float], h: float) -> int:
@@ -71,6 +83,28 @@ def saving_interval(save_every: Any) -> int:
             f"save_every must be a whole number of steps, at least 1; got {save_every!r}."
         )
     return steps
+
+
+def checked_saving(save: Any, dtype: Any) -> tuple[tuple[str, ...], str]:
+    """Return what is saved, and in which type; UsageError if there is no such thing."""
+    names = [save] if isinstance(save, str) else list(save)
+    for name in names:
+        if name not in SAVED:
+            raise UsageError(f"save: nothing is called {name!r}; {suggestion(name, SAVED)}")
+    if not names:
+        raise UsageError(f"save must have at least one of {', '.join(map(repr, SAVED))}.")
+    if dtype not in ("float64", "float32"):
+        raise UsageError(f"dtype must be 'float64' or 'float32', got {dtype!r}.")
+    return tuple(name for name in SAVED if name in names), str(dtype)
+
+
+def check_kept_whole(save: Any, dtype: Any) -> None:
+    """Raise UsageError where a result in memory is asked to leave something out."""
+    if checked_saving(save, dtype) != (SAVED, "float64"):
+        raise UsageError(
+            "save and dtype are for runs that are written to a directory, and this one has none; "
+            "add output='runs/name', or leave them out."
+        )
 
 
 def empty_rows(steps: int, save_every: int, nq: int, nv: int) -> Rows:

@@ -50,6 +50,7 @@ PROMISED = [
     "Topology",
     "load_model",
     "load_result",
+    "resume",
     "save_model",
     "simulate",
     "tableaus",

@@ -1,0 +1,132 @@
+"""Runs in directories on the command line: their options, their end, and how they go on."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mbkit.cli.compiling import compiling_announced
+from mbkit.errors import printable
+
+if TYPE_CHECKING:
+    from mbkit.results import Result
+
+_FOLDER = click.Path(file_okay=False, path_type=pathlib.Path)
+
+_OPTIONS = (
+    click.option(
+        "--directory",
+        type=_FOLDER,
+        help="New directory, to which the run is written while it goes; instead of -o.",
+    ),
+    click.option(
+        "--resume",
+        type=_FOLDER,
+        metavar="DIRECTORY",
+        help="Go on with the run in a directory, bit for bit, without MODEL and other options.",
+    ),
+    click.option(
+        "--other-versions",
+        is_flag=True,
+        help="Resume although versions or the processor differ; the last bits may too.",
+    ),
+    click.option(
+        "--save",
+        default="q,v,energies",
+        show_default=True,
+        help="What is written to a directory, separated by commas.",
+    ),
+    click.option(
+        "--dtype",
+        type=click.Choice(["float64", "float32"]),
+        default="float64",
+        show_default=True,
+        help="Of positions and velocities that are written to a directory.",
+    ),
+)
+
+
+def directory_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of runs in directories."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def checked_places(
+    model: pathlib.Path | None, output: str | None, directory: pathlib.Path | None
+) -> tuple[pathlib.Path, pathlib.Path, bool]:
+    """Return the model, where the result goes, and whether that is a directory.
+
+    Parameters
+    ----------
+    model : path, optional
+        The argument.
+    output : str, optional
+        The option -o: a file, or a directory if it ends in a slash.
+    directory : path, optional
+        The option --directory.
+
+    Returns
+    -------
+    tuple
+        Model, target, and whether the target is a directory.
+    """
+    if model is None:
+        raise click.UsageError("Missing argument 'MODEL'; only --resume goes without.")
+    if (output is None) == (directory is None):
+        raise click.UsageError(
+            "Give one place for the result: a file by -o run.nc, or a directory for a long run by "
+            "-o runs/name/ or --directory runs/name."
+        )
+    if directory is not None:
+        return model, directory, True
+    assert output is not None
+    return model, pathlib.Path(output), output.endswith("/")
+
+
+def refuse_more(
+    model: pathlib.Path | None, output: str | None, directory: pathlib.Path | None
+) -> None:
+    """Raise click's UsageError where --resume is given what the directory has already."""
+    given = {"MODEL": model, "-o": output, "--directory": directory}
+    for name, value in given.items():
+        if value is not None:
+            raise click.UsageError(
+                f"--resume takes model, options and place from its directory; leave out {name}."
+            )
+
+
+def go_on(directory: pathlib.Path, *, other_versions: bool) -> None:
+    """Go on with a run, or say that it was completed."""
+    import mbkit as mb
+    from mbkit.io.run_directory import RunDirectory
+
+    place = RunDirectory(directory)
+    if place.result.is_file() and mb.load_result(directory).completed:
+        click.echo(f"The run in {printable(directory)} was completed already.")
+    with compiling_announced():
+        run = mb.resume(directory, other_versions=other_versions)
+    tell_directory(run, directory)
+
+
+def tell_directory(run: Result, directory: pathlib.Path) -> None:
+    """Say what a run in a directory has become; an error unless it is completed."""
+    tell(run)
+    click.echo(f"Wrote {printable(directory / 'result.nc')}: {run.t.size} instants.")
+    if not run.completed:
+        raise click.ClickException(run.message)
+
+
+def tell(run: Result) -> None:
+    """Say how far a run came, and what became of the energy."""
+    click.echo(f"Simulated from {run.t[0]:g} s to {run.t[-1]:g} s.")
+    peak = float(run.kinetic_energy.max())
+    drift = float(abs(run.energy_drift).max())
+    if peak > 0.0 and math.isfinite(peak) and math.isfinite(drift):
+        share = drift / peak
+        click.echo(f"Energy changed by at most {drift:.3g} J, {share:.1e} of the peak kinetic one.")

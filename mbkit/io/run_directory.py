@@ -1,0 +1,308 @@
+"""Run directories: a simulation on the disk while it goes, whole after any interruption.
+
+==================  ================================================================================
+``model.toml``      the model
+``part-000000.npz`` rows, and the state at their end; more parts follow, each written once
+``manifest.json``   how the run is computed; the first part is there before it
+``result.nc``       the result, once the run has come to its end, was stopped or has failed
+``lock``            held by the process that writes (flock), with its name in it
+``reserve``         room for one more part, given back when the disk is full
+==================  ================================================================================
+
+Files are written under other names, flushed to the disk and renamed: what has its name is whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import pathlib
+import platform
+import re
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.errors import ResultFileError, UsageError
+from mbkit.io.replacement import replacement
+
+__all__ = ["FORMAT_VERSION", "RESULT", "RunDirectory"]
+
+#: The value of the key ``mbkit_run`` in a manifest.
+FORMAT_VERSION = 1
+
+RESULT = "result.nc"
+_MANIFEST = "manifest.json"
+_MODEL = "model.toml"
+_LOCK = "lock"
+_RESERVE = "reserve"
+_PART = re.compile(r"part-(\d{6,})\.npz")
+_UNFINISHED = re.compile(r"\.(part-\d{6,}\.npz|manifest\.json|model\.toml|result\.nc)\..*\.part")
+
+
+@attrs.frozen
+class RunDirectory:
+    """The files of one run.
+
+    Attributes
+    ----------
+    path : path
+        The directory.
+    """
+
+    path: pathlib.Path = attrs.field(converter=pathlib.Path)
+
+    # --------------------------------------------------------------------------- places
+
+    @property
+    def result(self) -> pathlib.Path:
+        """Where the result file is, or is going to be."""
+        return self.path / RESULT
+
+    def part(self, number: int) -> pathlib.Path:
+        """Return the name of a part."""
+        return self.path / f"part-{number:06d}.npz"
+
+    def parts(self) -> list[int]:
+        """Return the numbers of the parts there are; ResultFileError where one is missing."""
+        matches = (_PART.fullmatch(entry.name) for entry in self._entries())
+        numbers = sorted(int(match[1]) for match in matches if match)
+        for expected, number in enumerate(numbers):
+            if number != expected:
+                raise ResultFileError(
+                    f"Run directory '{self.path}' lacks {self.part(expected).name}, and has "
+                    f"{self.part(number).name}; put it back, or delete the parts after it."
+                )
+        return numbers
+
+    def _entries(self) -> list[pathlib.Path]:
+        try:
+            return list(self.path.iterdir())
+        except OSError as error:
+            raise ResultFileError(
+                f"Run directory '{self.path}' cannot be read: {error.strerror}."
+            ) from error
+
+    def has_run(self) -> bool:
+        """Return whether a run was begun here that can be continued."""
+        return (self.path / _MANIFEST).is_file()
+
+    # --------------------------------------------------------------------------- beginning
+
+    def create(self) -> None:
+        """Make the directory, or take an empty one; refuse one that is used.
+
+        Raises
+        ------
+        UsageError
+            If it has a run, or anything else in it.
+        ResultFileError
+            If it cannot be made or written to.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        if self.has_run():
+            raise UsageError(
+                f"'{self.path}' has a run already; continue it by mbkit.resume('{self.path}') or "
+                f"mbkit simulate --resume {self.path}, or choose another directory."
+            )
+        others = sorted(e.name for e in self._entries() if not _is_leftover(e.name))
+        if others:
+            raise UsageError(
+                f"'{self.path}' must be a new or an empty directory, and has '{others[0]}' in it; "
+                "choose another."
+            )
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from writing here; the lock ends with the process, however it ends.
+
+        Raises
+        ------
+        UsageError
+            If another process is writing here, with its name.
+        ResultFileError
+            If nothing can be written here.
+        """
+        import fcntl
+
+        try:
+            handle = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                owner = os.read(handle, 1000).decode(errors="replace")
+                raise UsageError(
+                    f"'{self.path}' is being written by {owner or 'another process'}; wait for "
+                    "it, or stop it."
+                ) from None
+            except OSError as error:
+                raise self._unwritable(error) from error
+            with contextlib.suppress(OSError):  # a full disk: the lock holds without its name
+                now = datetime.now(UTC).isoformat(timespec="seconds")
+                os.ftruncate(handle, 0)
+                os.pwrite(
+                    handle, f"process {os.getpid()} on {platform.node()} since {now}".encode(), 0
+                )
+            yield
+        finally:
+            os.close(handle)
+
+    def clean(self) -> None:
+        """Delete what a process that was killed has left half written."""
+        for entry in self._entries():
+            if _UNFINISHED.fullmatch(entry.name):
+                entry.unlink(missing_ok=True)
+        if not self.has_run():  # a start that has not come to its manifest
+            for number in self.parts():
+                self.part(number).unlink()
+
+    def reserve(self, size: int) -> None:
+        """Take `size` bytes of the disk for later.
+
+        Raises
+        ------
+        ResultFileError
+            If they are not there.
+        """
+        if not hasattr(os, "posix_fallocate"):  # go without
+            return
+        try:
+            handle = os.open(self.path / _RESERVE, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                os.posix_fallocate(handle, 0, size)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            self.release()
+            if error.errno in (errno.EOPNOTSUPP, errno.EINVAL):  # then go without
+                return
+            raise self._unwritable(error) from error
+
+    def release(self) -> None:
+        """Give back what `reserve` took."""
+        with contextlib.suppress(OSError):
+            (self.path / _RESERVE).unlink(missing_ok=True)
+
+    def check_room(self, size: float) -> None:
+        """Raise ResultFileError unless the disk has room for `size` bytes."""
+        try:
+            disk = os.statvfs(self.path)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        free = disk.f_bavail * disk.f_frsize
+        if size > free:
+            raise ResultFileError(
+                f"The run needs about {_amount(size)} in '{self.path}', and {_amount(free)} are "
+                "free; use a larger save_every, dtype='float32', less to save, or another disk."
+            )
+
+    def _unwritable(self, error: OSError) -> ResultFileError:
+        return ResultFileError(
+            f"Run directory '{self.path}' cannot be written: {error.strerror or error}; choose a "
+            "place that can be written to and has room."
+        )
+
+    # --------------------------------------------------------------------------- contents
+
+    def write_model(self, text: str) -> None:
+        """Write the model."""
+        with replacement(self.path / _MODEL) as temporary:
+            temporary.write_bytes(text.encode())
+
+    def read_model(self, manifest: Mapping[str, Any]) -> str:
+        """Return the model; UsageError if it is no longer that of the manifest."""
+        path = self.path / _MODEL
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise ResultFileError(f"'{path}' cannot be read: {error.strerror}.") from error
+        if hashlib.sha256(content).hexdigest() != manifest["model_sha256"]:
+            raise UsageError(
+                f"'{path}' has been changed since the run began; a run goes on with the model it "
+                "began with. Put the file back, or start a new run."
+            )
+        return content.decode()
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Write the manifest."""
+        text = json.dumps({"mbkit_run": FORMAT_VERSION, **manifest}, indent=2, ensure_ascii=False)
+        with replacement(self.path / _MANIFEST) as temporary:
+            temporary.write_bytes(text.encode() + b"\n")
+
+    def read_manifest(self) -> dict[str, Any]:
+        """Return the manifest.
+
+        Raises
+        ------
+        ResultFileError
+            If there is none, or none that this mbkit reads.
+        """
+        path = self.path / _MANIFEST
+        if not path.is_file():
+            raise ResultFileError(
+                f"'{self.path}' has no run: there is no {_MANIFEST} in it. A run that was stopped "
+                "before it had one has confirmed nothing; start it again."
+            )
+        try:
+            manifest = json.loads(path.read_bytes())
+            version = manifest["mbkit_run"]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise ResultFileError(f"'{path}' is not the manifest of a run: {error!r}.") from error
+        if version != FORMAT_VERSION:
+            raise ResultFileError(
+                f"'{path}' has the format {version!r}; this mbkit reads {FORMAT_VERSION}."
+            )
+        checked: dict[str, Any] = manifest
+        return checked
+
+    def write_part(self, number: int, arrays: Mapping[str, Any]) -> None:
+        """Write a part: arrays of numbers by name. An old one of this number is replaced."""
+        with replacement(self.part(number)) as temporary, temporary.open("wb") as file:
+            np.savez(file, **dict(arrays))
+
+    def read_part(self, number: int, names: Collection[str] | None = None) -> dict[str, Any]:
+        """Return the arrays of a part, or those of some names.
+
+        Raises
+        ------
+        ResultFileError
+            If it is damaged, which the check sums of the file tell.
+        """
+        path = self.part(number)
+        try:
+            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+                return {n: file[n] for n in file.files if names is None or n in names}
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise ResultFileError(
+                f"'{path}' is damaged ({error}); delete it and the parts after it to go on from "
+                "the one before."
+            ) from error
+
+    def delete_parts(self) -> None:
+        """Delete all parts, the last first, so that those that are left follow each other."""
+        for number in reversed(self.parts()):
+            self.part(number).unlink()
+
+
+def _is_leftover(name: str) -> bool:
+    """Return whether a start that was killed before its manifest may have left this file."""
+    known = name in (_MODEL, _LOCK, _RESERVE) or _PART.fullmatch(name)
+    return bool(known or _UNFINISHED.fullmatch(name))
+
+
+def _amount(size: float) -> str:
+    unit = 2**20 if size < 2**30 else 2**30
+    return f"{size / unit:.1f} {'MiB' if unit == 2**20 else 'GiB'}"

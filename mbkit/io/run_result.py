@@ -1,0 +1,180 @@
+"""The result of a run directory: parts put together, in a file or in memory."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.errors import ResultFileError
+from mbkit.io.netcdf import open_result, write_dataset
+from mbkit.io.replacement import replacement
+from mbkit.io.run_directory import RunDirectory
+from mbkit.results import Result
+from mbkit.results.labelled import LABELS, VARIABLES
+
+__all__ = ["consolidate", "load_run"]
+
+#: What parts may hold of a result.
+_FIELDS = ("t", *VARIABLES)
+
+
+def consolidate(
+    directory: RunDirectory, manifest: Mapping[str, Any], *, completed: bool, message: str
+) -> Result:
+    """Write ``result.nc`` from the parts, one of which is in memory at a time; return it opened.
+
+    Parameters
+    ----------
+    directory : RunDirectory
+        Where the parts are.
+    manifest : mapping
+        Of the run.
+    completed : bool
+        Whether the run came to its end. The parts are deleted then: the file has everything.
+    message : str
+        Why it ended.
+
+    Returns
+    -------
+    Result
+        Its arrays stay in the file.
+
+    Raises
+    ------
+    ResultFileError
+        If the file cannot be written; the parts are left as they are.
+    """
+    numbers = directory.parts()
+    counts = [directory.read_part(number, "t")["t"].size for number in numbers]
+    last = directory.read_part(numbers[-1], ("step",))
+    header = _header(directory, manifest, last, completed=completed, message=message)
+    dtypes = dict.fromkeys(("q", "v"), manifest["dtype"])
+    try:
+        with replacement(directory.result) as temporary, temporary.open("w+b", 0) as file:
+            target = _Target(file)
+            write_dataset(target, header, sum(counts), _blocks(directory, numbers, target), dtypes)
+            target.check()
+    except OSError as error:
+        raise ResultFileError(
+            f"Result file '{directory.result}' cannot be written: {error.strerror or error}. All "
+            f"{sum(counts)} instants are kept in the parts beside it; make room, then call "
+            f"mbkit.resume('{directory.path}'), which writes the file."
+        ) from error
+    if completed:
+        directory.delete_parts()
+    return open_result(directory.result)
+
+
+def load_run(path: pathlib.Path) -> Result:
+    """Return the result of a run directory.
+
+    Parameters
+    ----------
+    path : path
+        The directory.
+
+    Returns
+    -------
+    Result
+        From its result file; of a run that is going on or was killed, what is confirmed, in memory.
+
+    Raises
+    ------
+    ResultFileError
+        If there is no run in it, or its files are damaged.
+    """
+    directory = RunDirectory(path)
+    if directory.result.is_file():
+        return open_result(directory.result)
+    manifest = directory.read_manifest()
+    parts = [directory.read_part(number) for number in directory.parts()]
+    if not parts:
+        raise ResultFileError(f"'{path}' has a manifest and no parts; its files were deleted.")
+    steps, step = manifest["options"]["steps"], int(parts[-1]["step"])
+    message = f"Not at its end: {step} of {steps} steps are confirmed."
+    header = _header(directory, manifest, parts[-1], completed=False, message=message)
+    names = [name for name in _FIELDS if name in parts[0]]
+    whole: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    whole |= _unsaved(header, whole, len(whole["t"]))
+    return attrs.evolve(header, **whole)
+
+
+def _header(
+    directory: RunDirectory,
+    manifest: Mapping[str, Any],
+    last: Mapping[str, Any],
+    *,
+    completed: bool,
+    message: str,
+) -> Result:
+    """Return a result with the names and options of a run, and one row of no meaning."""
+    labels = {field: tuple(manifest["labels"][field]) for field in LABELS.values()}
+    sizes = {"q": len(labels["position_names"]), "v": len(labels["velocity_names"])}
+    rows = {name: np.zeros((1, sizes[name]) if name in sizes else 1) for name in VARIABLES}
+    return Result(
+        t=np.zeros(1), **rows, **labels, position_units=manifest["labels"]["position_units"],
+        model=directory.read_model(manifest),
+        options={**manifest["options"], "steps_taken": int(last["step"])},
+        versions=manifest["versions"], completed=completed, message=message,
+    )  # fmt: skip
+
+
+def _unsaved(header: Result, saved: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """Return arrays of NaN, which take no memory, for what a run did not save."""
+    return {
+        name: np.broadcast_to(np.nan, (count, *getattr(header, name).shape[1:]))
+        for name in VARIABLES
+        if name not in saved
+    }
+
+
+def _blocks(
+    directory: RunDirectory, numbers: list[int], target: _Target
+) -> Iterator[dict[str, Any]]:
+    for number in numbers:
+        target.check()  # a disk that is full already need not be written to for another hour
+        yield directory.read_part(number, _FIELDS)
+
+
+class _Target:
+    """A file for HDF5, which ends the process where a write fails: it never hears of it.
+
+    What fails is remembered, and raised by `check`.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._error: OSError | None = None
+        self.seek, self.tell = file.seek, file.tell
+        self.read, self.readinto = file.read, file.readinto
+
+    def check(self) -> None:
+        """Raise what has failed until now."""
+        if self._error is not None:
+            raise self._error
+
+    def write(self, data: Any) -> int:
+        """Write bytes, or remember why not."""
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self._error = self._error or error
+        return size
+
+    def truncate(self, size: int | None = None) -> int:
+        """Set the length of the file, or remember why not."""
+        try:
+            return int(self._file.truncate(size))
+        except OSError as error:
+            self._error = self._error or error
+            return size or 0
+
+    def flush(self) -> None:
+        """Nothing waits: the file has no buffer."""

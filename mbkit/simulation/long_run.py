@@ -1,0 +1,183 @@
+"""Runs with a directory: begun by `simulate`, continued by `resume`."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mbkit.errors import ResultFileError
+from mbkit.integrators import RungeKuttaMuntheKaas
+from mbkit.io.run_directory import RunDirectory
+from mbkit.io.run_result import consolidate
+from mbkit.results import Result
+from mbkit.results.labelled import LABELS
+from mbkit.simulation.chunks import INTERRUPTED
+from mbkit.simulation.identity import (
+    environment,
+    fingerprint,
+    fingerprints_of_parts,
+    system_digest,
+)
+from mbkit.simulation.progress import ProgressDisplay
+from mbkit.simulation.recording import Recorder, new_buffer, reserve_size
+from mbkit.simulation.simulate import Prepared, energies, explain, versions
+from mbkit.simulation.start import checked_saving
+
+__all__ = ["begin", "go_on", "identity", "recorder_for"]
+
+
+def begin(
+    run: Prepared,
+    output: str | os.PathLike[str],
+    *,
+    save: Sequence[str],
+    dtype: str,
+    progress: bool,
+) -> Result:
+    """Start a run in a new directory, and take its steps; see `simulate`."""
+    save, dtype = checked_saving(save, dtype)
+    directory = RunDirectory(output)
+    directory.create()
+    with directory.locked():
+        directory.create()  # another process may have been faster
+        directory.clean()
+        manifest = _manifest(run, save, dtype)
+        recorder = recorder_for(run, directory, manifest, run.steps)
+        try:
+            directory.write_model(run.system.model_text)
+            recorder.begin()
+            directory.write_manifest(manifest)
+        except BaseException as error:
+            directory.release()
+            if not isinstance(error, OSError):
+                raise
+            raise ResultFileError(
+                f"Run directory '{directory.path}' cannot be written: {error.strerror or error}; "
+                "nothing was computed."
+            ) from error
+        return go_on(run, recorder, manifest, step=0, part=1, progress=progress)
+
+
+def go_on(
+    run: Prepared,
+    recorder: Recorder,
+    manifest: dict[str, Any],
+    *,
+    step: int,
+    part: int,
+    progress: bool,
+) -> Result:
+    """Take the steps that are left, and put the result together, whatever ends the run."""
+    directory, problem = recorder.directory, run.problem
+    start = problem.t0 + step * problem.h
+    end = problem.t0 + run.steps * problem.h
+    began = time.perf_counter()
+    status = 0
+    if step < run.steps:
+        with ProgressDisplay(start, end, enabled=progress) as display:
+            step, status = recorder.record(step, part, display)
+    error = recorder.error
+    if isinstance(error, OSError):
+        _stopped(directory, problem.t0, problem.h, error)
+    if status == INTERRUPTED:
+        error = KeyboardInterrupt()
+    elif status != 0:
+        error = explain(run.system, status, run.workspace, run.force, problem, step)
+    directory.release()
+    t = problem.t0 + step * problem.h
+    if error is None:
+        message = f"Completed: {step} steps."
+    elif isinstance(error, KeyboardInterrupt):
+        message = (
+            f"Interrupted by the user after t = {t:.9g} s; mbkit.resume('{directory.path}') goes "
+            "on from there."
+        )
+    else:
+        message = f"{type(error).__name__}: {error}"
+    result = consolidate(directory, manifest, completed=error is None, message=message)
+    spent = manifest.get("wall_time", 0.0) + time.perf_counter() - began
+    ended = "completed" if error is None else "stopped"
+    directory.write_manifest({**manifest, "status": ended, "steps_taken": step, "wall_time": spent})
+    if error is None or isinstance(error, KeyboardInterrupt):
+        return result
+    error.result = result  # type: ignore[attr-defined]
+    error.add_note(f"What was computed until then is in '{directory.result}'.")
+    raise error
+
+
+def _stopped(directory: RunDirectory, t0: float, h: float, error: OSError) -> NoReturn:
+    """Raise the message on a disk that takes no more."""
+    numbers = directory.parts()
+    step = int(directory.read_part(numbers[-1])["step"]) if numbers else 0
+    raise ResultFileError(
+        f"Run directory '{directory.path}' cannot be written any more: "
+        f"{error.strerror or error}. All that was saved until t = {t0 + step * h:.9g} s, step "
+        f"{step}, is kept in it; once there is room, mbkit.resume('{directory.path}') goes on."
+    ) from error
+
+
+def recorder_for(
+    run: Prepared, directory: RunDirectory, manifest: Mapping[str, Any], steps_left: int
+) -> Recorder:
+    """Return the recorder of a run, after a look at the room on the disk."""
+    problem, save = run.problem, tuple(manifest["save"])
+    buffer = new_buffer(2 + steps_left // problem.save_every, problem.nq, problem.nv)
+    number = np.dtype(manifest["dtype"]).itemsize
+    sizes = {"q": problem.nq * number, "v": problem.nv * number, "energies": 32}
+    rows = 8 + sum(sizes[name] for name in save)
+    # parts and result are there at the same time in the end
+    directory.check_room(2.0 * rows * (2 + steps_left // problem.save_every))
+    directory.reserve(reserve_size(buffer))
+    return Recorder(
+        directory, problem, run.advance, run.steps, save, manifest["dtype"],
+        functools.partial(energies, run.system), buffer,
+    )  # fmt: skip
+
+
+def identity(run: Prepared) -> dict[str, Any]:
+    """Return what must be the same for a run to go on, as a manifest has it."""
+    callables = dict(fingerprints_of_parts(run.system))
+    if callable(run.tau):
+        callables["tau"] = fingerprint(run.tau)
+    if type(run.integrator) is not RungeKuttaMuntheKaas:
+        callables["integrator"] = fingerprint(run.integrator)
+    constant = run.tau is not None and not callable(run.tau)
+    return {
+        "model_sha256": hashlib.sha256(run.system.model_text.encode()).hexdigest(),
+        "system": system_digest(run.system),
+        "integrator": _integrator(run.integrator),
+        "tau": run.workspace.tau.tolist() if constant else None,
+        "callables": callables,
+        "environment": environment(versions()),
+    }
+
+
+def _integrator(integrator: Any) -> dict[str, Any]:
+    if type(integrator) is not RungeKuttaMuntheKaas:
+        return {"class": type(integrator).__qualname__}
+    tableau = integrator.tableau
+    return {
+        "class": type(integrator).__qualname__, "tableau": tableau.name, "order": tableau.order,
+        "A": tableau.A.tolist(), "b": tableau.b.tolist(),
+    }  # fmt: skip
+
+
+def _manifest(run: Prepared, save: tuple[str, ...], dtype: str) -> dict[str, Any]:
+    fields = (*LABELS.values(), "position_units")
+    return {
+        "status": "running",
+        "began": datetime.now(UTC).isoformat(timespec="seconds"),
+        "options": run.options,
+        "save": list(save),
+        "dtype": dtype,
+        "labels": {field: list(getattr(run.system, field)) for field in fields},
+        "versions": versions(),
+        **identity(run),
+    }

@@ -1,0 +1,202 @@
+"""The loop of a run that is written to its directory while it goes, part by part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import attrs
+import numpy as np
+
+from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.io.run_directory import RunDirectory
+from mbkit.simulation.chunks import CHUNK, INTERRUPTED, Interrupts
+from mbkit.simulation.progress import ProgressDisplay
+
+__all__ = ["Recorder", "new_buffer", "reserve_size"]
+
+#: Bytes of rows in memory; a part is written when there are more.
+PART_SIZE = 4 * 2**20
+
+#: Seconds between parts, and what share of the time that a run has taken it becomes: what a kill
+#: costs is the larger of both, and a run of a week has thousands of parts, not 100 000.
+SHORTEST = 2.0
+LONGEST = 60.0
+SHARE = 0.005
+
+#: Energies of rows: kinetic, potential, and what went wrong.
+Energies = Callable[[Rows], tuple[Any, Any, BaseException | None]]
+
+
+class _Reached(NamedTuple):
+    """Replaced as a whole: Ctrl-C finds what belongs together."""
+
+    step: int
+    rows: int  # in the buffer
+    part: int  # number of the next one
+    began: int  # step at which it begins
+    state: dict[str, Any]
+    second: dict[str, Any] | None  # state one step after `began`
+
+
+def new_buffer(rows: int, nq: int, nv: int) -> Rows:
+    """Return memory for the rows of one part: all of them, or PART_SIZE bytes, but 16 at least."""
+    count = max(16, min(rows, PART_SIZE // (8 * (3 + nq + nv)))) + 1  # one for the last state
+    return Rows(*(np.empty((count, *size)) for size in ((), (nq,), (nv,), (2,))))
+
+
+def reserve_size(buffer: Rows) -> int:
+    """Return how many bytes a full part and a manifest may have."""
+    energies: int = 2 * buffer.t.nbytes
+    rows: int = sum(each.nbytes for each in buffer)
+    return rows + energies + 4 * 65536
+
+
+@attrs.define(eq=False)
+class Recorder:
+    """Takes the steps of a problem, and writes parts.
+
+    Attributes
+    ----------
+    directory : RunDirectory
+        Where to; locked.
+    problem, advance
+        What is integrated, and the function that takes its steps.
+    steps : int
+        How many there are in all.
+    save : tuple of str
+        Which of "q", "v" and "energies" are written.
+    dtype : str
+        Of the rows of q and v.
+    energies : callable
+        Returns the energies of rows, and what went wrong.
+    buffer : Rows
+        Where rows wait for their part.
+    error : BaseException or None
+        Why the run ended, where it was no status of a kernel.
+    """
+
+    directory: RunDirectory
+    problem: Problem
+    advance: Advance
+    steps: int
+    save: tuple[str, ...]
+    dtype: str
+    energies: Energies
+    buffer: Rows
+    error: BaseException | None = None
+
+    def begin(self) -> None:
+        """Write part 0: the initial state, and the row of it."""
+        state = self._state()
+        self._put(0, 0, state)
+        self._write(_Reached(0, 1, 0, 0, state, None))
+        if self.error is not None:  # of the energies
+            raise self.error
+
+    def record(self, step: int, part: int, display: ProgressDisplay) -> tuple[int, int]:
+        """Take the steps from `step` on; the next part gets the number `part`.
+
+        Returns
+        -------
+        tuple of two ints
+            The step that was reached and is confirmed but for an `OSError` in `error`, and the
+            status: 0, that of a kernel, or INTERRUPTED.
+        """
+        reached = _Reached(step, 0, part, step, self._state(), None)
+        began = written = time.monotonic()
+        chunk, status = 1, 0
+        try:
+            with Interrupts() as interrupts:
+                while reached.step < self.steps and status == 0 and self.error is None:
+                    reached, status, chunk = self._step(reached, chunk)
+                    status = status or (INTERRUPTED if interrupts.noted else 0)
+                    now = time.monotonic()
+                    pause = min(max(SHORTEST, SHARE * (now - began)), LONGEST)
+                    full = reached.rows == len(self.buffer.t) - 1
+                    if (full or now - written > pause) and reached.step < self.steps:
+                        reached = self._flush(reached)
+                        written = time.monotonic()
+                    display.update(self.problem.t0 + reached.step * self.problem.h)
+                reached = self._finish(reached)
+        except KeyboardInterrupt:
+            status = INTERRUPTED
+            for name, value in reached.state.items():
+                self.problem.state[name][:] = value
+            reached = self._finish(reached)
+        return reached.step, status
+
+    def _step(self, reached: _Reached, chunk: int) -> tuple[_Reached, int, int]:
+        """Take one chunk of steps, as many as the buffer has room for."""
+        free = len(self.buffer.t) - 1 - reached.rows
+        first = reached.step == reached.began
+        size = 1 if first else chunk
+        size = min(size, self.steps - reached.step, free * self.problem.save_every)
+        rows = Rows(*(field[reached.rows :] for field in self.buffer))
+        began = time.perf_counter()
+        status, done, saved = self.advance(reached.step, size, rows)
+        state = self._state()
+        second = state if first and done == 1 else reached.second
+        step, count = reached.step + done, reached.rows + saved
+        spent = time.perf_counter() - began
+        following = max(1, min(4 * size, int(size * CHUNK / max(spent, 1e-9))))
+        return (
+            _Reached(step, count, reached.part, reached.began, state, second),
+            status,
+            max(chunk, following) if first else following,
+        )
+
+    def _finish(self, reached: _Reached) -> _Reached:
+        """Confirm what is left.
+
+        The last state is a row, also off the multiples of `save_every`, and in the part that says
+        that all steps are taken.
+        """
+        if reached.step == self.steps and self.steps % self.problem.save_every != 0:
+            self._put(reached.rows, reached.step, reached.state)
+            reached = reached._replace(rows=reached.rows + 1)
+        return self._flush(reached) if reached.step > reached.began else reached
+
+    def _flush(self, reached: _Reached) -> _Reached:
+        """Write a part, if need be into the room that was kept for it.
+
+        Ctrl-C may come before its end: the same rows are then written again under the same number.
+        """
+        if isinstance(self.error, OSError):
+            return reached
+        try:
+            self._write(reached)
+        except OSError as error:
+            self.error = error
+            self.directory.release()
+            try:
+                self._write(reached)
+            except OSError:
+                return reached
+        return _Reached(reached.step, 0, reached.part + 1, reached.step, reached.state, None)
+
+    def _write(self, reached: _Reached) -> None:
+        rows = Rows(*(field[: reached.rows] for field in self.buffer))
+        arrays: dict[str, Any] = {"t": rows.t}
+        for name in ("q", "v"):
+            if name in self.save:
+                arrays[name] = getattr(rows, name).astype(self.dtype, copy=False)
+        if "energies" in self.save:
+            kinetic, potential, error = self.energies(rows)
+            arrays |= {"kinetic_energy": kinetic, "potential_energy": potential}
+            arrays |= {"dissipated_energy": rows.work[:, 0], "supplied_energy": rows.work[:, 1]}
+            self.error = self.error or error
+        arrays |= {"step": np.int64(reached.step), "began": np.int64(reached.began)}
+        arrays |= {f"state_{name}": value for name, value in reached.state.items()}
+        if reached.second is not None:
+            arrays |= {f"second_{name}": value for name, value in reached.second.items()}
+        self.directory.write_part(reached.part, arrays)
+
+    def _put(self, row: int, step: int, state: dict[str, Any]) -> None:
+        self.buffer.t[row] = self.problem.t0 + step * self.problem.h
+        for name in ("q", "v", "work"):
+            getattr(self.buffer, name)[row] = state[name]
+
+    def _state(self) -> dict[str, Any]:
+        return {name: value.copy() for name, value in self.problem.state.items()}

@@ -1,0 +1,288 @@
+"""The function that continues a run from its directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import ModelFileError, ResultFileError, UsageError
+
+if TYPE_CHECKING:
+    from mbkit.forces import Force
+    from mbkit.integrators import Integrator
+    from mbkit.io.run_directory import RunDirectory
+    from mbkit.results import Result
+    from mbkit.simulation.simulate import Prepared
+    from mbkit.systems import System
+
+__all__ = ["resume"]
+
+
+def resume(
+    path: str | os.PathLike[str],
+    *,
+    system: System | None = None,
+    tau: ArrayLike | Callable[[float, Any, Any], ArrayLike] | None = None,
+    forces: Iterable[Force] = (),
+    integrator: Integrator | None = None,
+    other_versions: bool = False,
+    progress: bool = True,
+) -> Result:
+    """Continue a run that was interrupted; the result is that of an uninterrupted one, bit for bit.
+
+    Parameters
+    ----------
+    path : str or path
+        The directory that was given to `simulate` as `output`.
+    system : System, optional
+        Needed where the model file cannot say everything, as with joints in Python; assembled from
+        ``model.toml`` if left out.
+    tau : array_like or callable, optional
+        The forces again, where they are a function; those of the run if left out.
+    forces : iterable of Force, optional
+        The further forces again, where `simulate` was given some.
+    integrator : Integrator, optional
+        Needed where it is none of mbkit's.
+    other_versions : bool
+        Go on although versions or the processor differ. The result says so in its options, and is
+        not that of an uninterrupted run to the last bit.
+    progress : bool
+        As for `simulate`.
+
+    Returns
+    -------
+    Result
+        As of `simulate`. If the run was completed already, its result, and nothing is computed.
+
+    Raises
+    ------
+    UsageError
+        If model, options, functions of the user, versions or processor are not those of the run,
+        each by its name; or if another process is writing the run.
+    ResultFileError
+        If there is no run in the directory, its files are damaged, or it cannot be written to.
+
+    Examples
+    --------
+    ``mb.simulate(system, (0.0, 1e4), 1e-3, output="runs/arm")`` is killed; later, in another
+    process, ``run = mb.resume("runs/arm")`` takes the steps that are left.
+    """
+    from mbkit.io.netcdf import open_result
+    from mbkit.io.run_directory import RunDirectory
+    from mbkit.simulation.long_run import go_on, recorder_for
+
+    directory = RunDirectory(path)
+    directory.read_manifest()  # or it is no place for a lock
+    with directory.locked():
+        manifest = directory.read_manifest()
+        directory.clean()
+        if directory.result.is_file():
+            result = open_result(directory.result)
+            if result.completed:  # killed, perhaps, before everything was tidied up
+                directory.delete_parts()
+                directory.release()
+                directory.write_manifest({**manifest, "status": "completed"})
+                return result
+            directory.result.unlink()
+        run = _prepared(directory, manifest, system, tau, tuple(forces), integrator)
+        differences = _differences(run, manifest, other_versions=other_versions)
+        if differences:
+            raise UsageError(
+                f"The run in '{directory.path}' cannot be continued bit for bit:"
+                + "".join(f"\n  {each}" for each in differences)
+                + "\nGo on with what it began with, or start a new run."
+            )
+        number, last = _load_state(run, directory, check=not other_versions)
+        if other_versions:
+            manifest = _noted(manifest)
+        step = int(last["step"])
+        recorder = recorder_for(run, directory, manifest, run.steps - step)
+        return go_on(run, recorder, manifest, step=step, part=number + 1, progress=progress)
+
+
+def _prepared(
+    directory: RunDirectory,
+    manifest: Mapping[str, Any],
+    system: System | None,
+    tau: Any,
+    forces: tuple[Force, ...],
+    integrator: Integrator | None,
+) -> Prepared:
+    from mbkit.simulation.simulate import prepare
+
+    text = directory.read_model(manifest)
+    options = manifest["options"]
+    if options["forces"] and not forces:
+        raise UsageError(
+            f"The run in '{directory.path}' was given the forces {', '.join(options['forces'])}; "
+            "give them again: mbkit.resume(..., forces=forces)."
+        )
+    if system is None:
+        system = _assembled(directory, manifest, text, forces)
+    if tau is None:
+        tau = manifest["tau"]
+        if options["tau"] == "callable":
+            raise UsageError(
+                f"The run in '{directory.path}' has forces tau from the function "
+                f"'{manifest['callables']['tau']['name']}', which no file can hold; give it again: "
+                "mbkit.resume(..., tau=function)."
+            )
+    if integrator is None:
+        integrator = _integrator(directory, manifest["integrator"])
+    span = tuple(options["t_span"])
+    return prepare(
+        system, integrator, span, options["h"], q=None, v=None, tau=tau, forces=forces,
+        save_every=options["save_every"],
+    )  # fmt: skip
+
+
+def _assembled(
+    directory: RunDirectory, manifest: Mapping[str, Any], text: str, forces: tuple[Force, ...]
+) -> System:
+    """Return the system of the model file, with the frames inside that the run had."""
+    from mbkit.coordinates import RelativeCoordinates
+    from mbkit.coordinates.body_frames import BODY_FRAMES
+    from mbkit.io.model_file import parse_model
+    from mbkit.representations import REPRESENTATIONS
+    from mbkit.simulation.identity import system_digest
+
+    ask = "assemble the system as before and give it: mbkit.resume(..., system=system)."
+    try:
+        mechanism = parse_model(text, source=str(directory.path / "model.toml"))
+    except ModelFileError as error:
+        raise UsageError(
+            f"The run in '{directory.path}' has a model that its file alone does not give ("
+            f"{error}); {ask}"
+        ) from error
+    representation = REPRESENTATIONS[manifest["options"]["representation"]]
+    for body_frames in ("joint", *BODY_FRAMES):
+        system = mechanism.assemble(RelativeCoordinates(representation, body_frames))
+        if system_digest(system.with_forces(forces)) == manifest["system"]:
+            return system
+    raise UsageError(
+        f"The run in '{directory.path}' has a system with other numbers than its model file "
+        f"gives; {ask}"
+    )
+
+
+def _integrator(directory: RunDirectory, about: Mapping[str, Any]) -> Integrator:
+    from mbkit.integrators import RungeKuttaMuntheKaas, Tableau
+
+    if "tableau" not in about:
+        raise UsageError(
+            f"The run in '{directory.path}' has the integrator '{about['class']}', which no file "
+            "can hold; give it again: mbkit.resume(..., integrator=integrator)."
+        )
+    tableau = Tableau(about["tableau"], order=about["order"], A=about["A"], b=about["b"])
+    return RungeKuttaMuntheKaas(tableau)
+
+
+def _differences(run: Prepared, manifest: Mapping[str, Any], *, other_versions: bool) -> list[str]:
+    """Return what is not as it was, in a sentence each."""
+    from mbkit.simulation.long_run import identity
+
+    now = identity(run)
+    found = []
+    if now["model_sha256"] != manifest["model_sha256"]:
+        found.append("the system has another model than model.toml.")
+    elif now["system"] != manifest["system"]:
+        found.append(
+            "the system has the same model but other numbers: another representation, other frames "
+            "of bodies, or parameters that were changed."
+        )
+    for name, value in run.options.items():
+        if value != manifest["options"][name]:
+            found.append(f"{name} was {manifest['options'][name]!r}, is {value!r}.")
+    if now["integrator"] != manifest["integrator"]:
+        found.append("the integrator has other coefficients.")
+    if now["tau"] != manifest["tau"]:
+        found.append(f"the constant forces tau were {manifest['tau']}, are {now['tau']}.")
+    before = manifest["callables"]
+    for name in sorted(before.keys() | now["callables"].keys()):
+        found += _changed(name, before.get(name), now["callables"].get(name))
+    if not other_versions:
+        found += _other_environment(manifest, now)
+    return found
+
+
+def _changed(
+    what: str, before: Mapping[str, Any] | None, now: Mapping[str, Any] | None
+) -> list[str]:
+    """Return how a function or an object of the user differs."""
+    if before is None or now is None:
+        return [] if before is now else [f"{what} is there now, or was then, and not both times."]
+    if before == now:
+        return []
+    name = before["name"].rpartition(".")[2]
+    if before["code"] != now["code"] or name != now["name"].rpartition(".")[2]:
+        return [f"{what} is not the same code: it was '{before['name']}', is '{now['name']}'."]
+    old, new = before["values"], now["values"]
+    changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+    return [f"{what}: '{each}', which '{now['name']}' uses, is not the same." for each in changed]
+
+
+def _other_environment(manifest: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    before, after = manifest["environment"], now["environment"]
+    return [
+        f"{name} was {before[name]}, is {after[name]} (other_versions=True goes on all the same, "
+        "with other last bits)."
+        for name in before
+        if before[name] != after.get(name) and (name != "python" or manifest["callables"])
+    ]
+
+
+def _load_state(
+    run: Prepared, directory: RunDirectory, *, check: bool
+) -> tuple[int, dict[str, Any]]:
+    """Put the state of the last part into the problem; return its number and its arrays.
+
+    With `check`, the first step of that part is taken again, and must come out as it did.
+    """
+    from mbkit.simulation.recording import new_buffer
+    from mbkit.simulation.simulate import explain
+
+    numbers = directory.parts()
+    if not numbers:
+        raise ResultFileError(f"'{directory.path}' has no parts; they were deleted.")
+    last = directory.read_part(numbers[-1])
+    problem = run.problem
+    if check and "second_q" in last:
+        before = directory.read_part(numbers[-2])
+        _set_state(run, before, "state")
+        step = int(before["step"])
+        rows = new_buffer(1, problem.nq, problem.nv)
+        status, *_ = run.advance(step, 1, rows)
+        if status != 0:
+            raise explain(run.system, status, run.workspace, run.force, problem, step)
+        for name, value in problem.state.items():
+            if not np.array_equal(value, last[f"second_{name}"]):
+                raise UsageError(
+                    f"The run in '{directory.path}' cannot be continued bit for bit: the step from "
+                    f"t = {problem.t0 + step * problem.h:.9g} s, taken again, gives another "
+                    f"'{name}' than before. Forces or joints in Python must give the same for the "
+                    "same arguments, and the machine must be alike."
+                )
+    _set_state(run, last, "state")
+    return numbers[-1], last
+
+
+def _set_state(run: Prepared, part: Mapping[str, Any], prefix: str) -> None:
+    for name, value in run.problem.state.items():
+        value[:] = part[f"{prefix}_{name}"]
+
+
+def _noted(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return the manifest of a run that goes on with other versions, as they are now."""
+    from mbkit.simulation.identity import environment
+    from mbkit.simulation.simulate import versions
+
+    now = environment(versions())
+    if now == manifest["environment"]:
+        return manifest
+    before = [*manifest["options"].get("began_with", ()), manifest["environment"]]
+    options = {**manifest["options"], "began_with": before}
+    return {**manifest, "options": options, "versions": versions(), "environment": now}
