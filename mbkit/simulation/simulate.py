@@ -87,8 +87,8 @@ def simulate(
         whatever happens; see docs/long-runs.md. Memory then stays flat: the arrays of the result
         stay in the file ``result.nc`` of the directory, and are read where they are looked at.
     save : sequence of str
-        What is written to `output`: any of "q", "v" and "energies". What is not is not a number in
-        the result.
+        What is written to `output`: any of "q", "v" and "energies" (all of them). What is not is
+        not a number in the result.
     dtype : {"float64", "float32"}
         Of positions and velocities written to `output`; it is computed in float64 all the same.
     progress : bool
