@@ -143,29 +143,54 @@ def _blocks(
 class _Target:
     """A file for HDF5, which ends the process where a write fails: it never hears of it.
 
-    What fails is remembered, and raised by `check`.
+    What fails is remembered, and raised by `check`. What could not be written is kept until then,
+    because HDF5 may read it again, and does not survive finding something else: no more than a
+    block and the tables of the file, since nobody goes on for long after that.
     """
 
     def __init__(self, file: Any) -> None:
         self._file = file
         self._error: OSError | None = None
+        self._lost: list[tuple[int, bytes]] = []
         self.seek, self.tell = file.seek, file.tell
-        self.read, self.readinto = file.read, file.readinto
 
     def check(self) -> None:
         """Raise what has failed until now."""
         if self._error is not None:
             raise self._error
 
+    def readinto(self, buffer: Any) -> int:
+        """Read bytes, those that could not be written included; zeros beyond the end."""
+        whole = memoryview(buffer).cast("B")
+        start = self.tell()
+        count = self._file.readinto(whole) or 0
+        if self._error is not None:
+            whole[count:] = bytes(len(whole) - count)
+            for first, data in self._lost:
+                begin, end = max(first, start), min(first + len(data), start + len(whole))
+                if begin < end:
+                    whole[begin - start : end - start] = data[begin - first : end - first]
+            count = len(whole)
+            self.seek(start + count)
+        return count
+
+    def read(self, size: int) -> bytes:
+        """Read as many bytes, or as many as there are."""
+        buffer = bytearray(size)
+        return bytes(buffer[: self.readinto(buffer)])
+
     def write(self, data: Any) -> int:
         """Write bytes, or remember why not."""
         rest = memoryview(data).cast("B")
         size = len(rest)
+        start = self.tell()
         try:
             while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
             self._error = self._error or error
+            self._lost.append((start + size - len(rest), bytes(rest)))
+            self.seek(start + size)
         return size
 
     def truncate(self, size: int | None = None) -> int:

@@ -204,6 +204,35 @@ def test_a_disk_that_is_full_at_the_end_keeps_all_rows(system, tmp_path, monkeyp
     assert_same(mb.resume(tmp_path / "run"), simulate(system))
 
 
+@pytest.mark.parametrize("room", [0, 100, 2000, 30_000])
+def test_hdf5_reads_back_what_could_not_be_written(tmp_path, room):
+    """A file on a disk that is full after so many bytes is the same to HDF5 as any other."""
+    netcdf = importlib.import_module("mbkit.io.run_result")
+    h5py = importlib.import_module("h5py")
+    rows = np.random.default_rng(1).normal(size=(500, 7))
+    with (tmp_path / "file").open("w+b", 0) as file:
+
+        def write(data):
+            if file.tell() + len(data) > room:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return file.write(data)
+
+        target = netcdf._Target(types.SimpleNamespace(
+            write=write, truncate=file.truncate, seek=file.seek, tell=file.tell,
+            readinto=file.readinto,
+        ))  # fmt: skip
+        with h5py.File(target, "w") as written:
+            for number in range(5):
+                written.create_dataset(f"rows {number}", data=rows, chunks=(50, 7))
+                written.attrs[f"note {number}"] = "x" * 5000
+        target.seek(0)
+        with h5py.File(target, "r") as found:
+            np.testing.assert_array_equal(found["rows 3"][:], rows)
+            assert found.attrs["note 4"] == "x" * 5000
+        with pytest.raises(OSError, match="No space left"):
+            target.check()
+
+
 FILL = """
 import sys
 import mbkit as mb
