@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike, NDArray
 
 from mbkit.representations import Representation
@@ -227,7 +228,8 @@ class Evaluator:
         kernel, function = _entry("dynamics"), self.function(what)
 
         def call(q: Any, v: Any, x: Any, result: Any, out: Any, on_error: str) -> Any:
-            if on_error != "raise" or _several(q):
+            # as `_several` asks, without a call
+            if on_error != "raise" or (q.__class__ is ndarray and q.ndim > 1):
                 return self.compute(what, q, v, x, out=out, on_error=on_error)
             try:
                 workspace = pop()
@@ -253,7 +255,8 @@ class Evaluator:
         kernel, function = _entry("square"), self.function(MASS_MATRIX)
 
         def call(q: Any, result: Any, out: Any, on_error: str) -> Any:
-            if on_error != "raise" or _several(q):
+            # as `_several` asks, without a call
+            if on_error != "raise" or (q.__class__ is ndarray and q.ndim > 1):
                 return self.compute(MASS_MATRIX, q, out=out, on_error=on_error)
             try:
                 workspace = pop()
