@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import ndarray
+from numpy import empty
 from numpy.typing import ArrayLike, NDArray
 
 from mbkit.representations import Representation
@@ -223,14 +223,17 @@ class Evaluator:
     # which saves 0.2 us, a fifth of the inverse dynamics of seven bodies.
 
     def bind_dynamics(self, what: Evaluation) -> Callable[..., Floats]:
-        """Return ``call(q, v, x, result, out, on_error)``, which returns the result."""
+        """Return ``call(q, v, x, out, on_error)``, which returns the result."""
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
         kernel, function = _entry("dynamics"), self.function(what)
 
-        def call(q: Any, v: Any, x: Any, result: Any, out: Any, on_error: str) -> Any:
-            # as `_several` asks, without a call
-            if on_error != "raise" or (q.__class__ is ndarray and q.ndim > 1):
+        shape = self.arguments.shape(what.result)
+
+        def call(q: Any, v: Any, x: Any, out: Any, on_error: str) -> Any:
+            # a look at the axes of q would cost every call more than it saves a batch
+            if on_error != "raise":
                 return self.compute(what, q, v, x, out=out, on_error=on_error)
+            result = empty(shape) if out is None else out
             try:
                 workspace = pop()
             except IndexError:
@@ -250,14 +253,17 @@ class Evaluator:
         return call
 
     def bind_mass_matrix(self) -> Callable[..., Floats]:
-        """Return ``call(q, result, out, on_error)``, which returns the result."""
+        """Return ``call(q, out, on_error)``, which returns the result."""
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
         kernel, function = _entry("square"), self.function(MASS_MATRIX)
 
-        def call(q: Any, result: Any, out: Any, on_error: str) -> Any:
-            # as `_several` asks, without a call
-            if on_error != "raise" or (q.__class__ is ndarray and q.ndim > 1):
+        shape = self.arguments.shape(MASS_MATRIX.result)
+
+        def call(q: Any, out: Any, on_error: str) -> Any:
+            # a look at the axes of q would cost every call more than it saves a batch
+            if on_error != "raise":
                 return self.compute(MASS_MATRIX, q, out=out, on_error=on_error)
+            result = empty(shape) if out is None else out
             try:
                 workspace = pop()
             except IndexError:

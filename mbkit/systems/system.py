@@ -8,7 +8,6 @@ from typing import final
 
 import attrs
 import numpy as np
-from numpy import empty
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError
@@ -127,8 +126,7 @@ class System(Loads):
                 out=out,
                 on_error=on_error,
             )
-        tau = empty(self.nv) if out is None else out
-        return self._inverse_dynamics(q, v, vdot, tau, out, on_error)
+        return self._inverse_dynamics(q, v, vdot, out, on_error)
 
     def forward_dynamics(
         self,
@@ -178,8 +176,7 @@ class System(Loads):
                 out=out,
                 on_error=on_error,
             )
-        vdot = empty(self.nv) if out is None else out
-        return self._forward_dynamics(q, v, tau, vdot, out, on_error)
+        return self._forward_dynamics(q, v, tau, out, on_error)
 
     def hybrid_dynamics(
         self,
@@ -308,8 +305,7 @@ class System(Loads):
         ndarray, shape (..., nv, nv)
             Symmetric; both halves are written. Cost: O(nv depth).
         """
-        M = empty((self.nv, self.nv)) if out is None else out
-        return self._mass_matrix(q, M, out, on_error)
+        return self._mass_matrix(q, out, on_error)
 
     def mass_factor(self, q: ArrayLike) -> MassFactor:
         """Return the mass matrix as ``L^T D L`` with the sparsity of the tree.
