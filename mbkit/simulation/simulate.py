@@ -338,6 +338,7 @@ def _both_energies(system: System, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
 
 @functools.cache
 def versions() -> dict[str, str]:
+    """Return the versions on which the bits of a result depend."""
     names = ("mbkit", "numpy", "numba")
     versions = {name: importlib.metadata.version(name) for name in names}
     return {"python": platform.python_version(), **versions}

@@ -254,6 +254,7 @@ os.register_at_fork(after_in_child=_forget_executor)
 
 
 def cores() -> int:
+    """Return how many processor cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

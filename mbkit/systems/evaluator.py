@@ -88,8 +88,10 @@ class Evaluator:
     def chunks(self, count: int) -> int:
         """Return into how many parts a batch of `count` samples is cut."""
         work = count * len(self.arrays.bodies)
-        chunks = min(batches.CHUNKS_BY_CORE * batches.cores(), work // batches.SMALLEST_CHUNK)
-        return 1 if batches.cores() == 1 else max(1, min(chunks, count))
+        cores = batches.cores()
+        if cores == 1:
+            return 1
+        return max(1, min(batches.CHUNKS_BY_CORE * cores, work // batches.SMALLEST_CHUNK, count))
 
     def function(self, what: Evaluation, representation: Representation | None = None) -> int:
         """Return the address of a compiled function.
