@@ -176,7 +176,8 @@ class Retargeting:
             return functools.partial(self.convert(value.func), *converted, **value.keywords)
         if isinstance(value, type):
             return self._type(value)
-        if isinstance(value, np.ufunc | types.BuiltinFunctionType):
+        kinds = np.ufunc | types.BuiltinFunctionType | type(np.sum)  # a function, or its dispatcher
+        if isinstance(value, kinds):
             return self._builtin(value)
         if isinstance(getattr(value, "py_func", None), types.FunctionType):  # of numba
             return self._function(value.py_func)
@@ -195,8 +196,9 @@ class Retargeting:
         if id(function) in _MATH_FUNCTIONS:
             return getattr(MATH, _MATH_FUNCTIONS[id(function)])
         name = getattr(function, "__name__", "")
-        if getattr(np, name, None) is function:
-            return getattr(NUMPY, name)
+        for module, namespace in ((np, NUMPY), (np.linalg, NUMPY.linalg)):
+            if getattr(module, name, None) is function:
+                return getattr(namespace, name)
         return function
 
     def _function(self, function: types.FunctionType, cell: Any = None) -> Any:
@@ -296,4 +298,3 @@ class Retargeting:
 def _is_of_python(kind: type) -> bool:
     """Whether a class was made by a class statement."""
     return bool(kind.__flags__ & (1 << 9)) and kind.__module__ not in ("abc", "builtins", "typing")
-

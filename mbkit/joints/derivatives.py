@@ -73,8 +73,7 @@ class PoseDerivatives:
         T = np.asarray(joint.pose(q))
         if T.shape != (4, 4):
             raise JointError(
-                f"Joint '{joint.name}': pose must return an array of shape (4, 4), got "
-                f"{T.shape}."
+                f"Joint '{joint.name}': pose must return an array of shape (4, 4), got {T.shape}."
             )
         nv = joint.num_velocities
         size = 6 * (nv + 1)

@@ -65,9 +65,13 @@ def _extrapolated(table: list[Any]) -> tuple[Any, float]:
     last = table
     for order in range(1, len(table)):
         factor = 4.0**order
-        last, table = table, [
-            (factor * fine - coarse) / (factor - 1.0) for coarse, fine in itertools.pairwise(table)
-        ]
+        last, table = (
+            table,
+            [
+                (factor * fine - coarse) / (factor - 1.0)
+                for coarse, fine in itertools.pairwise(table)
+            ],
+        )
     return table[0], float(np.abs(table[0] - last[-1]).max(initial=0.0))
 
 

@@ -101,6 +101,9 @@ FRAME = np.dtype([("row", _i8), ("R", _f8, (3, 3)), ("p", _f8, (3,))], align=Tru
 #: How far a quaternion's squared length may be from one; within it Q / |Q| is meant.
 QUATERNION_TOLERANCE = 2e-6
 
+#: What |R R^T - I| and |det R - 1| of a Python joint's pose may be, by their largest entry.
+ROTATION_TOLERANCE = 1e-5
+
 #: Numbers a column: a wrench and one more.
 COLUMN_SIZE = 7
 

@@ -9,11 +9,13 @@ import attrs
 import numpy as np
 
 from mbkit.joints import Joint
+from mbkit.joints.derivatives import defines
 from mbkit.systems.forces import ForceArrays
 from mbkit.systems.python_joint import python_parameters
 
 __all__ = ["SystemArrays", "fill_table"]
 
+_GROUP_OPERATIONS = ("retract", "difference", "dexp_inv")
 _OPERATIONS = ("motion", "retract", "difference", "dexp_inv", "constraint_wrenches")
 
 
@@ -75,10 +77,12 @@ def fill_table(row: Any, joint: Joint) -> list[Any]:
         parameters = python_parameters(joint.num_positions, joint.num_velocities)
     else:
         parameters = np.array(joint.parameters(), dtype=np.float64)
+    # a Python joint without a group adds coordinates: that needs no call
+    adds = joint.kernels() is None and not defines(joint, "retract")
     owners: list[Any] = [parameters]
     for operation in _OPERATIONS:
         function = getattr(kernels, operation, None)
-        if function is not None:
+        if function is not None and not (adds and operation in _GROUP_OPERATIONS):
             row[operation] = function.address
             owners.append(function)
     if parameters.size:
