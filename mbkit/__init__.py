@@ -1,7 +1,8 @@
 """mbkit: rigid multibody systems on screw and Lie group theory."""
 
-# Conventions of other programs
+# Conventions of other programs; tests of one's own joints
 from mbkit import conventions as conventions
+from mbkit import testing as testing
 
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
@@ -62,10 +63,12 @@ from mbkit.joints import FixedJoint as FixedJoint
 from mbkit.joints import FreeJoint as FreeJoint
 from mbkit.joints import HelicalJoint as HelicalJoint
 from mbkit.joints import Joint as Joint
+from mbkit.joints import JointKernels as JointKernels
 from mbkit.joints import PrismaticJoint as PrismaticJoint
 from mbkit.joints import RevoluteJoint as RevoluteJoint
 from mbkit.joints import ScrewJoint as ScrewJoint
 from mbkit.joints import SphericalJoint as SphericalJoint
+from mbkit.joints import joint_kernel as joint_kernel
 
 # Kinematics in reverse
 from mbkit.kinematics import InverseKinematics as InverseKinematics

@@ -98,6 +98,10 @@ def _elementwise(function: Callable[..., Any], count: int, plain: Callable[..., 
     return call
 
 
+def _step(x: Any, half: Any) -> Any:
+    return 1.0 if x > 0.0 else 0.0 if x < 0.0 else half
+
+
 def _of(name: str) -> Callable[[Any], Any]:
     return lambda x: apply(name, number_of(x))
 
@@ -131,9 +135,9 @@ def _logarithm(x: Any, base: Any = math.e) -> Any:
     return value if base == math.e else value / math.log(base)
 
 
-_ONE = {name: _of(name) for name in ELEMENTARY}
+_ONE: dict[str, Callable[..., Any]] = {name: _of(name) for name in ELEMENTARY}
 _ONE.update(
-    abs=lambda x: abs(x),
+    abs=abs,
     square=lambda x: x * x,
     reciprocal=lambda x: 1.0 / x,
     exp2=lambda x: 2.0**x,
@@ -143,13 +147,13 @@ _ONE.update(
     rad2deg=lambda x: x * (180.0 / math.pi),
     sinc=lambda x: apply("sin", math.pi * x) / (math.pi * x) if x != 0.0 else 1.0,
     sign=lambda x: 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0,
-    heaviside=lambda x, half: 1.0 if x > 0.0 else 0.0 if x < 0.0 else half,
     isfinite=_is_finite,
     isnan=_is_nan,
 )
-_TWO = {
+_TWO: dict[str, Callable[..., Any]] = {
     "arctan2": lambda y, x: apply("arctan2", number_of(y), number_of(x)),
     "hypot": _hypot,
+    "heaviside": _step,
     "maximum": lambda a, b: a if a >= b else b,
     "minimum": lambda a, b: a if a <= b else b,
 }
@@ -240,8 +244,7 @@ def _linalg() -> dict[str, Any]:
 def _numpy() -> dict[str, Any]:
     own: dict[str, Any] = {}
     for name, function in _ONE.items():
-        count = 2 if name == "heaviside" else 1
-        own[name] = _elementwise(function, count, getattr(np, name))
+        own[name] = _elementwise(function, 1, getattr(np, name))
     own |= {name: _elementwise(f, 2, getattr(np, name)) for name, f in _TWO.items()}
     own |= {alias: own[name] for alias, name in _ALIASES.items() if hasattr(np, alias)}
     own["isclose"] = _either("isclose", _is_close, np.isclose)
@@ -251,14 +254,14 @@ def _numpy() -> dict[str, Any]:
 
 
 def _math_function(name: str) -> Callable[..., Any]:
-    plain: Callable[..., Any] = getattr(math, name)
+    plain: Any = getattr(math, name)
 
     def refuse(*_arguments: Any, **_options: Any) -> Any:
         raise CannotTraceError(f"math.{name} has no derivative here")
 
     special = {"hypot": _hypot, "log": _logarithm, "isclose": _is_close, "pow": pow}
     key = _ALIASES.get(name, name)
-    own = special.get(name) or _ONE.get(key) or _TWO.get(key) or refuse
+    own: Any = special.get(name) or _ONE.get(key) or _TWO.get(key) or refuse
     return _either(name, own, plain)
 
 

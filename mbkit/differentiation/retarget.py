@@ -273,7 +273,8 @@ class Retargeting:
             if isinstance(value, types.FunctionType):
                 setattr(made, name, self._function(value, made))
             elif isinstance(value, staticmethod | classmethod):
-                copy = self._function(value.__func__, made)
+                function: Any = value.__func__
+                copy = self._function(function, made)
                 setattr(made, name, type(value)(copy))
             elif isinstance(value, int | float | str | tuple):
                 setattr(made, name, value)
@@ -297,4 +298,4 @@ class Retargeting:
 
 def _is_of_python(kind: type) -> bool:
     """Whether a class was made by a class statement."""
-    return bool(kind.__flags__ & (1 << 9)) and kind.__module__ not in ("abc", "builtins", "typing")
+    return bool(kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE

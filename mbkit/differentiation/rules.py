@@ -216,4 +216,5 @@ def _again(tape: Tape, node: Traced, new: Callable[[Any], Any]) -> Number:
     arguments = [new(argument) for argument in node.arguments]
     if node.operation == "spline":
         return spline(*arguments)
-    return _ARITHMETIC.get(node.operation, lambda *a: apply(node.operation, *a))(*arguments)
+    known = _ARITHMETIC.get(node.operation)
+    return apply(node.operation, *arguments) if known is None else known(*arguments)

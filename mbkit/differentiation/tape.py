@@ -250,7 +250,7 @@ class Traced:
         return negative(self) if self < 0.0 else self
 
     def __bool__(self) -> bool:
-        return not self == 0.0
+        return bool(self != 0.0)
 
     def __lt__(self, other: Any) -> Any:
         return _binary(lambda a, b: self.tape.compare("<", a, b), self, other)

@@ -6,6 +6,7 @@ from mbkit.joints.free import FreeJoint as FreeJoint
 from mbkit.joints.helical import HelicalJoint as HelicalJoint
 from mbkit.joints.joint import Joint as Joint
 from mbkit.joints.kernels import JointKernels as JointKernels
+from mbkit.joints.kernels import joint_kernel as joint_kernel
 from mbkit.joints.prismatic import PrismaticJoint as PrismaticJoint
 from mbkit.joints.revolute import RevoluteJoint as RevoluteJoint
 from mbkit.joints.screw import ScrewJoint as ScrewJoint
@@ -34,4 +35,5 @@ __all__ = [
     "ScrewJoint",
     "SphericalJoint",
     "check_joint_definition",
+    "joint_kernel",
 ]

@@ -57,7 +57,8 @@ def check_joint_definition(joint: Any) -> None:
     >>> check_joint_definition(Broken("b"))
     Traceback (most recent call last):
     mbkit.errors.JointError: Joint 'b': Broken defines motion_subpsace, which nothing calls; did \
-you mean motion_subspace(q) -> (6, nv)? A helper of your own needs another name, or one that begins with _.
+you mean motion_subspace(q) -> (6, nv)? A helper of your own needs another name, or one that \
+begins with _.
     """
     if not isinstance(joint, Joint):
         hint = "; call it with a name" if isinstance(joint, type) else ""

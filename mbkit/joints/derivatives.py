@@ -154,7 +154,8 @@ class CautiousDerivatives:
     def _warn(self, method: str, failed: _TraceFailedError, remedy: str) -> None:
         self._warned.add(method)
         warnings.warn(
-            f"Joint '{self._reference().name}': {method} cannot be differentiated exactly: {failed}. "
+            f"Joint '{self._reference().name}': {method} cannot be differentiated exactly: "
+            f"{failed}. "
             f"Differences of eighth order take its place, with about 12 digits in the motion "
             f"subspace and 10 in the bias where the pose is smooth; give {remedy}, or use the "
             f"functions listed in docs/custom-joints.md.",

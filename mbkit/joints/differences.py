@@ -110,10 +110,11 @@ class PoseDifferences:
         q = np.asarray(joint.retract(q0, x), dtype=np.float64)
         T, S, _ = self.motion(q, np.zeros(len(v)))
         back = np.linalg.inv(T)
-        rates = [
-            derivatives(lambda e, unit=unit: joint.pose(joint.retract(q0, x + e * unit)))[0]
-            for unit in np.eye(len(v))
-        ]
+
+        def along(unit: FloatArray) -> Any:
+            return derivatives(lambda e: joint.pose(joint.retract(q0, x + e * unit)))[0]
+
+        rates = [along(unit) for unit in np.eye(len(v))]
         return solved(np.array([_vee(back @ rate) for rate in rates]).T, S @ v)
 
 

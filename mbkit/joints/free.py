@@ -43,6 +43,7 @@ class FreeJoint(Joint):
 
     num_positions = 7
     num_velocities = 6
+    zero_reference = True
 
     name: str
 

@@ -59,8 +59,9 @@ class Joint(abc.ABC):
     12. ``parameters()``: numbers that the compiled forms get. Default none.
     13. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
         work: they give K^-1 T K and Ad_K^-1 S. Default the identity.
-    14. ``position_units``: a unit for each position, to label plots. Default "".
-    15. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
+    14. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
+    15. ``position_units``: a unit for each position, to label plots. Default "".
+    16. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
         lead; the recursions then compute it in place. Default None.
 
     What must hold
@@ -78,7 +79,7 @@ class Joint(abc.ABC):
       of the shapes above, possibly read-only. NaN may come in and must come out.
 
     `mbkit.Mechanism.add_joint` checks the structure (`check_joint_definition`);
-    ``tests/contracts/test_joint.py`` checks everything against `pose`, for every joint of mbkit.
+    `mbkit.testing.check_joint` checks everything against `pose`.
 
     Attributes
     ----------
@@ -108,6 +109,9 @@ class Joint(abc.ABC):
     name: str
     num_positions: int
     num_velocities: int
+
+    #: Whether the neutral configuration is declared to give the identity.
+    zero_reference: bool = False
 
     def __init__(self, name: str) -> None:
         self.name = name

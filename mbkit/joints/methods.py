@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import GeometryError, JointError, ShapeError
+from mbkit.joints.derivatives import defines
 from mbkit.joints.joint import Joint
 from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import check_array, frozen_array
@@ -19,6 +20,8 @@ __all__ = ["check_compiled", "check_methods"]
 
 #: How alike two names are that are taken for one, from 0 to 1.
 _ALIKE = 0.8
+
+_GROUP = ("retract", "difference", "dexp_inv")
 
 #: What the methods return, for messages.
 _RESULTS = {
@@ -132,6 +135,13 @@ def check_compiled(joint: Joint, what: str) -> None:
     if not (kernels is None or isinstance(kernels, JointKernels)):
         raise JointError(
             f"{what}: kernels() must return an mbkit.joints.JointKernels or None, got {kernels!r}."
+        )
+    missing = [name for name in _GROUP if kernels is not None and getattr(kernels, name) is None]
+    if missing and any(defines(joint, name) for name in _GROUP):
+        raise JointError(
+            f"{what}: {type(joint).__name__} has a retract of its own and compiled forms, but none "
+            f"of {' and '.join(missing)}; compiled, coordinates would simply be added. Give them "
+            f"in JointKernels."
         )
     numbers = np.asarray(joint.parameters())
     if numbers.ndim != 1 or numbers.dtype.kind not in "fiu":

@@ -56,6 +56,7 @@ class SphericalJoint(Joint):
 
     num_positions = 4
     num_velocities = 3
+    zero_reference = True
 
     name: str
     point: FloatArray = attrs.field(

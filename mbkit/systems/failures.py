@@ -123,9 +123,8 @@ def _where(arguments: dict[str, Any]) -> str:
     known = []
     if "sample" in arguments:
         known.append(f"sample {arguments['sample']}")
-    for name in ("t", "q", "v"):
-        if name in arguments:
-            known.append(f"{name} = {_numbers(arguments[name])}")
+    names = (name for name in ("t", "q", "v") if name in arguments)
+    known += [f"{name} = {_numbers(arguments[name])}" for name in names]
     return f" At {', '.join(known)}." if known else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import mpmath
@@ -118,7 +119,7 @@ def branches(x):
 def imports_inside(x):
     import math as m
 
-    import numpy as n
+    import numpy as n  # noqa: ICN001 - any name will do
     from numpy import cos
 
     T = n.zeros(2)
@@ -135,13 +136,16 @@ def polynomial(x):
 
 
 VECTORS = [
-    fills_an_array, uses_linear_algebra, uses_shapes, branches, imports_inside, recursive, polynomial,
-    lambda x: norm(x) * inv(np.diag(x)), SE3.exp, lambda x: SE3.log(SE3.exp(x)), lambda x: SO3.log(SO3.exp(x[:3])),
-    lambda x: SO3.cay(x[:3]), lambda x: SE3.cay(x), lambda x: SO3xR3.exp(x),
+    fills_an_array, uses_linear_algebra, uses_shapes, branches, imports_inside, recursive,
+    polynomial,
+    lambda x: norm(x) * inv(np.diag(x)), SE3.exp,
+    lambda x: SE3.log(SE3.exp(x)), lambda x: SO3.log(SO3.exp(x[:3])),
+    lambda x: SO3.cay(x[:3]), SE3.cay, SO3xR3.exp,
     lambda x: UnitQuaternion.compose(UnitQuaternion.exp(x[:3]), UnitQuaternion.exp(x[3:])),
-    lambda x: SE3.Ad(SE3.exp(x)), lambda x: SE3.ad(x), lambda x: SE3.inverse(SE3.exp(x)),
-    lambda x: SE3.dexp_body(x), lambda x: SE3.dexp_spatial_inv(x),
-    lambda x: SO3.dexp_body_inv(4.0 * x[:3]), lambda x: UnitQuaternion.log(UnitQuaternion.exp(x[:3])),
+    lambda x: SE3.Ad(SE3.exp(x)), SE3.ad, lambda x: SE3.inverse(SE3.exp(x)),
+    SE3.dexp_body, SE3.dexp_spatial_inv,
+    lambda x: SO3.dexp_body_inv(4.0 * x[:3]),
+    lambda x: UnitQuaternion.log(UnitQuaternion.exp(x[:3])),
 ]  # fmt: skip
 
 
@@ -154,7 +158,7 @@ def differences(function, x, h=1e-2):
     first = [(shifted(e) - shifted(-e)) / (2 * e) for e in (h, h / 2, h / 4)]
     second = [(shifted(e) - 2 * shifted(0) + shifted(-e)) / e**2 for e in (h, h / 2, h / 4)]
     for table in (first, second):
-        table[:] = [(4 * b - a) / 3 for a, b in zip(table, table[1:], strict=False)]
+        table[:] = [(4 * b - a) / 3 for a, b in itertools.pairwise(table)]
         table[:] = [(16 * table[1] - table[0]) / 15]
     return first[0], second[0]
 
