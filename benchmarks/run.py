@@ -19,6 +19,7 @@ import attrs
 from benchmarks.batches import batches
 from benchmarks.dynamics import against_pinocchio, large_trees
 from benchmarks.inverse_kinematics import inverse_kinematics
+from benchmarks.joints import joints
 from benchmarks.operations import operations
 from benchmarks.precision import precision
 from benchmarks.report import Table, machine
@@ -33,6 +34,7 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "precision": lambda: [precision()],
     "simulation": lambda: [against_mujoco()],
     "inverse": lambda: [inverse_kinematics()],
+    "joints": lambda: [joints()],
     "starting": lambda: [starting()],
 }
 

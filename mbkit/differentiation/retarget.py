@@ -293,6 +293,9 @@ class Retargeting:
         made = object.__new__(self._shadow_class(kind))
         vars(made).update(_original=value, _convert=self.convert)
         self._keep(self._objects, value, made)
+        # its own attributes come before those of its class
+        own = getattr(value, "__dict__", {})
+        vars(made).update({name: self.convert(each) for name, each in own.items()})
         return made
 
 

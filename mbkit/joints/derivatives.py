@@ -75,6 +75,10 @@ class PoseDerivatives:
             raise JointError(
                 f"Joint '{joint.name}': pose must return an array of shape (4, 4), got {T.shape}."
             )
+        if T.dtype.kind not in "fiu":
+            raise JointError(
+                f"Joint '{joint.name}': pose must return real numbers, got an array of {T.dtype}."
+            )
         nv = joint.num_velocities
         size = 6 * (nv + 1)
         values = _run(self._motions, self._trace_motion, size + 12, q, v)

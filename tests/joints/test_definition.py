@@ -180,7 +180,7 @@ CASES = {
             retract=lambda self, q, dx: q + dx * np.cos(np.linalg.norm(dx)),
             difference=lambda self, q0, q1: q1 - q0,
         ),
-        r"bias\(q, v\) must be finite, got nan.* the length of a vector at zero has none",
+        r"motion_subspace\(q\) must be finite, got nan.* the length of a vector at zero has none",
     ),
     "a branch at zero": (
         lambda: pose_only(
