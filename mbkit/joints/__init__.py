@@ -7,6 +7,7 @@ from mbkit.joints.helical import HelicalJoint as HelicalJoint
 from mbkit.joints.joint import Joint as Joint
 from mbkit.joints.kernels import JointKernels as JointKernels
 from mbkit.joints.kernels import joint_kernel as joint_kernel
+from mbkit.joints.prescribed import PrescribedJoint as PrescribedJoint
 from mbkit.joints.prismatic import PrismaticJoint as PrismaticJoint
 from mbkit.joints.revolute import RevoluteJoint as RevoluteJoint
 from mbkit.joints.screw import ScrewJoint as ScrewJoint
@@ -30,6 +31,7 @@ __all__ = [
     "HelicalJoint",
     "Joint",
     "JointKernels",
+    "PrescribedJoint",
     "PrismaticJoint",
     "RevoluteJoint",
     "ScrewJoint",

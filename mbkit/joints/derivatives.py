@@ -83,7 +83,7 @@ class PoseDerivatives:
         size = 6 * (nv + 1)
         values = _run(self._motions, self._trace_motion, size + 12, q, v)
         if not _same(values[size:], T):
-            if not np.isfinite(T).all():
+            if np.isnan(values[-1]) or not np.isfinite(T).all():
                 return T, np.full((6, nv), np.nan), np.full(6, np.nan)
             self._motions.clear()
             values = _run(self._motions, self._trace_motion, size + 12, q, v)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbkit.joints.derivatives import derivatives_of
 from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from mbkit.joints.prescribed import PrescribedJoint
 
 __all__ = ["Joint"]
 
@@ -152,6 +157,58 @@ class Joint(abc.ABC):
             return v
         rate: FloatArray = derivatives_of(self).dexp_inv(_floats(x), _floats(v))
         return rate
+
+    def prescribe(
+        self,
+        position: Callable[[float], Any],
+        rate: Callable[[float], Any] | None = None,
+        acceleration: Callable[[float], Any] | None = None,
+    ) -> PrescribedJoint:
+        """Return the joint with its motion as a function of time, for `Mechanism.add_joint`.
+
+        It is then never integrated: in a simulation it takes its position and velocity from the
+        function, and its acceleration enters the equations of the others. What drives it is
+        `System.driving_efforts`.
+
+        Parameters
+        ----------
+        position : callable
+            ``position(t)``: the positions (nq,), or a number where there is one. It is
+            differentiated exactly, if it is written with the functions of numpy that
+            docs/custom-joints.md lists, or is a curve of `scipy.interpolate`. [rad], [m]
+        rate, acceleration : callable, optional
+            ``rate(t)`` and ``acceleration(t)`` (nv,), both or neither, instead of the derivatives.
+
+        Returns
+        -------
+        PrescribedJoint
+            What `Mechanism.add_joint` takes in the place of a joint.
+
+        Raises
+        ------
+        JointError
+            If the joint does not move, or an argument is no function.
+
+        Examples
+        --------
+        A bob of one kilogram on a rail that is moved to and fro:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("shaker", gravity=(0, 0, 0))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> rail = mb.PrismaticJoint("rail", axis=(1, 0, 0))
+        >>> _ = mech.add_joint(rail.prescribe(lambda t: 0.5 * np.sin(2.0 * t)), mech.world, bob)
+        >>> system = mech.assemble()
+        >>> run = mb.simulate(system, t_span=(0.0, 1.0), h=0.1)
+        >>> bool(run.q[-1, 0] == 0.5 * np.sin(2.0))
+        True
+        >>> force = system.driving_efforts(run.q, run.v, t=run.t)
+        >>> np.allclose(force[:, 0], -2.0 * np.sin(2.0 * run.t))
+        True
+        """
+        from mbkit.joints.prescribed import PrescribedJoint
+
+        return PrescribedJoint.of(self, position, rate, acceleration)
 
     def neutral(self) -> FloatArray:
         """Return the configuration (nq,) from which a motion starts unless another is given."""

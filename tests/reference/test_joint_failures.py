@@ -218,6 +218,27 @@ def test_a_pose_that_is_not_a_function_is_refused():
         Wandering("w").motion_subspace(np.zeros(1))
 
 
+def test_where_there_is_no_derivative_there_is_no_number():
+    """A root at zero: the motion subspace is infinite there, and said to be not finite."""
+
+    class Root(mb.Joint):
+        num_positions = num_velocities = 1
+
+        def pose(self, q):
+            T = np.eye(4)
+            T[0, 3] = np.sqrt(q[0])
+            return T
+
+        def neutral(self):
+            return np.ones(1)
+
+    joint = Root("root")
+    assert np.isnan(joint.motion_subspace(np.zeros(1))).all()
+    assert joint.motion_subspace(np.array([4.0]))[3, 0] == 0.25
+    with pytest.raises(mb.NotFiniteError, match="joint 'root' is not finite"):
+        tree(joint, 0).forward_dynamics([0.0], [0.0])
+
+
 def test_derivatives_go_with_their_joint():
     """They are kept no longer than it."""
     import gc
