@@ -120,8 +120,8 @@ class JointKernels:
     """The compiled forms of a joint's methods, in its canonical frame.
 
     Each is a function under `joint_kernel`. It gets flat float64 pointers, and returns 0, or
-    another integer where it fails. `slot` is of no use to compiled joints; `parameters` points to what
-    `Joint.parameters` returned.
+    another integer where it fails. `slot` is of no use to compiled joints; `parameters`
+    points to what `Joint.parameters` returned.
 
     Attributes
     ----------

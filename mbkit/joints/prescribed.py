@@ -123,7 +123,7 @@ class JointMotion:
         return None if found is None else np.array(found)
 
     def _trace(self, t: float) -> Any:
-        """Trace difference(q(t), q(t + e)): its rate by e is v, and the rate of that by t is vdot."""
+        """Trace difference(q(t), q(t + e)): its rate by e is v, and that of v by t is vdot."""
         tape = Tape()
         T, E = tape.input("t[0]", t), tape.input("e[0]", 0.0)
         copies = Retargeting()

@@ -67,7 +67,7 @@ def motion(slot, t, q, v):
 
 @address_kernel(EVALUATION)
 def driven_dynamics(space, option, q, v, tau, vdot):
-    """The forward dynamics of the joints that are free; the others have vdot of the last `drive`."""
+    """The forward dynamics of the free joints; the others have vdot of the last `drive`."""
     record = records_at(space, 1, SPACE)[0]
     nv = bodies(space)[0].num_velocities
     memory = vectors(record.drive_slot, nv)

@@ -202,25 +202,24 @@ class Mechanism(Contents):
         >>> float(mech.joints["hinge"].joint.screw[4])
         -1.0
         """
-        given = joint
-        joint, motion = parted(given)
-        check_joint_definition(joint)
+        own, motion = parted(joint)
+        check_joint_definition(own)
         first, second = (
             end_name(end, self._world, self._bodies, self._name) for end in (predecessor, successor)
         )
         names = first, second
-        self._graph.check_joint(joint.name, *names)
+        self._graph.check_joint(own.name, *names)
         pair = joint_frames(
-            joint,
+            own,
             *map(self._body, names),
             frames=frames,
             reference=reference,
             screws_in=screws_in,
         )
-        connection = Connection(joint, *names, *pair, limits, friction, motion)
-        self._graph.add_joint(joint.name, *names, freedom=joint.num_velocities)
-        self._joints[joint.name] = connection
-        return given
+        connection = Connection(own, *names, *pair, limits, friction, motion)
+        self._graph.add_joint(own.name, *names, freedom=own.num_velocities)
+        self._joints[own.name] = connection
+        return joint
 
     def add_force(self, force: ForceType) -> ForceType:
         """Add a force, which simulations apply; see `mbkit.Force`.

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
+from mbkit.errors import ShapeError, UsageError
 from mbkit.joints.prescribed import JointMotion
 from mbkit.systems.callbacks import callback_address, register
 from mbkit.systems.kinematics import Floats
@@ -60,20 +60,26 @@ class Driven(Loads):
         See `Joint.prescribe`.
         """
         checked = self.evaluator.arguments.with_leading_axes
-        q = checked("q", self.reference_configuration() if q is None else q)
-        v = checked("v", self.evaluator.zero if v is None else v)
+        given_q: Any = checked("q", self.reference_configuration() if q is None else q)
+        given_v: Any = checked("v", self.evaluator.zero if v is None else v)
         times = np.asarray(t, dtype=np.float64)
-        leading = np.broadcast_shapes(times.shape, q.shape[:-1], v.shape[:-1])
-        q = np.array(np.broadcast_to(q, (*leading, self.nq)))
-        v = np.array(np.broadcast_to(v, (*leading, self.nv)))
-        vdot = np.zeros(v.shape)
+        try:
+            leading = np.broadcast_shapes(times.shape, given_q.shape[:-1], given_v.shape[:-1])
+        except ValueError:
+            raise ShapeError(
+                f"The batch axes of the arguments do not broadcast: t {times.shape}, q "
+                f"{given_q.shape[:-1]}, v {given_v.shape[:-1]}."
+            ) from None
+        all_q = np.array(np.broadcast_to(given_q, (*leading, self.nq)))
+        all_v = np.array(np.broadcast_to(given_v, (*leading, self.nv)))
+        vdot = np.zeros(all_v.shape)
         for joint, motion in self.motions.items():
             rows = [_motion_at(motion, float(each)) for each in times.ravel()]
             parts = (np.array(part).reshape((*times.shape, -1)) for part in zip(*rows, strict=True))
             places = self.position_slice(joint), *[self.velocity_slice(joint)] * 2
-            for array, place, part in zip((q, v, vdot), places, parts, strict=True):
+            for array, place, part in zip((all_q, all_v, vdot), places, parts, strict=True):
                 array[..., place] = part
-        return q, v, vdot
+        return all_q, all_v, vdot
 
     def driving_efforts(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, t: ArrayLike = 0.0

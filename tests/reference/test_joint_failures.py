@@ -1,4 +1,4 @@
-"""What goes wrong in a joint of somebody's own comes out as it is, or as an error; never a number."""
+"""What goes wrong in a user's joint comes out as it is, or as an error; never as a number."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ FAULTS = {
         "pose", lambda T: T @ np.diag([1.0, 1.0, -1.0, 1.0]), mb.JointError, "det R = -1",
     ),
     "a pose of the wrong shape": (
-        "pose", lambda T: T[:3], mb.JointError, r"'rail': pose must return .* \(4, 4\), got \(3, 4\)",
+        "pose", lambda T: T[:3], mb.JointError,
+        r"'rail': pose must return .* \(4, 4\), got \(3, 4\)",
     ),
     "a complex pose": (
         "pose", lambda T: T + 0j, mb.JointError, "pose must return real numbers, got .* complex128",

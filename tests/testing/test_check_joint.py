@@ -171,12 +171,12 @@ def test_what_raises_is_a_line():
     """With the name of the exception; the other lines are there."""
 
     def stumbles(self, q, v):
-        return Good.bias(self, q, v) if abs(q[0]) < 1.0 else [][0]
+        return Good.bias(self, q, v) if abs(q[0]) < 1.0 else {}[q[0]]
 
     report = check_joint(variant(Good, bias=stumbles))
     line = next(line for line in report.lines if line.law.startswith("bias"))
     assert line.holds is False
-    assert line.remark == "IndexError: list index out of range"
+    assert line.remark[:10] == "KeyError: "
     assert next(line for line in report.lines if line.law.startswith("motion sub")).holds
 
 
@@ -288,7 +288,7 @@ def test_the_fixture(pytester_like):
 def test_pytest_starts_without_mbkit(pytester_like):
     """The plugin alone imports neither mbkit nor numba."""
     done = pytester_like(
-        "import sys\n\ndef test_it():\n    assert not {'mbkit', 'numba', 'numpy'} & set(sys.modules)\n"
+        "import sys\n\ndef test_it():\n    assert not {'mbkit', 'numba'} & set(sys.modules)\n"
     )
     assert "1 passed" in done.stdout, done.stdout
 
