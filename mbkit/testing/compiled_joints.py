@@ -67,7 +67,8 @@ def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple
     if kernels.constraint_wrenches is not None:
         (W,) = call("constraint_wrenches", q, out=(6 * (6 - nv),))
         W = W.reshape(6 - nv, 6).T
-        yield "constraint wrenches on S", W.T @ S.reshape(nv, 6).T, np.zeros((6 - nv, nv))
+        found = W.T @ S.reshape(nv, 6).T / max(1.0, float(np.abs(S).max(initial=0.0)))
+        yield "constraint wrenches on S", found, np.zeros((6 - nv, nv))
         yield "rank of the constraint wrenches", np.linalg.matrix_rank(W), 6 - nv
 
 

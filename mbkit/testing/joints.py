@@ -211,7 +211,9 @@ def _bias(joint: Joint, at: _Place) -> _Found:
 
 def _reciprocal(joint: Joint, at: _Place) -> _Found:
     W, S = joint.constraint_wrenches(at.q), joint.motion_subspace(at.q)
-    yield "W^T S", np.asarray(W).T @ S, np.zeros((6 - joint.num_velocities, joint.num_velocities))
+    found = np.asarray(W).T @ S
+    # by the length of the largest column: rounding grows with it
+    yield "W^T S", found / max(1.0, float(np.abs(S).max(initial=0.0))), np.zeros(found.shape)
 
 
 def _complementary(joint: Joint, at: _Place) -> _Found:
