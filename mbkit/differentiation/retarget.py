@@ -8,6 +8,7 @@ copied likewise, when it looks them up. Nothing of the original is changed.
 from __future__ import annotations
 
 import builtins
+import enum
 import functools
 import math
 import sys
@@ -103,6 +104,18 @@ class _Spline:
         return getattr(self._curve, name)
 
 
+#: Methods of a class that a copy of it has no use for.
+_LEFT_OUT = frozenset(
+    f"__{name}__"
+    for name in (
+        "new", "init", "del", "init_subclass", "class_getitem", "subclasshook", "getattribute",
+        "getattr", "setattr", "delattr", "dir", "reduce", "reduce_ex", "getstate", "setstate",
+        "sizeof", "class", "attrs_post_init", "post_init", "set_name", "instancecheck",
+        "subclasscheck", "slots", "module", "qualname", "doc", "name",
+    )
+)  # fmt: skip
+
+
 class _Globals(dict[str, Any]):
     """Globals of a copy: what is looked up is converted then."""
 
@@ -132,6 +145,10 @@ class _Shadow:
 
     _original: Any
     _convert: Callable[[Any], Any]
+
+    @property  # type: ignore[misc] # what isinstance asks for
+    def __class__(self) -> Any:
+        return type(self._original)
 
     def __getattr__(self, name: str) -> Any:
         return self._convert(getattr(self._original, name))
@@ -268,7 +285,7 @@ class Retargeting:
         made: Any = type(kind.__name__, bases or (_Shadow,), {})
         self._keep(self._classes, kind, made)
         for name, value in vars(kind).items():
-            if name.startswith("__") and name != "__call__":
+            if name in _LEFT_OUT:
                 continue
             if isinstance(value, types.FunctionType):
                 setattr(made, name, self._function(value, made))
@@ -285,7 +302,12 @@ class Retargeting:
         package = (kind.__module__ or "").partition(".")[0]
         if package == "scipy" and callable(value) and hasattr(value, "derivative"):
             return _Spline(value)
+        wrapped = getattr(value, "__wrapped__", None)
+        if callable(value) and isinstance(wrapped, types.FunctionType):  # one with a cache, say
+            return self._function(wrapped)
         if package in ("numpy", "scipy", "builtins") or not _is_of_python(kind):
+            return value
+        if isinstance(value, enum.Enum | tuple | list | dict | set):
             return value
         known = self._objects.get(id(value))
         if known is not None:

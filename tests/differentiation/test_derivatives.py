@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import functools
 import itertools
 import math
 
@@ -127,6 +129,79 @@ def imports_inside(x):
     return T
 
 
+class Mode(enum.Enum):
+    FAST = 1
+    SLOW = 2
+
+
+class Vector:
+    """Numbers in a class of somebody's own, with operators."""
+
+    def __init__(self, *numbers):
+        self.numbers = np.array(numbers)
+        self.frame = np.eye(3)
+
+    def __matmul__(self, x):
+        frame = self.frame.copy()
+        frame[0, 1] = x[0]
+        return frame @ (self.numbers * x)
+
+    def __len__(self):
+        return len(self.numbers)
+
+    def __getitem__(self, k):
+        return self.numbers[k]
+
+
+class Longer(Vector):
+    mode = Mode.SLOW
+    scale = 1.0
+
+    def __init__(self, scale, *numbers):
+        super().__init__(*numbers)
+        self.scale = scale
+
+    def __matmul__(self, x):
+        if self.mode is Mode.FAST or not isinstance(self, Longer):
+            return x
+        return self.scale * super().__matmul__(x)
+
+    @staticmethod
+    def twice(x):
+        return np.full(2, x) * 2.0
+
+    @classmethod
+    def mixed(cls, x):
+        return cls.twice(x) + cls.scale
+
+    @property
+    def total(self):
+        return self.numbers.sum()
+
+
+VECTOR = Longer(3.0, 1.0, 2.0, 0.5)
+
+
+@functools.lru_cache
+def cached(x):
+    return np.sin(x)
+
+
+def uses_objects(x):
+    return np.concatenate(
+        [VECTOR @ x[:3], VECTOR.mixed(x[0]), [len(VECTOR) * x[0] * VECTOR[1] * VECTOR.total]]
+    )
+
+
+def closes_over(x):
+    def inner(y):
+        T = np.zeros(2)
+        T[0] = y * x[0]
+        return T
+
+    return np.array([inner(each)[0] for each in x] + [cached(x[0])])
+
+
 def recursive(x, n=4):
     return x[0] if n == 0 else np.sin(recursive(x, n - 1) * 1.3)
 
@@ -137,6 +212,7 @@ def polynomial(x):
 
 VECTORS = [
     fills_an_array, uses_linear_algebra, uses_shapes, branches, imports_inside, recursive,
+    uses_objects, closes_over,
     polynomial,
     lambda x: norm(x) * inv(np.diag(x)), SE3.exp,
     lambda x: SE3.log(SE3.exp(x)), lambda x: SO3.log(SO3.exp(x[:3])),
