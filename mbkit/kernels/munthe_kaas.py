@@ -2,7 +2,6 @@
 
 from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
-from mbkit.kernels.driving import drive
 from mbkit.kernels.equations import acceleration
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
@@ -57,9 +56,6 @@ def step(
     combine(h, b, vdot, b.shape[0], v_stage)
     for j in range(nv):
         v_stage[j] += v[j]
-    state = drive(space, end, q_next, v_stage)
-    if state != OK:
-        return state
     if not (all_finite(q_next) and all_finite(v_stage)):
         q_stage[:] = q_next
         return status(NOT_FINITE, 0)

@@ -86,11 +86,19 @@ def prepare(
         system.evaluator.function(FORWARD_DYNAMICS),
     )
     force = _install_forces(system, workspace, tau)
+    if system.motions and not integrator.takes_prescribed_joints:
+        raise UsageError(
+            f"{type(integrator).__name__} does not take prescribed joints, and system "
+            f"'{system.name}' has {', '.join(map(repr, system.motions))}; use for example "
+            f"mbkit.RungeKuttaMuntheKaas()."
+        )
     drive = Drive(system) if system.motions else None
     if drive is not None:
         drive.install(workspace)
     problem = Problem(
-        space=workspace.address, nq=system.nq, nv=system.nv, t0=float(t_span[0]), h=float(h),
+        space=workspace.address,
+        nq=system.nq, nv=system.nv, num_rows=len(system.arrays.bodies),
+        t0=float(t_span[0]), h=float(h),
         q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
         q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every,

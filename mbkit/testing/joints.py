@@ -15,7 +15,7 @@ from mbkit.joints import Joint, check_joint_definition
 from mbkit.joints.differences import derivatives
 from mbkit.spatial import inverse
 from mbkit.testing.compiled_joints import compiled_differences
-from mbkit.testing.joint_report import JointReport, Line
+from mbkit.testing.report import Line, Report
 
 __all__ = ["check_joint"]
 
@@ -41,7 +41,7 @@ class _Place:
 
 def check_joint(
     joint: Joint, *, configurations: Iterable[ArrayLike] | None = None, seed: int = 0
-) -> JointReport:
+) -> Report:
     """Return a report on what holds of a joint and what does not.
 
     Everything that the joint gives is compared with its `pose`, at the neutral configuration, next
@@ -59,7 +59,7 @@ def check_joint(
 
     Returns
     -------
-    JointReport
+    Report
         It prints as a table; ``raise_if_failed()`` makes an exception of it.
 
     Examples
@@ -73,15 +73,15 @@ def check_joint(
     kind = type(joint).__name__
     name = f"Joint {getattr(joint, 'name', '?')!r} ({kind})"
     if not lines[0].holds:
-        return JointReport(name, tuple(lines))
+        return Report(name, tuple(lines))
     try:
         places = _places(joint, configurations, np.random.default_rng(seed))
     except Exception as error:
         line = Line("retract leads from configuration to configuration", False, remark=_text(error))
-        return JointReport(name, (*lines, line))
+        return Report(name, (*lines, line))
     for law, bound, function in _LAWS:
         lines.append(_line(law, bound, function, joint, places))
-    return JointReport(name, tuple(lines))
+    return Report(name, tuple(lines))
 
 
 def _definition(joint: Joint) -> Line:

@@ -217,6 +217,58 @@ def test_other_integrators_and_saved_rows():
         np.testing.assert_allclose(run.q[:, 0], support(run.t), rtol=1e-15)
 
 
+def test_events_see_the_motion_itself():
+    """A prescribed joint crosses a level when its function does, not when a quadrature would."""
+    system = pendulum(support).assemble()
+    level = mb.Event("level", mb.JointPosition("rail", level=0.25), terminal=True)
+    run = mb.simulate(system, (0.0, 2.0), 0.1, events=[level])
+    assert run.t[-1] == pytest.approx(np.arcsin(0.5) / 2.0, abs=1e-12)
+
+
+class Midpoint(mb.Integrator):
+    """The explicit midpoint rule in Python; it asks the problem for everything."""
+
+    order = 2
+
+    def prepare(self, problem):
+        x, rate, vdot = (np.zeros(problem.nv) for _ in range(3))
+        powers = np.zeros(2)
+        q, v = np.zeros(problem.nq), np.zeros(problem.nv)
+
+        def run(first, steps, rows):
+            for k in range(first, first + steps):
+                t, h = problem.t0 + k * problem.h, problem.h
+                q[:], v[:] = problem.q, problem.v
+                problem.accelerate(t, q, v, vdot, powers)
+                problem.retract(problem.q, 0.5 * h * v, q)
+                v[:] = problem.v + 0.5 * h * vdot
+                problem.accelerate(t + 0.5 * h, q, v, vdot, powers)
+                x[:] = 0.5 * h * v
+                problem.dexp_inv(x, v, rate)
+                problem.retract(problem.q, h * rate, q)
+                v[:] = problem.v + h * vdot
+                status = problem.look(problem.t0 + (k + 1) * h, q, v)
+                if status:
+                    return status, k - first, 0
+                problem.q[:], problem.v[:] = q, v
+                problem.work[:] += h * powers
+            return 0, steps, 0
+
+        return run
+
+
+def test_an_integrator_in_python_takes_them():
+    """It need not know of them; one that says it cannot is refused."""
+    system = pendulum(support).assemble()
+    run = mb.simulate(system, (0.0, 2.0), 1e-3, integrator=Midpoint(), save_every=10**6)
+    assert run.q[-1, 0] == support(2.0)
+    expected = exact(lambda t: -2.0 * np.sin(2.0 * t))
+    np.testing.assert_allclose([run.q[-1, 1], run.v[-1, 1]], expected, rtol=0.0, atol=1e-5)
+    other = type("Other", (Midpoint,), {"takes_prescribed_joints": False})()
+    with pytest.raises(mb.UsageError, match=r"Other does not take prescribed joints, .* 'rail'"):
+        mb.simulate(system, (0.0, 2.0), 1e-3, integrator=other)
+
+
 def test_a_run_goes_on_bit_for_bit(tmp_path):
     """A prescribed joint has no memory; another function is another run."""
     system = pendulum(support).assemble()

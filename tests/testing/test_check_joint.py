@@ -137,7 +137,7 @@ def test_a_broken_law_is_found(law):
     assert failed[0].error > failed[0].bound
     assert "FAIL" in str(report)
     assert "q = [" in failed[0].remark
-    with pytest.raises(mb.JointError, match=law):
+    with pytest.raises(mb.ContractError, match=law):
         report.raise_if_failed()
 
 

@@ -1,4 +1,4 @@
-"""What was found of a joint, line by line."""
+"""What was found of an object, law by law."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import final
 
 import attrs
 
-from mbkit.errors import JointError
+from mbkit.errors import ContractError
 
-__all__ = ["JointReport", "Line"]
+__all__ = ["Line", "Report"]
 
 
 @final
@@ -21,13 +21,13 @@ class Line:
     law : str
         What must hold.
     holds : bool or None
-        Whether it does; None where there is nothing to look at.
+        Whether it does; None where nothing is asked.
     error : float or None
         By how much it is missed at worst, in units of what is compared.
     bound : float or None
         How much is allowed.
     remark : str
-        Where it is missed, or why there is nothing to look at.
+        Where it is missed, or what else was measured.
     """
 
     law: str
@@ -44,18 +44,18 @@ class Line:
 
 @final
 @attrs.frozen
-class JointReport:
-    """What `check_joint` found.
+class Report:
+    """What a check found.
 
     Attributes
     ----------
-    joint : str
-        Name of the joint, and its class.
+    subject : str
+        What was looked at.
     lines : tuple of Line
         One a law.
     """
 
-    joint: str
+    subject: str
     lines: tuple[Line, ...]
 
     @property
@@ -69,11 +69,11 @@ class JointReport:
         return tuple(line for line in self.lines if line.holds is False)
 
     def raise_if_failed(self) -> None:
-        """Raise JointError, with the report for its message, if a law is broken."""
+        """Raise ContractError, with the report for its message, if a law is broken."""
         if self.failed:
-            raise JointError(str(self))
+            raise ContractError(str(self))
 
     def __str__(self) -> str:
-        looked_at = [line for line in self.lines if line.holds is not None]
-        verdict = f"{self.joint}: {len(looked_at) - len(self.failed)} of {len(looked_at)} laws hold"
-        return "\n".join([f"{verdict}.", *(f"  {line}" for line in self.lines)])
+        asked = [line for line in self.lines if line.holds is not None]
+        held = f"{self.subject}: {len(asked) - len(self.failed)} of {len(asked)} laws hold."
+        return "\n".join([held, *(f"  {line}" for line in self.lines)])
