@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+import os
 import warnings
 
 import numpy as np
@@ -269,12 +271,27 @@ def test_an_integrator_in_python_takes_them():
         mb.simulate(system, (0.0, 2.0), 1e-3, integrator=other)
 
 
-def test_a_run_goes_on_bit_for_bit(tmp_path):
+def pressed(t):
+    """The motion of the support; somebody presses Ctrl-C while it goes on."""
+    if t > 0.5 and os.environ.get("CTRL_C"):
+        _thread.interrupt_main()
+    return 0.5 * np.sin(2.0 * t)
+
+
+def test_a_run_goes_on_bit_for_bit(tmp_path, monkeypatch):
     """A prescribed joint has no memory; another function is another run."""
-    system = pendulum(support).assemble()
-    whole = mb.simulate(system, (0.0, 1.0), 1e-2)
-    saved = mb.simulate(system, (0.0, 1.0), 1e-2, output=tmp_path / "run")
-    np.testing.assert_array_equal(saved.q, whole.q)
+    system = pendulum(pressed).assemble()
+    whole = mb.simulate(system, (0.0, 1.0), 1e-3)
+    monkeypatch.setenv("CTRL_C", "yes")
+    part = mb.simulate(system, (0.0, 1.0), 1e-3, output=tmp_path / "run")
+    monkeypatch.delenv("CTRL_C")
+    assert not part.completed
+    with pytest.raises(mb.UsageError, match="prescribed position of joint 'rail'"):
+        mb.resume(tmp_path / "run", system=pendulum(support).assemble())
+    run = mb.resume(tmp_path / "run", system=system)
+    assert run.completed
+    for name in ("t", "q", "v", "supplied_energy"):
+        np.testing.assert_array_equal(getattr(run, name), getattr(whole, name))
 
 
 @pytest.mark.parametrize(
