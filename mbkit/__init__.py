@@ -57,14 +57,22 @@ from mbkit.io import parse_urdf as parse_urdf
 from mbkit.io import read_urdf as read_urdf
 from mbkit.io import save_model as save_model
 from mbkit.io import save_urdf as save_urdf
+from mbkit.joints import CompositeJoint as CompositeJoint
+from mbkit.joints import ConstantVelocityJoint as ConstantVelocityJoint
+from mbkit.joints import CylindricalJoint as CylindricalJoint
 from mbkit.joints import FixedJoint as FixedJoint
 from mbkit.joints import FreeJoint as FreeJoint
 from mbkit.joints import HelicalJoint as HelicalJoint
+from mbkit.joints import HelicalPlanarJoint as HelicalPlanarJoint
 from mbkit.joints import Joint as Joint
+from mbkit.joints import PlanarJoint as PlanarJoint
 from mbkit.joints import PrismaticJoint as PrismaticJoint
 from mbkit.joints import RevoluteJoint as RevoluteJoint
+from mbkit.joints import SchoenfliesJoint as SchoenfliesJoint
 from mbkit.joints import ScrewJoint as ScrewJoint
 from mbkit.joints import SphericalJoint as SphericalJoint
+from mbkit.joints import TranslationalJoint as TranslationalJoint
+from mbkit.joints import UniversalJoint as UniversalJoint
 
 # Kinematics in reverse
 from mbkit.kinematics import InverseKinematics as InverseKinematics

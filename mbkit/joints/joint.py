@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import math
 
 import numpy as np
 
@@ -59,6 +60,13 @@ class Joint(abc.ABC):
     14. ``position_units``: a unit for each position, to label plots. Default "".
     15. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
         lead; the recursions then compute it in place. Default None.
+
+    What tells more about it
+
+    16. ``random(rng) -> (nq,)``: a random configuration. Default a step of normally distributed
+        numbers from the neutral one.
+    17. ``singularity(q)``: a measure of how far q is from where S loses rank, and
+        ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
 
     What must hold
 
@@ -149,6 +157,22 @@ class Joint(abc.ABC):
         S = self.motion_subspace(q)
         # the left singular vectors beyond the range of S
         return np.linalg.svd(S)[0][:, self.num_velocities :]
+
+    def random(self, rng: np.random.Generator) -> FloatArray:
+        """Return a random configuration (nq,), anywhere around the neutral one."""
+        return self.retract(self.neutral(), rng.normal(size=self.num_velocities))
+
+    def singularity(self, q: FloatArray) -> float:
+        """Return how far q is from a singular configuration: zero there, about one far from it.
+
+        Infinite for a joint that has none. docs/joints.md says what each joint measures.
+        """
+        return math.inf
+
+    @property
+    def singularity_remedy(self) -> str:
+        """What avoids singular configurations, as the end of a sentence; "" if there are none."""
+        return ""
 
     def kernels(self) -> JointKernels | None:
         """Return the compiled forms of the methods, or None for a joint in Python."""
