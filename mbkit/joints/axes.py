@@ -67,7 +67,7 @@ def unit(axis: FloatArray) -> FloatArray:
 
 
 def frame_at(axis: FloatArray, point: FloatArray) -> FloatArray:
-    """Return the pose (4, 4) of a frame at the point, turned by the shortest turn of z to the axis."""
+    """Return the pose (4, 4) of a frame at the point, turned so that its z lies along the axis."""
     K = np.eye(4)
     K[:3, :3] = frame_along(unit(axis))
     K[:3, 3] = point
