@@ -25,6 +25,7 @@ from mbkit.errors import ParameterError as ParameterError
 from mbkit.errors import QuantityError as QuantityError
 from mbkit.errors import ResultFileError as ResultFileError
 from mbkit.errors import ShapeError as ShapeError
+from mbkit.errors import SingularityWarning as SingularityWarning
 from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
 from mbkit.errors import TopologyError as TopologyError
 from mbkit.errors import UsageError as UsageError
@@ -123,8 +124,10 @@ from mbkit.spatial import newton_euler as newton_euler
 from mbkit.spatial import newton_euler_bias as newton_euler_bias
 from mbkit.spatial import newton_euler_in_frames as newton_euler_in_frames
 from mbkit.systems import MassFactor as MassFactor
+from mbkit.systems import NearSingularity as NearSingularity
 from mbkit.systems import System as System
 from mbkit.systems import SystemJacobian as SystemJacobian
+from mbkit.systems import near_singularity as near_singularity
 from mbkit.topology import BodyPath as BodyPath
 from mbkit.topology import Topology as Topology
 

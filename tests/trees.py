@@ -189,10 +189,13 @@ class State:
 
 
 def random_state(rng: Generator, system: mb.System, size: float = 1.0) -> State:
-    """Return a state well away from the reference configuration."""
+    """Return a state well away from the reference configuration, and from singular ones."""
     nv = system.nv
+    q = system.retract(system.reference_configuration(), size * rng.normal(size=nv))
+    while mb.near_singularity(system, q, 0.3):
+        q = system.retract(system.reference_configuration(), size * rng.normal(size=nv))
     return State(
-        q=system.retract(system.reference_configuration(), size * rng.normal(size=nv)),
+        q=q,
         v=size * rng.normal(size=nv),
         vdot=rng.normal(size=nv),
         tau=rng.normal(size=nv),

@@ -107,6 +107,11 @@ class CompositeJoint(Joint):
         return sum(joint.num_velocities for joint in self.members)
 
     @property
+    def positions_add(self) -> bool:
+        """Whether those of all members do."""
+        return all(joint.positions_add for joint in self.members)
+
+    @property
     def position_units(self) -> tuple[str, ...]:
         """Those of all members."""
         return tuple(unit for joint in self.members for unit in joint.position_units)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -61,7 +61,7 @@ class HelicalPlanarJoint(SubgroupJoint):
     point: FloatArray = point_field()
     pitch: float = pitch_field()
     coordinates: str = coordinates_field()
-    order: tuple[str, ...] | None = order_field()
+    order: Any = order_field()
 
     default_order = ("angle", "x", "y")
 

@@ -183,6 +183,11 @@ class Joint(abc.ABC):
         return np.zeros(0)
 
     @property
+    def positions_add(self) -> bool:
+        """Whether retract(q, dx) is q + dx, so that v is the rate of q."""
+        return type(self).retract is Joint.retract
+
+    @property
     def position_units(self) -> tuple[str, ...]:
         """Unit of each position, for labels: "rad", "m", or "" for none."""
         return ("",) * self.num_positions

@@ -34,6 +34,11 @@ class MotionJoint(Joint):
         return self.motion.num_velocities
 
     @property
+    def positions_add(self) -> bool:
+        """Whether retract(q, dx) is q + dx, so that v is the rate of q."""
+        return type(self.motion).retract is Motion.retract
+
+    @property
     def position_units(self) -> tuple[str, ...]:
         """Unit of each position."""
         return self.motion.position_units

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -64,7 +64,7 @@ class PlanarJoint(SubgroupJoint):
     axis: FloatArray = axis_field()
     point: FloatArray = point_field()
     coordinates: str = coordinates_field()
-    order: tuple[str, ...] | None = order_field()
+    order: Any = order_field()
 
     default_order = ("angle", "x", "y")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -72,7 +72,7 @@ class SphericalJoint(SubgroupJoint):
     name: str
     point: FloatArray = point_field()
     coordinates: str = coordinates_field()
-    order: tuple[str, ...] | None = order_field()
+    order: Any = order_field()
 
     default_order = ("z", "y", "x")
 

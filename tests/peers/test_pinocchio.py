@@ -10,7 +10,7 @@ import pytest
 import mbkit as mb
 from tests.every_representation import REPRESENTATIONS
 from tests.peers.pinocchio_twin import PinocchioTwin
-from tests.trees import random_mechanism, random_state
+from tests.trees import COMMON, random_mechanism, random_state
 
 pytestmark = pytest.mark.peers
 
@@ -44,7 +44,7 @@ def case(request, representation):
     else:
         seed, options = TREES[request.param]
         rng = np.random.default_rng(seed)
-        mechanism = random_mechanism(rng, 30, **options)
+        mechanism = random_mechanism(rng, 30, COMMON, **options)
     system = mechanism.assemble(mb.RelativeCoordinates(representation=representation))
     return system, PinocchioTwin(mechanism, system), random_state(rng, system)
 
