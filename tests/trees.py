@@ -192,7 +192,9 @@ def random_state(rng: Generator, system: mb.System, size: float = 1.0) -> State:
     """Return a state well away from the reference configuration, and from singular ones."""
     nv = system.nv
     q = system.retract(system.reference_configuration(), size * rng.normal(size=nv))
-    while mb.near_singularity(system, q, 0.3):
+    for _ in range(50):
+        if not mb.near_singularity(system, q, 0.3):
+            break
         q = system.retract(system.reference_configuration(), size * rng.normal(size=nv))
     return State(
         q=q,

@@ -20,6 +20,9 @@ from mbkit.spatial.frames import inverse
 
 __all__ = ["CompositeJoint"]
 
+#: The volume of unit columns of S below which a configuration counts as singular.
+_SINGULAR = 1e-6
+
 
 @final
 @attrs.frozen(init=False, slots=False)  # a dictionary for the cached properties
@@ -175,14 +178,22 @@ class CompositeJoint(Joint):
         """Return each member's."""
         return np.concatenate([np.zeros(0), *(joint.random(rng) for joint in self.members)])
 
-    def singularity(self, q: FloatArray) -> float:
-        """Return the volume of S, each column divided by its length at the neutral configuration.
+    @functools.cached_property
+    def _neutral_subspace(self) -> FloatArray:
+        return self.motion_subspace(self.neutral())
 
-        Lengths are in metres against radians. Beyond one it means nothing.
+    def singularity(self, q: FloatArray) -> float:
+        """Return the volume of S, in that of the neutral configuration, where it is one.
+
+        Where the neutral configuration is singular itself, in the product of the columns' lengths
+        there, metres against radians.
         """
-        lengths = np.linalg.norm(self.motion_subspace(self.neutral()), axis=0)
-        S = self.motion_subspace(q) / lengths
-        return float(np.sqrt(max(np.linalg.det(S.T @ S), 0.0)))
+        lengths = np.linalg.norm(self._neutral_subspace, axis=0)
+        volume, reference = (
+            float(np.prod(np.linalg.svd(S)[1]))
+            for S in (self.motion_subspace(q) / lengths, self._neutral_subspace / lengths)
+        )
+        return volume / reference if reference > _SINGULAR else volume
 
     @property
     def singularity_remedy(self) -> str:

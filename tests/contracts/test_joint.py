@@ -259,6 +259,31 @@ def test_dexp_inv_is_the_rate_of_the_step(joint, size):
 
 
 @every_joint
+def test_random_configurations_are_configurations(joint):
+    """All over the place, the same for the same generator, with poses in SE(3)."""
+    one, other = (joint.random(np.random.default_rng(1)) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    rng = np.random.default_rng(2)
+    drawn = [joint.random(rng) for _ in range(20)]
+    assert {q.shape for q in drawn} == {(joint.num_positions,)}
+    poses = np.array([joint.pose(q) for q in drawn])
+    np.testing.assert_allclose(
+        np.swapaxes(poses[:, :3, :3], 1, 2) @ poses[:, :3, :3], np.tile(np.eye(3), (20, 1, 1)),
+        atol=1e-14,
+    )  # fmt: skip
+    if joint.num_velocities:
+        assert np.ptp(poses, axis=0).max() > 0.5
+
+
+@every_joint
+def test_far_from_singular_configurations_the_measure_is_not_small(joint):
+    """It is zero where S loses rank, nowhere near the neutral configuration of these."""
+    q = joint.neutral()
+    assert joint.singularity(q) > 0.5
+    assert (joint.singularity(q) < np.inf) == bool(joint.singularity_remedy)
+
+
+@every_joint
 def test_screw_form_is_the_motion_in_the_canonical_frame(joint):
     """K^-1 T K turns by rate q about z, and shifts by lead q along it."""
     form = joint.screw_form()
