@@ -19,6 +19,7 @@ import attrs
 from benchmarks.batches import batches
 from benchmarks.dynamics import against_pinocchio, large_trees
 from benchmarks.inverse_kinematics import inverse_kinematics
+from benchmarks.joints import joints
 from benchmarks.operations import operations
 from benchmarks.precision import precision
 from benchmarks.report import Table, machine
@@ -30,6 +31,7 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "large": lambda: [large_trees()],
     "batches": batches,
     "operations": operations,
+    "joints": joints,
     "precision": lambda: [precision()],
     "simulation": lambda: [against_mujoco()],
     "inverse": lambda: [inverse_kinematics()],

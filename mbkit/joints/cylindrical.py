@@ -42,7 +42,7 @@ class CylindricalJoint(MotionJoint):
     Examples
     --------
     >>> sleeve = CylindricalJoint("sleeve", axis=(0, 0, 1), point=(1, 0, 0))
-    >>> sleeve.pose(np.array([np.pi, 0.5]))[:3, 3].round(12)
+    >>> sleeve.pose(np.array([np.pi, 0.5]))[:3, 3].round(12) + 0.0
     array([2. , 0. , 0.5])
     """
 
