@@ -57,8 +57,8 @@ class Event:
     -----
     The number is looked at after each step: an event is found where it differs in sign from one
     step to the next. Two changes within one step cancel each other; take a smaller step for those.
-    The state at the event is a step of the integrator itself, to the time at which the number is
-    still on the side it comes from, at most `tolerance` before its zero.
+    The state at the event is that of a step of the integrator to it. The number has not changed its
+    sign yet then, by less than `tolerance`; with a function for `reset` it just has.
 
     Examples
     --------

@@ -25,8 +25,9 @@ class Reset(abc.ABC):
     Attributes
     ----------
     departs : bool
-        Whether the number of the event moves away from zero after the jump, back to where it came
-        from, however slowly.
+        Whether the number of the event goes back after the jump to where it came from, however
+        slowly. The event is then found just before its zero, and a start at zero is a contact.
+        Otherwise it is found just after, and the motion may go on.
     """
 
     departs: bool = False

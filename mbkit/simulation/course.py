@@ -136,6 +136,8 @@ class Course:
         return True
 
     def _take(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        from mbkit.kernels.status import EVENT, unpack
+
         if self.watch is None and self.times is None:
             return self._advance(first, steps, rows)
         taken = saved = 0
@@ -145,6 +147,10 @@ class Course:
                 rest = Rows(*(part[saved:] for part in rows))
                 status, done, wrote = self._go_on(first + taken, steps - taken, rest)
                 taken, saved = taken + done, saved + wrote
+                if status > 0 and unpack(status)[0] == EVENT:
+                    rest = Rows(*(part[saved:] for part in rows))
+                    status, done, wrote = self._eventful(first + taken, rest)
+                    taken, saved = taken + done, saved + wrote
                 if status != 0:
                     return status, taken, saved
         except StepError as error:
@@ -166,16 +172,10 @@ class Course:
             self.watch.begin(self.watch.values(t, self.problem.q, self.problem.v))
 
     def _go_on(self, step: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-        """Take steps until an event; those that have output times within them one by one."""
-        from mbkit.kernels.status import EVENT, unpack
-
+        """Take steps until one has an event; those with output times within them one by one."""
         plain = steps if self.times is None else self.times.steps_without(step, steps)
         start = self._reached(step) if plain == 0 else None
         status, taken, saved = self._advance(step, max(1, plain), rows)
-        if status > 0 and unpack(status)[0] == EVENT:
-            rest = Rows(*(part[saved:] for part in rows))
-            status, done, wrote = self._eventful(step + taken, rest)
-            return status, taken + done, saved + wrote
         if status == 0 and start is not None:
             with self._taken_back_on_error(start):
                 saved = self._write(step, [Segment(start, math.inf)], rows)

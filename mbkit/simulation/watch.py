@@ -94,7 +94,8 @@ class Watch:
                 kinds = {"q": layout.EVENT_POSITION, "v": layout.EVENT_VELOCITY}
                 row[layout.EVENT_KIND] = kinds[kind]
             row[layout.EVENT_DIRECTION] = DIRECTIONS[event.direction]
-            row[layout.EVENT_CLOSED] = event.reset is not None and event.direction != "both"
+            departs = event.reset is not None and event.reset.departs
+            row[layout.EVENT_CLOSED] = departs and event.direction != "both"
         return in_python
 
     # ------------------------------------------------------------------------- called back

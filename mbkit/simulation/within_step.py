@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
 
 from mbkit.errors import EventError
+from mbkit.events import Event
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.kernels.layout import DISSIPATED, SUPPLIED
@@ -20,9 +20,6 @@ __all__ = ["Occurrence", "Passage", "Segment", "State", "StepError", "WithinStep
 
 #: Resets within one step after which they are taken to accumulate.
 MOST_RESETS = 100
-
-#: Tolerances of an event after which it is looked whether a reset has let it happen after all.
-LATER = 10.0
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -140,7 +137,7 @@ class WithinStep:
             state = there
             if any(self.watch.events[k].terminal for k in fired):
                 return Passage(segments, occurrences, state, True)
-            before = self._values_after(state, fired)
+            before = self._values(state)
 
     def _values(self, state: State) -> Any:
         assert self.watch is not None
@@ -157,7 +154,11 @@ class WithinStep:
         )
 
     def _located(self, k: int, state: State, h: float, before: float, now: float) -> float:
-        """Return how long after `state` an event happens: when its number still is as before."""
+        """Return how long after `state` an event happens.
+
+        The number is still on its old side then, by less than the tolerance; on its new one where a
+        reset lets it go on, or it would happen again.
+        """
         from scipy.optimize import brentq
 
         assert self.watch is not None
@@ -174,10 +175,15 @@ class WithinStep:
             return 0.0
         finest = 4.0 * _EPSILON
         x: float = brentq(number, 0.0, h, xtol=max(0.5 * tolerance, finest * h), rtol=finest)
-        back = max(0.5 * tolerance, finest * h)
-        while x > 0.0 and watch.crosses(k, before, number(x)):
-            x = max(0.0, x - back)
-            back *= 2.0
+        shift = max(0.5 * tolerance, finest * h)
+        if _departs(self.watch.events[k]):
+            while x > 0.0 and watch.crosses(k, before, number(x)):
+                x = max(0.0, x - shift)
+                shift *= 2.0
+        else:
+            while x < h and not watch.crosses(k, before, number(x)):
+                x = min(h, x + shift)
+                shift *= 2.0
         return x
 
     def _reset(self, k: int, state: State) -> State:
@@ -198,25 +204,6 @@ class WithinStep:
         work[SUPPLIED if gained > 0.0 else DISSIPATED] += abs(gained)
         return State(state.t, q, v, work)
 
-    def _values_after(self, state: State, fired: list[int]) -> Any:
-        """Return the numbers of the events where they go on after resets.
-
-        A number that a reset has left on its way, and that has its zero still before it, is taken
-        from beyond: the event has happened.
-        """
-        assert self.watch is not None
-        values = self._values(state)
-        for k in fired:
-            event = self.watch.events[k]
-            assert event.reset is not None  # or the run had ended
-            if not event.reset.departs:
-                later = LATER * max(event.tolerance, 4.0 * math.ulp(state.t))
-                there = self.moved(state, later)
-                value = self.watch.value(k, there.t, there.q, there.v)
-                if self.watch.crosses(k, float(values[k]), value):
-                    values[k] = value
-        return values
-
     def _accumulation(self, occurrences: list[Occurrence], t: float) -> EventError:
         assert self.watch is not None
         name = self.watch.events[occurrences[-1].event].name
@@ -225,6 +212,11 @@ class WithinStep:
             f"t = {t:.9g} s: its moments accumulate, as those of a ball that comes to rest do. "
             "End the run before, or model the contact by a LimitStop or another force."
         )
+
+
+def _departs(event: Event) -> bool:
+    """Return whether the number of an event stays on its old side."""
+    return event.reset is None or event.reset.departs
 
 
 _NO_ROWS = Rows(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 2)))
