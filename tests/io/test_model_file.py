@@ -295,6 +295,36 @@ FAULTS = {
     BODY + "mass = 1\nunphysical = true\nmoment_about_com = [[1,2,0],[0,1,0],[0,0,1]]": (
         "bodies.b.moment_about_com: Inertia: moment_about_com must be symmetric"
     ),
+    JOINT + 'type = "spherical"\ncoordinates = "quaternion"': (
+        "joints.j.coordinates: Joint 'j': coordinates must be one of 'group', 'first kind', 'second"
+    ),
+    JOINT + 'type = "spherical"\ncoordinates = 3': "joints.j.coordinates: must be a string, got 3",
+    JOINT + 'type = "planar"\norder = ["x"]': (
+        "joints.j.order: Joint 'j': order is that of the factors of coordinates='second kind'"
+    ),
+    JOINT + 'type = "planar"\ncoordinates = "second kind"\norder = ["x", "z", "angle"]': (
+        "joints.j.order: Joint 'j': order must have each of 'angle', 'x', 'y' once, got ['x', 'z',"
+    ),
+    JOINT + 'type = "translational"\naxes = [[1, 0, 0], [2, 0, 0]]': (
+        "joints.j.axes: Joint 'j': axes must be independent, got [[1.0, 0.0, 0.0], [2.0, 0.0, 0.0]]"
+    ),
+    JOINT + 'type = "universal"\naxis2 = [1, 0, 0]': (
+        "joints.j.axis2: Joint 'j': axis2 must not be parallel to axis1"
+    ),
+    JOINT
+    + 'type = "composite"': "joints.j.members: must be an array of tables of joints, got None",
+    JOINT + 'type = "composite"\nmembers = [{type = "revolute"}]': (
+        "joints.j.members: each must have type and name, got {'type': 'revolute'}"
+    ),
+    JOINT + 'type = "composite"\nmembers = [{type = "revolut", name = "a"}]': (
+        "joints.j.members.type: 'revolut' is no known type of joint; did you mean 'revolute'?"
+    ),
+    JOINT + 'type = "composite"\nmembers = [\n{type = "revolute", name = "a", axs = [1, 2, 3]}]': (
+        "joints.j.members.axs: unknown key; did you mean 'axis'?"
+    ),
+    JOINT + 'type = "composite"\nmembers = [{type = "revolute", name = "a", axis = [0, 0, 0]}]': (
+        "joints.j.members.axis: Joint 'a': axis must have a direction, got [0.0, 0.0, 0.0]"
+    ),
     JOINT.replace("world", "b")
     + 'type = "free"': "joints.j: Joint 'j' connects body 'b' to itself",
 }
