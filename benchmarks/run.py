@@ -17,6 +17,7 @@ from collections.abc import Callable
 import attrs
 
 from benchmarks.batches import batches
+from benchmarks.custom_joints import custom_joints
 from benchmarks.dynamics import against_pinocchio, large_trees
 from benchmarks.inverse_kinematics import inverse_kinematics
 from benchmarks.joints import joints
@@ -31,10 +32,10 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "large": lambda: [large_trees()],
     "batches": batches,
     "operations": operations,
+    "joints": lambda: [*joints(), custom_joints()],
     "precision": lambda: [precision()],
     "simulation": lambda: [against_mujoco()],
     "inverse": lambda: [inverse_kinematics()],
-    "joints": lambda: [joints()],
     "starting": lambda: [starting()],
 }
 

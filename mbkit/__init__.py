@@ -28,6 +28,7 @@ from mbkit.errors import ParameterError as ParameterError
 from mbkit.errors import QuantityError as QuantityError
 from mbkit.errors import ResultFileError as ResultFileError
 from mbkit.errors import ShapeError as ShapeError
+from mbkit.errors import SingularityWarning as SingularityWarning
 from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
 from mbkit.errors import TopologyError as TopologyError
 from mbkit.errors import UsageError as UsageError
@@ -70,15 +71,23 @@ from mbkit.io import parse_urdf as parse_urdf
 from mbkit.io import read_urdf as read_urdf
 from mbkit.io import save_model as save_model
 from mbkit.io import save_urdf as save_urdf
+from mbkit.joints import CompositeJoint as CompositeJoint
+from mbkit.joints import ConstantVelocityJoint as ConstantVelocityJoint
+from mbkit.joints import CylindricalJoint as CylindricalJoint
 from mbkit.joints import FixedJoint as FixedJoint
 from mbkit.joints import FreeJoint as FreeJoint
 from mbkit.joints import HelicalJoint as HelicalJoint
+from mbkit.joints import HelicalPlanarJoint as HelicalPlanarJoint
 from mbkit.joints import Joint as Joint
 from mbkit.joints import JointKernels as JointKernels
+from mbkit.joints import PlanarJoint as PlanarJoint
 from mbkit.joints import PrismaticJoint as PrismaticJoint
 from mbkit.joints import RevoluteJoint as RevoluteJoint
+from mbkit.joints import SchoenfliesJoint as SchoenfliesJoint
 from mbkit.joints import ScrewJoint as ScrewJoint
 from mbkit.joints import SphericalJoint as SphericalJoint
+from mbkit.joints import TranslationalJoint as TranslationalJoint
+from mbkit.joints import UniversalJoint as UniversalJoint
 from mbkit.joints import joint_kernel as joint_kernel
 
 # Kinematics in reverse
@@ -120,8 +129,10 @@ from mbkit.spatial import newton_euler as newton_euler
 from mbkit.spatial import newton_euler_bias as newton_euler_bias
 from mbkit.spatial import newton_euler_in_frames as newton_euler_in_frames
 from mbkit.systems import MassFactor as MassFactor
+from mbkit.systems import NearSingularity as NearSingularity
 from mbkit.systems import System as System
 from mbkit.systems import SystemJacobian as SystemJacobian
+from mbkit.systems import near_singularity as near_singularity
 from mbkit.topology import BodyPath as BodyPath
 from mbkit.topology import Topology as Topology
 

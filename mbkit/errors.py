@@ -126,6 +126,10 @@ class ModelFileWarning(UserWarning):
     """What a model file holds and mbkit does not take, or the other way round."""
 
 
+class SingularityWarning(UserWarning):
+    """A joint comes near a configuration where its coordinates, or itself, are singular."""
+
+
 class ResultFileError(MbkitError, ValueError):
     """A result file that cannot be read."""
 

@@ -44,6 +44,22 @@ def _screw(rng: Generator) -> Any:
 #: Size of pitches: some centimetres a turn and more. [m/rad]
 PITCH = 0.05
 
+
+def _axis_and_point(rng: Generator) -> dict[str, Any]:
+    return {"axis": rng.normal(size=3), "point": 0.3 * rng.normal(size=3)}
+
+
+def _universal(rng: Generator, name: str) -> mb.Joint:
+    R = random_rotation(rng)
+    skew = R[:, 1] + 0.5 * R[:, 0]
+    return mb.UniversalJoint(name, axis1=R[:, 0], axis2=skew, point=0.3 * rng.normal(size=3))
+
+
+def _composite(rng: Generator, name: str) -> mb.Joint:
+    members = ("spherical", "prismatic", "constant velocity")
+    return mb.CompositeJoint(name, *(MAKERS[kind](rng, kind) for kind in members))
+
+
 #: How to make a joint of each kind from its name.
 MAKERS: dict[str, Callable[[Generator, str], mb.Joint]] = {
     "revolute": lambda rng, name: mb.RevoluteJoint(
@@ -58,7 +74,36 @@ MAKERS: dict[str, Callable[[Generator, str], mb.Joint]] = {
     "spherical": lambda rng, name: mb.SphericalJoint(name, point=0.3 * rng.normal(size=3)),
     "free": lambda _, name: mb.FreeJoint(name),
     "fixed": lambda _, name: mb.FixedJoint(name),
+    "cylindrical": lambda rng, name: mb.CylindricalJoint(name, **_axis_and_point(rng)),
+    "universal": _universal,
+    "constant velocity": lambda rng, name: mb.ConstantVelocityJoint(name, **_axis_and_point(rng)),
+    "translational": lambda rng, name: mb.TranslationalJoint(
+        name, axes=random_rotation(rng)[: rng.integers(2, 4)]
+    ),
+    "planar": lambda rng, name: mb.PlanarJoint(name, **_axis_and_point(rng)),
+    "helical planar": lambda rng, name: mb.HelicalPlanarJoint(
+        name, pitch=PITCH * rng.normal(), **_axis_and_point(rng)
+    ),
+    "Schoenflies": lambda rng, name: mb.SchoenfliesJoint(name, **_axis_and_point(rng)),
+    "rotation vector": lambda rng, name: mb.SphericalJoint(
+        name, point=0.3 * rng.normal(size=3), coordinates="first kind"
+    ),
+    "angles": lambda rng, name: mb.SphericalJoint(
+        name, point=0.3 * rng.normal(size=3), coordinates="second kind", order="xzy"
+    ),
+    "planar, first kind": lambda rng, name: mb.PlanarJoint(
+        name, coordinates="first kind", **_axis_and_point(rng)
+    ),
+    "planar, second kind": lambda rng, name: mb.PlanarJoint(
+        name, coordinates="second kind", order=("x", "y", "angle"), **_axis_and_point(rng)
+    ),
+    "screw coordinates": lambda _, name: mb.FreeJoint(name, coordinates="first kind"),
+    "composite": _composite,
 }
+
+#: Kinds that other programs have as well, with the same coordinates.
+ONE_SCREW = ("revolute", "prismatic", "helical", "screw", "translation")
+COMMON = (*ONE_SCREW, "spherical", "free", "fixed")
 
 
 def random_mechanism(
@@ -102,7 +147,9 @@ def random_mechanism(
     if gravity is None:
         gravity = 9.81 * direction / np.linalg.norm(direction)
     mech = mb.Mechanism(name, gravity=gravity)
-    drawn = [*kinds, *rng.choice(kinds, size=max(0, count - len(kinds)))][:count]
+    if count < len(kinds):
+        kinds = rng.permutation(kinds)[:count]
+    drawn = [*kinds, *rng.choice(kinds, size=count - len(kinds))]
     drawn = [str(kind) for kind in rng.permutation(drawn)]
     if floating:
         drawn[0] = "free"
@@ -142,10 +189,15 @@ class State:
 
 
 def random_state(rng: Generator, system: mb.System, size: float = 1.0) -> State:
-    """Return a state well away from the reference configuration."""
+    """Return a state well away from the reference configuration, and from singular ones."""
     nv = system.nv
+    q = system.retract(system.reference_configuration(), size * rng.normal(size=nv))
+    for _ in range(50):
+        if not mb.near_singularity(system, q, 0.3):
+            break
+        q = system.retract(system.reference_configuration(), size * rng.normal(size=nv))
     return State(
-        q=system.retract(system.reference_configuration(), size * rng.normal(size=nv)),
+        q=q,
         v=size * rng.normal(size=nv),
         vdot=rng.normal(size=nv),
         tau=rng.normal(size=nv),

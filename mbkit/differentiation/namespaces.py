@@ -98,6 +98,17 @@ def _elementwise(function: Callable[..., Any], count: int, plain: Callable[..., 
     return call
 
 
+def _sinc(x: Any) -> Any:
+    """Return sin(pi x) / (pi x), smooth where it is one."""
+    z = (math.pi * x) * (math.pi * x)
+    if not z < 1.0:
+        return apply("sin", math.pi * x) / (math.pi * x)
+    value: Any = 0.0
+    for j in range(9, -1, -1):
+        value = value * z + (-1) ** j / math.factorial(2 * j + 1)
+    return value
+
+
 def _step(x: Any, half: Any) -> Any:
     return 1.0 if x > 0.0 else 0.0 if x < 0.0 else half
 
@@ -145,7 +156,7 @@ _ONE.update(
     log10=lambda x: _logarithm(x, 10.0),
     deg2rad=lambda x: x * (math.pi / 180.0),
     rad2deg=lambda x: x * (180.0 / math.pi),
-    sinc=lambda x: apply("sin", math.pi * x) / (math.pi * x) if x != 0.0 else 1.0,
+    sinc=_sinc,
     sign=lambda x: 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0,
     isfinite=_is_finite,
     isnan=_is_nan,

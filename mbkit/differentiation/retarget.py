@@ -297,6 +297,16 @@ class Retargeting:
                 setattr(made, name, value)
         return made
 
+    def _container(self, value: Any) -> Any:
+        """Return the same container with what stands for its entries."""
+        if type(value) in (tuple, list):
+            return type(value)(map(self.convert, value))
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*map(self.convert, value))
+        if type(value) is dict:
+            return {key: self.convert(each) for key, each in value.items()}
+        return value
+
     def _object(self, value: Any) -> Any:
         kind = type(value)
         package = (kind.__module__ or "").partition(".")[0]
@@ -305,9 +315,11 @@ class Retargeting:
         wrapped = getattr(value, "__wrapped__", None)
         if callable(value) and isinstance(wrapped, types.FunctionType):  # one with a cache, say
             return self._function(wrapped)
+        if isinstance(value, tuple | list | dict):
+            return self._container(value)
         if package in ("numpy", "scipy", "builtins") or not _is_of_python(kind):
             return value
-        if isinstance(value, enum.Enum | tuple | list | dict | set):
+        if isinstance(value, enum.Enum | set):
             return value
         known = self._objects.get(id(value))
         if known is not None:

@@ -11,7 +11,6 @@ import numpy as np
 from mbkit.errors import NameUnknownError, UsageError, suggestion
 from mbkit.events.fields import finite
 from mbkit.events.quantity import Quantity
-from mbkit.joints import Joint
 from mbkit.spatial.arrays import (
     EQUAL,
     ORIGIN,
@@ -68,7 +67,7 @@ class JointPosition(Quantity):
         joint_name = self.name.partition("[")[0]
         joint = next(j for j in system.arrays.joints if j is not None and j.name == joint_name)
         positions, velocities = system.position_slice(joint_name), system.velocity_slice(joint_name)
-        if type(joint).retract is not Joint.retract:
+        if not joint.positions_add:
             raise UsageError(
                 f"An impact needs a velocity that is the rate of the position '{self.name}', and "
                 f"those of a {type(joint).__name__} are others; let the event watch a "

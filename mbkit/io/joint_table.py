@@ -11,7 +11,7 @@ import numpy as np
 
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Entries, Pose, converter
-from mbkit.joints import FixedJoint, Joint
+from mbkit.joints import CompositeJoint, FixedJoint, Joint
 from mbkit.model import JointFriction, JointLimits
 from mbkit.spatial import FloatArray
 
@@ -137,11 +137,40 @@ def read_joint(
         if isinstance(table.get("type"), str):  # else: reported as a fault of the place
             kind = known_class(table["type"], types, Joint, "joint", path, faults)
         if kind is not None:
+            if kind is CompositeJoint:
+                fields["members"] = read_members(fields.get("members"), types, path, faults)
             _check_keys(kind, fields, place_keys, path, faults)
             made = _build(kind, name, fields)
     if place is not None:
         data = _data(place, made, path, faults)
     return joint if made is None else made, place, data
+
+
+def read_members(
+    tables: Any, types: Mapping[str, type[Joint]], path: tuple[str, ...], faults: Faults
+) -> tuple[Joint, ...]:
+    """Return the members of a composite joint; fixed joints stand in for those at fault."""
+    if not (isinstance(tables, list) and tables and all(isinstance(each, dict) for each in tables)):
+        faults.add((*path, "members"), f"must be an array of tables of joints, got {tables!r}.")
+        return (FixedJoint("stand-in"),)
+    found: list[Joint] = []
+    for number, table in enumerate(tables):
+        here = (*path, "members")
+        made: Joint = FixedJoint(f"stand-in {number}")
+        with faults.at(*here):
+            fields = dict(table)
+            kind, name = fields.pop("type", None), fields.pop("name", None)
+            if not isinstance(kind, str) or not isinstance(name, str):
+                faults.add(here, f"each must have type and name, got {table!r}.")
+            else:
+                known = known_class(kind, types, Joint, "joint", here, faults)
+                if known is CompositeJoint:
+                    fields["members"] = read_members(fields.get("members"), types, here, faults)
+                if known is not None:
+                    _check_keys(known, fields, [], here, faults)
+                    made = _build(known, name, fields)
+        found.append(made)
+    return tuple(found)
 
 
 Kind = TypeVar("Kind")
@@ -216,6 +245,8 @@ def _check_keys(
 
 
 def _build(kind: type[Joint], name: str, fields: dict[str, Any]) -> Joint:
+    if kind is CompositeJoint:
+        return CompositeJoint(name, *fields["members"])
     if attrs.has(kind):
         return cast("Joint", converter().structure({"name": name, **fields}, kind))
     return kind(name)

@@ -94,7 +94,8 @@ def lines_of_keys(text: str) -> dict[Path, int]:
     Returns
     -------
     dict of tuple of str to int
-        Tables and keys, those of inline tables too; items of arrays not.
+        Tables and keys, those of inline tables too. Keys of tables in an array have the line where
+        one of them has it first.
 
     Examples
     --------
@@ -150,7 +151,8 @@ class _Scan:
             self._note(self.key)
             self.state, self.words = "value", []
         elif mark in "[{" and self.state == "value":
-            self.brackets.append((mark, self.key))
+            in_array = bool(self.brackets) and self.brackets[-1][0] == "["
+            self.brackets.append((mark, around if in_array else self.key))
             self.state = "key" if mark == "{" else "value"
         elif mark in "]}" and self.brackets:
             self.brackets.pop()

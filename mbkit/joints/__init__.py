@@ -1,17 +1,25 @@
 """Joints: how one body can move relative to another."""
 
+from mbkit.joints.composite import CompositeJoint as CompositeJoint
+from mbkit.joints.constant_velocity import ConstantVelocityJoint as ConstantVelocityJoint
+from mbkit.joints.cylindrical import CylindricalJoint as CylindricalJoint
 from mbkit.joints.definition import check_joint_definition as check_joint_definition
 from mbkit.joints.fixed import FixedJoint as FixedJoint
 from mbkit.joints.free import FreeJoint as FreeJoint
 from mbkit.joints.helical import HelicalJoint as HelicalJoint
+from mbkit.joints.helical_planar import HelicalPlanarJoint as HelicalPlanarJoint
 from mbkit.joints.joint import Joint as Joint
 from mbkit.joints.kernels import JointKernels as JointKernels
 from mbkit.joints.kernels import joint_kernel as joint_kernel
+from mbkit.joints.planar import PlanarJoint as PlanarJoint
 from mbkit.joints.prescribed import PrescribedJoint as PrescribedJoint
 from mbkit.joints.prismatic import PrismaticJoint as PrismaticJoint
 from mbkit.joints.revolute import RevoluteJoint as RevoluteJoint
+from mbkit.joints.schoenflies import SchoenfliesJoint as SchoenfliesJoint
 from mbkit.joints.screw import ScrewJoint as ScrewJoint
 from mbkit.joints.spherical import SphericalJoint as SphericalJoint
+from mbkit.joints.translational import TranslationalJoint as TranslationalJoint
+from mbkit.joints.universal import UniversalJoint as UniversalJoint
 
 #: The joints that mbkit brings, in the order of the documentation.
 BUILT_IN_JOINTS: tuple[type[Joint], ...] = (
@@ -19,23 +27,39 @@ BUILT_IN_JOINTS: tuple[type[Joint], ...] = (
     RevoluteJoint,
     PrismaticJoint,
     HelicalJoint,
+    CylindricalJoint,
+    UniversalJoint,
+    ConstantVelocityJoint,
+    TranslationalJoint,
     SphericalJoint,
+    PlanarJoint,
+    HelicalPlanarJoint,
+    SchoenfliesJoint,
     FreeJoint,
     FixedJoint,
+    CompositeJoint,
 )
 
 __all__ = [
     "BUILT_IN_JOINTS",
+    "CompositeJoint",
+    "ConstantVelocityJoint",
+    "CylindricalJoint",
     "FixedJoint",
     "FreeJoint",
     "HelicalJoint",
+    "HelicalPlanarJoint",
     "Joint",
     "JointKernels",
     "PrescribedJoint",
+    "PlanarJoint",
     "PrismaticJoint",
     "RevoluteJoint",
+    "SchoenfliesJoint",
     "ScrewJoint",
     "SphericalJoint",
+    "TranslationalJoint",
+    "UniversalJoint",
     "check_joint_definition",
     "joint_kernel",
 ]

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import functools
-import math
 
 import attrs
 import numpy as np
 
+from mbkit.joints.axes import axis_field, point_field, unit
 from mbkit.joints.screw_motion import ScrewMotion
-from mbkit.spatial.arrays import (
-    EQUAL,
-    ORIGIN,
-    Z_AXIS,
-    FloatArray,
-    check_direction,
-    frozen_array,
-    shown,
-    stored_vector,
-)
+from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["AxisMotion"]
 
@@ -38,28 +29,13 @@ class AxisMotion(ScrewMotion):
     """
 
     name: str
-    axis: FloatArray = attrs.field(
-        default=Z_AXIS,
-        converter=frozen_array,
-        validator=check_direction,
-        eq=EQUAL,
-        hash=False,
-        repr=shown,
-    )
-    point: FloatArray = attrs.field(
-        default=ORIGIN,
-        converter=frozen_array,
-        validator=stored_vector,
-        eq=EQUAL,
-        hash=False,
-        repr=shown,
-    )
+    axis: FloatArray = axis_field()
+    point: FloatArray = point_field()
 
     @functools.cached_property
     def screw(self) -> FloatArray:
         """Screw X = (r e, r p x e + l e): e of length one along the axis, rate r, lead l."""
-        e = self.axis / np.abs(self.axis).max()  # first: the length may be beyond all numbers
-        e = e / math.hypot(*e)
+        e = unit(self.axis)
         X = np.concatenate([self.rate * e, self.rate * np.cross(self.point, e) + self.lead * e])
         X += 0.0  # no negative zeros
         X.flags.writeable = False

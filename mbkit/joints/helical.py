@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import attrs
 
+from mbkit.joints.axes import pitch_field
 from mbkit.joints.axis_motion import AxisMotion
-from mbkit.spatial.arrays import check_array, frozen_array, frozen_number, owner, with_key
 
 __all__ = ["HelicalJoint"]
-
-
-def _check_pitch(instance: object, attribute: attrs.Attribute[Any], value: float) -> None:
-    with_key("pitch", check_array, frozen_array(value), (), f"{owner(instance)}: pitch")
 
 
 @final
@@ -46,7 +42,7 @@ class HelicalJoint(AxisMotion):
     """
 
     rate = 1.0
-    pitch: float = attrs.field(kw_only=True, converter=frozen_number, validator=_check_pitch)
+    pitch: float = pitch_field()
 
     @property
     def lead(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -64,10 +65,17 @@ class Joint(abc.ABC):
     12. ``parameters()``: numbers that the compiled forms get. Default none.
     13. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
         work: they give K^-1 T K and Ad_K^-1 S. Default the identity.
-    14. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
-    15. ``position_units``: a unit for each position, to label plots. Default "".
-    16. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
+    14. ``position_units``: a unit for each position, to label plots. Default "".
+    15. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
         lead; the recursions then compute it in place. Default None.
+
+    What tells more about it
+
+    16. ``random(rng) -> (nq,)``: a random configuration. Default a step of normally distributed
+        numbers from the neutral one.
+    17. ``singularity(q)``: a measure of how far q is from where S loses rank, and
+        ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
+    18. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
 
     What must hold
 
@@ -220,6 +228,22 @@ class Joint(abc.ABC):
         # the left singular vectors beyond the range of S
         return np.linalg.svd(S)[0][:, self.num_velocities :]
 
+    def random(self, rng: np.random.Generator) -> FloatArray:
+        """Return a random configuration (nq,), anywhere around the neutral one."""
+        return self.retract(self.neutral(), rng.normal(size=self.num_velocities))
+
+    def singularity(self, q: FloatArray) -> float:
+        """Return how far q is from a singular configuration: zero there, about one far from it.
+
+        Infinite for a joint that has none. docs/joints.md says what each joint measures.
+        """
+        return math.inf
+
+    @property
+    def singularity_remedy(self) -> str:
+        """What avoids singular configurations, as the end of a sentence; "" if there are none."""
+        return ""
+
     def kernels(self) -> JointKernels | None:
         """Return the compiled forms of the methods, or None for a joint in Python."""
         return None
@@ -227,6 +251,11 @@ class Joint(abc.ABC):
     def parameters(self) -> FloatArray:
         """Return the numbers (n,) that the compiled forms get."""
         return np.zeros(0)
+
+    @property
+    def positions_add(self) -> bool:
+        """Whether retract(q, dx) is q + dx, so that v is the rate of q."""
+        return type(self).retract is Joint.retract
 
     @property
     def position_units(self) -> tuple[str, ...]:

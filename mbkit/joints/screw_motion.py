@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from mbkit.joints.axes import frame_along
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
@@ -61,10 +62,10 @@ class ScrewMotion(Joint):
         w, v = self.screw[:3], self.screw[3:]
         K = np.eye(4)
         if self.rate > 0.0:
-            K[:3, :3] = _frame_along(w / self.rate)
+            K[:3, :3] = frame_along(w / self.rate)
             K[:3, 3] = np.cross(w / self.rate, v / self.rate)
         else:
-            K[:3, :3] = _frame_along(v / self.lead)
+            K[:3, :3] = frame_along(v / self.lead)
         K_inverse = inverse(K)
         K.flags.writeable = K_inverse.flags.writeable = False
         return K, K_inverse
@@ -105,18 +106,3 @@ class ScrewMotion(Joint):
     def screw_form(self) -> tuple[float, float]:
         """Return (rate, lead); see `Joint.screw_form`."""
         return self.rate, self.lead
-
-
-def _frame_along(e: FloatArray) -> FloatArray:
-    """Return a rotation (3, 3) whose third column is the unit vector e; the identity for z.
-
-    The shortest turn of z to e is I + u~ + u~^2 / (1 + e.z) with u = z x e. In the lower half
-    space, where 1 + e.z vanishes, -e takes the place of e, and half a turn about x comes first.
-    """
-    R: FloatArray
-    if e[2] < 0.0:
-        R = _frame_along(-e) * np.array([1.0, -1.0, -1.0])
-        return R
-    u = np.array([[0.0, 0.0, e[0]], [0.0, 0.0, e[1]], [-e[0], -e[1], 0.0]])
-    R = np.eye(3) + u + u @ u / (1.0 + e[2])
-    return R

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from typing import final
+import itertools
+from typing import Any, final
 
 import attrs
 import numpy as np
 
-from mbkit.errors import ConfigurationError
-from mbkit.joints.joint import Joint
-from mbkit.joints.kernels import JointKernels
-from mbkit.spatial.arrays import (
-    EQUAL,
-    ORIGIN,
-    FloatArray,
-    frozen_array,
-    owner,
-    shown,
-    stored_vector,
+from mbkit.joints.axes import point_field
+from mbkit.joints.motion import Motion
+from mbkit.joints.rotation_group import RotationGroup
+from mbkit.joints.subgroup_joint import (
+    SECOND_KIND,
+    SubgroupJoint,
+    coordinates_field,
+    order_field,
 )
-from mbkit.spatial.frames import translation, unit_rotation
+from mbkit.spatial.arrays import FloatArray, owner
+from mbkit.spatial.frames import translation
 
 __all__ = ["SphericalJoint"]
 
 
 @final
-@attrs.frozen
-class SphericalJoint(Joint):
-    """Rotation about a point, on the group of unit quaternions.
+@attrs.frozen(slots=False)  # a dictionary for the cached property
+class SphericalJoint(SubgroupJoint):
+    """Rotation about a point, on the group SO(3).
 
-    The position is a unit quaternion (w, x, y, z), scalar first; the velocity is the angular
-    velocity of the successor relative to the predecessor, in the axes of the successor's joint
-    frame. [rad/s] The motion subspace of these quasi-velocities is constant.
+    With ``coordinates="group"`` the position is a unit quaternion (w, x, y, z), scalar first; the
+    velocity is the angular velocity of the successor relative to the predecessor, in the axes of
+    the successor's joint frame. [rad/s] The motion subspace of these quasi-velocities is constant.
+
+    With ``"first kind"`` the position is a rotation vector, with ``"second kind"`` angles about the
+    axes of `order`, each about the axis as the turns before it have left it: "zyx" is yaw, pitch
+    and roll. The velocity is then the rate of the position. [rad, rad/s] A rotation vector is
+    singular at 2 pi; angles are where the second one makes the first axis parallel to the third: at
+    pi/2 for three different axes, at 0 and pi where the first and the last are the same.
 
     Attributes
     ----------
@@ -39,11 +44,18 @@ class SphericalJoint(Joint):
         Unique in the mechanism.
     point : ndarray, shape (3,), default the origin
         The centre. [m]
+    coordinates : {"group", "first kind", "second kind"}, keyword only
+        What the position is.
+    order : sequence of str, keyword only, default "zyx"
+        Axes of the angles of the second kind, such as "xyz" or "zxz".
 
     Raises
     ------
     ShapeError, GeometryError
         If `point` is not a finite vector of three.
+    ModelError
+        If `coordinates` is no kind there is, or `order` is not three axes, neighbours of which
+        differ.
 
     Examples
     --------
@@ -52,81 +64,54 @@ class SphericalJoint(Joint):
     array([1., 0., 0., 0.])
     >>> ball.pose(np.array([0.0, 1.0, 0.0, 0.0]))[:3, 3]
     array([0., 0., 2.])
+    >>> gimbals = SphericalJoint("gimbals", coordinates="second kind", order="zyx")
+    >>> round(gimbals.singularity(np.array([0.3, 1.5, -2.0])), 4)  # cos 1.5
+    0.0707
     """
 
-    num_positions = 4
-    num_velocities = 3
-    zero_reference = True
-
     name: str
-    point: FloatArray = attrs.field(
-        default=ORIGIN,
-        converter=frozen_array,
-        validator=stored_vector,
-        eq=EQUAL,
-        hash=False,
-        repr=shown,
-    )
+    point: FloatArray = point_field()
+    coordinates: str = coordinates_field()
+    order: Any = order_field()
 
-    def pose(self, q: FloatArray) -> FloatArray:
-        """Return (R(q), p - R(q) p), p the centre; see `Joint.pose`."""
-        what = f"{owner(self)}: position"
-        R = unit_rotation(q, what, ConfigurationError)
-        T = np.eye(4)
-        T[:3, :3] = R
-        T[:3, 3] = self.point - R @ self.point
-        return T
+    default_order = ("z", "y", "x")
 
-    def motion_subspace(self, q: FloatArray) -> FloatArray:
-        """Return (I; p~): the centre p stands still."""
-        x, y, z = self.point
-        return np.vstack([np.eye(3), [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]])
+    @property
+    def freedoms(self) -> dict[str, FloatArray]:
+        """Turns about the three axes."""
+        return dict(zip("xyz", np.eye(6)[:3], strict=True))
 
-    def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Return zero: S is constant."""
-        return np.zeros(6)
+    def group_motion(self) -> Motion:
+        """Return the motion in unit quaternions."""
+        return RotationGroup(f"{owner(self)}: position")
 
-    def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
-        """Return q exp(dx), dx a rotation vector in the successor's joint frame."""
-        from mbkit.lie import UnitQuaternion
+    def stored_wrenches(self) -> FloatArray:
+        """Return the forces through the centre."""
+        return np.eye(6)[:, 3:]
 
-        moved = UnitQuaternion.compose(q, UnitQuaternion.exp(dx))
-        unit: FloatArray = moved / np.linalg.norm(moved)  # or rounding would add up, step by step
+    def order_fits(self, order: tuple[str, ...]) -> bool:
+        """Return whether angles in this order reach every rotation."""
+        return len(order) == 3 and all(a != b for a, b in itertools.pairwise(order))
+
+    def order_rule(self) -> str:
+        """Return in words what `order_fits` asks for."""
+        return "must be three of 'x', 'y', 'z', neighbours of which differ"
+
+    def random(self, rng: np.random.Generator) -> FloatArray:
+        """Return a configuration: orientations in quaternions are uniform."""
+        if self.num_positions == 3:
+            return super().random(rng)
+        Q = rng.normal(size=4)
+        unit: FloatArray = Q / np.linalg.norm(Q)
         return unit
 
-    def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
-        """Return log(q0^-1 q1), at most pi long: the same for q1 and -q1."""
-        from mbkit.lie import UnitQuaternion
-
-        return UnitQuaternion.log(UnitQuaternion.compose(UnitQuaternion.inverse(q0), q1))
-
-    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
-        """Return dexp_body^-1(x) v on SO(3)."""
-        from mbkit.lie import SO3
-
-        rate: FloatArray = SO3.dexp_body_inv(x) @ v
-        return rate
-
-    def neutral(self) -> FloatArray:
-        """Return (1, 0, 0, 0)."""
-        return np.array([1.0, 0.0, 0.0, 0.0])
-
-    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
-        """Return the forces through the centre, (p~; I), along the successor's axes."""
-        x, y, z = self.point
-        return np.vstack([[[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]], np.eye(3)])
-
-    def kernels(self) -> JointKernels:
-        """Return the compiled forms."""
-        from mbkit.kernels.joints import spherical
-
-        return JointKernels(
-            motion=spherical.motion,
-            retract=spherical.retract,
-            difference=spherical.difference,
-            dexp_inv=spherical.dexp_inv,
-            constraint_wrenches=spherical.constraint_wrenches,
-        )
+    @property
+    def singularity_remedy(self) -> str:
+        """What avoids singular configurations."""
+        remedy = super().singularity_remedy
+        if self.coordinates == SECOND_KIND:
+            return f"{remedy}, and other orders have theirs elsewhere"
+        return remedy
 
     @property
     def canonical_frame(self) -> FloatArray:

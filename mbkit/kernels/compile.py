@@ -270,6 +270,10 @@ if UNCOMPILED:
         """Return a pointer to an entry of an array, counted flat."""
         return array.reshape(-1)[index:]
 
+    def pointer_after(pointer: Any, count: int) -> Any:
+        """Return a pointer argument moved on by `count` numbers."""
+        return pointer[count:]
+
     def as_array(pointer: Any, count: int) -> Any:
         """Return the `count` doubles behind a pointer argument as an array."""
         return pointer[:count]
@@ -312,6 +316,16 @@ else:
             return builder.gep(data, [index])
 
         return types.CPointer(types.float64)(array, index), codegen
+
+    @intrinsic
+    def pointer_after(typing_context, pointer, count):
+        """Return a pointer argument moved on by `count` numbers."""
+
+        def codegen(context, builder, signature, values):
+            count = context.cast(builder, values[1], signature.args[1], types.int64)
+            return builder.gep(values[0], [count])
+
+        return types.CPointer(types.float64)(pointer, count), codegen
 
     @intrinsic
     def pointer_at(typing_context, address):

@@ -144,7 +144,7 @@ def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freed
     joints = {joint.name: joint for joint in system.arrays.joints if joint is not None}
     for name, joint in joints.items():
         here = system.position_slice(name)
-        if type(joint).retract is Joint.retract:
+        if joint.positions_add:
             positions[system.velocity_slice(name)] = np.arange(here.start, here.stop)
             turning[system.velocity_slice(name)] = _turns(joint)
         elif np.isfinite(found[here]).any():

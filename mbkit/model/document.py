@@ -161,12 +161,10 @@ def _joint_data(data: JointLimits | JointFriction) -> dict[str, Any]:
 def _fields(joint: Joint | Force) -> dict[str, Any]:
     kind = type(joint)
     if attrs.has(kind):
-        # TOML has no None; where it is the default, leaving the key out says the same
         values = {
             field.name: getattr(joint, field.name)
             for field in attrs.fields(kind)
-            if field.name != "name"
-            and not (field.default is None and getattr(joint, field.name) is None)
+            if field.name != "name" and not _is_default_option(field, getattr(joint, field.name))
         }
         plain = {key: _plain(value) for key, value in values.items()}
         lost = [key for key, value in plain.items() if value is None]
@@ -180,6 +178,13 @@ def _fields(joint: Joint | Force) -> dict[str, Any]:
             if key != "name" and not isinstance(getattr(kind, key, None), functools.cached_property)
         ]
     return {**written, "not_written": sorted(lost)} if lost else written
+
+
+def _is_default_option(field: Any, value: Any) -> bool:
+    """Return whether a field may be left out: TOML has no None, and options say what is chosen."""
+    return (field.default is None and value is None) or (
+        isinstance(field.default, str) and isinstance(value, str) and value == field.default
+    )
 
 
 def _force(force: Force) -> dict[str, Any]:
@@ -199,6 +204,9 @@ def _plain(value: Any) -> Any:
     """Return a value as TOML can hold it, None if it cannot."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
+    if isinstance(value, Joint):  # a member of a composite joint
+        table = {"type": type_name(value), "name": value.name, **_fields(value)}
+        return None if "not_written" in table else table
     if isinstance(value, (list, tuple)):
         items = [_plain(item) for item in value]
         return None if any(item is None for item in items) else items

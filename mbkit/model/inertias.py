@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from mbkit.errors import InertiaError, listed
+from mbkit.errors import InertiaError, JointError, listed
+from mbkit.joints import Joint
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
 
@@ -22,6 +23,9 @@ __all__ = ["check_inertias"]
 
 #: A part of the inertias summed up, below which what is left of them is rounding.
 TOLERANCE = 1e-13
+
+#: What `Joint.singularity` must be for a look at the inertia in its directions.
+_REGULAR = 1e-3
 
 
 @attrs.define
@@ -133,10 +137,10 @@ def _check_tip(part: _Part, edge: Connection) -> None:
 
 
 def _subspace(edge: Connection, body: str) -> FloatArray:
-    """Return the motion subspace of `body`, in its own frame, at the neutral configuration."""
+    """Return the motion subspace of `body`, in its own frame, where the joint is not singular."""
     from mbkit.lie import SE3
 
-    q = edge.joint.neutral()
+    q = _regular_configuration(edge.joint)
     S: FloatArray = edge.joint.motion_subspace(q)
     if body == edge.successor:
         S = SE3.Ad(edge.S_succ) @ S
@@ -144,3 +148,17 @@ def _subspace(edge: Connection, body: str) -> FloatArray:
         # seen from the successor, the predecessor moves by -S; T takes that into its joint frame
         S = -SE3.Ad(edge.S_pred @ edge.joint.pose(q)) @ S
     return S
+
+
+def _regular_configuration(joint: Joint) -> FloatArray:
+    """Return the neutral configuration, or another where the joint is singular there."""
+    q = joint.neutral()
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        if joint.singularity(q) > _REGULAR:
+            return q
+        q = joint.random(rng)
+    raise JointError(
+        f"Joint {joint.name!r} has lost a freedom wherever it was looked at: velocities of its "
+        f"{type(joint).__name__} move the bodies alike; leave out one of what moves them so."
+    )

@@ -151,7 +151,7 @@ class JointLimits:
         ModelError, if they limit positions that are composed, such as quaternions.
         """
         for key, limits in zip(("lower", "upper"), self.of_positions(joint).T, strict=True):
-            if type(joint).retract is not Joint.retract and np.isfinite(limits).any():
+            if not joint.positions_add and np.isfinite(limits).any():
                 error = ModelError(
                     f"Joint {joint.name!r}: {key} must be left out, got "
                     f"{shown(getattr(self, key))}: positions of a {type(joint).__name__} are "

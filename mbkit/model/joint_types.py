@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from mbkit.joints import (
+    CompositeJoint,
+    ConstantVelocityJoint,
+    CylindricalJoint,
     FixedJoint,
     FreeJoint,
     HelicalJoint,
+    HelicalPlanarJoint,
     Joint,
+    PlanarJoint,
     PrismaticJoint,
     RevoluteJoint,
+    SchoenfliesJoint,
     ScrewJoint,
     SphericalJoint,
+    TranslationalJoint,
+    UniversalJoint,
 )
 
 __all__ = ["JOINT_TYPES", "type_name"]
@@ -20,9 +28,17 @@ JOINT_TYPES: dict[str, type[Joint]] = {
     "revolute": RevoluteJoint,
     "prismatic": PrismaticJoint,
     "helical": HelicalJoint,
+    "cylindrical": CylindricalJoint,
+    "universal": UniversalJoint,
+    "constant_velocity": ConstantVelocityJoint,
+    "translational": TranslationalJoint,
     "spherical": SphericalJoint,
+    "planar": PlanarJoint,
+    "helical_planar": HelicalPlanarJoint,
+    "schoenflies": SchoenfliesJoint,
     "free": FreeJoint,
     "fixed": FixedJoint,
+    "composite": CompositeJoint,
 }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError, NameUnknownError, ParameterError, suggestion
 from mbkit.forces import Force
-from mbkit.joints import Joint
+from mbkit.joints import CompositeJoint, Joint
 from mbkit.model.parts import Parts
 from mbkit.spatial.arrays import check_array, frozen_array
 from mbkit.spatial.frames import check_pose
@@ -34,8 +34,9 @@ def parameters(parts: Parts) -> dict[str, Any]:
     -------
     dict of str to float or ndarray
         ``gravity``; ``bodies.NAME.mass``, ``.com``, ``.moment_about_com``; ``joints.NAME.S_pred``,
-        ``.S_succ`` and the numbers that joints of this kind have, such as ``.axis`` and ``.pitch``;
-        ``forces.NAME`` with those of the force, such as ``.stiffness``.
+        ``.S_succ`` and the numbers that joints of this kind have, such as ``.axis`` and ``.pitch``,
+        of a composite joint ``.MEMBER.axis``; ``forces.NAME`` with those of the force, such as
+        ``.stiffness``.
 
     Examples
     --------
@@ -51,14 +52,25 @@ def parameters(parts: Parts) -> dict[str, Any]:
         for field in _INERTIA:
             found[f"bodies.{name}.{field}"] = getattr(body.inertia, field)
     for name, edge in parts.joints.items():
-        for field in _fields(edge.joint):
-            found[f"joints.{name}.{field}"] = getattr(edge.joint, field)
+        for field, value in _numbers_of_joint(edge.joint).items():
+            found[f"joints.{name}.{field}"] = value
         for field in _PLACES:
             found[f"joints.{name}.{field}"] = getattr(edge, field)
     for name, force in parts.forces.items():
         for field in _fields(force):
             found[f"forces.{name}.{field}"] = getattr(force, field)
     return found
+
+
+def _numbers_of_joint(joint: Joint) -> dict[str, Any]:
+    """Return the numbers of a joint by name, those of the members of a composite one as well."""
+    if not isinstance(joint, CompositeJoint):
+        return {field: getattr(joint, field) for field in _fields(joint)}
+    return {
+        f"{member.name}.{field}": value
+        for member in joint.members
+        for field, value in _numbers_of_joint(member).items()
+    }
 
 
 def _fields(made: Joint | Force) -> tuple[str, ...]:
@@ -107,8 +119,7 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     for path, value in values.items():
         if path not in known:
             raise NameUnknownError(f"There is no parameter '{path}'; {suggestion(path, known)}")
-        owner, _, field = path.rpartition(".")
-        kind, _, name = owner.partition(".")
+        kind, name, field = _split(path, joints)
         groups.setdefault((kind, name), {})[field] = value
     for (kind, name), fields in groups.items():
         try:
@@ -128,12 +139,38 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     return attrs.evolve(parts, gravity=gravity, bodies=bodies, joints=joints, forces=forces)
 
 
+def _split(path: str, joints: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the kind, name and field of a path; the field of a member has the member's name."""
+    owner, _, field = path.rpartition(".")
+    kind, _, name = owner.partition(".")
+    while kind == "joints" and name not in joints:
+        name, _, member = name.rpartition(".")
+        field = f"{member}.{field}"
+    return kind, name, field
+
+
+def _evolved(joint: Any, fields: dict[str, Any]) -> Any:
+    """Return a joint with other numbers, by their names in `_numbers_of_joint`."""
+    if not isinstance(joint, CompositeJoint):
+        return attrs.evolve(joint, **fields)
+    members = []
+    for member in joint.members:
+        start = f"{member.name}."
+        own = {
+            name.removeprefix(start): value
+            for name, value in fields.items()
+            if name.startswith(start)
+        }
+        members.append(_evolved(member, own) if own else member)
+    return CompositeJoint(joint.name, *members)
+
+
 def _changed_joint(edge: Any, fields: dict[str, Any]) -> Any:
     own = {name: value for name, value in fields.items() if name not in _PLACES}
     places = {name: frozen_array(fields[name]) for name in _PLACES if name in fields}
     for name, pose in places.items():
         check_pose(pose, name)
-    joint = attrs.evolve(edge.joint, **own) if own else edge.joint
+    joint = _evolved(edge.joint, own) if own else edge.joint
     sizes = (edge.joint.num_positions, edge.joint.num_velocities)
     if (joint.num_positions, joint.num_velocities) != sizes:
         raise ParameterError(

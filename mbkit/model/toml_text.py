@@ -44,7 +44,7 @@ def _table(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
         line = f"{_key(key)} = {_value(value)}"
         if is_table and len(line) > _LINE:
             tables[key] = value
-        elif len(line) > _LINE and _is_matrix(value):
+        elif len(line) > _LINE and _has_rows(value):
             rows = "".join(f"    {_value(row)},\n" for row in value)
             lines.append(f"{_key(key)} = [\n{rows}]")
         else:
@@ -69,8 +69,13 @@ def _value(value: Any) -> str:
     return "[" + ", ".join(map(_value, value)) + "]"
 
 
-def _is_matrix(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, list) for row in value)
+def _has_rows(value: Any) -> bool:
+    """Return whether a value is a matrix, or an array of tables."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(row, (list, Mapping)) for row in value)
+    )
 
 
 def _string(text: str) -> str:

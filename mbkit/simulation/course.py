@@ -14,6 +14,7 @@ from mbkit.events import Event
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results.event_log import FIELDS
+from mbkit.simulation.lookout import Lookout
 from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.watch import Watch
 from mbkit.simulation.within_step import Occurrence, Passage, Segment, State, StepError, WithinStep
@@ -64,9 +65,11 @@ class Course:
     error: BaseException | None = None
     _advance: Advance = attrs.field(init=False)
     _within: WithinStep = attrs.field(init=False)
+    _lookout: Lookout = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._advance = self.integrator.prepare(self.problem)
+        self._lookout = Lookout(self.system)
         self._within = WithinStep(self.system, self.integrator, self.problem, self.watch)
 
     # ------------------------------------------------------------------------- rows
@@ -115,6 +118,24 @@ class Course:
 
     def __call__(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         """Take steps as `Advance` does; the status may be TERMINAL or FAILED too."""
+        if not self._look(first, rows.t[:0], rows.q[:0]):
+            return FAILED, 0, 0
+        status, taken, saved = self._take(first, steps, rows)
+        if not self._look(first + taken, rows.t[:saved], rows.q[:saved]):
+            return FAILED, taken, saved
+        return status, taken, saved
+
+    def _look(self, step: int, t: Any, q: Any) -> bool:
+        """Look for singular configurations in rows and the state; false where that raises."""
+        try:
+            self._lookout.look(t, q)
+            self._lookout.look([self.problem.t0 + step * self.problem.h], [self.problem.q])
+        except Exception as error:  # of a joint, or of warnings that are errors
+            self.error = error
+            return False
+        return True
+
+    def _take(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         from mbkit.kernels.status import EVENT, unpack
 
         if self.watch is None and self.times is None:

@@ -6,11 +6,12 @@ import functools
 import hashlib
 import platform
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from mbkit.joints import CompositeJoint
 from mbkit.systems import System
 
 __all__ = ["environment", "fingerprint", "fingerprints_of_parts", "system_digest"]
@@ -62,9 +63,12 @@ def system_digest(system: System) -> str:
     for name in frames.dtype.names:
         digest.update(np.ascontiguousarray(frames[name]).tobytes())
     digest.update(np.ascontiguousarray(arrays.velocity_of_column).tobytes())
-    for joint in arrays.joints:
-        if joint is not None and joint.kernels() is not None:
+    for joint in _joints(arrays.joints):
+        if joint.screw_form() is not None:  # of a composite joint; others are in their rows
+            digest.update(np.array([*joint.screw_form(), *joint.canonical_frame.ravel()]).tobytes())
+        elif joint.kernels() is not None:
             digest.update(np.array(joint.parameters(), dtype=np.float64).tobytes())
+            digest.update(np.array(joint.canonical_frame, dtype=np.float64).tobytes())
     for owner in arrays.owners:  # the seats among them; what joints in Python have are addresses
         if isinstance(owner, np.ndarray) and owner.size == SEAT_SIZE:
             digest.update(owner.tobytes())
@@ -81,7 +85,7 @@ def fingerprints_of_parts(system: System) -> dict[str, Any]:
 
     By what they are and their names: ``"joint 'name'"``.
     """
-    joints = [("joint", joint) for joint in system.arrays.joints if joint is not None]
+    joints = [("joint", joint) for joint in _joints(system.arrays.joints)]
     forces = [("force", force) for force in system.arrays.forces.forces]
     parts: list[tuple[str, Any]] = [*joints, *forces]
     found = {
@@ -95,6 +99,15 @@ def fingerprints_of_parts(system: System) -> dict[str, Any]:
             if function is not None:
                 found[f"prescribed {what} of joint '{name}'"] = fingerprint(function)
     return found
+
+
+def _joints(joints: Iterable[Any]) -> Iterator[Any]:
+    """Give all joints, in place of composite ones their members: these point to functions."""
+    for joint in joints:
+        if isinstance(joint, CompositeJoint):
+            yield from _joints(joint.members)
+        elif joint is not None:
+            yield joint
 
 
 def fingerprint(thing: Any) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 
 from mbkit.joints import Joint
-from mbkit.joints.derivatives import defines
 from mbkit.systems.forces import ForceArrays
 from mbkit.systems.python_joint import python_parameters
 
@@ -80,7 +79,7 @@ def fill_table(row: Any, joint: Joint) -> list[Any]:
     else:
         parameters = padded(joint.parameters())
     # a Python joint without a group adds coordinates: that needs no call
-    adds = joint.kernels() is None and not defines(joint, "retract")
+    adds = joint.kernels() is None and joint.positions_add
     owners: list[Any] = [parameters]
     for operation in _OPERATIONS:
         function = getattr(kernels, operation, None)

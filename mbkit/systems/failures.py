@@ -14,7 +14,7 @@ from mbkit.errors import (
     NotFiniteError,
     SingularMassMatrixError,
 )
-from mbkit.joints import FreeJoint, SphericalJoint
+from mbkit.joints import CompositeJoint, FreeJoint, SphericalJoint
 from mbkit.kernels.layout import DONE, QUATERNION_TOLERANCE, SCREW, SLOT_STATE
 from mbkit.systems.callbacks import taken_error
 
@@ -102,7 +102,14 @@ def _joint_failure(
     bad = first_bad_argument(evaluator, arguments)
     if bad is not None:
         return NotFiniteError(bad)
-    if not isinstance(evaluator.arrays.joints[row], SphericalJoint | FreeJoint):
+    joint = evaluator.arrays.joints[row]
+    if isinstance(joint, CompositeJoint):
+        for q in evaluator.positions_of_row(row, arguments):
+            try:
+                joint.pose(q)
+            except MbkitError as error:  # of a member
+                return ConfigurationError(f"Joint '{name}': {error}{_place(arguments)}")
+    if not isinstance(joint, SphericalJoint | FreeJoint):
         return JointError(
             f"Joint '{name}': its compiled function reported a failure.{_where(arguments)}"
         )

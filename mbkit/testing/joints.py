@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError
 from mbkit.joints import Joint, check_joint_definition
-from mbkit.joints.differences import derivatives
+from mbkit.joints.differences import derivative
 from mbkit.spatial import inverse
 from mbkit.testing.compiled_joints import compiled_differences
 from mbkit.testing.report import Line, Report
@@ -189,7 +189,7 @@ def _subspace(joint: Joint, at: _Place) -> _Found:
     back = inverse(joint.pose(at.q))
 
     def along(unit: Any) -> Any:
-        return derivatives(lambda e: joint.pose(joint.retract(at.q, e * unit)))[0]
+        return derivative(lambda e: joint.pose(joint.retract(at.q, e * unit)))
 
     for k, unit in enumerate(np.eye(joint.num_velocities)):
         yield f"column {k}", S[:, k], _vee(back @ along(unit))
@@ -206,7 +206,7 @@ def _bias(joint: Joint, at: _Place) -> _Found:
     def moving(t: float) -> Any:
         return joint.motion_subspace(joint.retract(at.q, t * at.v)) @ at.v
 
-    yield "S-dot v", joint.bias(at.q, at.v), derivatives(moving)[0]
+    yield "S-dot v", joint.bias(at.q, at.v), derivative(moving)
 
 
 def _reciprocal(joint: Joint, at: _Place) -> _Found:
@@ -233,7 +233,7 @@ def _rates(joint: Joint, at: _Place) -> _Found:
     start = joint.neutral()
 
     def along(x: Any, rate: Any) -> Any:
-        return derivatives(lambda t: joint.pose(joint.retract(start, x + t * rate)))[0]
+        return derivative(lambda t: joint.pose(joint.retract(start, x + t * rate)))
 
     for x in (at.x, 0.0 * at.x, 4.0 * at.x):
         rate, q = np.asarray(joint.dexp_inv(x, at.v)), joint.retract(start, x)
@@ -278,7 +278,7 @@ def _power(joint: Joint, at: _Place) -> _Found:
         q, v = system.retract(at.q, t * at.v), at.v + t * at.x
         return np.array(system.kinetic_energy(q, v) + system.potential_energy(q))
 
-    yield "power", tau @ at.v, derivatives(energy)[0]
+    yield "power", tau @ at.v, derivative(energy)
 
 
 _LAWS: tuple[tuple[str, float, Callable[..., _Found]], ...] = (

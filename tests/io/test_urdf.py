@@ -237,7 +237,6 @@ FAULTS = {
     '<link name=" a"/>': "<link>: Body name must have no blanks at its ends, got ' a'.",
     '<link name="a"/><link name="a"/>': "link 'a': the name is taken by the link in line 1",
     TWO: "link 'b': all links but one must be the child of a joint; no joint leads to 'a' (line 1)",
-    TWO + joint(kind="planar"): "joint 'j': type 'planar' is not supported yet; write it as two",
     TWO + joint(kind="revolut"): "joint 'j': type 'revolut' is not known; did you mean 'revolute'?",
     TWO + joint(name="j[0]"): "<joint>: Joint name must have no square brackets, got 'j[0]'",
     TWO + joint(child="c"): "joint 'j': child 'c' is no link; known are 'a', 'b'.",

@@ -208,3 +208,28 @@ def test_xacro_is_refused_wherever_it_stands(body, found):
 
 def test_what_is_not_read_may_hold_what_looks_like_xacro():
     mb.parse_urdf(robot('<link name="a"/><gazebo><plugin path="${HOME}/x"/></gazebo>'))
+
+
+# ----------------------------------------------------------------------------- planar joints
+
+
+def test_the_axis_of_a_planar_joint_is_the_normal_of_its_plane():
+    """Two shifts in the plane and a turn about the normal; limits of one axis say nothing."""
+    inside = '<origin xyz="1 2 3"/><axis xyz="0 0.6 0.8"/><limit lower="0" upper="1" effort="3"/>'
+    urdf = mb.parse_urdf(robot(TWO + joint(inside, "planar")))
+    assert isinstance(urdf.joints[0].joint, mb.PlanarJoint)
+    assert any("is not kept: the joint's type is 'planar'" in str(note) for note in urdf.notes)
+    mech = urdf.mechanism()
+    planar = mech.joints["j"].joint
+    S = planar.motion_subspace(planar.neutral())
+    np.testing.assert_allclose(S[:, 0], [0, 0.6, 0.8, 0, 0, 0], atol=1e-15)
+    np.testing.assert_allclose([0, 0.6, 0.8] @ S[3:, 1:], 0.0, atol=1e-15)
+    system = urdf.mechanism(root_joint=mb.FixedJoint("root_joint"))
+    assert system.joints["j"].limits == mb.JointLimits()
+
+
+def test_a_planar_joint_without_an_axis_is_noted():
+    """It is x in the format's description; some programs have z."""
+    urdf = mb.parse_urdf(robot(TWO + joint("", "planar")))
+    assert urdf.joints[0].joint == mb.PlanarJoint("j", axis=(1, 0, 0))
+    assert any("has no <axis>: the normal of its plane is x" in str(note) for note in urdf.notes)

@@ -94,7 +94,15 @@ def test_what_is_no_limit_is_refused(make, error, message):
         make()
 
 
-@pytest.mark.parametrize("joint", [mb.SphericalJoint("j"), mb.FreeJoint("j")])
+@pytest.mark.parametrize(
+    "joint",
+    [
+        mb.SphericalJoint("j"),
+        mb.FreeJoint("j"),
+        mb.PlanarJoint("j"),
+        mb.CompositeJoint("j", mb.RevoluteJoint("a"), mb.SphericalJoint("b")),
+    ],
+)
 @pytest.mark.parametrize("key", ["lower", "upper"])
 def test_single_positions_that_are_composed_have_no_limits(joint, key):
     """A bound on one entry of a quaternion says nothing; velocities and efforts have bounds."""
@@ -103,6 +111,23 @@ def test_single_positions_that_are_composed_have_no_limits(joint, key):
     with pytest.raises(mb.ModelError, match=f"Joint 'j': {key} must be left out, got 0.5: pos"):
         mech.add_joint(joint, "world", body, limits=mb.JointLimits(**{key: 0.5}))
     mech.add_joint(joint, "world", body, limits=mb.JointLimits(velocity=1, effort=2))
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [
+        mb.SphericalJoint("j", coordinates="second kind"),
+        mb.CylindricalJoint("j"),
+        mb.CompositeJoint("j", mb.RevoluteJoint("a"), mb.PrismaticJoint("b")),
+    ],
+)
+def test_positions_that_add_have_limits(joint):
+    """Whatever the joint: angles, distances."""
+    mech = mb.Mechanism("m")
+    body = mech.add_body(mb.Body("b", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(joint, "world", body, limits=mb.JointLimits(lower=-0.5, upper=0.25))
+    limits = mech.assemble().position_limits
+    assert limits.tolist() == [[-0.5, 0.25]] * joint.num_positions
 
 
 def test_a_refused_joint_leaves_the_mechanism_as_it_was():

@@ -11,6 +11,7 @@ with G-dot v = 0 (for -Ad_T v because [v, v] = 0), so that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -55,6 +56,13 @@ class _Twin:
     def model(self) -> tuple[Any, Any]:
         """Return the joint model and the constant pose of its frame in mbkit's joint frame."""
         joint = self.joint
+        if type(joint) in _MODELS:
+            assert not self.turned  # their velocities turned round are no multiples of ours
+            return _MODELS[type(joint)](joint)
+        if isinstance(joint, mb.SphericalJoint) and joint.coordinates == "second kind":
+            assert not self.turned
+            assert joint.factors == ("z", "y", "x")
+            return pin.JointModelSphericalZYX(), pose_matrix(np.eye(3), joint.point)
         if isinstance(joint, mb.SphericalJoint):
             return pin.JointModelSpherical(), pose_matrix(np.eye(3), joint.point)
         if isinstance(joint, mb.FreeJoint):
@@ -76,8 +84,18 @@ class _Twin:
         w, v = np.split(self.joint.screw, 2)
         return self.sign * float(np.linalg.norm(w) if w.any() else np.linalg.norm(v))
 
+    def same(self) -> bool:
+        """Whether the coordinates are the same in both."""
+        joint = self.joint
+        angles = isinstance(joint, mb.SphericalJoint) and joint.coordinates == "second kind"
+        return angles or type(joint) in _MODELS
+
     def positions(self, q: Any) -> Any:
         """Return Pinocchio's positions."""
+        if isinstance(self.joint, mb.PlanarJoint):
+            return np.array([*q[1:], np.cos(q[0]), np.sin(q[0])])
+        if self.same():
+            return q
         if isinstance(self.joint, mb.SphericalJoint):
             w, x, y, z = q
             return np.array([self.sign * x, self.sign * y, self.sign * z, w])
@@ -89,13 +107,41 @@ class _Twin:
         return self.rate() * q
 
     def rates(self, q: Any) -> Any:
-        """Return G of this joint, (6 or 3 or 1 square)."""
+        """Return G of this joint, square."""
+        if isinstance(self.joint, mb.PlanarJoint):
+            return np.eye(3)[[1, 2, 0]]
+        if self.same():
+            return np.eye(self.joint.num_velocities)
         if isinstance(self.joint, mb.SphericalJoint):
             return -_rotation(q) if self.turned else np.eye(3)
         if isinstance(self.joint, mb.FreeJoint):
             T = pose_matrix(_rotation(q[:4]), q[4:])
             return (-adjoint(T) if self.turned else np.eye(6))[SWAP]
         return np.array([[self.rate()]])
+
+
+def _cylindrical(joint: Any) -> Any:
+    model = pin.JointModelComposite(2)
+    model.addJoint(pin.JointModelRZ())
+    model.addJoint(pin.JointModelPZ())
+    return model, joint.canonical_frame
+
+
+def _universal(joint: Any) -> Any:
+    axes = (axis / np.linalg.norm(axis) for axis in (joint.axis1, joint.axis2))
+    return pin.JointModelUniversal(*axes), pose_matrix(np.eye(3), joint.point)
+
+
+#: What Pinocchio has of joints of several freedoms, and where its axes stand in the joint frame.
+_MODELS: dict[type, Callable[[Any], Any]] = {
+    mb.CylindricalJoint: _cylindrical,
+    mb.UniversalJoint: _universal,
+    mb.PlanarJoint: lambda joint: (pin.JointModelPlanar(), joint.canonical_frame),
+    mb.TranslationalJoint: lambda joint: (
+        pin.JointModelTranslation(),
+        pose_matrix(joint.axes.T, np.zeros(3)),
+    ),
+}
 
 
 def _revolute(axis: Any) -> Any:

@@ -10,7 +10,14 @@ import pytest
 import mbkit as mb
 from tests.every_representation import REPRESENTATIONS
 from tests.peers.pinocchio_twin import PinocchioTwin
-from tests.trees import random_mechanism, random_state
+from tests.trees import (
+    COMMON,
+    random_inertia,
+    random_mechanism,
+    random_pose,
+    random_rotation,
+    random_state,
+)
 
 pytestmark = pytest.mark.peers
 
@@ -29,22 +36,51 @@ TREES = {
 }
 
 
+def joint_of_several_freedoms(rng, kind, name):
+    """One of the joints that Pinocchio has too; the axes of its universal joint are square."""
+    axis, point, R = rng.normal(size=3), 0.3 * rng.normal(size=3), random_rotation(rng)
+    makers = {
+        "cylindrical": lambda: mb.CylindricalJoint(name, axis, point),
+        "universal": lambda: mb.UniversalJoint(name, R[0], R[1], point),
+        "planar": lambda: mb.PlanarJoint(name, axis, point),
+        "translational": lambda: mb.TranslationalJoint(name, R),
+        "angles": lambda: mb.SphericalJoint(name, point, coordinates="second kind", order="zyx"),
+    }
+    return makers[kind]()
+
+
+def several_freedoms(rng):
+    """A tree of 15 bodies with such joints, none of them turned round."""
+    mech = mb.Mechanism("several", gravity=rng.normal(size=3))
+    bodies = [mech.world]
+    for i, kind in enumerate(3 * ("cylindrical", "universal", "planar", "translational", "angles")):
+        joint = joint_of_several_freedoms(rng, kind, f"joint{i}")
+        body = mech.add_body(mb.Body(f"body{i}", random_inertia(rng)))
+        near = bodies[rng.integers(max(0, i - 3), i + 1)]
+        mech.add_joint(joint, near, body, frames=(random_pose(rng), random_pose(rng)))
+        bodies.append(body)
+    return mech
+
+
 @pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
 def representation(request):
     """Each of the four."""
     return request.param
 
 
-@pytest.fixture(scope="module", params=[*TREES, "seven-joint-arm"])
+@pytest.fixture(scope="module", params=[*TREES, "seven-joint-arm", "joints-of-several-freedoms"])
 def case(request, representation):
     """A mechanism of 30 bodies or the arm, its system, its twin and a state."""
-    if request.param == "seven-joint-arm":
+    if request.param == "joints-of-several-freedoms":
+        rng = np.random.default_rng(8)
+        mechanism = several_freedoms(rng)
+    elif request.param == "seven-joint-arm":
         rng = np.random.default_rng(7)
         mechanism = mb.load_model(ARM)
     else:
         seed, options = TREES[request.param]
         rng = np.random.default_rng(seed)
-        mechanism = random_mechanism(rng, 30, **options)
+        mechanism = random_mechanism(rng, 30, COMMON, **options)
     system = mechanism.assemble(mb.RelativeCoordinates(representation=representation))
     return system, PinocchioTwin(mechanism, system), random_state(rng, system)
 
@@ -58,7 +94,8 @@ def test_twin_has_as_many_velocities(case):
     """No joint is lost on the way."""
     system, twin, _ = case
     assert twin.model.nv == system.nv
-    assert twin.model.nq == system.nq
+    planar = [j for j in system.arrays.joints if isinstance(j, mb.PlanarJoint)]
+    assert twin.model.nq == system.nq + len(planar)  # it writes an angle as cosine and sine
 
 
 def test_poses(case):

@@ -1,4 +1,7 @@
-"""A tree on a free base with joints of mbkit and joints in Python, against Pinocchio's numbers."""
+"""A tree on a free base of six joints of many freedoms, against Pinocchio's numbers.
+
+With the joints of mbkit, and with joints in Python in the place of three of them.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +23,22 @@ DATA = json.loads((pathlib.Path(__file__).parents[1] / "data" / "tree_of_six.jso
 TOLERANCE = 1e-12
 
 
-def build(inertias, representation):
+KINDS = {
+    "mbkit": (mb.PlanarJoint, mb.UniversalJoint, mb.CylindricalJoint),
+    "Python": (PlanarJoint, CardanJoint, CylindricalJoint),
+}
+
+
+def build(inertias, representation, kinds):
     """The tree: bodies "0" to "5", each with its joint of the same name."""
+    planar, universal, cylindrical = KINDS[kinds]
     axis, pitch = DATA["helical_axis"], DATA["helical_pitch"]
     joints = [
         mb.FreeJoint("0"),
         mb.SphericalJoint("1"),
-        PlanarJoint("2"),
-        CardanJoint("3"),
-        CylindricalJoint("4"),
+        planar("2"),
+        universal("3"),
+        cylindrical("4"),
         mb.HelicalJoint("5", axis=axis, pitch=pitch),
     ]
     assert DATA["joint_kind"][2:5] == ["planar", "universal", "cylindrical"]
@@ -48,17 +58,23 @@ def representation(request):
     return request.param
 
 
+@pytest.fixture(scope="module", params=KINDS)
+def kinds(request):
+    """Whose joints."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def tree(representation):
+def tree(representation, kinds):
     """The tree with a ball added to each body."""
     inertias = [with_ball(M) for M in np.array(DATA["inertia_at_body_frame"])]
-    return build(inertias, representation)
+    return build(inertias, representation, kinds)
 
 
 @pytest.fixture(scope="module")
-def balls(representation):
+def balls(representation, kinds):
     """The same tree of nothing but balls."""
-    return build([BALL] * 6, representation)
+    return build([BALL] * 6, representation, kinds)
 
 
 @pytest.fixture(scope="module")

@@ -376,3 +376,38 @@ def test_another_process_finds_the_same_fingerprints(system):
     ]
     assert ways[0] == ways[1]
     assert system_digest(system).encode() in ways[0]
+
+
+COMPOSITE = """
+import mbkit as mb
+from mbkit.simulation.identity import fingerprints_of_parts, system_digest
+from tests.reference.user_joints import EllipseJoint
+
+def system(point=(0, 0, 1), member=None):
+    ball = mb.SphericalJoint("ball", point)
+    slide = member or mb.HelicalJoint("slide", (1, 0, 1), pitch=0.1)
+    mech = mb.Mechanism("m")
+    body = mech.add_body(mb.Body("b", mb.SpatialInertia.box(1.0, size=(1, 2, 3))))
+    mech.add_joint(mb.CompositeJoint("j", slide, ball), mech.world, body)
+    return mech.assemble()
+"""
+
+
+def test_functions_of_members_are_elsewhere_in_another_process():
+    """A composite joint points to functions; the digest is of numbers alone, and of all of them."""
+    command = [sys.executable, "-c", COMPOSITE + "print(system_digest(system()))"]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    here = {}
+    exec(COMPOSITE, here)  # noqa: S102 - above
+    assert system_digest(here["system"]()) == found
+    assert system_digest(here["system"](point=(0, 0, 2))) != found
+    other = mb.HelicalJoint("slide", (1, 0, 1), pitch=0.2)
+    assert system_digest(here["system"](member=other)) != found
+
+
+def test_members_of_users_are_fingerprinted():
+    """A joint in Python within a composite one is the user's code all the same."""
+    here = {}
+    exec(COMPOSITE, here)  # noqa: S102 - above
+    system = here["system"](member=EllipseJoint("mine", 1.0, 0.5))
+    assert list(here["fingerprints_of_parts"](system)) == ["joint 'mine'"]

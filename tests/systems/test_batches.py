@@ -13,7 +13,7 @@ import pytest
 
 import mbkit as mb
 from tests.every_representation import REPRESENTATIONS
-from tests.trees import random_mechanism, random_state
+from tests.trees import MAKERS, random_mechanism, random_state
 
 COUNT = 70  # several chunks, the last of another length
 
@@ -23,7 +23,7 @@ def case(request):
     """A tree of every kind of joint, and many states of it."""
     rng = np.random.default_rng(11)
     coordinates = mb.RelativeCoordinates(representation=request.param)
-    system = random_mechanism(rng, 9, reach=4).assemble(coordinates)
+    system = random_mechanism(rng, len(MAKERS), reach=4).assemble(coordinates)
     states = [random_state(rng, system) for _ in range(COUNT)]
     names = ("q", "v", "vdot", "tau", "wrenches")
     return system, {name: np.array([getattr(s, name) for s in states]) for name in names}
@@ -312,15 +312,11 @@ def test_a_batch_runs_in_a_forked_process(case):
 def test_every_method_returns_the_others(case, method):
     """A quaternion that is none fails in its sample alone."""
     system, arguments = case
-    spherical = next(n for n in system.joint_names if _positions(system, n) == 4)
+    sizes = ((j.name, j.num_positions, j.num_velocities) for j in system.arrays.joints[1:])
+    spherical = next(name for name, nq, nv in sizes if (nq, nv) == (4, 3))
     q = arguments["q"].copy()
     q[7, system.position_slice(spherical)] *= 2.0
     found = method(system, q, arguments).reshape(COUNT, -1)
     assert np.flatnonzero(np.isnan(found).all(axis=1)).tolist() == [7]
     alone = method(system, q[7], one(arguments, 7))
     assert np.isnan(alone).all()
-
-
-def _positions(system, joint):
-    entries = system.position_slice(joint)
-    return entries.stop - entries.start

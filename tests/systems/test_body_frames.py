@@ -144,7 +144,7 @@ def test_user_frames_carry_the_users_bodies(case):
         if offset < 1e-14 and frame["row"] > 0:
             seated.add(int(frame["row"]))
     assert seated == set(range(1, len(rows)))
-    assert len(rows) < len(mech.bodies)  # some bodies share a row
+    assert len(rows) - 1 < len(mech.bodies)  # some bodies share a row
 
 
 def test_centre_of_mass_frames_have_no_first_moment(case):

@@ -9,7 +9,7 @@ import pytest
 import mbkit as mb
 from mbkit.kernels.compile import compilation_listener
 from tests.every_representation import each_representation
-from tests.trees import random_inertia, random_mechanism, random_pose, random_state
+from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
 
 
 def new_values(rng, system):
@@ -32,6 +32,16 @@ def new_values(rng, system):
     return values
 
 
+def composed(joint, path, values):
+    """A composite joint built again."""
+    members = []
+    for member in joint.members:
+        start = f"{path}.{member.name}."
+        own = {key.removeprefix(start): values[key] for key in values if key.startswith(start)}
+        members.append(attrs.evolve(member, **own))
+    return mb.CompositeJoint(joint.name, *members)
+
+
 def rebuilt(mechanism, values):
     """The mechanism built again, with these numbers from the start."""
     mech = mb.Mechanism(mechanism.name, gravity=values.get("gravity", mechanism.gravity))
@@ -52,7 +62,10 @@ def rebuilt(mechanism, values):
             values.get(f"joints.{name}.{place}", getattr(edge, place))
             for place in ("S_pred", "S_succ")
         ]
-        joint = attrs.evolve(edge.joint, **own) if own else edge.joint
+        if isinstance(edge.joint, mb.CompositeJoint):
+            joint = composed(edge.joint, f"joints.{name}", values)
+        else:
+            joint = attrs.evolve(edge.joint, **own) if own else edge.joint
         mech.add_joint(joint, edge.predecessor, edge.successor, frames=tuple(frames))
     return mech
 
@@ -63,7 +76,7 @@ def test_it_is_the_system_of_the_changed_mechanism(representation, body_frames):
     """Bit by bit, whatever was changed, with bodies that fixed joints hold together."""
     rng = np.random.default_rng(6)
     coordinates = mb.RelativeCoordinates(representation, body_frames)
-    mechanism = random_mechanism(rng, 12, reach=4)
+    mechanism = random_mechanism(rng, 2 * len(MAKERS), reach=4)
     system = mechanism.assemble(coordinates)
     state = random_state(rng, system)
     before = system.forward_dynamics(state.q, state.v, state.tau)

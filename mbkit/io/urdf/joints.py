@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -13,7 +14,15 @@ from mbkit.io.urdf.document import UrdfJoint, UrdfMimic
 from mbkit.io.urdf.elements import Element
 from mbkit.io.urdf.faults import Reading
 from mbkit.io.urdf.values import Part
-from mbkit.joints import FixedJoint, FreeJoint, Joint, PrismaticJoint, RevoluteJoint, SphericalJoint
+from mbkit.joints import (
+    FixedJoint,
+    FreeJoint,
+    Joint,
+    PlanarJoint,
+    PrismaticJoint,
+    RevoluteJoint,
+    SphericalJoint,
+)
 from mbkit.model import JointFriction, JointLimits
 
 __all__ = ["NO_LIMIT", "read_joint"]
@@ -33,7 +42,15 @@ _DEFAULTS = {
 
 Data = TypeVar("Data", JointLimits, JointFriction)
 
-_KINDS = (*_MOVES_ABOUT_AXIS, "fixed", "floating", "spherical")
+#: What <axis> is for: a rotation's or translation's axis, or the normal of a plane.
+_HAS_AXIS = {
+    "revolute": RevoluteJoint,
+    "continuous": RevoluteJoint,
+    "prismatic": PrismaticJoint,
+    "planar": PlanarJoint,
+}
+
+_KINDS = (*_HAS_AXIS, "fixed", "floating", "spherical")
 
 
 def read_joint(element: Element, reading: Reading) -> UrdfJoint | None:
@@ -48,7 +65,7 @@ def read_joint(element: Element, reading: Reading) -> UrdfJoint | None:
     reading.attempt(part.line, "<joint>", lambda: check_name("Joint", name))
     kind = part.text("type")
     if kind is not None and kind not in _KINDS:
-        _refuse_kind(part, kind)
+        part.unknown("type", kind, _KINDS)
         kind = None
     parent, child = _end(part, "parent"), _end(part, "child")
     pose = part.pose()
@@ -73,16 +90,6 @@ def read_joint(element: Element, reading: Reading) -> UrdfJoint | None:
     )
 
 
-def _refuse_kind(part: Part, kind: str) -> None:
-    if kind == "planar":
-        part.fault(
-            "type 'planar' is not supported yet; write it as two prismatic joints and a revolute "
-            "one, with links without inertia between them."
-        )
-    else:
-        part.unknown("type", kind, _KINDS)
-
-
 def _end(part: Part, tag: str) -> str | None:
     end = part.child(tag, required=True)
     if end is None:
@@ -94,7 +101,7 @@ def _end(part: Part, tag: str) -> str | None:
 
 def _joint(part: Part, name: str, kind: str) -> Joint | None:
     axis = part.child("axis")
-    if kind in _MOVES_ABOUT_AXIS:
+    if kind in _HAS_AXIS:
         # without <axis> it is x, as in the format's description
         before = part.reading.num_faults
         direction = np.array((1.0, 0.0, 0.0)) if axis is None else axis.numbers("xyz", 3)
@@ -104,7 +111,13 @@ def _joint(part: Part, name: str, kind: str) -> Joint | None:
                 axis.fault("xyz must have a direction, got zero; give a vector that is not.")
         if part.reading.num_faults > before:
             return None
-        make = PrismaticJoint if kind == "prismatic" else RevoluteJoint
+        if kind == "planar" and axis is None:
+            part.reading.note(
+                part.line,
+                f"{part.owner} has no <axis>: the normal of its plane is x, as the format says; "
+                "some programs take z.",
+            )
+        make: Callable[..., Joint] = _HAS_AXIS[kind]
         return part.attempt(lambda: make(name, axis=direction))
     other = {"fixed": FixedJoint, "floating": FreeJoint, "spherical": SphericalJoint}[kind]
     return part.attempt(lambda: other(name))

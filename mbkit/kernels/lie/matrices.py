@@ -26,6 +26,16 @@ def matrix_times(A, u):
 
 
 @helper
+def transposed_times(A, u):
+    """A^T u."""
+    return (
+        A[0] * u[0] + A[3] * u[1] + A[6] * u[2],
+        A[1] * u[0] + A[4] * u[1] + A[7] * u[2],
+        A[2] * u[0] + A[5] * u[1] + A[8] * u[2],
+    )
+
+
+@helper
 def matrix_product(A, B):
     """A B."""
     c0 = matrix_times(A, (B[0], B[3], B[6]))

@@ -2,6 +2,7 @@
 
     a_k = sum_{j>=0} (-1)^j z^j / (2j + k)!     a_0 = cos phi, a_1 = sin phi / phi, ...
     b_k = a_k' / phi                            (' by phi)
+    c_k = b_k' / phi
     e   = (1 - (phi/2) cot(phi/2)) / z
     f   = e' / phi
 
@@ -31,6 +32,14 @@ def _b(k, terms):
     )
 
 
+def _c(k, terms):
+    """Coefficients of c_k, highest power first."""
+    return tuple(
+        (-1) ** j * 4 * j * (j - 1) / math.factorial(2 * j + k)
+        for j in reversed(range(2, terms + 2))
+    )
+
+
 # Up to phi = 1; beyond, the closed forms, which need no difference.
 _A1 = _a(1, 9)
 _A2 = _a(2, 9)
@@ -40,6 +49,8 @@ _SERIES_LIMIT = 16.0
 _A3 = _a(3, 16)
 _B2 = _b(2, 16)
 _B3 = _b(3, 16)
+_C2 = _c(2, 16)
+_C3 = _c(3, 16)
 
 # e = 2 / ((2 pi)^2 - z) + sum_j s_j z^j,  s_j = 2 (zeta(2j + 2) - 1) / (2 pi)^(2j + 2):
 # the partial fractions of the cotangent, without the first. Only positive terms, no cancellation.
@@ -112,6 +123,17 @@ def b2_b3(z):
     a1, a2 = a1_a2(z)
     a3 = (1.0 - a1) / z
     return (a1 - 2.0 * a2) / z, (a2 - 3.0 * a3) / z
+
+
+@helper
+def c2_c3(z):
+    """b_2' / phi and b_3' / phi."""
+    if z < _SERIES_LIMIT:
+        return polynomial(_C2, z), polynomial(_C3, z)
+    b2, b3 = b2_b3(z)
+    a1, _ = a1_a2(z)
+    b1 = (cos(sqrt(z)) - a1) / z
+    return (b1 - 4.0 * b2) / z, (b2 - 5.0 * b3) / z
 
 
 @helper

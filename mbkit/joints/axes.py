@@ -1,0 +1,89 @@
+"""Fields of joints that are axes and points, and frames on them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.spatial.arrays import (
+    EQUAL,
+    ORIGIN,
+    Z_AXIS,
+    FloatArray,
+    check_array,
+    check_direction,
+    frozen_array,
+    frozen_number,
+    owner,
+    shown,
+    stored_vector,
+    with_key,
+)
+
+__all__ = ["axis_field", "frame_along", "frame_at", "pitch_field", "point_field", "unit"]
+
+
+def axis_field(default: FloatArray = Z_AXIS) -> Any:
+    """Return the attrs field of a direction of any length but zero."""
+    return attrs.field(
+        default=default,
+        converter=frozen_array,
+        validator=check_direction,
+        eq=EQUAL,
+        hash=False,
+        repr=shown,
+    )
+
+
+def point_field() -> Any:
+    """Return the attrs field of a point, the origin by default."""
+    return attrs.field(
+        default=ORIGIN,
+        converter=frozen_array,
+        validator=stored_vector,
+        eq=EQUAL,
+        hash=False,
+        repr=shown,
+    )
+
+
+def pitch_field() -> Any:
+    """Return the attrs field of a pitch, which is required."""
+    return attrs.field(kw_only=True, converter=frozen_number, validator=_check_pitch)
+
+
+def _check_pitch(instance: object, attribute: attrs.Attribute[Any], value: float) -> None:
+    with_key("pitch", check_array, frozen_array(value), (), f"{owner(instance)}: pitch")
+
+
+def unit(axis: FloatArray) -> FloatArray:
+    """Return a direction of length one; the length given may be beyond all numbers."""
+    e = axis / np.abs(axis).max()
+    result: FloatArray = e / math.hypot(*e)
+    return result
+
+
+def frame_at(axis: FloatArray, point: FloatArray) -> FloatArray:
+    """Return the pose (4, 4) of a frame at the point, turned so that its z lies along the axis."""
+    K = np.eye(4)
+    K[:3, :3] = frame_along(unit(axis))
+    K[:3, 3] = point
+    return K
+
+
+def frame_along(e: FloatArray) -> FloatArray:
+    """Return a rotation (3, 3) whose third column is the unit vector e; the identity for z.
+
+    The shortest turn of z to e is I + u~ + u~^2 / (1 + e.z) with u = z x e. In the lower half
+    space, where 1 + e.z vanishes, -e takes the place of e, and half a turn about x comes first.
+    """
+    R: FloatArray
+    if e[2] < 0.0:
+        R = frame_along(-e) * np.array([1.0, -1.0, -1.0])
+        return R
+    u = np.array([[0.0, 0.0, e[0]], [0.0, 0.0, e[1]], [-e[0], -e[1], 0.0]])
+    R = np.eye(3) + u + u @ u / (1.0 + e[2])
+    return R

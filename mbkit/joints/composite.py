@@ -1,0 +1,316 @@
+"""Joints made of joints."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import JointError, ModelError, check_name
+from mbkit.joints.joint import Joint
+from mbkit.joints.kernels import JointKernels
+from mbkit.joints.motion_joint import MotionJoint
+from mbkit.joints.screw_motion import ScrewMotion
+from mbkit.joints.screw_product import ScrewProduct
+from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.frames import inverse
+
+__all__ = ["CompositeJoint"]
+
+#: The volume of unit columns of S below which a configuration counts as singular.
+_SINGULAR = 1e-6
+
+
+@final
+@attrs.frozen(init=False, slots=False)  # a dictionary for the cached properties
+class CompositeJoint(Joint):
+    """Joints one after another, without bodies between them: a macro joint.
+
+    T = T_1(q_1) T_2(q_2) ..., where all members have their axes in the joint frame, in the
+    reference configuration; q and v are those of the members in their order. It moves as the chain
+    of the members with massless bodies between them does.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the mechanism; the members' names joined by "+" if left out.
+    members : tuple of Joint
+        Any joints, with at most six velocities together. Their names are those of their parameters:
+        ``joints.NAME.MEMBER.axis``.
+
+    Raises
+    ------
+    JointError
+        If there is no member, or they have more than six velocities.
+    ModelError
+        If two members have the same name.
+
+    Notes
+    -----
+    Compiled where all members are. Products of exponentials (screw, cylindrical, translational and
+    universal joints, and coordinates of the second kind) become one product; other members are
+    called by the addresses of their functions.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> lift = mb.PrismaticJoint("lift")
+    >>> swing = mb.RevoluteJoint("swing", axis=(0, 1, 0))
+    >>> boom = CompositeJoint("boom", lift, swing)
+    >>> boom.num_velocities
+    2
+    >>> boom.pose(np.array([2.0, 0.0]))[:3, 3]
+    array([0., 0., 2.])
+    """
+
+    name: str
+    members: tuple[Joint, ...]
+
+    def __init__(
+        self, *parts: str | Joint, name: str | None = None, members: Iterable[Joint] = ()
+    ) -> None:
+        if parts and isinstance(parts[0], str):
+            name, parts = parts[0], parts[1:]
+        joints: tuple[Any, ...] = (*parts, *members)
+        for joint in joints:
+            if not isinstance(joint, Joint):
+                shown = f"Joint {name!r}" if name is not None else "CompositeJoint"
+                raise JointError(f"{shown}: members must be joints, got {joint!r}.")
+        if name is None:
+            name = "+".join(joint.name for joint in joints)
+        _check_members(name, joints)
+        vars(self).update(name=name, members=joints)
+
+    @functools.cached_property
+    def _places(self) -> tuple[tuple[slice, slice], ...]:
+        """Where each member's entries of q and v are."""
+        nq = np.cumsum([0, *(joint.num_positions for joint in self.members)]).tolist()
+        nv = np.cumsum([0, *(joint.num_velocities for joint in self.members)]).tolist()
+        return tuple(
+            (slice(nq[i], nq[i + 1]), slice(nv[i], nv[i + 1])) for i in range(len(self.members))
+        )
+
+    def _parts(self, q: FloatArray, v: FloatArray) -> Iterable[tuple[Joint, Any, Any]]:
+        """Give each member with its entries of q and v."""
+        q, v = np.asarray(q), np.asarray(v)
+        for joint, (positions, velocities) in zip(self.members, self._places, strict=True):
+            yield joint, q[positions], v[velocities]
+
+    @property
+    def num_positions(self) -> int:  # type: ignore[override]
+        """Those of all members."""
+        return sum(joint.num_positions for joint in self.members)
+
+    @property
+    def num_velocities(self) -> int:  # type: ignore[override]
+        """Those of all members."""
+        return sum(joint.num_velocities for joint in self.members)
+
+    @property
+    def zero_reference(self) -> bool:  # type: ignore[override]
+        """Whether all members declare it."""
+        return all(joint.zero_reference for joint in self.members)
+
+    @property
+    def positions_add(self) -> bool:
+        """Whether those of all members do."""
+        return all(joint.positions_add for joint in self.members)
+
+    @property
+    def position_units(self) -> tuple[str, ...]:
+        """Those of all members."""
+        return tuple(unit for joint in self.members for unit in joint.position_units)
+
+    def pose(self, q: FloatArray) -> FloatArray:
+        """Return the product of the members' poses."""
+        T = np.eye(4)
+        for joint, own, _ in self._parts(q, np.zeros(self.num_velocities)):
+            T = T @ joint.pose(own)
+        return T
+
+    def motion_subspace(self, q: FloatArray) -> FloatArray:
+        """Return the members' motion subspaces as seen from behind all later members."""
+        from mbkit.lie import SE3
+
+        S = np.zeros((6, 0))
+        for joint, own, _ in self._parts(q, np.zeros(self.num_velocities)):
+            back = SE3.Ad(inverse(joint.pose(own)))
+            S = np.hstack([back @ S, joint.motion_subspace(own)])
+        return S
+
+    def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return c, built up by c = Ad^-1 c + c_i + [Ad^-1 V, S_i v_i], V = Ad^-1 V + S_i v_i."""
+        from mbkit.lie import SE3
+
+        V, c = np.zeros(6), np.zeros(6)
+        for joint, own, rates in self._parts(q, v):
+            back = SE3.Ad(inverse(joint.pose(own)))
+            V, c = back @ V, back @ c
+            twist = joint.motion_subspace(own) @ rates
+            c = c + joint.bias(own, rates) + SE3.ad(V) @ twist
+            V = V + twist
+        return c
+
+    def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
+        """Return each member's."""
+        moved = [joint.retract(own, step) for joint, own, step in self._parts(q, dx)]
+        return np.concatenate([np.zeros(0), *moved])
+
+    def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
+        """Return each member's."""
+        steps = [
+            joint.difference(np.asarray(q0)[own], np.asarray(q1)[own])
+            for joint, (own, _) in zip(self.members, self._places, strict=True)
+        ]
+        return np.concatenate([np.zeros(0), *steps])
+
+    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
+        """Return each member's."""
+        rates = [
+            joint.dexp_inv(np.asarray(x)[own], np.asarray(v)[own])
+            for joint, (_, own) in zip(self.members, self._places, strict=True)
+        ]
+        return np.concatenate([np.zeros(0), *rates])
+
+    def neutral(self) -> FloatArray:
+        """Return each member's."""
+        return np.concatenate([np.zeros(0), *(joint.neutral() for joint in self.members)])
+
+    def random(self, rng: np.random.Generator) -> FloatArray:
+        """Return each member's."""
+        return np.concatenate([np.zeros(0), *(joint.random(rng) for joint in self.members)])
+
+    @functools.cached_property
+    def _neutral_subspace(self) -> FloatArray:
+        return self.motion_subspace(self.neutral())
+
+    def singularity(self, q: FloatArray) -> float:
+        """Return the volume of S, in that of the neutral configuration, where it is one.
+
+        Where the neutral configuration is singular itself, in the product of the columns' lengths
+        there, metres against radians.
+        """
+        lengths = np.linalg.norm(self._neutral_subspace, axis=0)
+        volume, reference = (
+            float(np.prod(np.linalg.svd(S)[1]))
+            for S in (self.motion_subspace(q) / lengths, self._neutral_subspace / lengths)
+        )
+        return volume / reference if reference > _SINGULAR else volume
+
+    @property
+    def singularity_remedy(self) -> str:
+        """What avoids singular configurations."""
+        return (
+            "a dedicated joint with coordinates='group' has no such place where there is one, "
+            "another order of the members has it elsewhere"
+        )
+
+    @functools.cached_property
+    def _product(self) -> ScrewProduct | None:
+        """The members as one product of exponentials, if they are."""
+        from mbkit.lie import SE3
+
+        screws: list[Any] = []
+        for joint in self.members:
+            if isinstance(joint, ScrewMotion):
+                screws.append(joint.screw)
+            elif isinstance(joint, MotionJoint) and isinstance(joint.motion, ScrewProduct):
+                screws += list(joint.motion.screws @ SE3.Ad(joint.canonical_frame).T)
+            elif isinstance(joint, CompositeJoint) and joint._product is not None:
+                screws += list(joint._product.screws)
+            elif not _is_nothing(joint):
+                return None
+        return ScrewProduct(np.array(screws), self.position_units) if screws else None
+
+    def kernels(self) -> JointKernels | None:
+        """Return the compiled forms, None if a member has none."""
+        if self._product is not None:
+            return self._product.kernels()
+        return None if self._compiled is None else _composite_kernels()
+
+    def parameters(self) -> FloatArray:
+        """Return the screws, or the members' functions, frames and parameters."""
+        if self._product is not None:
+            return self._product.parameters()
+        return np.zeros(0) if self._compiled is None else self._compiled[0]
+
+    @functools.cached_property
+    def _compiled(self) -> tuple[FloatArray, list[Any]] | None:
+        """The parameters of the compiled forms, and the functions that they point to."""
+        from mbkit.kernels.joints import composite
+
+        members = [joint for joint in self.members if not _is_nothing(joint)]
+        size = composite.MEMBER_SIZE
+        rows = np.zeros((len(members), size))
+        first = composite.FIRST_MEMBER + rows.size
+        numbers: list[FloatArray] = []
+        functions: list[Any] = []
+        for row, joint in zip(rows, members, strict=True):
+            kernels, parameters, K = _forms(joint)
+            if kernels is None:
+                return None
+            functions.append(kernels)
+            row[composite.MOTION] = kernels.motion.address
+            for entry, name in (
+                (composite.RETRACT, "retract"),
+                (composite.DIFFERENCE, "difference"),
+                (composite.DEXP_INV, "dexp_inv"),
+            ):
+                function = getattr(kernels, name)
+                row[entry] = 0 if function is None else function.address
+            row[composite.POSITIONS] = joint.num_positions
+            row[composite.VELOCITIES] = joint.num_velocities
+            row[composite.PARAMETERS] = first
+            row[composite.FRAME :] = [*K[:3, :3].ravel(), *K[:3, 3]]
+            numbers.append(parameters)
+            first += len(parameters)
+        start = [len(members), self.num_velocities]
+        # one number more, so that every member's parameters begin inside
+        return np.concatenate([start, rows.ravel(), *numbers, [0.0]]), functions
+
+
+def _is_nothing(joint: Joint) -> bool:
+    """Return whether a joint holds its bodies together where they are."""
+    return joint.num_velocities == 0 and np.array_equal(joint.pose(np.zeros(0)), np.eye(4))
+
+
+def _forms(joint: Joint) -> tuple[JointKernels | None, FloatArray, FloatArray]:
+    """Return the compiled forms, their parameters and the canonical frame of a member."""
+    if isinstance(joint, ScrewMotion):
+        product = ScrewProduct(joint.screw.reshape(1, 6), joint.position_units)
+        return product.kernels(), product.parameters(), np.eye(4)
+    return joint.kernels(), np.asarray(joint.parameters(), np.float64), joint.canonical_frame
+
+
+def _composite_kernels() -> JointKernels:
+    from mbkit.kernels.joints import composite
+
+    return JointKernels(
+        motion=composite.motion,
+        retract=composite.retract,
+        difference=composite.difference,
+        dexp_inv=composite.dexp_inv,
+        constraint_wrenches=composite.constraint_wrenches,
+    )
+
+
+def _check_members(name: Any, members: tuple[Joint, ...]) -> None:
+    if not members:
+        raise JointError(f"Joint {name!r}: a composite joint must have members, got none.")
+    check_name("Joint", name)
+    names = [joint.name for joint in members]
+    repeated = [each for each in dict.fromkeys(names) if names.count(each) > 1]
+    if repeated:
+        raise ModelError(
+            f"Joint {name!r}: members must have different names, got {repeated[0]!r} "
+            f"{names.count(repeated[0])} times; their parameters are found by them."
+        )
+    count = sum(int(joint.num_velocities) for joint in members)
+    if count > 6:
+        raise JointError(
+            f"Joint {name!r}: members must have at most 6 velocities together, got {count}; no "
+            "body has more freedom, so put a body between some of them."
+        )

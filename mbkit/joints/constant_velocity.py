@@ -1,0 +1,86 @@
+"""A coupling of two shafts that turn alike."""
+
+from __future__ import annotations
+
+import functools
+from typing import final
+
+import attrs
+import numpy as np
+
+from mbkit.joints.axes import axis_field, frame_at, point_field
+from mbkit.joints.kernels import JointKernels
+from mbkit.joints.motion import Motion
+from mbkit.joints.motion_joint import MotionJoint
+from mbkit.joints.screw_sum import ScrewSum
+from mbkit.joints.universal import crossed_wrenches
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["ConstantVelocityJoint"]
+
+
+@final
+@attrs.frozen(slots=False)  # a dictionary for the cached properties
+class ConstantVelocityJoint(MotionJoint):
+    """Rotation about any axis normal to a shaft: both shafts turn at one rate, however bent.
+
+    T = exp(x e1 + y e2), e1 and e2 normal to the shaft and to each other, q = (x, y) [rad], v its
+    rate: a turn by the length of q about the axis x e1 + y e2. These motions form no subgroup.
+    Singular at turns by 2 pi; beyond pi, q (1 - 2 pi / |q|) is the same pose nearer to zero.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the mechanism.
+    axis : ndarray, shape (3,), default z
+        Direction of the shafts in the reference configuration, of any length but zero. e1 and e2
+        are x and y of the joint frame, turned as the shortest turn of z to the axis does.
+    point : ndarray, shape (3,), default the origin
+        Where the shafts meet. [m]
+
+    Raises
+    ------
+    ShapeError, GeometryError
+        If `axis` or `point` is not a finite vector of three, or the axis is zero.
+
+    Notes
+    -----
+    The joint bears the moment about the normal of the plane that halves the angle between the
+    shafts (the homokinetic plane), exp(-q/2) times the shaft in the successor, since the turn about
+    it is the one that it lacks.
+
+    Examples
+    --------
+    >>> joint = ConstantVelocityJoint("joint")
+    >>> joint.pose(np.array([np.pi / 2, 0.0]))[:3, 2].round(12) + 0.0  # the successor's shaft
+    array([ 0., -1.,  0.])
+    """
+
+    name: str
+    axis: FloatArray = axis_field()
+    point: FloatArray = point_field()
+
+    singularity_remedy = "q (1 - 2 pi / |q|) is the same pose nearer to zero"
+
+    @functools.cached_property
+    def motion(self) -> Motion:
+        """A rotation about an axis in the plane of x and y."""
+        return ScrewSum(np.eye(6)[:2], ("rad", "rad"))
+
+    @functools.cached_property
+    def canonical_frame(self) -> FloatArray:
+        """Frame where the shafts meet, with its z axis along them."""
+        return frame_at(self.axis, self.point)
+
+    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
+        """Return the moment about the halving plane's normal, and forces through the point."""
+        half = self.motion.pose(np.multiply(q, -0.5))[:3, :3]
+        return crossed_wrenches(self.canonical_frame[:3, :3] @ half[:, 2], self.point)
+
+    def kernels(self) -> JointKernels:
+        """Return the compiled forms."""
+        from mbkit.kernels.joints import crossed_axes
+
+        return attrs.evolve(
+            self.motion.kernels(), constraint_wrenches=crossed_axes.constant_velocity_wrenches
+        )

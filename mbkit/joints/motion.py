@@ -1,0 +1,95 @@
+"""The motion of a joint in one kind of coordinates."""
+
+from __future__ import annotations
+
+import abc
+import math
+
+import numpy as np
+
+from mbkit.joints.kernels import JointKernels
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["Motion", "header"]
+
+
+class Motion(abc.ABC):
+    """The methods of a joint, in its canonical frame; what a joint with a choice of them hands on.
+
+    The methods mean what those of `mbkit.Joint` of the same names do. The defaults are those of
+    coordinates that add.
+
+    Attributes
+    ----------
+    num_positions, num_velocities : int
+        nq and nv.
+    position_units : tuple of str
+        A unit for each position.
+    """
+
+    num_positions: int
+    num_velocities: int
+    position_units: tuple[str, ...]
+
+    @abc.abstractmethod
+    def pose(self, q: FloatArray) -> FloatArray:
+        """Return T(q), (4, 4)."""
+
+    @abc.abstractmethod
+    def motion_subspace(self, q: FloatArray) -> FloatArray:
+        """Return S, (6, nv)."""
+
+    @abc.abstractmethod
+    def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return S-dot v, (6,)."""
+
+    @abc.abstractmethod
+    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
+        """Return a basis of the wrenches that do no work along S, (6, 6 - nv)."""
+
+    @abc.abstractmethod
+    def kernels(self) -> JointKernels:
+        """Return the compiled forms."""
+
+    @abc.abstractmethod
+    def parameters(self) -> FloatArray:
+        """Return the numbers that the compiled forms get."""
+
+    def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
+        """Return the configuration that a step leads to."""
+        return q + dx
+
+    def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
+        """Return the step between two configurations."""
+        return q1 - q0
+
+    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the rate of a step."""
+        return v
+
+    def neutral(self) -> FloatArray:
+        """Return the configuration where T is the identity."""
+        return np.zeros(self.num_positions)
+
+    def singularity(self, q: FloatArray) -> float:
+        """Return how far q is from a singular configuration; see `mbkit.Joint.singularity`."""
+        return math.inf
+
+
+def header(num_velocities: int, wrenches: FloatArray | None) -> FloatArray:
+    """Return what parameters begin with; see `mbkit.kernels.joints.header`.
+
+    Parameters
+    ----------
+    num_velocities : int
+        nv.
+    wrenches : ndarray, shape (6, 6 - nv), optional
+        A constant basis of the wrenches that the joint bears.
+
+    Returns
+    -------
+    ndarray, shape (1 + 6 (6 - nv),)
+        The numbers.
+    """
+    stored = np.zeros((6, 6 - num_velocities)) if wrenches is None else wrenches
+    return np.concatenate([[num_velocities], stored.T.ravel()])

@@ -1,0 +1,133 @@
+"""Coordinates of the second kind: a product of exponentials of constant screws."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import attrs
+import numpy as np
+
+from mbkit.joints.kernels import JointKernels
+from mbkit.joints.motion import Motion, header
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["ScrewProduct", "complement", "volume"]
+
+
+@final
+@attrs.frozen(eq=False)
+class ScrewProduct(Motion):
+    """T = exp(X_1 q_1) ... exp(X_n q_n); v is dq/dt.
+
+    Column a of S is X_a as seen from behind all later factors, S_a = Ad^-1 X_a of their product,
+    and S-dot_a = sum over b > a of [S_a, S_b] v_b.
+
+    Attributes
+    ----------
+    screws : ndarray, shape (n, 6)
+        X_k, angular first.
+    position_units : tuple of str
+        A unit for each position.
+    wrenches : ndarray, shape (6, 6 - n), optional
+        A basis of the wrenches that do no work along S, where it is constant.
+    basis : ndarray, shape (n, 6), optional
+        Unit screws of the subgroup that the joint generates, if the order of the factors can make
+        coordinates singular: `singularity` is then the volume of S in them.
+
+    Notes
+    -----
+    Sources: Mueller 2018 (Screw and Lie group theory in multibody kinematics), remark 4.
+    """
+
+    screws: FloatArray
+    position_units: tuple[str, ...]
+    wrenches: FloatArray | None = None
+    basis: FloatArray | None = None
+
+    @property
+    def num_positions(self) -> int:  # type: ignore[override]
+        """The number of screws."""
+        return len(self.screws)
+
+    @property
+    def num_velocities(self) -> int:  # type: ignore[override]
+        """The number of screws."""
+        return len(self.screws)
+
+    def pose(self, q: FloatArray) -> FloatArray:
+        """Return the product of the exponentials."""
+        from mbkit.lie import SE3
+
+        T = np.eye(4)
+        for X, x in zip(self.screws, q, strict=True):
+            T = T @ SE3.exp(X * x)
+        return T
+
+    def motion_subspace(self, q: FloatArray) -> FloatArray:
+        """Return each screw as seen from behind all later factors."""
+        from mbkit.lie import SE3
+
+        S = np.empty((6, len(self.screws)))
+        Ad = np.eye(6)  # of the inverse of the later factors
+        for k in reversed(range(len(self.screws))):
+            S[:, k] = Ad @ self.screws[k]
+            Ad = Ad @ SE3.Ad(SE3.exp(-self.screws[k] * q[k]))
+        return S
+
+    def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the sum of [S_a, S_b] v_a v_b over a < b."""
+        from mbkit.lie import SE3
+
+        twists = self.motion_subspace(q).T * np.asarray(v)[:, None]
+        before, bias = np.zeros(6), np.zeros(6)
+        for twist in twists:
+            bias += SE3.ad(before) @ twist
+            before += twist
+        return bias
+
+    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
+        """Return the constant basis, or an orthonormal one at q."""
+        return complement(self.motion_subspace(q)) if self.wrenches is None else self.wrenches
+
+    def singularity(self, q: FloatArray) -> float:
+        """Return the volume of S in the subgroup's unit screws; infinite where none were given."""
+        return math.inf if self.basis is None else volume(self.motion_subspace(q), self.basis)
+
+    def kernels(self) -> JointKernels:
+        """Return the compiled forms."""
+        from mbkit.kernels.joints import header, screw_product
+
+        return JointKernels(
+            motion=screw_product.motion,
+            constraint_wrenches=(
+                screw_product.constraint_wrenches
+                if self.wrenches is None
+                else header.stored_wrenches
+            ),
+        )
+
+    def parameters(self) -> FloatArray:
+        """Return the header and, of each X = (r e, a + r b), r, e, a and b."""
+        rows = [_parts(X) for X in self.screws]
+        return np.concatenate([header(self.num_velocities, self.wrenches), *rows])
+
+
+def _parts(X: FloatArray) -> FloatArray:
+    w, u = X[:3], X[3:]
+    r = math.hypot(*w)
+    if r == 0.0:
+        return np.concatenate([np.zeros(4), u, np.zeros(3)])
+    e = w / r
+    along = (e @ u) * e
+    return np.concatenate([[r], e, along, (u - along) / r])
+
+
+def complement(S: FloatArray) -> FloatArray:
+    """Return an orthonormal basis (6, 6 - n) of the vectors normal to the columns of S (6, n)."""
+    return np.linalg.svd(S)[0][:, S.shape[1] :]
+
+
+def volume(S: FloatArray, basis: FloatArray) -> float:
+    """Return |det M| for S = basis^T M: one where the columns are the unit screws themselves."""
+    return abs(float(np.linalg.det(np.linalg.pinv(basis.T) @ S)))

@@ -1,0 +1,153 @@
+"""Joints that generate a motion subgroup, with a choice of coordinates of it."""
+
+from __future__ import annotations
+
+import abc
+import functools
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.errors import ModelError, suggestion
+from mbkit.joints.motion import Motion
+from mbkit.joints.motion_joint import MotionJoint
+from mbkit.joints.screw_product import ScrewProduct
+from mbkit.joints.screw_sum import ScrewSum
+from mbkit.spatial.arrays import FloatArray, owner, with_key
+
+__all__ = [
+    "COORDINATES",
+    "FIRST_KIND",
+    "GROUP",
+    "SECOND_KIND",
+    "SubgroupJoint",
+    "coordinates_field",
+    "order_field",
+]
+
+#: The values of `coordinates`.
+GROUP = "group"
+FIRST_KIND = "first kind"
+SECOND_KIND = "second kind"
+COORDINATES = (GROUP, FIRST_KIND, SECOND_KIND)
+
+
+class SubgroupJoint(MotionJoint):
+    """T is an element of a subgroup of SE(3), written in coordinates of a chosen kind.
+
+    ``"group"``
+        An element of the group itself. Velocities are the twist of the successor in its own axes,
+        so that S is constant; there is no singular configuration.
+    ``"first kind"``
+        T = exp(X_1 q_1 + ... + X_n q_n) with the screws of the group; v is dq/dt. Singular where
+        the sum turns by 2 pi.
+    ``"second kind"``
+        T = exp(X_a q_1) exp(X_b q_2) ..., in an order of the user's; v is dq/dt.
+    """
+
+    coordinates: str
+    order: tuple[str, ...] | None
+
+    #: The kinds that a class has, and the order of the factors unless the user gives one.
+    kinds: tuple[str, ...] = COORDINATES
+    default_order: tuple[str, ...] = ()
+
+    @property
+    @abc.abstractmethod
+    def freedoms(self) -> dict[str, FloatArray]:
+        """The screws (6,) of the group, in the canonical frame, by the names that `order` has."""
+
+    @abc.abstractmethod
+    def group_motion(self) -> Motion:
+        """Return the motion in group elements."""
+
+    def stored_wrenches(self) -> FloatArray:
+        """Return a basis of the wrenches that do no work in the group, in the canonical frame.
+
+        The twists of a subgroup are the same seen from the successor, wherever it stands.
+        """
+        twists = np.array(list(self.freedoms.values()))
+        return np.linalg.svd(twists)[2][len(twists) :].T
+
+    @functools.cached_property
+    def motion(self) -> Motion:
+        """The motion in the chosen coordinates, in the canonical frame."""
+        if self.coordinates == GROUP:
+            return self.group_motion()
+        freedoms = self.freedoms
+        basis = np.array(list(freedoms.values()))
+        order = tuple(freedoms) if self.coordinates == FIRST_KIND else self.factors
+        screws = np.array([freedoms[name] for name in order])
+        units = tuple("rad" if X[:3].any() else "m" for X in screws)
+        make = ScrewSum if self.coordinates == FIRST_KIND else ScrewProduct
+        return make(screws, units, self.stored_wrenches(), basis)
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Names of the factors in coordinates of the second kind, in their order."""
+        return self.default_order if self.order is None else self.order
+
+    @property
+    def singularity_remedy(self) -> str:
+        """What avoids singular configurations; see `mbkit.Joint.singularity`."""
+        if self.coordinates == GROUP:
+            return ""
+        return f"coordinates={GROUP!r} has no singular configuration"
+
+    def order_fits(self, order: tuple[str, ...]) -> bool:
+        """Return whether factors in this order reach every element: each freedom once."""
+        return sorted(order) == sorted(self.freedoms)
+
+    def order_rule(self) -> str:
+        """Return in words what `order_fits` asks for."""
+        return f"must have each of {', '.join(map(repr, self.freedoms))} once"
+
+
+def coordinates_field() -> Any:
+    """Return the attrs field `coordinates` of a `SubgroupJoint`."""
+    return attrs.field(default=GROUP, kw_only=True, validator=_check_coordinates)
+
+
+def order_field() -> Any:
+    """Return the attrs field `order` of a `SubgroupJoint`."""
+    return attrs.field(default=None, kw_only=True, converter=_order, validator=_check_order)
+
+
+def _order(value: Any) -> Any:
+    return tuple(value) if isinstance(value, (list, tuple, str)) else value
+
+
+def _check_coordinates(joint: SubgroupJoint, attribute: attrs.Attribute[Any], value: Any) -> None:
+    with_key("coordinates", _known_kind, joint, value)
+
+
+def _known_kind(joint: SubgroupJoint, value: Any) -> None:
+    if value not in joint.kinds:
+        raise ModelError(
+            f"{owner(joint)}: coordinates must be one of {', '.join(map(repr, joint.kinds))}, got "
+            f"{value!r}; {suggestion(value, joint.kinds)}"
+        )
+
+
+def _check_order(joint: SubgroupJoint, attribute: attrs.Attribute[Any], value: Any) -> None:
+    with_key("order", _fitting_order, joint, value)
+
+
+def _fitting_order(joint: SubgroupJoint, value: Any) -> None:
+    if value is None:
+        return
+    if joint.coordinates != SECOND_KIND:
+        raise ModelError(
+            f"{owner(joint)}: order is that of the factors of coordinates={SECOND_KIND!r}, got "
+            f"coordinates={joint.coordinates!r}; leave it out, or ask for these."
+        )
+    known = joint.freedoms
+    if not (isinstance(value, tuple) and all(name in known for name in value)) or (
+        not joint.order_fits(value)
+    ):
+        shown = list(value) if isinstance(value, tuple) else value
+        raise ModelError(
+            f"{owner(joint)}: order {joint.order_rule()}, got {shown!r}; the default is "
+            f"{list(joint.default_order)!r}."
+        )

@@ -1,0 +1,146 @@
+"""Two axes on a cross."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import GeometryError
+from mbkit.joints.axes import axis_field, point_field, unit
+from mbkit.joints.kernels import JointKernels
+from mbkit.joints.motion import Motion
+from mbkit.joints.motion_joint import MotionJoint
+from mbkit.joints.screw_product import ScrewProduct
+from mbkit.spatial.arrays import FloatArray, check_direction, frozen_array, owner, shown
+from mbkit.spatial.frames import translation
+
+__all__ = ["UniversalJoint"]
+
+#: Sine of the least angle between the axes: half a degree.
+_INDEPENDENT = 1e-2
+
+
+def _check_second(joint: Any, attribute: attrs.Attribute[Any], value: FloatArray) -> None:
+    check_direction(joint, attribute, value)
+    if math.hypot(*np.cross(unit(joint.axis1), unit(value))) < _INDEPENDENT:
+        error = GeometryError(
+            f"{owner(joint)}: axis2 must not be parallel to axis1, got {shown(joint.axis1)} and "
+            f"{shown(value)}; turn one away, or use mbkit.RevoluteJoint."
+        )
+        error.key = "axis2"
+        raise error
+
+
+@final
+@attrs.frozen(slots=False)  # a dictionary for the cached properties
+class UniversalJoint(MotionJoint):
+    """Rotation about an axis of the predecessor, then about one of the successor, on a cross.
+
+    T = exp(X_1 q_1) exp(X_2 q_2), q two angles [rad], v their rates. The twists depend on the
+    second angle; the motions form no subgroup. The axes keep their angle, so that S has rank 2
+    everywhere, and a tree moves on through every configuration.
+
+    Between two shafts along the common normal of the axes in the reference configuration the
+    joint is a coupling, singular where an angle is pi/2: it transmits no turn of that shaft there.
+    `singularity` is the lesser of |cos q_1| and |cos q_2|, whose ratio is that of the shafts'
+    rates.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the mechanism.
+    axis1 : ndarray, shape (3,), default x
+        Axis in the predecessor, of any length but zero.
+    axis2 : ndarray, shape (3,), default y
+        Axis in the successor, not parallel to the first; in the reference configuration.
+    point : ndarray, shape (3,), default the origin
+        Where the axes cross. [m]
+
+    Raises
+    ------
+    ShapeError, GeometryError
+        If an argument is not a finite vector of three, an axis is zero, or they are parallel.
+
+    Examples
+    --------
+    >>> cross = UniversalJoint("cross", axis1=(1, 0, 0), axis2=(0, 1, 0))
+    >>> cross.motion_subspace(np.array([0.3, np.pi / 2])).T.round(12) + 0.0
+    array([[0., 0., 1., 0., 0., 0.],
+           [0., 1., 0., 0., 0., 0.]])
+    """
+
+    name: str
+    axis1: FloatArray = axis_field(frozen_array((1.0, 0.0, 0.0)))
+    axis2: FloatArray = attrs.field(
+        default=frozen_array((0.0, 1.0, 0.0)),
+        converter=frozen_array,
+        validator=_check_second,
+        eq=attrs.cmp_using(eq=np.array_equal),
+        hash=False,
+        repr=shown,
+    )
+    point: FloatArray = point_field()
+
+    singularity_remedy = (
+        "it moves on as before, but transmits no turn between its shafts; "
+        "mbkit.ConstantVelocityJoint does until the shafts are folded back"
+    )
+
+    @functools.cached_property
+    def motion(self) -> Motion:
+        """Two rotations about axes through the origin."""
+        return ScrewProduct(_rotations(self.axis1, self.axis2), ("rad", "rad"))
+
+    @property
+    def canonical_frame(self) -> FloatArray:
+        """Frame where the axes cross, with the axes of the joint frame."""
+        return translation(self.point)
+
+    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
+        """Return the moment about the common normal of the axes, and forces through the point."""
+        S = self.motion.motion_subspace(q)
+        return crossed_wrenches(np.cross(S[:3, 0], S[:3, 1]), self.point)
+
+    def singularity(self, q: FloatArray) -> float:
+        """Return the lesser of |cos q_1| and |cos q_2|."""
+        return float(np.abs(np.cos(q)).min())
+
+    def kernels(self) -> JointKernels:
+        """Return the compiled forms."""
+        from mbkit.kernels.joints import crossed_axes
+
+        return attrs.evolve(
+            self.motion.kernels(), constraint_wrenches=crossed_axes.universal_wrenches
+        )
+
+
+def _rotations(*axes: FloatArray) -> FloatArray:
+    """Return the screws (n, 6) of rotations about axes through the origin."""
+    return np.array([[*unit(axis), 0.0, 0.0, 0.0] for axis in axes])
+
+
+def crossed_wrenches(moment: FloatArray, point: FloatArray) -> FloatArray:
+    """Return the wrenches (6, 4): a moment, and the forces (p~; I) through a point.
+
+    Parameters
+    ----------
+    moment : ndarray, shape (3,)
+        The moment.
+    point : ndarray, shape (3,)
+        The point. [m]
+
+    Returns
+    -------
+    ndarray, shape (6, 4)
+        By columns.
+    """
+    x, y, z = point
+    W = np.zeros((6, 4))
+    W[:3, 0] = moment
+    W[:3, 1:] = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
+    W[3:, 1:] = np.eye(3)
+    return W

@@ -1,0 +1,97 @@
+"""Which joints of a system are near a singular configuration, and what avoids that."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import attrs
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["NEAR", "NearSingularity", "near_singularity", "singular_joints"]
+
+#: What counts as near, in the measure of `mbkit.Joint.singularity`: 6 degrees of an angle at pi/2.
+NEAR = 0.1
+
+
+@attrs.frozen
+class NearSingularity:
+    """A joint near a singular configuration.
+
+    Attributes
+    ----------
+    joint : str
+        Its name.
+    kind : str
+        The name of its class.
+    distance : float
+        `Joint.singularity`: zero where it is singular.
+    remedy : str
+        What avoids it, as the end of a sentence; "" if the joint does not say.
+    """
+
+    joint: str
+    kind: str
+    distance: float
+    remedy: str
+
+
+def near_singularity(
+    system: System, q: ArrayLike, threshold: float = NEAR
+) -> tuple[NearSingularity, ...]:
+    """Return the joints that are near a singular configuration.
+
+    Parameters
+    ----------
+    system : System
+        Any system.
+    q : array_like, shape (nq,)
+        Configuration.
+    threshold : float, default 0.1
+        What counts as near, in the measure of `Joint.singularity`.
+
+    Returns
+    -------
+    tuple of NearSingularity
+        With names, distances, and what avoids them, nearest first.
+
+    Raises
+    ------
+    ShapeError
+        If q does not fit.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("gyroscope")
+    >>> top = mech.add_body(mb.Body("top", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    >>> ball = mb.SphericalJoint("ball", coordinates="second kind", order="zyx")
+    >>> joint = mech.add_joint(ball, mech.world, top)
+    >>> system = mech.assemble()
+    >>> mb.near_singularity(system, [0.3, 0.2, 0.1])
+    ()
+    >>> mb.near_singularity(system, [0.3, 1.57, 0.1])[0].joint
+    'ball'
+    """
+    configuration = system.checked("q", q)
+    found = []
+    for row, joint in enumerate(system.arrays.joints):
+        if joint is None:
+            continue
+        first = int(system.arrays.bodies[row]["first_position"])
+        distance = joint.singularity(configuration[first : first + joint.num_positions])
+        if distance < threshold:
+            kind, remedy = type(joint).__name__, joint.singularity_remedy
+            found.append(NearSingularity(joint.name, kind, float(distance), remedy))
+    return tuple(sorted(found, key=lambda each: each.distance))
+
+
+def singular_joints(system: System) -> bool:
+    """Return whether a joint of a system has singular configurations."""
+    return any(
+        joint is not None and joint.singularity(joint.neutral()) != math.inf
+        for joint in system.arrays.joints
+    )
