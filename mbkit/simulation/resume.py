@@ -101,7 +101,7 @@ def resume(
                 + "".join(f"\n  {each}" for each in differences)
                 + "\nGo on with what it began with, or start a new run."
             )
-        number, last = _load_state(run, directory, check=not other_versions)
+        number, last = _load_state(run, directory, manifest, check=not other_versions)
         if other_versions:
             manifest = _noted(manifest)
         step = int(last["step"])
@@ -264,7 +264,7 @@ def _other_environment(manifest: Mapping[str, Any], now: Mapping[str, Any]) -> l
 
 
 def _load_state(
-    run: Prepared, directory: RunDirectory, *, check: bool
+    run: Prepared, directory: RunDirectory, manifest: Mapping[str, Any], *, check: bool
 ) -> tuple[int, dict[str, Any]]:
     """Put the state of the last part into the problem; return its number and its arrays.
 
@@ -272,7 +272,6 @@ def _load_state(
     """
     from mbkit.simulation.preparation import explain
     from mbkit.simulation.recording import new_buffer
-    from mbkit.simulation.within_step import Occurrence
 
     numbers = directory.parts()
     if not numbers:
@@ -300,8 +299,7 @@ def _load_state(
     _set_state(run, last, "state")
     if "ended" in last:  # killed after the last part, before the result
         course.ended = float(last["ended"])
-        states = (last[f"event_{name}"][-1] for name in ("t", "q", "v", "q_after", "v_after"))
-        course.log = [Occurrence(int(last["step"]), int(last["event_event"][-1]), *states)]
+        course.ended_by = manifest["events"][int(last["ended_by"])]
     return numbers[-1], last
 
 

@@ -14,8 +14,9 @@ from mbkit.forces import Force
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.integrators.integrator import Rows
 from mbkit.results import EventLog, Result
-from mbkit.simulation.chunks import INTERRUPTED, run_chunks
-from mbkit.simulation.course import TERMINAL, event_columns
+from mbkit.simulation.chunks import run_chunks
+from mbkit.simulation.course import event_columns
+from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
 from mbkit.simulation.preparation import (
     GeneralizedForces,
@@ -138,10 +139,9 @@ def _in_memory(run: Prepared, t_span: tuple[float, float], *, progress: bool) ->
     """Take all steps; return the result, or raise what has stopped them, with it."""
     problem, course = run.problem, run.course
     rows = empty_rows(course.num_rows(run.steps), problem.nq, problem.nv)
-    written = 0
-    if course.saves_start:
-        rows.t[0], rows.q[0], rows.v[0], rows.work[0] = problem.t0, problem.q, problem.v, 0.0
-        written = 1
+    written = len(course.start_times)
+    rows.t[:written], rows.work[:written] = course.start_times, 0.0
+    rows.q[:written], rows.v[:written] = problem.q, problem.v
     began = time.perf_counter()
     with ProgressDisplay(*t_span, enabled=progress) as display:
         taken, written, state = run_chunks(problem, course, run.steps, rows, written, display)
