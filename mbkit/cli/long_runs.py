@@ -104,14 +104,20 @@ def refuse_more(
 def go_on(directory: pathlib.Path, *, other_versions: bool) -> None:
     """Go on with a run, or say that it was completed."""
     import mbkit as mb
-    from mbkit.io.run_directory import RunDirectory
 
-    place = RunDirectory(directory)
-    if place.result.is_file() and mb.load_result(directory).completed:
-        click.echo(f"The run in {printable(directory)} was completed already.")
+    tell_if_completed(directory)
     with compiling_announced():
         run = mb.resume(directory, other_versions=other_versions)
     tell_directory(run, directory)
+
+
+def tell_if_completed(directory: pathlib.Path) -> None:
+    """Say that a run has come to its end already, if it has."""
+    import mbkit as mb
+    from mbkit.io.run_directory import RunDirectory
+
+    if RunDirectory(directory).result.is_file() and mb.load_result(directory).completed:
+        click.echo(f"The run in {printable(directory)} was completed already.")
 
 
 def tell_directory(run: Result, directory: pathlib.Path) -> None:

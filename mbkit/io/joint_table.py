@@ -13,6 +13,7 @@ from mbkit.io.faults import Faults
 from mbkit.io.fields import Entries, Pose, converter
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import JointFriction, JointLimits
+from mbkit.plugins import registry
 from mbkit.spatial import FloatArray
 
 __all__ = ["JointPlace", "known_class", "read_joint"]
@@ -137,8 +138,9 @@ def read_joint(
         if isinstance(table.get("type"), str):  # else: reported as a fault of the place
             kind = known_class(table["type"], types, Joint, "joint", path, faults)
         if kind is not None:
-            _check_keys(kind, fields, place_keys, path, faults)
-            made = _build(kind, name, fields)
+            with faults.of_plugin(registry().owner("joint", kind)), faults.at(*path):
+                _check_keys(kind, fields, place_keys, path, faults)
+                made = _build(kind, name, fields)
     if place is not None:
         data = _data(place, made, path, faults)
     return joint if made is None else made, place, data
@@ -162,7 +164,7 @@ def known_class(
     name : str
         What the file says.
     types : mapping
-        Classes by the names that files call them.
+        Classes by the names that files call them; those of plugins need not be among them.
     base : type
         What the class must derive from.
     what : str
@@ -179,6 +181,9 @@ def known_class(
     """
     if name in types:
         return types[name]
+    found: type[Kind] | None = registry().find(what, name)  # loads the plugins there are
+    if found is not None:
+        return found
     # A file must not make Python import what it names: only what the user has imported counts.
     module, colon, attribute = name.partition(":")
     kind = getattr(sys.modules.get(module), attribute, None) if colon else None
@@ -189,7 +194,8 @@ def known_class(
         remedy = f"import its module first, or pass {what}_types={{{name!r}: Class}} to load_model."
         faults.add((*path, "type"), f"{problem}; {remedy}")
     else:
-        faults.add_unknown((*path, "type"), problem, name, types)
+        known = {**registry().all(what), **types}
+        faults.add_unknown((*path, "type"), problem, name, known)
     return None
 
 

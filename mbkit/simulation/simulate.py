@@ -8,7 +8,7 @@ import importlib.metadata
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -27,6 +27,7 @@ from mbkit.simulation.start import (
     SAVED,
     check_finite,
     check_kept_whole,
+    checked_notes,
     empty_rows,
     initial_state,
     number_of_steps,
@@ -58,6 +59,7 @@ def simulate(
     save: Sequence[str] = SAVED,
     dtype: str = "float64",
     progress: bool = True,
+    notes: Mapping[str, Any] | None = None,
 ) -> Result:
     """Integrate the equations of motion of a system with a fixed step.
 
@@ -93,6 +95,9 @@ def simulate(
         Of positions and velocities written to `output`; it is computed in float64 all the same.
     progress : bool
         Whether to show progress on the standard error stream, from two seconds on.
+    notes : mapping, optional
+        What the result shall say of itself, in ``options["notes"]``: texts, numbers, lists and
+        mappings of them.
 
     Returns
     -------
@@ -126,6 +131,8 @@ def simulate(
     run = prepare(
         system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces, save_every=save_every
     )
+    if notes is not None:
+        run.options["notes"] = checked_notes(notes)
     system, problem, steps = run.system, run.problem, run.steps
     if output is not None:
         from mbkit.simulation.long_run import begin
