@@ -132,7 +132,10 @@ def tell(run: Result) -> None:
     """Say how far a run came, and what became of the energy."""
     click.echo(f"Simulated from {run.t[0]:g} s to {run.t[-1]:g} s.")
     peak = float(run.kinetic_energy.max())
-    drift = float(abs(run.energy_drift).max())
-    if peak > 0.0 and math.isfinite(peak) and math.isfinite(drift):
-        share = drift / peak
-        click.echo(f"Energy changed by at most {drift:.3g} J, {share:.1e} of the peak kinetic one.")
+    is_forced = bool(run.dissipated_energy.any() or run.supplied_energy.any())
+    missing = run.energy_balance if is_forced else run.energy_drift
+    worst = float(abs(missing).max())
+    if peak > 0.0 and math.isfinite(peak) and math.isfinite(worst):
+        what = "The balance of energies misses" if is_forced else "Energy changed by"
+        share = worst / peak
+        click.echo(f"{what} at most {worst:.3g} J, {share:.1e} of the peak kinetic one.")
