@@ -191,7 +191,10 @@ def known_class(
         return kind
     problem = f"{name!r} is no known type of {what}"
     if colon:
-        remedy = f"import its module first, or pass {what}_types={{{name!r}: Class}} to load_model."
+        remedy = (
+            f"import its module first, or pass {what}_types={{{name!r}: Class}} to load_model, or "
+            "install the plugin that has it."
+        )
         faults.add((*path, "type"), f"{problem}; {remedy}")
     else:
         known = {**registry().all(what), **types}

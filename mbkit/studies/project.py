@@ -79,7 +79,7 @@ def load_project(path: str | os.PathLike[str] = ".") -> Project:
             f"'{printable(start)}' is in no project: no folder from there upwards has a {_FILE} "
             "with a table [tool.mbkit]; make one by 'mbkit new NAME'."
         )
-    load_plugin(project)
+    load_plugin(project, start)
     return project
 
 
@@ -102,16 +102,20 @@ def load_working_project() -> None:
     """Load the plugin of the project that the working directory is in, if it is in one."""
     project = find_project(pathlib.Path())
     if project is not None:
-        load_plugin(project)
+        load_plugin(project, None)
 
 
-def load_plugin(project: Project) -> str:
+def load_plugin(project: Project, named: pathlib.Path | None) -> str:
     """Load the plugin of a project; return its name and version, empty if there is none.
 
     Parameters
     ----------
     project : Project
         The project, whose code is run.
+    named : path, optional
+        The file or folder that the user has named, whose owner is trusted by that. Nobody else's
+        code is run but the user's own and that of the administrator: a ``pyproject.toml`` in
+        a folder above, such as one for temporary files, may be anyone's.
 
     Returns
     -------
@@ -123,8 +127,26 @@ def load_plugin(project: Project) -> str:
     if not project.plugin:
         return ""
     about = Plugin(project.name, project.version, str(project.root))
+    if stranger := _stranger(project, named):
+        warnings.warn(stranger, PluginWarning, 2)
+        return ""
     plugin = registry().add(about, lambda: _imported(project))
     return "" if plugin.fault else str(plugin)
+
+
+def _stranger(project: Project, named: pathlib.Path | None) -> str:
+    """Return a warning where a project belongs to somebody who is not trusted by name."""
+    owner = (project.root / _FILE).stat().st_uid
+    trusted = {os.getuid(), 0}
+    if named is not None and named.exists():
+        trusted.add(named.stat().st_uid)
+    if owner in trusted:
+        return ""
+    return (
+        f"The plugin of the project '{printable(project.root)}' is not loaded: its {_FILE} belongs "
+        f"to another user (number {owner}). If you trust it, name a file of the project that is "
+        "that user's, as in mbkit run STUDY."
+    )
 
 
 def _read(file: pathlib.Path) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def load_study(path: str | os.PathLike[str], changes: Mapping[str, Any] | None =
         raise StudyFileError(str(error)) from error
     document, changed = changed_document(document, changes or {})
     project = find_project(source.parent)
-    plugin = "" if project is None else load_plugin(project)
+    plugin = "" if project is None else load_plugin(project, source)
     root = source.parent if project is None else project.root
     study, faults = read_study(source, root, document, plugin)
     if study is None:

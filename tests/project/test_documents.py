@@ -10,9 +10,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from mbkit.cli import group
 from mbkit.cli.main import main
-from mbkit.plugins import registry
 
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -24,15 +22,11 @@ COMMAND = re.compile(r"^    (mbkit|cd) (.+)$", re.MULTILINE)
 
 
 @pytest.fixture
-def plugins_apart(monkeypatch):
+def plugins_apart(monkeypatch, registry):
     """Plugins and modules of projects that a page makes end with it."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     before = set(sys.modules)
-    for cache in (registry, group.registry):
-        cache.cache_clear()
     yield
-    for cache in (registry, group.registry):
-        cache.cache_clear()
     for name in set(sys.modules) - before:
         if name.partition(".")[0] in MADE:
             del sys.modules[name]

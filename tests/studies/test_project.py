@@ -18,6 +18,7 @@ import scipy.integrate
 
 import mbkit as mb
 from mbkit.studies import new_project
+from mbkit.studies.project import load_working_project
 from tests.studies.conftest import environment, git, mbkit, python
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -298,6 +299,27 @@ def test_of_two_copies_the_second_is_refused(tmp_path):
     shown = python("-c", code, folder=tmp_path).stdout
     assert shown.startswith("PluginWarning The plugin 'pendulum 0.1.0'")
     assert "was imported from" in shown
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files to others")
+def test_code_of_others_is_not_loaded_unless_they_are_named(tmp_path, monkeypatch):
+    """A pyproject.toml above the working directory may be anyone's."""
+    folder = new_project(tmp_path / "pendulum")
+    mine = folder / "mine"
+    mine.mkdir()
+    shutil.copy(folder / "studies" / "swing.toml", mine)
+    (folder / "src" / "pendulum" / "plugin.py").write_text("import nothing_of_this_name")
+    os.chown(folder / "pyproject.toml", 12345, -1)
+    monkeypatch.chdir(mine)
+    other = "belongs to another user"
+    with pytest.warns(mb.PluginWarning, match=other):
+        load_working_project()
+    with pytest.warns(mb.PluginWarning, match=other), pytest.raises(mb.ModelFileError):
+        mb.load_study("swing.toml")
+    os.chown(folder / "studies" / "swing.toml", 12345, -1)
+    skipped = "No module named 'nothing_of_this_name'"  # so it was loaded
+    with pytest.warns(mb.PluginWarning, match=skipped), pytest.raises(mb.ModelFileError):
+        mb.load_study("../studies/swing.toml")
 
 
 def test_a_folder_in_no_project_says_so(tmp_path):
