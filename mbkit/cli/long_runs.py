@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import math
 import pathlib
 from collections.abc import Callable
@@ -129,8 +130,12 @@ def tell_directory(run: Result, directory: pathlib.Path) -> None:
 
 
 def tell(run: Result) -> None:
-    """Say how far a run came, and what became of the energy."""
+    """Say how far a run came, what happened, and what became of the energy."""
     click.echo(f"Simulated from {run.t[0]:g} s to {run.t[-1]:g} s.")
+    if run.events.names:
+        happened = collections.Counter(run.events.names)
+        counts = (f"{printable(name)} {count}" for name, count in happened.items())
+        click.echo(f"Events: {', '.join(counts)}.")
     peak = float(run.kinetic_energy.max())
     is_forced = bool(run.dissipated_energy.any() or run.supplied_energy.any())
     missing = run.energy_balance if is_forced else run.energy_drift

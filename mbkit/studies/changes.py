@@ -6,14 +6,16 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from mbkit.errors import ModelFileError, UsageError
 
 __all__ = ["STUDY_KEYS", "Changed", "changed_document", "flattened", "parsed_change"]
 
 #: Keys of a study file that hold one value.
 STUDY_KEYS = (
-    "model", "t_span", "h", "representation", "body_frames", "save_every", "save", "dtype",
-    "output", "about",
+    "model", "t_span", "h", "representation", "body_frames", "save_every", "save_at", "save",
+    "dtype", "output", "about",
 )  # fmt: skip
 
 # Tables of a study, by how many parts of a path lead to a value.
@@ -91,7 +93,7 @@ def changed_document(
     given: Changed = {}
     for text, value in changes.items():
         path = _place(text, changed)
-        table = changed
+        table: Any = changed
         for step in path[:-1]:
             inner = table.setdefault(step, {})
             if not isinstance(inner, dict):
@@ -99,7 +101,7 @@ def changed_document(
             table = inner
         else:
             table.pop(path[-1], None)  # it comes last: `ball` counts although `ball[0]` was given
-            table[path[-1]] = value
+            table[path[-1]] = _as_toml(value)
             given[path] = f"{text}={value}"
     return changed, given
 
@@ -109,16 +111,30 @@ def _place(text: str, document: Mapping[str, Any]) -> Path:
     text = text.removeprefix("parameters.")
     if text in STUDY_KEYS:
         return (text,)
-    for table in _TABLES:
-        start = ".".join(table) + "."
+    for keys in _TABLES:
+        start = ".".join(keys) + "."
         if text.startswith(start):
-            return (*table, text.removeprefix(start))
-    forces = document.get("forces", {})
-    for name in forces if isinstance(forces, dict) else ():
-        start = f"forces.{name}."
-        if text.startswith(start):
-            return ("forces", name, text.removeprefix(start))
+            return (*keys, text.removeprefix(start))
+    for table in ("forces", "events"):
+        tables = document.get(table, {})
+        for name in tables if isinstance(tables, dict) else ():
+            start = f"{table}.{name}."
+            if text.startswith(start):
+                return (table, name, *_inner(text.removeprefix(start), tables[name]))
     return ("parameters", text)
+
+
+def _as_toml(value: Any) -> Any:
+    """Return a value of Python as TOML would have it: tuples and arrays as lists."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    return [_as_toml(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _inner(text: str, table: Any) -> Path:
+    """Return the keys of a value in a force or an event, one of whose values may be a table."""
+    key, point, rest = text.partition(".")
+    return (key, rest) if point and isinstance(table, dict) and key in table else (text,)
 
 
 def flattened(table: Mapping[str, Any], start: str = "") -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from mbkit.events import Event
     from mbkit.integrators import Integrator
     from mbkit.results import Result
     from mbkit.systems import System
@@ -44,8 +45,12 @@ class Study:
         Step. [s]
     q, v : ndarray, shape (nq,), (nv,)
         State at the start.
+    events : tuple of Event
+        What is looked for on the way.
     save_every : int
         Steps between saved states.
+    save_at : ndarray, optional
+        Times of the saved states instead. [s]
     save : tuple of str
         What a run directory keeps.
     dtype : str
@@ -68,7 +73,9 @@ class Study:
     h: float
     q: npt.NDArray[np.float64]
     v: npt.NDArray[np.float64]
+    events: tuple[Event, ...]
     save_every: int
+    save_at: npt.NDArray[np.float64] | None
     save: tuple[str, ...]
     dtype: str
     output: pathlib.Path
@@ -109,8 +116,8 @@ class Study:
         kept: dict[str, Any] = {} if output is None else {"save": self.save, "dtype": self.dtype}
         return simulate(
             self.system, self.t_span, self.h, integrator=self.integrator, q=self.q, v=self.v,
-            save_every=self.save_every, output=output, progress=progress, notes=self.notes(),
-            **kept,
+            events=self.events, save_every=self.save_every, save_at=self.save_at, output=output,
+            progress=progress, notes=self.notes(), **kept,
         )  # fmt: skip
 
     def resume(
@@ -154,7 +161,7 @@ class Study:
                 + "\nGo on with what it began with, or start a new run."
             )
         return resume(
-            place.path, system=self.system, integrator=self.integrator,
+            place.path, system=self.system, integrator=self.integrator, events=self.events,
             other_versions=other_versions, progress=progress,
         )  # fmt: skip
 

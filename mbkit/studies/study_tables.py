@@ -19,9 +19,11 @@ from mbkit.io.model_tables import add_force
 from mbkit.model import Mechanism
 from mbkit.plugins import registry
 from mbkit.representations import Representation
+from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.start import SAVED, checked_saving, number_of_steps, saving_interval
 from mbkit.spatial import FloatArray
 from mbkit.studies.changes import STUDY_KEYS, flattened
+from mbkit.studies.event_tables import read_events
 from mbkit.studies.initial import fill
 from mbkit.studies.places import model_path, output_path
 from mbkit.studies.study import Study
@@ -54,11 +56,13 @@ class Keys:
     body_frames: str = "joint"
     integrator: dict[str, Any] = attrs.field(factory=dict)
     save_every: int = 1
+    save_at: FloatArray | None = None
     output: str = ""
     save: list[str] = attrs.field(factory=lambda: list(SAVED))
     dtype: str = "float64"
     initial: Initial = attrs.field(factory=Initial)
     forces: dict[str, Any] = attrs.field(factory=dict)
+    events: dict[str, Any] = attrs.field(factory=dict)
     parameters: dict[str, Any] = attrs.field(factory=dict)
 
 
@@ -108,14 +112,20 @@ def read_study(
     system = mechanism.assemble(coordinates)
     system = _with_parameters(system, flattened(keys.parameters), faults)
     given |= {"system": system, **_start(system, keys.initial, faults)}
+    given["events"] = read_events(keys.events, system, faults)
     return (None if faults.found else Study(**given)), faults
 
 
 def _numbers(keys: Keys, faults: Faults) -> dict[str, Any]:
-    """Return span, step, and what is saved; output times have their place here."""
+    """Return span, step, output times, and what is saved."""
     t_span = (float(keys.t_span[0]), float(keys.t_span[1]))
     with faults.at("h"):
-        number_of_steps(t_span, keys.h)
+        steps = number_of_steps(t_span, keys.h)
+        with faults.at("save_at"):
+            if keys.save_at is not None:
+                OutputTimes.checked(keys.save_at, t_span[0], keys.h, steps)
+                if keys.save_every != 1:
+                    raise UsageError("is given beside save_every; leave one of them out.")
     with faults.at("save_every"):
         saving_interval(keys.save_every)
     save: tuple[str, ...] = SAVED
@@ -123,7 +133,8 @@ def _numbers(keys: Keys, faults: Faults) -> dict[str, Any]:
     with faults.at("save"):
         save, dtype = checked_saving(keys.save, keys.dtype)
     return {
-        "t_span": t_span, "h": keys.h, "save_every": keys.save_every, "save": save, "dtype": dtype
+        "t_span": t_span, "h": keys.h, "save_every": keys.save_every, "save_at": keys.save_at,
+        "save": save, "dtype": dtype,
     }  # fmt: skip
 
 

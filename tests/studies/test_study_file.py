@@ -57,6 +57,21 @@ def test_changes_take_the_place_of_what_the_file_says(study_folder):
     assert_same(run, by_hand(study_folder, h=5e-3, shoulder=-0.2, stiffness=7.0, mass=1.5))
 
 
+def test_changes_may_be_tuples_and_arrays(study_folder):
+    path = study_folder / "swing.toml"
+    changes = {
+        "t_span": (0.0, 2.0),
+        "save_every": np.int64(5),
+        "initial.v.ball": np.array([1.0, 2.0, 3.0]),
+        "gravity": (0.0, 0.0, np.float64(-9.81)),
+    }
+    study = mb.load_study(path, changes)
+    plain = {"t_span": [0, 2], "save_every": 5, "initial.v.ball": [1, 2, 3],
+             "gravity": [0, 0, -9.81]}  # fmt: skip
+    assert study.settings == mb.load_study(path, plain).settings
+    assert_same(study.run(), mb.load_study(path, plain).run())
+
+
 def test_results_carry_the_study(study_folder, tmp_path):
     """Its name and settings, changes included, also through a file."""
     study = mb.load_study(study_folder / "swing.toml", {"bodies.upper.mass": 3, "h": 0.1})
