@@ -133,7 +133,7 @@ def test_events_go_on_with_their_study(study_file, tmp_path, monkeypatch):
     long = {"output": "long/", "t_span": [0.0, 3.0]}
     study = mb.load_study(study_file, long)
     whole = study.run()
-    stop_after(monkeypatch, 4)
+    stop_at(monkeypatch, 150)
     stopped = study.run(study.output)
     assert not stopped.completed
     assert 0 < len(stopped.events.names) < len(whole.events.names)
@@ -146,18 +146,17 @@ def test_events_go_on_with_their_study(study_file, tmp_path, monkeypatch):
     assert len(whole.events.names) > 3
 
 
-def stop_after(monkeypatch, calls):
-    """Have runs stop as by Ctrl-C after a few short calls of the loop of steps."""
-    left = iter(range(calls))
+def stop_at(monkeypatch, step):
+    """Have runs stop as by Ctrl-C at a step, or soon after it."""
     inner = mb.RungeKuttaMuntheKaas.prepare
 
     def prepare(self, problem):
         advance = inner(self, problem)
 
         def few(first, steps, *rest):
-            if next(left, None) is None:
+            if first >= step:
                 raise KeyboardInterrupt
-            return advance(first, min(steps, 40), *rest)
+            return advance(first, min(steps, 10), *rest)
 
         return few
 
