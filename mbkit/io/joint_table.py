@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 import attrs
 import numpy as np
 
+from mbkit.errors import suggestion
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Entries, Pose, converter
 from mbkit.joints import FixedJoint, Joint
@@ -198,8 +200,14 @@ def known_class(
         faults.add((*path, "type"), f"{problem}; {remedy}")
     else:
         known = {**registry().all(what), **types}
-        faults.add_unknown((*path, "type"), problem, name, known)
+        faults.add((*path, "type"), f"{problem}; ", functools.partial(_remedy, name, known))
     return None
+
+
+def _remedy(name: str, known: Iterable[str]) -> str:
+    text = suggestion(name, known)
+    is_guess = text.startswith("did you mean")
+    return text if is_guess else f"{text} Those of a project are known after mbkit.load_project."
 
 
 def _check_keys(

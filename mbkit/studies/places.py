@@ -52,6 +52,8 @@ def output_path(root: pathlib.Path, study: pathlib.Path, text: str) -> tuple[pat
     target = root / RESULTS / relative
     if not target.resolve().is_relative_to(root.resolve()):
         raise UsageError(f"leads out of the project by a link, to '{target.resolve()}'; {remedy}.")
+    if target.is_dir() and (link := next(filter(pathlib.Path.is_symlink, target.iterdir()), None)):
+        raise UsageError(f"has a link in it, '{link}', by which files elsewhere could be written.")
     return target, is_directory
 
 

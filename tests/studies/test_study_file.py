@@ -246,6 +246,10 @@ def test_a_study_writes_nowhere_else_through_a_link(study_folder, tmp_path_facto
     with pytest.raises(mb.StudyFileError, match=r"leads out of the project by a link, to '.*/b.nc"):
         mb.load_study(study_folder / "swing.toml", {"output": "a.nc"})
     assert not list(elsewhere.iterdir())
+    (study_folder / "results" / "long").mkdir()
+    (study_folder / "results" / "long" / "lock").symlink_to(elsewhere / "precious")
+    with pytest.raises(mb.StudyFileError, match=r"output=long/: has a link in it, '.*/long/lock'"):
+        mb.load_study(study_folder / "swing.toml", {"output": "long/"})
 
 
 @pytest.mark.parametrize(
