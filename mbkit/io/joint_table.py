@@ -207,7 +207,8 @@ def known_class(
 def _remedy(name: str, known: Iterable[str]) -> str:
     text = suggestion(name, known)
     is_guess = text.startswith("did you mean")
-    return text if is_guess else f"{text} Those of a project are known after mbkit.load_project."
+    where = "Those of a project are known in its folder, and in Python after mbkit.load_project."
+    return text if is_guess else f"{text} {where}"
 
 
 def _check_keys(

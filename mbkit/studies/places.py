@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 
 from mbkit.errors import UsageError, suggestion
@@ -84,4 +85,6 @@ def model_path(study: pathlib.Path, text: str) -> pathlib.Path:
             f"must be a file, seen from the folder of the study, got {text!r}; "
             f"{suggestion(text, known)}"
         )
-    return path
+    short = os.path.normpath(path)  # without `..`, unless a link makes that another file
+    is_same = os.path.exists(short) and os.path.samefile(short, path)
+    return pathlib.Path(short) if is_same else path

@@ -68,6 +68,7 @@ def load_project(path: str | os.PathLike[str] = ".") -> Project:
     Examples
     --------
     >>> import tempfile, pathlib
+    >>> from mbkit.studies import new_project
     >>> folder = new_project(pathlib.Path(tempfile.mkdtemp()) / "doctest-project")
     >>> load_project(folder / "models").name
     'doctest-project'
