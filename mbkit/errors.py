@@ -12,6 +12,7 @@ from typing import Any
 
 __all__ = [
     "ConfigurationError",
+    "ContractError",
     "DuplicateNameError",
     "EventError",
     "ForceError",
@@ -88,6 +89,10 @@ class ShapeError(MbkitError, ValueError):
 
 class ConfigurationError(MbkitError, ValueError):
     """Positions that are not on the configuration group, such as a quaternion not of length one."""
+
+
+class ContractError(MbkitError, AssertionError):
+    """A joint or an integrator that does not keep what it claims; the message is the report."""
 
 
 class JointError(MbkitError, RuntimeError):

@@ -84,7 +84,9 @@ def prepare(
     )
     force = _install_forces(system, workspace, tau)
     problem = Problem(
-        space=workspace.address, nq=system.nq, nv=system.nv, t0=float(t_span[0]), h=float(h),
+        space=workspace.address,
+        nq=system.nq, nv=system.nv, num_rows=len(system.arrays.bodies),
+        t0=float(t_span[0]), h=float(h),
         q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
         q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every,
