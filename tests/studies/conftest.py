@@ -43,6 +43,17 @@ def git(*arguments, folder):
     return done.stdout.strip()
 
 
+@pytest.fixture(autouse=True)
+def plugins_apart(monkeypatch, registry):
+    """Projects whose plugins a test loads in this process end with it."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] == "pendulum":
+            del sys.modules[name]
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     """A new project; tests leave it as it is, results apart."""
