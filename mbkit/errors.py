@@ -25,10 +25,12 @@ __all__ = [
     "ModelFileWarning",
     "NameUnknownError",
     "NotFiniteError",
+    "PluginWarning",
     "QuantityError",
     "ResultFileError",
     "ShapeError",
     "SingularMassMatrixError",
+    "StudyFileError",
     "TopologyError",
     "UsageError",
     "check_name",
@@ -119,6 +121,14 @@ class ModelFileError(MbkitError, ValueError):
 
 class ModelFileWarning(UserWarning):
     """What a model file holds and mbkit does not take, or the other way round."""
+
+
+class StudyFileError(ModelFileError):
+    """A study file with faults, or changes of one; the message lists all with their places."""
+
+
+class PluginWarning(UserWarning):
+    """A plugin that was skipped, and why."""
 
 
 class ResultFileError(MbkitError, ValueError):

@@ -166,7 +166,7 @@ def _assembled(
     from mbkit.coordinates import RelativeCoordinates
     from mbkit.coordinates.body_frames import BODY_FRAMES
     from mbkit.io.model_file import parse_model
-    from mbkit.representations import REPRESENTATIONS
+    from mbkit.plugins import registry
     from mbkit.simulation.identity import system_digest
 
     ask = "assemble the system as before and give it: mbkit.resume(..., system=system)."
@@ -177,7 +177,12 @@ def _assembled(
             f"The run in '{directory.path}' has a model that its file alone does not give ("
             f"{error}); {ask}"
         ) from error
-    representation = REPRESENTATIONS[manifest["options"]["representation"]]
+    representation = registry().find("representation", manifest["options"]["representation"])
+    if representation is None:
+        raise UsageError(
+            f"The run in '{directory.path}' has the representation "
+            f"'{manifest['options']['representation']}', which is not known here; {ask}"
+        )
     for body_frames in ("joint", *BODY_FRAMES):
         system = mechanism.assemble(RelativeCoordinates(representation, body_frames))
         if system_digest(system.with_forces(forces)) == manifest["system"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -27,7 +27,7 @@ from mbkit.simulation.preparation import (
     versions,
 )
 from mbkit.simulation.progress import ProgressDisplay
-from mbkit.simulation.start import SAVED, check_kept_whole, empty_rows
+from mbkit.simulation.start import SAVED, check_kept_whole, checked_notes, empty_rows
 from mbkit.systems import System
 
 __all__ = ["simulate"]
@@ -50,6 +50,7 @@ def simulate(
     save: Sequence[str] = SAVED,
     dtype: str = "float64",
     progress: bool = True,
+    notes: Mapping[str, Any] | None = None,
 ) -> Result:
     """Integrate the equations of motion of a system with a fixed step.
 
@@ -91,6 +92,9 @@ def simulate(
         Of positions and velocities written to `output`; it is computed in float64 all the same.
     progress : bool
         Whether to show progress on the standard error stream, from two seconds on.
+    notes : mapping, optional
+        What the result shall say of itself, in ``options["notes"]``: texts, numbers, lists and
+        mappings of them.
 
     Returns
     -------
@@ -127,6 +131,8 @@ def simulate(
         system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces, events=events,
         save_every=save_every, save_at=save_at,
     )  # fmt: skip
+    if notes is not None:
+        run.options["notes"] = checked_notes(notes)
     if output is not None:
         from mbkit.simulation.long_run import begin
 
