@@ -109,7 +109,9 @@ class Integrator(abc.ABC):
        bit, however the steps are cut into calls. After a failure the problem's state is that of
        the last complete step. It goes on from the problem's `state`, whoever wrote it there, and
        remembers nothing else of earlier steps.
-    4. Before a step is taken over, it asks `Problem.look`, and returns the status if it is not 0.
+    4. One that says `looks` asks `Problem.look` before it takes over a step, and returns the status
+       if it is not 0; it is then run many steps at once in runs with events. Others are run step
+       by step there, and need not know of events.
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
     a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
@@ -117,6 +119,7 @@ class Integrator(abc.ABC):
     """
 
     order: int
+    looks: bool = False
 
     @abc.abstractmethod
     def prepare(self, problem: Problem) -> Advance:

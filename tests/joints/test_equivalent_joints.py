@@ -337,7 +337,9 @@ def test_energy_is_kept_on_every_joint(kind, representation):
     rng = np.random.default_rng(60)
     mech = random_mechanism(rng, 1, (kind,), turned_round=1.0)
     tip = mech.add_body(mb.Body("tip", random_inertia(rng)))
-    mech.add_joint(mb.RevoluteJoint("hinge", (1, 2, 0)), "body0", tip, frames=(np.eye(4), random_pose(rng)))
+    mech.add_joint(
+        mb.RevoluteJoint("hinge", (1, 2, 0)), "body0", tip, frames=(np.eye(4), random_pose(rng))
+    )
     system = mech.assemble(mb.RelativeCoordinates(representation=representation))
     state = random_state(rng, system, 0.5)
     run = mb.simulate(system, (0.0, 0.5), 1e-3, q=state.q, v=state.v, save_every=10)

@@ -46,6 +46,8 @@ class VariationalIntegrator(mb.Integrator):
     True
     """
 
+    looks = True
+
     @property
     def order(self) -> int:  # type: ignore[override]
         """Two."""
