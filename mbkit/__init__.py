@@ -25,11 +25,13 @@ from mbkit.errors import ModelFileWarning as ModelFileWarning
 from mbkit.errors import NameUnknownError as NameUnknownError
 from mbkit.errors import NotFiniteError as NotFiniteError
 from mbkit.errors import ParameterError as ParameterError
+from mbkit.errors import PluginWarning as PluginWarning
 from mbkit.errors import QuantityError as QuantityError
 from mbkit.errors import ResultFileError as ResultFileError
 from mbkit.errors import ShapeError as ShapeError
 from mbkit.errors import SingularityWarning as SingularityWarning
 from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
+from mbkit.errors import StudyFileError as StudyFileError
 from mbkit.errors import TopologyError as TopologyError
 from mbkit.errors import UsageError as UsageError
 
@@ -128,6 +130,12 @@ from mbkit.spatial import inertia_matrix as inertia_matrix
 from mbkit.spatial import newton_euler as newton_euler
 from mbkit.spatial import newton_euler_bias as newton_euler_bias
 from mbkit.spatial import newton_euler_in_frames as newton_euler_in_frames
+
+# Projects
+from mbkit.studies import Project as Project
+from mbkit.studies import Study as Study
+from mbkit.studies import load_project as load_project
+from mbkit.studies import load_study as load_study
 from mbkit.systems import MassFactor as MassFactor
 from mbkit.systems import NearSingularity as NearSingularity
 from mbkit.systems import System as System

@@ -26,10 +26,12 @@ __all__ = [
     "ModelFileWarning",
     "NameUnknownError",
     "NotFiniteError",
+    "PluginWarning",
     "QuantityError",
     "ResultFileError",
     "ShapeError",
     "SingularMassMatrixError",
+    "StudyFileError",
     "TopologyError",
     "UsageError",
     "check_name",
@@ -128,6 +130,14 @@ class ModelFileWarning(UserWarning):
 
 class SingularityWarning(UserWarning):
     """A joint comes near a configuration where its coordinates, or itself, are singular."""
+
+
+class StudyFileError(ModelFileError):
+    """A study file with faults, or changes of one; the message lists all with their places."""
+
+
+class PluginWarning(UserWarning):
+    """A plugin that was skipped, and why."""
 
 
 class ResultFileError(MbkitError, ValueError):

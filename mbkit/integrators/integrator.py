@@ -111,9 +111,12 @@ class Integrator(abc.ABC):
        bit, however the steps are cut into calls. After a failure the problem's state is that of
        the last complete step. It goes on from the problem's `state`, whoever wrote it there, and
        remembers nothing else of earlier steps.
-    4. Before a step is taken over, it asks `Problem.look`, and returns the status if it is not 0.
-    5. `takes_prescribed_joints` says whether it does so with joints whose motion is a function of
-       time; whoever uses other equations than `Problem.accelerate` says that it does not.
+    4. One that says `looks` asks `Problem.look` before it takes over a step, and returns the status
+       if it is not 0; it is then run many steps at once in runs with events. Others are run step
+       by step there, and need not know of events.
+    5. Joints whose motion is a function of time are written by `Problem.accelerate` and by
+       `Problem.look`; one that uses other equations says by `takes_prescribed_joints` that it does
+       not take them.
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
     a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
@@ -121,6 +124,7 @@ class Integrator(abc.ABC):
     """
 
     order: int
+    looks: bool = False
     takes_prescribed_joints: bool = True
 
     @abc.abstractmethod

@@ -101,7 +101,7 @@ def resume(
                 + "".join(f"\n  {each}" for each in differences)
                 + "\nGo on with what it began with, or start a new run."
             )
-        number, last = _load_state(run, directory, check=not other_versions)
+        number, last = _load_state(run, directory, manifest, check=not other_versions)
         if other_versions:
             manifest = _noted(manifest)
         step = int(last["step"])
@@ -166,7 +166,7 @@ def _assembled(
     from mbkit.coordinates import RelativeCoordinates
     from mbkit.coordinates.body_frames import BODY_FRAMES
     from mbkit.io.model_file import parse_model
-    from mbkit.representations import REPRESENTATIONS
+    from mbkit.plugins import registry
     from mbkit.simulation.identity import system_digest
 
     ask = "assemble the system as before and give it: mbkit.resume(..., system=system)."
@@ -177,7 +177,12 @@ def _assembled(
             f"The run in '{directory.path}' has a model that its file alone does not give ("
             f"{error}); {ask}"
         ) from error
-    representation = REPRESENTATIONS[manifest["options"]["representation"]]
+    representation = registry().find("representation", manifest["options"]["representation"])
+    if representation is None:
+        raise UsageError(
+            f"The run in '{directory.path}' has the representation "
+            f"'{manifest['options']['representation']}', which is not known here; {ask}"
+        )
     for body_frames in ("joint", *BODY_FRAMES):
         system = mechanism.assemble(RelativeCoordinates(representation, body_frames))
         if system_digest(system.with_forces(forces)) == manifest["system"]:
@@ -264,7 +269,7 @@ def _other_environment(manifest: Mapping[str, Any], now: Mapping[str, Any]) -> l
 
 
 def _load_state(
-    run: Prepared, directory: RunDirectory, *, check: bool
+    run: Prepared, directory: RunDirectory, manifest: Mapping[str, Any], *, check: bool
 ) -> tuple[int, dict[str, Any]]:
     """Put the state of the last part into the problem; return its number and its arrays.
 
@@ -272,7 +277,6 @@ def _load_state(
     """
     from mbkit.simulation.preparation import explain
     from mbkit.simulation.recording import new_buffer
-    from mbkit.simulation.within_step import Occurrence
 
     numbers = directory.parts()
     if not numbers:
@@ -300,8 +304,7 @@ def _load_state(
     _set_state(run, last, "state")
     if "ended" in last:  # killed after the last part, before the result
         course.ended = float(last["ended"])
-        states = (last[f"event_{name}"][-1] for name in ("t", "q", "v", "q_after", "v_after"))
-        course.log = [Occurrence(int(last["step"]), int(last["event_event"][-1]), *states)]
+        course.ended_by = manifest["events"][int(last["ended_by"])]
     return numbers[-1], last
 
 

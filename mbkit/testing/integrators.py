@@ -242,7 +242,7 @@ def _after_failure(integrator: Integrator, problem: StandardProblem) -> Line:
 
 
 def _sees_events(integrator: Integrator, problem: StandardProblem) -> Line:
-    law = "events are seen: steps ask `problem.look`"
+    law = "events are seen"
     event = Event("moment", lambda t, q, v: t - 0.3456, terminal=True)
     try:
         run = problem.run(integrator, 100, events=[event], save_every=1)

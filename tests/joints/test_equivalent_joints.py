@@ -11,8 +11,8 @@ import pytest
 
 import mbkit as mb
 from mbkit.lie import SE3
-from tests.every_representation import each_representation
-from tests.trees import random_inertia, random_pose, random_state
+from tests.every_representation import REPRESENTATIONS, each_representation
+from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
 
 AXIS, POINT = np.array((0.5, -1.0, 0.7)), np.array((0.4, -0.3, 0.8))
 K = mb.CylindricalJoint("k", AXIS, POINT).canonical_frame
@@ -301,3 +301,47 @@ def test_a_quaternion_within_a_composite_joint_is_named():
     q[system.position_slice("j")] *= 2.0
     with pytest.raises(mb.ConfigurationError, match=r"Joint 'j': Joint 'a': position must be a un"):
         system.mass_matrix(q)
+
+
+# --------------------------------------------------------------------- trees of such joints
+
+SIX = ("universal", "planar", "Schoenflies", "constant velocity", "composite", "helical planar")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_six_joints_agree_in_all_representations(seed):
+    """A tree of six bodies, each on another joint of several freedoms, either way round."""
+    mechanism = random_mechanism(np.random.default_rng(40 + seed), 6, SIX)
+    systems = [
+        mechanism.assemble(mb.RelativeCoordinates(representation=each)) for each in REPRESENTATIONS
+    ]
+    state = random_state(np.random.default_rng(50 + seed), systems[0])
+    q, v = state.q, state.v
+    for method, arguments in (
+        ("mass_matrix", (q,)),
+        ("bias_force", (q, v)),
+        ("inverse_dynamics", (q, v, state.vdot)),
+        ("forward_dynamics", (q, v, state.tau)),
+    ):
+        expected, *others = (getattr(system, method)(*arguments) for system in systems)
+        for found in others:
+            scale = np.abs(expected).max()
+            np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-11 * scale)
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")  # universal joints fold
+@pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind != "fixed"])
+@each_representation
+def test_energy_is_kept_on_every_joint(kind, representation):
+    """A body on the joint and a pendulum on the body: half a second under gravity."""
+    rng = np.random.default_rng(60)
+    mech = random_mechanism(rng, 1, (kind,), turned_round=1.0)
+    tip = mech.add_body(mb.Body("tip", random_inertia(rng)))
+    mech.add_joint(
+        mb.RevoluteJoint("hinge", (1, 2, 0)), "body0", tip, frames=(np.eye(4), random_pose(rng))
+    )
+    system = mech.assemble(mb.RelativeCoordinates(representation=representation))
+    state = random_state(rng, system, 0.5)
+    run = mb.simulate(system, (0.0, 0.5), 1e-3, q=state.q, v=state.v, save_every=10)
+    assert np.abs(run.energy_drift).max() < 1e-9 * run.kinetic_energy.max()
+    assert np.ptp(run.kinetic_energy) > 1e-3 * run.kinetic_energy.max()

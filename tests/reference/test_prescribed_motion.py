@@ -231,6 +231,7 @@ class Midpoint(mb.Integrator):
     """The explicit midpoint rule in Python; it asks the problem for everything."""
 
     order = 2
+    looks = True
 
     def prepare(self, problem):
         x, rate, vdot = (np.zeros(problem.nv) for _ in range(3))
@@ -266,9 +267,12 @@ def test_an_integrator_in_python_takes_them():
     assert run.q[-1, 0] == support(2.0)
     expected = exact(lambda t: -2.0 * np.sin(2.0 * t))
     np.testing.assert_allclose([run.q[-1, 1], run.v[-1, 1]], expected, rtol=0.0, atol=1e-5)
-    other = type("Other", (Midpoint,), {"takes_prescribed_joints": False})()
-    with pytest.raises(mb.UsageError, match=r"Other does not take prescribed joints, .* 'rail'"):
-        mb.simulate(system, (0.0, 2.0), 1e-3, integrator=other)
+    for flag in ("takes_prescribed_joints", "looks"):
+        other = type("Other", (Midpoint,), {flag: False})()
+        with pytest.raises(
+            mb.UsageError, match=r"Other does not take prescribed joints, .* 'rail'"
+        ):
+            mb.simulate(system, (0.0, 2.0), 1e-3, integrator=other)
 
 
 def pressed(t):

@@ -30,6 +30,7 @@ from mbkit.kernels.lie.se3 import se3_log
 from mbkit.kernels.lie.series import e_f_of
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.times import instant
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import (
     accumulate,
@@ -266,8 +267,8 @@ def advance(
     count[0] = 0
     count[1] = 0
     for k in range(first, first + steps):
-        t = t0 + k * h
-        end = t0 + (k + 1) * h
+        t = instant(t0, h, k)
+        end = instant(t0, h, k + 1)
         v_stage[:] = v
         state = pushed(space, driven, t, q, v, at_rest, free, push, powers)
         dissipated = powers[DISSIPATED]

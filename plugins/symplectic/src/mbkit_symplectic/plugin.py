@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mbkit.plugins import hookimpl
-
 from mbkit_symplectic.variational import VariationalIntegrator
 
 

@@ -46,6 +46,7 @@ class VariationalIntegrator(mb.Integrator):
     True
     """
 
+    looks = True
     takes_prescribed_joints = False
 
     @property
