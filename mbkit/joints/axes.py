@@ -10,53 +10,30 @@ import numpy as np
 
 from mbkit.spatial.arrays import (
     EQUAL,
-    ORIGIN,
-    Z_AXIS,
     FloatArray,
     check_array,
     check_direction,
     frozen_array,
-    frozen_number,
     owner,
     shown,
     stored_vector,
     with_key,
 )
 
-__all__ = ["axis_field", "frame_along", "frame_at", "pitch_field", "point_field", "unit"]
-
-
-def axis_field(default: FloatArray = Z_AXIS) -> Any:
-    """Return the attrs field of a direction of any length but zero."""
-    return attrs.field(
-        default=default,
-        converter=frozen_array,
-        validator=check_direction,
-        eq=EQUAL,
-        hash=False,
-        repr=shown,
-    )
-
-
-def point_field() -> Any:
-    """Return the attrs field of a point, the origin by default."""
-    return attrs.field(
-        default=ORIGIN,
-        converter=frozen_array,
-        validator=stored_vector,
-        eq=EQUAL,
-        hash=False,
-        repr=shown,
-    )
-
-
-def pitch_field() -> Any:
-    """Return the attrs field of a pitch, which is required."""
-    return attrs.field(kw_only=True, converter=frozen_number, validator=_check_pitch)
+__all__ = ["DIRECTION", "PITCH", "POINT", "frame_along", "frame_at", "unit"]
 
 
 def _check_pitch(instance: object, attribute: attrs.Attribute[Any], value: float) -> None:
     with_key("pitch", check_array, frozen_array(value), (), f"{owner(instance)}: pitch")
+
+
+#: What fields of directions and of points have beside default and converter, which type checkers
+#: must see.
+DIRECTION: dict[str, Any] = {
+    "validator": check_direction, "eq": EQUAL, "hash": False, "repr": shown
+}  # fmt: skip
+POINT: dict[str, Any] = {**DIRECTION, "validator": stored_vector}
+PITCH: dict[str, Any] = {"validator": _check_pitch}
 
 
 def unit(axis: FloatArray) -> FloatArray:

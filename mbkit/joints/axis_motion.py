@@ -7,9 +7,9 @@ import functools
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import axis_field, point_field, unit
+from mbkit.joints.axes import DIRECTION, POINT, unit
 from mbkit.joints.screw_motion import ScrewMotion
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
 __all__ = ["AxisMotion"]
 
@@ -29,8 +29,8 @@ class AxisMotion(ScrewMotion):
     """
 
     name: str
-    axis: FloatArray = axis_field()
-    point: FloatArray = point_field()
+    axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
+    point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)
 
     @functools.cached_property
     def screw(self) -> FloatArray:

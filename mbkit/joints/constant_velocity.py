@@ -8,13 +8,13 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import axis_field, frame_at, point_field
+from mbkit.joints.axes import DIRECTION, POINT, frame_at
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_sum import ScrewSum
 from mbkit.joints.universal import crossed_wrenches
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
 __all__ = ["ConstantVelocityJoint"]
 
@@ -57,8 +57,8 @@ class ConstantVelocityJoint(MotionJoint):
     """
 
     name: str
-    axis: FloatArray = axis_field()
-    point: FloatArray = point_field()
+    axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
+    point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)
 
     singularity_remedy = "q (1 - 2 pi / |q|) is the same pose nearer to zero"
 

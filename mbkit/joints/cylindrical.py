@@ -8,11 +8,11 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import axis_field, frame_at, point_field
+from mbkit.joints.axes import DIRECTION, POINT, frame_at
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_product import ScrewProduct
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
 __all__ = ["CylindricalJoint"]
 
@@ -47,8 +47,8 @@ class CylindricalJoint(MotionJoint):
     """
 
     name: str
-    axis: FloatArray = axis_field()
-    point: FloatArray = point_field()
+    axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
+    point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)
 
     @functools.cached_property
     def motion(self) -> Motion:

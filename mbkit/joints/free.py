@@ -9,7 +9,7 @@ import numpy as np
 
 from mbkit.joints.motion import Motion
 from mbkit.joints.pose_group import PoseGroup
-from mbkit.joints.subgroup_joint import FIRST_KIND, GROUP, SubgroupJoint, coordinates_field
+from mbkit.joints.subgroup_joint import FIRST_KIND, GROUP, SubgroupJoint, check_coordinates
 from mbkit.spatial.arrays import FloatArray, owner
 
 __all__ = ["FreeJoint"]
@@ -54,7 +54,7 @@ class FreeJoint(SubgroupJoint):
     """
 
     name: str
-    coordinates: str = coordinates_field()
+    coordinates: str = attrs.field(default=GROUP, kw_only=True, validator=check_coordinates)
 
     order = None
     kinds = (GROUP, FIRST_KIND)

@@ -6,8 +6,9 @@ from typing import final
 
 import attrs
 
-from mbkit.joints.axes import pitch_field
+from mbkit.joints.axes import PITCH
 from mbkit.joints.axis_motion import AxisMotion
+from mbkit.spatial.arrays import frozen_number
 
 __all__ = ["HelicalJoint"]
 
@@ -42,7 +43,7 @@ class HelicalJoint(AxisMotion):
     """
 
     rate = 1.0
-    pitch: float = pitch_field()
+    pitch: float = attrs.field(kw_only=True, converter=frozen_number, **PITCH)
 
     @property
     def lead(self) -> float:

@@ -9,11 +9,17 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import axis_field, frame_at, pitch_field, point_field
+from mbkit.joints.axes import DIRECTION, PITCH, POINT, frame_at
 from mbkit.joints.motion import Motion
 from mbkit.joints.planar_group import PlanarGroup
-from mbkit.joints.subgroup_joint import SubgroupJoint, coordinates_field, order_field
-from mbkit.spatial.arrays import FloatArray
+from mbkit.joints.subgroup_joint import (
+    GROUP,
+    SubgroupJoint,
+    as_order,
+    check_coordinates,
+    check_order,
+)
+from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array, frozen_number
 
 __all__ = ["HelicalPlanarJoint"]
 
@@ -57,11 +63,11 @@ class HelicalPlanarJoint(SubgroupJoint):
     """
 
     name: str
-    axis: FloatArray = axis_field()
-    point: FloatArray = point_field()
-    pitch: float = pitch_field()
-    coordinates: str = coordinates_field()
-    order: Any = order_field()
+    axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
+    point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)
+    pitch: float = attrs.field(kw_only=True, converter=frozen_number, **PITCH)
+    coordinates: str = attrs.field(default=GROUP, kw_only=True, validator=check_coordinates)
+    order: Any = attrs.field(default=None, kw_only=True, converter=as_order, validator=check_order)
 
     default_order = ("angle", "x", "y")
 

@@ -8,16 +8,18 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import point_field
+from mbkit.joints.axes import POINT
 from mbkit.joints.motion import Motion
 from mbkit.joints.rotation_group import RotationGroup
 from mbkit.joints.subgroup_joint import (
+    GROUP,
     SECOND_KIND,
     SubgroupJoint,
-    coordinates_field,
-    order_field,
+    as_order,
+    check_coordinates,
+    check_order,
 )
-from mbkit.spatial.arrays import FloatArray, owner
+from mbkit.spatial.arrays import ORIGIN, FloatArray, frozen_array, owner
 from mbkit.spatial.frames import translation
 
 __all__ = ["SphericalJoint"]
@@ -70,9 +72,9 @@ class SphericalJoint(SubgroupJoint):
     """
 
     name: str
-    point: FloatArray = point_field()
-    coordinates: str = coordinates_field()
-    order: Any = order_field()
+    point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)
+    coordinates: str = attrs.field(default=GROUP, kw_only=True, validator=check_coordinates)
+    order: Any = attrs.field(default=None, kw_only=True, converter=as_order, validator=check_order)
 
     default_order = ("z", "y", "x")
 

@@ -22,8 +22,9 @@ __all__ = [
     "GROUP",
     "SECOND_KIND",
     "SubgroupJoint",
-    "coordinates_field",
-    "order_field",
+    "as_order",
+    "check_coordinates",
+    "check_order",
 ]
 
 #: The values of `coordinates`.
@@ -104,21 +105,13 @@ class SubgroupJoint(MotionJoint):
         return f"must have each of {', '.join(map(repr, self.freedoms))} once"
 
 
-def coordinates_field() -> Any:
-    """Return the attrs field `coordinates` of a `SubgroupJoint`."""
-    return attrs.field(default=GROUP, kw_only=True, validator=_check_coordinates)
-
-
-def order_field() -> Any:
-    """Return the attrs field `order` of a `SubgroupJoint`."""
-    return attrs.field(default=None, kw_only=True, converter=_order, validator=_check_order)
-
-
-def _order(value: Any) -> Any:
+def as_order(value: Any) -> Any:
+    """Return names as a tuple; what is none comes back as it is, for the check that follows."""
     return tuple(value) if isinstance(value, (list, tuple, str)) else value
 
 
-def _check_coordinates(joint: SubgroupJoint, attribute: attrs.Attribute[Any], value: Any) -> None:
+def check_coordinates(joint: SubgroupJoint, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """Check the field `coordinates` (a validator of attrs)."""
     with_key("coordinates", _known_kind, joint, value)
 
 
@@ -130,7 +123,8 @@ def _known_kind(joint: SubgroupJoint, value: Any) -> None:
         )
 
 
-def _check_order(joint: SubgroupJoint, attribute: attrs.Attribute[Any], value: Any) -> None:
+def check_order(joint: SubgroupJoint, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """Check the field `order` (a validator of attrs)."""
     with_key("order", _fitting_order, joint, value)
 
 

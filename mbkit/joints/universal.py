@@ -10,15 +10,17 @@ import attrs
 import numpy as np
 
 from mbkit.errors import GeometryError
-from mbkit.joints.axes import axis_field, point_field, unit
+from mbkit.joints.axes import DIRECTION, POINT, unit
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_product import ScrewProduct
-from mbkit.spatial.arrays import FloatArray, check_direction, frozen_array, owner, shown
+from mbkit.spatial.arrays import ORIGIN, FloatArray, check_direction, frozen_array, owner, shown
 from mbkit.spatial.frames import translation
 
 __all__ = ["UniversalJoint"]
+
+_X_AXIS = frozen_array((1.0, 0.0, 0.0))
 
 #: Sine of the least angle between the axes: half a degree.
 _INDEPENDENT = 1e-2
@@ -74,7 +76,7 @@ class UniversalJoint(MotionJoint):
     """
 
     name: str
-    axis1: FloatArray = axis_field(frozen_array((1.0, 0.0, 0.0)))
+    axis1: FloatArray = attrs.field(default=_X_AXIS, converter=frozen_array, **DIRECTION)
     axis2: FloatArray = attrs.field(
         default=frozen_array((0.0, 1.0, 0.0)),
         converter=frozen_array,
@@ -83,7 +85,7 @@ class UniversalJoint(MotionJoint):
         hash=False,
         repr=shown,
     )
-    point: FloatArray = point_field()
+    point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)
 
     singularity_remedy = (
         "it moves on as before, but transmits no turn between its shafts; "
