@@ -8,17 +8,17 @@ from mbkit.kernels.compile import helper
 
 @helper
 def polynomial(parameters, first, u):
-    """Value and three derivatives of the cubic whose coefficients begin at `first`."""
-    a = parameters[first]
-    b = parameters[first + 1]
-    c = parameters[first + 2]
-    d = parameters[first + 3]
-    return (
-        ((a * u + b) * u + c) * u + d,
-        (3.0 * a * u + 2.0 * b) * u + c,
-        6.0 * a * u + 2.0 * b,
-        6.0 * a,
-    )
+    """Value and three derivatives of the polynomial of degree 5 whose coefficients are there."""
+    value = 0.0
+    rate = 0.0
+    half_second = 0.0
+    sixth_third = 0.0
+    for j in range(6):
+        sixth_third = sixth_third * u + half_second
+        half_second = half_second * u + rate
+        rate = rate * u + value
+        value = value * u + parameters[first + j]
+    return value, rate, 2.0 * half_second, 6.0 * sixth_third
 
 
 @helper
@@ -51,9 +51,9 @@ def motion(slot, parameters, q, v, R, p, S, bias):
         place -= length * math.floor(place / length)
     piece = piece_at(parameters, count, place)
     u = place - parameters[3 + piece]
-    first = 4 + count + 8 * piece
+    first = 4 + count + 12 * piece
     x, dx, ddx, dddx = polynomial(parameters, first, u)
-    y, dy, ddy, dddy = polynomial(parameters, first + 4, u)
+    y, dy, ddy, dddy = polynomial(parameters, first + 6, u)
     for j in range(9):
         R[j] = 0.0
     for j in range(6):
