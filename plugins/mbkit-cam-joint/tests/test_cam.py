@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from mbkit_cam_joint import CamJoint, plugin
 
 import mbkit as mb
 from mbkit.cli.main import main
 from mbkit.plugins import Plugin, registry
 from mbkit.testing import check_joint
-from mbkit_cam_joint import CamJoint, plugin
 
 WAVE = np.array([[0.0, 0.0], [0.7, 0.4], [1.5, -0.1], [2.4, 0.3], [3.0, 0.9]])
 REPRESENTATIONS = [mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed()]
@@ -54,10 +54,10 @@ def test_the_compiled_form_and_the_pose_give_the_same_motion(representation, fol
     coordinates = mb.RelativeCoordinates(representation)
     runs = [
         mb.simulate(
-            mechanism(CamJoint("track", WAVE, follow=follow, compiled=compiled)).assemble(coordinates),
+            mechanism(CamJoint("track", WAVE, follow=follow, compiled=each)).assemble(coordinates),
             (0.0, 0.3), 1e-2, q=[1.1, 0.2, -0.3], v=[0.5, 1.0, -2.0],
         )
-        for compiled in (True, False)
+        for each in (True, False)
     ]  # fmt: skip
     np.testing.assert_allclose(runs[0].q, runs[1].q, atol=1e-10)
     np.testing.assert_allclose(runs[0].v, runs[1].v, atol=1e-9)

@@ -39,9 +39,9 @@ def piece_at(parameters, count, q):
 def motion(slot, parameters, q, v, R, p, S, bias):
     """T(q), S(q) and S-dot v.
 
-    With (c, s) the direction of the tangent r' and k = (x' y'' - y' x'') / |r'|^2 its rate of turning,
-    S = (0, 0, k, |r'|, 0, 0), S-dot v = (0, 0, k', |r'|', 0, 0) v^2. Of a body that does not turn it is
-    S = (0, 0, 0, x', y', 0).
+    With (c, s) the direction of the tangent r' and k = (x' y'' - y' x'') / |r'|^2 its rate of
+    turning, S = (0, 0, k, |r'|, 0, 0) and S-dot v = (0, 0, k', |r'|', 0, 0) v^2. Of a body that
+    does not turn it is S = (0, 0, 0, x', y', 0).
     """
     follow = parameters[0] != 0.0
     count = int(parameters[2])
