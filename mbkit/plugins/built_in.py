@@ -69,7 +69,7 @@ def mbkit_examples() -> list[Joint | Force]:
         ScrewJoint("screw", (0.2, 0.4, 0.9, 0.3, -0.1, 0.2)),
         HelicalJoint("helical", axis=(1, 2, -1), point=(0.2, 0, 0.1), pitch=0.3),
         HelicalPlanarJoint("helical planar", pitch=0.2),
-        CompositeJoint("composite", (RevoluteJoint("hinge"), UniversalJoint("cardan"))),
+        CompositeJoint("composite", RevoluteJoint("hinge"), UniversalJoint("cardan")),
         JointSpring("spring", "hinge", stiffness=7.0, rest=0.2),
         JointDamper("damper", "hinge", damping=0.7),
         DryFriction("friction", "hinge", friction=0.5, smoothing=0.3),
@@ -78,6 +78,6 @@ def mbkit_examples() -> list[Joint | Force]:
         SpringDamper("tie", "world", "arm", stiffness=12.0, rest_length=0.4, damping=0.6),
         Bushing("bushing", "arm", "hand", stiffness=np.arange(1.0, 7.0), damping=np.full(6, 0.2)),
         BodyWrench("thrust", "hand", wrench=(1.0, 2.0, -1.0, 0.5, 0.3, 0.2), axes="body"),
-        UniformField("field", acceleration=(1.0, -2.0, 3.0)),
+        UniformField("field", acceleration=np.array([1.0, -2.0, 3.0])),
         Drag("drag", "hand", linear=0.4, quadratic=0.3),
     ]
