@@ -136,10 +136,9 @@ def _fitting_order(joint: SubgroupJoint, value: Any) -> None:
             f"{owner(joint)}: order is that of the factors of coordinates={SECOND_KIND!r}, got "
             f"coordinates={joint.coordinates!r}; leave it out, or ask for these."
         )
-    known = joint.freedoms
-    if not (isinstance(value, tuple) and all(name in known for name in value)) or (
-        not joint.order_fits(value)
-    ):
+    names = set(joint.freedoms)
+    known = isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+    if not (known and names.issuperset(value) and joint.order_fits(value)):
         shown = list(value) if isinstance(value, tuple) else value
         raise ModelError(
             f"{owner(joint)}: order {joint.order_rule()}, got {shown!r}; the default is "
