@@ -6,6 +6,7 @@ Source: Kim 2012, (42)-(44); Mueller 2018, (65).
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.forces.sites import act, place_carriers
 from mbkit.kernels.inertias import (
     add_articulated_to_parent,
     add_rigid_to_parent,
@@ -30,6 +31,8 @@ from mbkit.kernels.vectors import (
     motion_bracket,
     motion_to_child,
     motion_to_parent,
+    rotate,
+    rotate_back,
     store,
 )
 
@@ -228,3 +231,25 @@ def column_at(here, body, w, u):
 def wrench_from_site(body, site, t, f):
     """Ad_C^-T W."""
     return force_to_parent(site.R, site.p, t, f)
+
+
+# ------------------------------------------------------------------------------------- forces
+
+
+@helper
+def twist_in_world(body):
+    """(R w, R u)."""
+    return rotate(body.world_R, angular(body.V)), rotate(body.world_R, linear(body.V))
+
+
+@helper
+def wrench_from_world(body, t, f):
+    """(R^T t, R^T f)."""
+    return rotate_back(body.world_R, t), rotate_back(body.world_R, f)
+
+
+@helper
+def forces(space, q, v, tau):
+    """Poses in the world, which nothing else here asks for, then the forces."""
+    place_carriers(space)
+    return act(space, q, v, tau, twist_in_world, wrench_from_world)

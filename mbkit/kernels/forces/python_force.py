@@ -1,7 +1,7 @@
 """A force written in Python, in the form of the table: copy in, call back, copy out."""
 
 from mbkit.kernels.compile import address_kernel, call_address, floats_at, helper, integers_at
-from mbkit.kernels.forces.bodies import add_body_fixed, pose_of, twist_of
+from mbkit.kernels.forces.bodies import apply, pose_of, velocity_of
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows
 from mbkit.kernels.layout import (
     BODY_FIXED,
@@ -42,25 +42,25 @@ def transposed_times(A, u):
 
 @helper
 def twist_in(kind, R, p, w, u):
-    """A body-fixed twist in another representation."""
-    if kind != BODY_FIXED:
-        u = matrix_times(R, u)
-        if kind != MIXED:
-            w = matrix_times(R, w)
-        if kind == SPATIAL:
-            u = add(u, cross(p, w))
+    """A hybrid twist in another representation."""
+    if kind == SPATIAL:
+        u = add(u, cross(p, w))
+    if kind == BODY_FIXED:
+        u = transposed_times(R, u)
+    if kind == BODY_FIXED or kind == MIXED:
+        w = transposed_times(R, w)
     return w, u
 
 
 @helper
 def wrench_from(kind, R, p, t, f):
-    """A wrench of another representation, body-fixed: the transpose of `twist_in`."""
-    if kind != BODY_FIXED:
-        if kind == SPATIAL:
-            t = subtract(t, cross(p, f))
-        if kind != MIXED:
-            t = transposed_times(R, t)
-        f = transposed_times(R, f)
+    """A wrench of another representation, hybrid: the inverse transpose of `twist_in`."""
+    if kind == BODY_FIXED:
+        f = matrix_times(R, f)
+    if kind == BODY_FIXED or kind == MIXED:
+        t = matrix_times(R, t)
+    if kind == SPATIAL:
+        t = subtract(t, cross(p, f))
     return t, f
 
 
@@ -91,7 +91,7 @@ def copy_in(space, k, t, q, v, with_velocities):
     kind = int(head[OWN_REPRESENTATION])
     for b in range(nb):
         R, p = pose_of(space, sites[b])
-        w, u = twist_of(space, sites[b])
+        w, u = velocity_of(space, sites[b])
         w, u = twist_in(kind, R, p, w, u)
         C = memory[OWN_VECTORS + nq + nv + 16 * b :]
         for i in range(3):
@@ -141,8 +141,8 @@ def add_body_wrenches(space, k, kind, answer):
         R, p = pose_of(space, sites[b])
         W = answer[6 * b : 6 * b + 6]
         t, f = wrench_from(kind, R, p, (W[0], W[1], W[2]), (W[3], W[4], W[5]))
-        w, u = twist_of(space, sites[b])
-        add_body_fixed(space, sites[b], t, f)
+        w, u = velocity_of(space, sites[b])
+        apply(space, sites[b], t, f)
         power += dot(t, w) + dot(f, u)
     return power
 
