@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -128,9 +127,7 @@ def _python(rounds: int = 25) -> Table:
     return Table(f"A force in Python in a run of {BODIES} bodies", rows, peer="its own code")
 
 
-def _loop(
-    force: mb.Force, state: Any, poses: Any, twists: Any, out: Any
-) -> Callable[[], Any]:
+def _loop(force: mb.Force, state: Any, poses: Any, twists: Any, out: Any) -> Callable[[], Any]:
     def call() -> None:
         force.evaluate(0.0, state.q, state.v, poses, twists, out)
 

@@ -20,7 +20,16 @@ from mbkit.spatial.arrays import (
 )
 from mbkit.spatial.frames import stored_pose
 
-__all__ = ["array_field", "check_name_field", "choice", "names", "number", "point", "pose", "vector"]
+__all__ = [
+    "array_field",
+    "check_name_field",
+    "choice",
+    "names",
+    "number",
+    "point",
+    "pose",
+    "vector",
+]
 
 
 def _fault(force: Any, key: str, text: str, kind: type[MbkitError] = ForceError) -> MbkitError:

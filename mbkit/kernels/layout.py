@@ -91,6 +91,7 @@ WORK = np.dtype(
         ("world_R", _f8, (3, 3)),
         ("world_p", _f8, (3,)),
         ("slot", _i8),  # a joint in Python finds its arguments here; row 0: the staging area
+        ("carries", _i8),  # 1 where forces act on it, or on what hangs on it
     ],
     align=True,
 )
@@ -147,8 +148,6 @@ SPACE = np.dtype(
         ("num_linear", _i8),
         ("sites", _i8),  # SITE rows
         ("num_sites", _i8),
-        ("carriers", _i8),  # integers: the rows that carry sites, and all between them and the world
-        ("num_carriers", _i8),
         ("force_pass", _i8),  # calls them all, by address; form of `evaluation`
         ("force_search", _i8),  # finds the one that is not finite, by address; the same form
         ("efforts", _i8),  # memory for nv numbers: their sum

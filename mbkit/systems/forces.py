@@ -152,12 +152,12 @@ class _Made:
 
 def _evaluated(made: Sequence[_Made]) -> dict[str, Any]:
     """Return which forces are called in which order, and what is done for the others."""
-    fields = [k for k, each in enumerate(made) if each.field is not None]
+    fields = {k: each.field for k, each in enumerate(made) if each.field is not None}
     called = [k for k, each in enumerate(made) if each.field is None and each.linear is None]
     return {
         "order": np.array([*fields, *called, 0], dtype=np.int64),
         "num_fields": len(fields),
-        "field": np.sum([np.zeros(3), *(made[k].field for k in fields)], axis=0),
+        "field": np.array([*fields.values(), (0.0, 0.0, 0.0)]).sum(axis=0),
         "linear": _linear_rows([each for each in made if each.linear is not None]),
     }
 

@@ -96,31 +96,30 @@ class Workspace:
         space["field"] = forces.field
         space["linear"] = array_address(forces.linear)
         space["num_linear"] = len(forces.linear) - 1
-        self.sites, self.carriers = _sites(self._arrays)
+        self.sites = _sites(self._arrays)
+        self._mark_carriers()
         space["sites"], space["num_sites"] = array_address(self.sites), len(forces.sites)
-        space["carriers"] = array_address(self.carriers)
-        space["num_carriers"] = len(self.carriers) - 1
         space["force_pass"] = force_pass.address
         space["force_search"] = force_search.address
         space["efforts"] = array_address(self.efforts)
         space["time"] = array_address(self.time)
         space["powers"] = array_address(self.powers)
 
+    def _mark_carriers(self) -> None:
+        """Mark the rows that carry sites, and all between these and the world."""
+        parent = self._arrays.bodies["parent"]
+        carries = self.scratch["carries"]
+        for row in self.sites["row"].tolist():
+            while row != 0 and not carries[row]:
+                carries[row] = 1
+                row = int(parent[row])
 
-def _sites(arrays: SystemArrays) -> tuple[Any, Any]:
-    """Return SITE rows, and the rows that carry them with all between these and the world.
 
-    Each is one longer than it need be: an empty array has no address of its own.
-    """
+def _sites(arrays: SystemArrays) -> Any:
+    """Return SITE rows, one more than there are: an empty array has no address of its own."""
     from mbkit.kernels import layout
 
     sites = np.zeros(len(arrays.forces.sites) + 1, layout.SITE)
     sites["frame"][:-1] = arrays.forces.sites
     sites["row"] = arrays.frames["row"][sites["frame"]]
-    parent = arrays.bodies["parent"]
-    carriers = set()
-    for row in sites["row"].tolist():
-        while row != 0 and row not in carriers:
-            carriers.add(row)
-            row = int(parent[row])
-    return sites, np.array([*sorted(carriers), 0], dtype=np.int64)
+    return sites

@@ -24,8 +24,9 @@ def forward_dynamics(space, option, q, v, tau, vdot):
     tau, vdot = vector(space, tau), vector(space, vdot)
     return articulated_body(
         space, option, q, v, tau, vdot, tau, False,
-        own.start, own.twist, own.own_bias, own.forces, own.column_inertia, own.column_power, own.to_parent,
-        own.inertia_to_parent, own.from_parent, own.add_column,
+        own.start, own.twist, own.own_bias, own.place_for_forces, own.forces,
+        own.column_inertia, own.column_power, own.to_parent, own.inertia_to_parent,
+        own.from_parent, own.add_column,
     )  # fmt: skip
 
 
@@ -35,8 +36,9 @@ def hybrid_dynamics(space, option, q, v, known, found):
     tau, vdot, prescribed = split(space, known, found)
     return articulated_body(
         space, option, q, v, tau, vdot, prescribed, True,
-        own.start, own.twist, own.own_bias, own.forces, own.column_inertia, own.column_power, own.to_parent,
-        own.inertia_to_parent, own.from_parent, own.add_column,
+        own.start, own.twist, own.own_bias, own.place_for_forces, own.forces,
+        own.column_inertia, own.column_power, own.to_parent, own.inertia_to_parent,
+        own.from_parent, own.add_column,
     )  # fmt: skip
 
 

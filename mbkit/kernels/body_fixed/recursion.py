@@ -6,7 +6,7 @@ Source: Kim 2012, (42)-(44); Mueller 2018, (65).
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.forces.sites import act, place_carriers
+from mbkit.kernels.forces.sites import act
 from mbkit.kernels.inertias import (
     add_articulated_to_parent,
     add_rigid_to_parent,
@@ -18,6 +18,7 @@ from mbkit.kernels.inertias import (
 )
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.lie.matrices import load_matrix, matrix_times
+from mbkit.kernels.poses import set_identity, set_world_pose
 from mbkit.kernels.recursions import columns, composite_body
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.vectors import (
@@ -42,6 +43,7 @@ _ZERO = (0.0, 0.0, 0.0)
 @helper
 def start(work, acceleration):
     """The world stands still, and is accelerated as it is told."""
+    set_identity(work[0])
     store(work[0].V, _ZERO, _ZERO)
     store(work[0].A, _ZERO, acceleration)
 
@@ -249,7 +251,13 @@ def wrench_from_world(body, t, f):
 
 
 @helper
+def place_for_forces(model, work, i):
+    """Pose in the world, which nothing else here asks for, where forces want it."""
+    if work[i].carries != 0:
+        set_world_pose(work[model[i].parent], work[i])
+
+
+@helper
 def forces(space, q, v, tau):
-    """Poses in the world, which nothing else here asks for, then the forces."""
-    place_carriers(space)
+    """The forces."""
     return act(space, q, v, tau, twist_in_world, wrench_from_world)

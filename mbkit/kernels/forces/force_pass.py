@@ -27,6 +27,7 @@ from mbkit.kernels.vectors import accumulate, angular, linear, store
 
 _ZERO = (0.0, 0.0, 0.0)
 
+
 @helper
 def powers_of(space):
     """The powers that the force pass leaves."""

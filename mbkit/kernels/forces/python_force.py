@@ -47,7 +47,7 @@ def twist_in(kind, R, p, w, u):
         u = add(u, cross(p, w))
     if kind == BODY_FIXED:
         u = transposed_times(R, u)
-    if kind == BODY_FIXED or kind == MIXED:
+    if kind in (BODY_FIXED, MIXED):
         w = transposed_times(R, w)
     return w, u
 
@@ -57,7 +57,7 @@ def wrench_from(kind, R, p, t, f):
     """A wrench of another representation, hybrid: the inverse transpose of `twist_in`."""
     if kind == BODY_FIXED:
         f = matrix_times(R, f)
-    if kind == BODY_FIXED or kind == MIXED:
+    if kind in (BODY_FIXED, MIXED):
         t = matrix_times(R, t)
     if kind == SPATIAL:
         t = subtract(t, cross(p, f))

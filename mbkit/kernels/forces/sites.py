@@ -5,10 +5,10 @@ are two steps, from the twist of a row to (angular velocity, velocity of its ori
 axes, and back from such a wrench to its own.
 """
 
-from mbkit.kernels.compile import call_address, helper, integers_at, pointer_at, records_at
+from mbkit.kernels.compile import call_address, helper, pointer_at, records_at
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.poses import set_identity, set_world_pose
-from mbkit.kernels.space import bodies, frames, scratch, sites
+from mbkit.kernels.poses import compose
+from mbkit.kernels.space import frames, scratch, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
@@ -23,19 +23,6 @@ from mbkit.kernels.vectors import (
 )
 
 _ZERO = (0.0, 0.0, 0.0)
-
-
-@helper
-def place_carriers(space):
-    """world_R, world_p of the rows that carry sites. Needs the joint pass. Cost: O(carriers)."""
-    record = records_at(space, 1, SPACE)[0]
-    model = bodies(space)
-    work = scratch(space)
-    carriers = integers_at(record.carriers, record.num_carriers)
-    set_identity(work[0])
-    for k in range(carriers.shape[0]):
-        i = carriers[k]
-        set_world_pose(work[model[i].parent], work[i])
 
 
 @helper
@@ -56,19 +43,12 @@ def move_sites(space, twist_in_world):
         site = table[s]
         place = places[site.frame]
         body = work[site.row]
-        R = body.world_R
-        for j in range(3):
-            column = rotate(R, (place.R[0, j], place.R[1, j], place.R[2, j]))
-            site.R[0, j] = column[0]
-            site.R[1, j] = column[1]
-            site.R[2, j] = column[2]
-        arm = rotate(R, load(place.p))
-        origin = add(load(body.world_p), arm)
+        arm = rotate(body.world_R, load(place.p))
+        w, u = twist_in_world(body)
+        compose(body.world_R, body.world_p, place.R, place.p, site.R, site.p)
+        store(site.V, w, add(u, cross(w, arm)))
         for j in range(3):
             site.arm[j] = arm[j]
-            site.p[j] = origin[j]
-        w, u = twist_in_world(body)
-        store(site.V, w, add(u, cross(w, arm)))
 
 
 @helper

@@ -25,8 +25,9 @@ def forward_dynamics(space, option, q, v, tau, vdot):
     tau, vdot = vector(space, tau), vector(space, vdot)
     return articulated_body(
         space, option, q, v, tau, vdot, tau, False,
-        start, own.twist, own.own_bias, own.forces, columns.column_inertia, columns.column_power,
-        own.to_parent, own.inertia_to_parent, own.from_parent, columns.add_column,
+        start, own.twist, own.own_bias, own.place_for_forces, own.forces,
+        columns.column_inertia, columns.column_power, own.to_parent, own.inertia_to_parent,
+        own.from_parent, columns.add_column,
     )  # fmt: skip
 
 
@@ -36,8 +37,9 @@ def hybrid_dynamics(space, option, q, v, known, found):
     tau, vdot, prescribed = split(space, known, found)
     return articulated_body(
         space, option, q, v, tau, vdot, prescribed, True,
-        start, own.twist, own.own_bias, own.forces, columns.column_inertia, columns.column_power,
-        own.to_parent, own.inertia_to_parent, own.from_parent, columns.add_column,
+        start, own.twist, own.own_bias, own.place_for_forces, own.forces,
+        columns.column_inertia, columns.column_power, own.to_parent, own.inertia_to_parent,
+        own.from_parent, columns.add_column,
     )  # fmt: skip
 
 

@@ -211,6 +211,11 @@ def wrench_from_world(body, t, f):
 
 
 @helper
+def place_for_forces(model, work, i):
+    """Poses in the world are there."""
+
+
+@helper
 def forces(space, q, v, tau):
-    """The forces; poses are there."""
+    """The forces."""
     return act(space, q, v, tau, twist_in_world, wrench_from_world)

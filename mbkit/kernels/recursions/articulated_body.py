@@ -101,19 +101,20 @@ def accelerate(row, work, body, parent, prescribed, tau, vdot, some, from_parent
 @helper
 def articulated_body(
     space, option, q, v, tau, vdot, prescribed, some,
-    start, twist, own_bias, forces, column_inertia, column_power, to_parent, inertia_to_parent,
-    from_parent, add_column,
+    start, twist, own_bias, place_for_forces, forces, column_inertia, column_power, to_parent,
+    inertia_to_parent, from_parent, add_column,
 ):  # fmt: skip
     """Accelerations vdot under the forces tau; where `some`, prescribed ones and their forces.
 
     Steps   start, twist: V_i = P V_p + S v, and c into A;  own_bias: M into I, its bias into F;
-            forces: F -= W, and into tau what acts along joints;  column_inertia: U = I S;
+            place_for_forces: pose in the world;  forces: F -= W, and into tau what acts along
+            joints;  column_inertia: U = I S;
             column_power: S.F;  to_parent: P^T F;  inertia_to_parent: I_p += P^T I P;
             from_parent: P A;  add_column: A + S vdot.
     Reads   model, q, v (pointers), tau, prescribed (nv,); option: where LOADED, the wrenches in
             work; where FORCED, the forces in SPACE.
-    Writes  work (R, p, V, A, F, articulated inertias, U, D, u), vdot (nv,); tau where prescribed, or
-            FORCED.
+    Writes  work (R, p, V, A, F, articulated inertias, U, D, u), vdot (nv,); tau where prescribed,
+            or FORCED.
     Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
     Source  Kim 2012, tables 3 and 4; Featherstone 2010, (60)-(68). A joint of several velocities is
             eliminated column by column, last first: every D is a number, no matrix is inverted.
@@ -131,6 +132,8 @@ def articulated_body(
         twist(model, work, i, v)
         own_bias(model[i], work[i])
         subtract_applied(work[i], option & LOADED)
+        if forced != 0:
+            place_for_forces(model, work, i)
     if forced != 0:
         state = forces(space, q, v, tau)
         if state != OK:
