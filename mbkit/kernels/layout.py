@@ -250,8 +250,8 @@ FORCE_TIME = 4
 FORCE_VECTORS = 5
 
 #: What a force of the table has in its slot, if it is in Python: callbacks and sizes, how wrenches
-#: are written (0 to 3: body-fixed, spatial, hybrid, mixed), which power is its own (-1: none), then
-#: t, q and v of its joints, poses and twists of its bodies, and what it says.
+#: are written (0 to 3: body-fixed, spatial, hybrid, mixed), which power is its own (-1: none; 2: it
+#: says both), then t, q and v of its joints, poses and twists of its bodies, and what it says.
 OWN_EVALUATE = 1
 OWN_POTENTIAL = 2
 OWN_NUM_POSITIONS = 3
@@ -259,8 +259,11 @@ OWN_NUM_VELOCITIES = 4
 OWN_ON_BODIES = 5
 OWN_REPRESENTATION = 6
 OWN_POWER = 7
-OWN_TIME = 8
-OWN_VECTORS = 9
+OWN_POWERS = 8
+OWN_TIME = 9
+OWN_VECTORS = 10
+#: Numbers that an answer has room for at least.
+OWN_LEAST = 2
 
 BODY_FIXED = 0
 SPATIAL = 1

@@ -235,7 +235,7 @@ class PythonForceSlot:
         nv = int(entries[:, layout.JOINT_NUM_VELOCITIES].sum())
         nb = len(bodies) - 1
         on_bodies = force.acts_on == "bodies"
-        answers = max(1, 6 * nb if on_bodies else nv)
+        answers = max(layout.OWN_LEAST, 6 * nb if on_bodies else nv)
         start = layout.OWN_VECTORS
         self.force = force
         self.error: BaseException | None = None
@@ -247,12 +247,13 @@ class PythonForceSlot:
         head[layout.OWN_NUM_VELOCITIES] = nv
         head[layout.OWN_ON_BODIES] = on_bodies
         head[layout.OWN_REPRESENTATION] = list(REPRESENTATIONS).index(force.representation.name)
+        head[layout.OWN_POWERS] = callback_address("powers")
         head[layout.OWN_POWER] = _power(force)
         parts = np.split(self.memory[start:], np.cumsum([nq, nv, 16 * nb, 6 * nb]))
         parts[2].reshape(nb, 4, 4)[:, 3, 3] = 1.0
         q, v, poses, twists = (_read_only(part) for part in parts[:4])
-        out = parts[4][: answers if on_bodies or nv else 0]
-        self._scalar = parts[4]
+        out = parts[4][: 6 * nb if on_bodies else nv]
+        self._answer = parts[4]
         self._call = force.evaluate
         self._arguments = (
             q, v, poses.reshape(nb, 4, 4), twists.reshape(nb, 6),
@@ -272,11 +273,25 @@ class PythonForceSlot:
     def potential(self) -> None:
         """Write the potential energy."""
         q, _, poses, _, _ = self._arguments
-        self._scalar[0] = self.force.potential_energy(self.memory.item(self._time), q, poses)
+        self._answer[0] = self.force.potential_energy(self.memory.item(self._time), q, poses)
+
+    def powers(self) -> None:
+        """Write what is dissipated and supplied."""
+        found = self.force.powers(self.memory.item(self._time), *self._arguments[:4])
+        try:
+            dissipated, supplied = found
+            self._answer[:2] = dissipated, supplied
+        except (TypeError, ValueError):
+            raise ForceError(
+                f"Force {self.force.name!r}: powers must return two numbers, dissipated and "
+                f"supplied [W], got {found!r}."
+            ) from None
 
 
 def _power(force: Force) -> int:
-    """Return the entry of powers that is the force's own, -1 where it is conservative."""
+    """Return the entry of powers that is its own, 2 where it says both, -1 where conservative."""
+    if type(force).powers is not Force.powers:
+        return 2
     word = force.power or ("conservative" if _has_potential(force) else "supplied")
     return {"dissipated": 0, "supplied": 1, "conservative": -1}[word]
 

@@ -12,12 +12,15 @@ from mbkit.kernels.layout import (
     JOINT_SIZE,
     JOINT_VELOCITY,
     MIXED,
+    NUM_POWERS,
     OWN_EVALUATE,
+    OWN_LEAST,
     OWN_NUM_POSITIONS,
     OWN_NUM_VELOCITIES,
     OWN_ON_BODIES,
     OWN_POTENTIAL,
     OWN_POWER,
+    OWN_POWERS,
     OWN_REPRESENTATION,
     OWN_TIME,
     OWN_VECTORS,
@@ -72,7 +75,7 @@ def copy_in(space, k, t, q, v, with_velocities):
     nq = int(head[OWN_NUM_POSITIONS])
     nv = int(head[OWN_NUM_VELOCITIES])
     nb = row.num_bodies
-    answers = max(1, 6 * nb if head[OWN_ON_BODIES] != 0.0 else nv)
+    answers = max(OWN_LEAST, 6 * nb if head[OWN_ON_BODIES] != 0.0 else nv)
     memory = floats_at(row.slot, OWN_VECTORS + nq + nv + 22 * nb + answers)
     memory[OWN_TIME] = t
     joints = integers_at(row.joints, JOINT_SIZE * row.num_joints)
@@ -149,7 +152,10 @@ def add_body_wrenches(space, k, kind, answer):
 
 @address_kernel(FORCE_FORM)
 def evaluate(space, k, t, q, v, tau, powers):
-    """Call `Force.evaluate`; the power of what it says is what it dissipates or supplies."""
+    """Call `Force.evaluate`; the power of what it says is what it dissipates or supplies.
+
+    Where it says both itself, `Force.powers` is called as well.
+    """
     memory = copy_in(space, k, t, q, v, True)
     call_address(int(memory[OWN_EVALUATE]), (force_rows(space)[k].slot,))
     if memory[SLOT_STATE] != DONE:
@@ -160,7 +166,14 @@ def evaluate(space, k, t, q, v, tau, powers):
     else:
         power = add_efforts(space, k, answer, v, tau)
     kind = int(memory[OWN_POWER])
-    if kind >= 0:
+    if kind == NUM_POWERS:
+        memory[SLOT_STATE] = PENDING
+        call_address(int(memory[OWN_POWERS]), (force_rows(space)[k].slot,))
+        if memory[SLOT_STATE] != DONE:
+            return CALLBACK_FAILED
+        for j in range(NUM_POWERS):
+            powers[j] += answer[j]
+    elif kind >= 0:
         # what is dissipated leaves, what is supplied comes in
         powers[kind] += -power if kind == 0 else power
     return OK
