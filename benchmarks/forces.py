@@ -15,7 +15,7 @@ from tests.trees import random_pose, random_state
 
 BODIES = 30
 STEP = 1e-4
-STEPS = 1000
+STEPS = 2000
 #: Evaluations of the forces by step of the method of order 4.
 STAGES = 4
 

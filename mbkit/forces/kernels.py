@@ -25,7 +25,7 @@ class ForceKernels:
     Each is a module-level function under ``mbkit.kernels.compile.address_kernel(form)`` and returns
     0, or another integer where it fails. They find parameters, joints and bodies of force k by the
     helpers of `mbkit.kernels.forces.form`, and move points and frames of bodies by those of
-    `mbkit.kernels.forces.bodies`.
+    `mbkit.kernels.forces.bodies`. A force on bodies that names none acts on all.
 
     Attributes
     ----------
