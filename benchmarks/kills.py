@@ -1,6 +1,6 @@
 """Kill a run with signal 9 at random moments, resume it, and compare the final file.
 
-python benchmarks/kills.py --kills 200 [--force]
+python benchmarks/kills.py --kills 200 [--force] [--events]
 
 Each process is a fork of this one, which has loaded everything and computed nothing, so that most
 of its time is the run itself: its start, its steps, its parts, and the putting together at the end.
@@ -46,15 +46,21 @@ def springs(t, q, v):
     return -STIFFNESS * q - 0.1 * v + np.array([np.sin(3.0 * t), 0.0])
 
 
-def run(system, path, steps, tau):
+EVENTS = (
+    mb.Event("through", "shoulder"),
+    mb.Event("stop", mb.JointPosition("elbow", 2.0), direction="rising", reset=mb.Impact(1.0)),
+    mb.Event("turned", lambda t, q, v: v[0] + 0.1 * v[1]),
+)
+
+
+def run(system, path, args):
     """Start the run in `path`, or go on with it."""
+    again = {"tau": args.tau, "events": args.events, "progress": False}
     if RunDirectory(path).has_run():
-        mb.resume(path, tau=tau, progress=False)
+        mb.resume(path, **again)
     else:
-        mb.simulate(
-            system, (0.0, steps * 1e-3), 1e-3, q=[1.0, 0.5], tau=tau, save_every=3, output=path,
-            progress=False,
-        )  # fmt: skip
+        span = (0.0, args.steps * 1e-3)
+        mb.simulate(system, span, 1e-3, q=[1.0, 0.5], save_every=3, output=path, **again)
 
 
 def forked(action):
@@ -108,7 +114,7 @@ def survive(system, folder, args, reference, longest):
     while count["kills"] < args.kills:
         path, before = folder / f"run-{count['runs']}", 0
         while True:
-            child = forked(lambda path=path: run(system, path, args.steps, args.tau))
+            child = forked(lambda path=path: run(system, path, args))
             if finished(child, chance.uniform(0.0, longest)):
                 break
             count["kills"] += 1
@@ -135,10 +141,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--force", action="store_true", help="with forces in Python")
+    parser.add_argument("--events", action="store_true", help="with events, one in Python")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     args.tau = springs if args.force else None
-    args.steps = 20_000 if args.force else 400_000
+    args.events = EVENTS if args.events else ()
+    args.steps = 20_000 if args.force or args.events else 400_000
     recording = importlib.import_module("mbkit.simulation.recording")
     recording.SHORTEST, recording.CHUNK = 0.02, 0.005
     system = double_pendulum()
@@ -146,7 +154,7 @@ def main():
         folder = pathlib.Path(name)
         for _ in range(2):  # the first one loads compiled code
             began = time.perf_counter()
-            finished(forked(lambda: run(system, folder / "whole", args.steps, args.tau)), 600.0)
+            finished(forked(lambda: run(system, folder / "whole", args)), 600.0)
             took = time.perf_counter() - began
             reference = digest(folder / "whole")
             (folder / "whole").rename(folder / f"whole-{began}")

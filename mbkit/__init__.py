@@ -10,6 +10,7 @@ from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 # Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
 from mbkit.errors import DuplicateNameError as DuplicateNameError
+from mbkit.errors import EventError as EventError
 from mbkit.errors import ForceError as ForceError
 from mbkit.errors import GeometryError as GeometryError
 from mbkit.errors import InertiaError as InertiaError
@@ -27,6 +28,15 @@ from mbkit.errors import ShapeError as ShapeError
 from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
 from mbkit.errors import TopologyError as TopologyError
 from mbkit.errors import UsageError as UsageError
+
+# Events
+from mbkit.events import Event as Event
+from mbkit.events import Impact as Impact
+from mbkit.events import JointPosition as JointPosition
+from mbkit.events import JointVelocity as JointVelocity
+from mbkit.events import PlaneDistance as PlaneDistance
+from mbkit.events import Quantity as Quantity
+from mbkit.events import Reset as Reset
 
 # Forces
 from mbkit.forces import BodyWrench as BodyWrench
@@ -92,6 +102,7 @@ from mbkit.representations import convert_jacobian as convert_jacobian
 from mbkit.representations import convert_jerk as convert_jerk
 from mbkit.representations import convert_twist as convert_twist
 from mbkit.representations import convert_wrench as convert_wrench
+from mbkit.results import EventLog as EventLog
 from mbkit.results import Result as Result
 from mbkit.simulation import resume as resume
 from mbkit.simulation import simulate as simulate

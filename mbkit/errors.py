@@ -13,6 +13,7 @@ from typing import Any
 __all__ = [
     "ConfigurationError",
     "DuplicateNameError",
+    "EventError",
     "ForceError",
     "GeometryError",
     "InertiaError",
@@ -93,6 +94,10 @@ class JointError(MbkitError, RuntimeError):
 
 class ForceError(MbkitError, RuntimeError):
     """A force whose functions failed, or do not keep the contract of `mbkit.Force`."""
+
+
+class EventError(MbkitError, RuntimeError):
+    """Events that follow each other without end."""
 
 
 class SingularMassMatrixError(MbkitError, ArithmeticError):

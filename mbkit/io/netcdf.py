@@ -19,7 +19,14 @@ import numpy as np
 
 from mbkit.errors import MbkitError, ResultFileError, printable
 from mbkit.io.replacement import replacement
-from mbkit.results.labelled import LABELS, LATER_VARIABLES, VARIABLES, attributes
+from mbkit.results.event_log import EventLog
+from mbkit.results.labelled import (
+    EVENT_VARIABLES,
+    LABELS,
+    LATER_VARIABLES,
+    VARIABLES,
+    attributes,
+)
 from mbkit.results.result import Result
 
 # In the attribute "mbkit_result"; to be raised when an older reader would misread the file.
@@ -125,8 +132,31 @@ def write_dataset(
             for name in VARIABLES:
                 if name in block:
                     file.variables[name][rows] = block[name]
+        if len(header.events):
+            _write_events(file, header.events, text)
         file.attrs["mbkit_result"] = FORMAT_VERSION
         file.attrs.update(attributes(header))
+
+
+def _write_events(file: Any, log: EventLog, text: Any) -> None:
+    """Write the events of a run; those of one without any take no variables."""
+    file.dimensions["event"] = len(log)
+    for name, (field, dimensions, about) in EVENT_VARIABLES.items():
+        values = getattr(log, field)
+        is_text = field == "names"
+        variable = file.create_variable(name, dimensions, text if is_text else np.float64)
+        variable[...] = np.array(values, dtype=object) if is_text else values
+        variable.attrs.update(about)
+
+
+def _read_events(file: Any) -> EventLog:
+    values: dict[str, Any] = {
+        field: [_text(each) for each in file.variables[name][...]]
+        if field == "names"
+        else file.variables[name][...]
+        for name, (field, _, _) in EVENT_VARIABLES.items()
+    }
+    return EventLog(**values)
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
@@ -246,6 +276,8 @@ def _fields(file: Any, path: pathlib.Path, read: Callable[[Any, str], Any]) -> d
     for label, field in LABELS.items():
         fields[field] = [_text(name) for name in file.variables[label][...]]
     fields |= {name: file.attrs[name] for name in _ATTRIBUTES}
+    if all(name in file.variables for name in EVENT_VARIABLES):
+        fields["events"] = _read_events(file)
     for name in _JSON:
         try:
             fields[name] = json.loads(fields[name])

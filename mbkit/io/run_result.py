@@ -13,13 +13,15 @@ from mbkit.errors import ResultFileError
 from mbkit.io.netcdf import open_result, write_dataset
 from mbkit.io.replacement import replacement
 from mbkit.io.run_directory import RunDirectory
-from mbkit.results import Result
+from mbkit.results import EventLog, Result
+from mbkit.results.event_log import FIELDS
 from mbkit.results.labelled import LABELS, VARIABLES
 
 __all__ = ["consolidate", "load_run"]
 
 #: What parts may hold of a result.
 _FIELDS = ("t", *VARIABLES)
+_EVENT_FIELDS = ("event", "t", *FIELDS)
 
 
 def consolidate(
@@ -50,13 +52,19 @@ def consolidate(
     """
     numbers = directory.parts()
     counts = [directory.read_part(number, "t")["t"].size for number in numbers]
-    last = directory.read_part(numbers[-1], ("step",))
+    last = directory.read_part(numbers[-1])
     header = _header(directory, manifest, last, completed=completed, message=message)
+    header = attrs.evolve(header, events=_event_log(directory, manifest, numbers))
     dtypes = dict.fromkeys(("q", "v"), manifest["dtype"])
     try:
         with replacement(directory.result) as temporary, temporary.open("w+b", 0) as file:
             target = _Target(file)
-            write_dataset(target, header, sum(counts), _blocks(directory, numbers, target), dtypes)
+            if sum(counts):
+                write_dataset(
+                    target, header, sum(counts), _blocks(directory, numbers, target), dtypes
+                )
+            else:
+                write_dataset(target, header, 1, [_only_row(manifest, last)], dtypes)
             target.check()
     except OSError as error:
         raise ResultFileError(
@@ -91,7 +99,8 @@ def load_run(path: pathlib.Path) -> Result:
     if directory.result.is_file():
         return open_result(directory.result)
     manifest = directory.read_manifest()
-    parts = [directory.read_part(number) for number in directory.parts()]
+    numbers = directory.parts()
+    parts = [directory.read_part(number) for number in numbers]
     if not parts:
         raise ResultFileError(f"'{path}' has a manifest and no parts; its files were deleted.")
     steps, step = manifest["options"]["steps"], int(parts[-1]["step"])
@@ -99,6 +108,9 @@ def load_run(path: pathlib.Path) -> Result:
     header = _header(directory, manifest, parts[-1], completed=False, message=message)
     names = [name for name in _FIELDS if name in parts[0]]
     whole: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    if whole["t"].size == 0:
+        whole = _only_row(manifest, parts[-1])
+    header = attrs.evolve(header, events=_event_log(directory, manifest, numbers))
     whole |= _unsaved(header, whole, len(whole["t"]))
     return attrs.evolve(header, **whole)
 
@@ -112,15 +124,42 @@ def _header(
     message: str,
 ) -> Result:
     """Return a result with the names and options of a run, and one row of no meaning."""
-    labels = {field: tuple(manifest["labels"][field]) for field in LABELS.values()}
+    labels: dict[str, Any] = {field: tuple(manifest["labels"][field]) for field in LABELS.values()}
     sizes = {"q": len(labels["position_names"]), "v": len(labels["velocity_names"])}
-    rows = {name: np.zeros((1, sizes[name]) if name in sizes else 1) for name in VARIABLES}
+    rows: dict[str, Any] = {
+        name: np.zeros((1, sizes[name]) if name in sizes else 1) for name in VARIABLES
+    }
     return Result(
         t=np.zeros(1), **rows, **labels, position_units=manifest["labels"]["position_units"],
         model=directory.read_model(manifest),
         options={**manifest["options"], "steps_taken": int(last["step"])},
         versions=manifest["versions"], completed=completed, message=message,
     )  # fmt: skip
+
+
+def _event_log(
+    directory: RunDirectory, manifest: Mapping[str, Any], numbers: list[int]
+) -> EventLog:
+    """Return the events that the parts have."""
+    names = tuple(manifest.get("events", ()))
+    if not names:
+        sizes = (len(manifest["labels"][f"{each}_names"]) for each in ("position", "velocity"))
+        return EventLog.empty(*sizes)
+    wanted = [f"event_{field}" for field in _EVENT_FIELDS]
+    parts = [directory.read_part(number, wanted) for number in numbers]
+    columns = {
+        field: np.concatenate([part[name] for part in parts])
+        for field, name in zip(_EVENT_FIELDS, wanted, strict=True)
+    }
+    return EventLog.from_columns(columns, names)
+
+
+def _only_row(manifest: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state that was reached, where none of the output times was."""
+    options = manifest["options"]
+    t = options["t_span"][0] + int(last["step"]) * options["h"]
+    states = {name: last[f"state_{name}"][None] for name in ("q", "v") if name in manifest["save"]}
+    return {"t": np.array([t]), **states}
 
 
 def _unsaved(header: Result, saved: Mapping[str, Any], count: int) -> dict[str, Any]:

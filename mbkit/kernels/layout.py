@@ -153,6 +153,9 @@ SPACE = np.dtype(
         ("efforts", _i8),  # memory for nv numbers: their sum
         ("time", _i8),  # memory for t
         ("powers", _i8),  # memory for NUM_POWERS numbers, which the force pass leaves
+        # events: what looks at the end of every step, by address; 0: nothing does
+        ("watch", _i8),
+        ("watch_slot", _i8),
     ],
     align=True,
 )
@@ -268,3 +271,31 @@ OWN_LEAST = 2
 BODY_FIXED = 0
 SPATIAL = 1
 MIXED = 3
+
+#: What the watch on events has in its slot: callback (0: none is in Python) and sizes, WATCH_SIZE
+#: numbers an event, then q and v for the callback.
+WATCH_CALLBACK = 1
+WATCH_NUM_POSITIONS = 2
+WATCH_NUM_VELOCITIES = 3
+WATCH_COUNT = 4
+WATCH_TIME = 5
+WATCH_EVENTS = 6
+
+#: An event: its number is an entry of q, or of v, minus a level, or the callback writes it; then
+#: which change of its sign counts (RISING, FALLING, or both), whether one that begins at zero does,
+#: and what the number was and is.
+EVENT_KIND = 0
+EVENT_INDEX = 1
+EVENT_LEVEL = 2
+EVENT_DIRECTION = 3
+EVENT_CLOSED = 4
+EVENT_BEFORE = 5
+EVENT_NOW = 6
+WATCH_SIZE = 7
+
+EVENT_POSITION = 0
+EVENT_VELOCITY = 1
+EVENT_PYTHON = 2
+
+RISING = 1
+FALLING = -1

@@ -6,6 +6,7 @@ from mbkit.kernels.equations import acceleration
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
 from mbkit.kernels.validation import all_finite
+from mbkit.kernels.watch import look
 
 
 @helper
@@ -22,9 +23,9 @@ def combine(h, weights, stages, count, out):
 
 @helper
 def step(
-    space, A, b, c, t, h, q, v, work, x, q_stage, v_stage, xdot, vdot, powers, q_next
+    space, A, b, c, t, h, end, q, v, work, x, q_stage, v_stage, xdot, vdot, powers, q_next
 ):  # fmt: skip
-    """Advance (q, v) by h in place, and the work done meanwhile.
+    """Advance (q, v) by h, to the time `end`, in place, and the work done meanwhile.
 
     Stage i, in coordinates x of the group about q:
         x_i = h sum_j a_ij k_j,   q_i = q exp(x_i),   v_i = v + h sum_j a_ij l_j,
@@ -58,6 +59,9 @@ def step(
     if not (all_finite(q_next) and all_finite(v_stage)):
         q_stage[:] = q_next
         return status(NOT_FINITE, 0)
+    state = look(space, end, q_next, v_stage)
+    if state != OK:
+        return state
     q[:] = q_next
     v[:] = v_stage
     for i in range(b.shape[0]):
@@ -94,15 +98,16 @@ def advance(
     count[1] = 0
     for k in range(first, first + steps):
         t = t0 + k * h
+        end = t0 + (k + 1) * h
         state = step(
-            space, A, b, c, t, h, q, v, work, x, q_stage, v_stage, xdot, vdot, powers, q_next
-        )
+            space, A, b, c, t, h, end, q, v, work, x, q_stage, v_stage, xdot, vdot, powers, q_next
+        )  # fmt: skip
         if state != OK:
             return state
         count[0] += 1
         if (k + 1) % save_every == 0:
             row = count[1]
-            rows_t[row] = t0 + (k + 1) * h
+            rows_t[row] = end
             rows_q[row] = q
             rows_v[row] = v
             rows_work[row] = work

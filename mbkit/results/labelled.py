@@ -23,6 +23,16 @@ VARIABLES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "supplied_energy": (("time",), {"long_name": "supplied energy", "units": "J"}),
 }
 
+# Name, field of the log, dimensions and attributes of what happened at events.
+EVENT_VARIABLES: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
+    "event_name": ("names", ("event",), {}),
+    "event_time": ("t", ("event",), {"units": "s"}),
+    "event_q": ("q", ("event", "position"), {"long_name": "positions before"}),
+    "event_v": ("v", ("event", "velocity"), {"long_name": "velocities before"}),
+    "event_q_after": ("q_after", ("event", "position"), {"long_name": "positions after"}),
+    "event_v_after": ("v_after", ("event", "velocity"), {"long_name": "velocities after"}),
+}
+
 # Those that files of earlier versions do not have.
 LATER_VARIABLES = ("dissipated_energy", "supplied_energy")
 
@@ -70,4 +80,8 @@ def to_dataset(run: Result) -> Dataset:
     coords: dict[str, Any] = {"time": ("time", run.t, {"units": "s", "long_name": "time"})}
     coords |= {label: list(getattr(run, field)) for label, field in LABELS.items()}
     data = {name: (dims, getattr(run, name), about) for name, (dims, about) in VARIABLES.items()}
+    if len(run.events):
+        for name, (field, dims, about) in EVENT_VARIABLES.items():
+            value = getattr(run.events, field)
+            data[name] = (dims, list(value) if field == "names" else value, about)
     return xr.Dataset(data, coords, attributes(run))

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mbkit.errors import ShapeError
+from mbkit.results.event_log import EventLog
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,6 +52,10 @@ def _none_yet(run: Result) -> Floats:
     return np.zeros(run.t.shape)
 
 
+def _no_events(run: Result) -> EventLog:
+    return EventLog.empty(len(run.position_names), len(run.velocity_names))
+
+
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Result:
     """What a simulation leaves behind: k saved instants, their labels, the model, the options.
@@ -80,9 +85,11 @@ class Result:
     versions : mapping of str to str
         Versions of mbkit and of the libraries that it computed with.
     completed : bool
-        Whether the simulation reached the end of its time span.
+        Whether the simulation reached the end of its time span, or a terminal event.
     message : str
         Why it ended.
+    events : EventLog
+        The events that were looked for, and the states before and after them.
 
     Notes
     -----
@@ -132,6 +139,7 @@ class Result:
     versions: Mapping[str, str] = attrs.field(factory=dict, converter=_plain)
     completed: bool = attrs.field(default=True, converter=bool)
     message: str = ""
+    events: EventLog = attrs.field(default=attrs.Factory(_no_events, takes_self=True))
 
     def __attrs_post_init__(self) -> None:
         if self.t.ndim != 1 or self.t.size == 0:
@@ -179,9 +187,11 @@ class Result:
     def energy_balance(self) -> Floats:
         """What the balance of energies misses, shape (k,): the error of the integrator. [J].
 
-        Kinetic plus potential plus dissipated minus supplied energy, minus the energy at the start.
+        Kinetic plus potential plus dissipated minus supplied energy, minus that at the first
+        instant.
         """
-        return self.energy_drift + self.dissipated_energy - self.supplied_energy
+        balance = self.energy + self.dissipated_energy - self.supplied_energy
+        return balance - balance[:1]
 
     def __repr__(self) -> str:
         end = "completed" if self.completed else "not completed"

@@ -59,7 +59,12 @@ def _copies(problem: Problem) -> tuple[Any, Any, Any]:
 
 
 def run_chunks(
-    problem: Problem, advance: Advance, steps: int, rows: Rows, display: ProgressDisplay
+    problem: Problem,
+    advance: Advance,
+    steps: int,
+    rows: Rows,
+    written: int,
+    display: ProgressDisplay,
 ) -> tuple[int, int, int]:
     """Take all steps in chunks of about CHUNK seconds; stop at Ctrl-C or a failure.
 
@@ -68,22 +73,24 @@ def run_chunks(
     problem : Problem
         Its state is advanced.
     advance : callable
-        From `Integrator.prepare`.
+        A `Course`, or what `Integrator.prepare` returns.
     steps : int
         How many there are to take.
     rows : Rows
-        The first has the initial state already.
+        Where states are saved.
+    written : int
+        How many rows are there already.
     display : ProgressDisplay
         Told how far the simulation has come.
 
     Returns
     -------
     tuple of three ints
-        Steps taken, rows written, and the status, 0 or that of a kernel or INTERRUPTED.
+        Steps taken, rows written, and the status: 0, INTERRUPTED or what `advance` has returned.
     """
     # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
     # state has moved on and the counts have not, and must find what belongs together.
-    reached = (0, 1, *_copies(problem))
+    reached = (0, written, *_copies(problem))
     chunk = 1
     try:
         with Interrupts() as interrupts:

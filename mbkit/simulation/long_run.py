@@ -19,15 +19,17 @@ from mbkit.io.run_result import consolidate
 from mbkit.results import Result
 from mbkit.results.labelled import LABELS
 from mbkit.simulation.chunks import INTERRUPTED
+from mbkit.simulation.course import TERMINAL
+from mbkit.simulation.energies import energies
 from mbkit.simulation.identity import (
     environment,
     fingerprint,
     fingerprints_of_parts,
     system_digest,
 )
+from mbkit.simulation.preparation import Prepared, explain, versions
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.recording import Recorder, new_buffer, reserve_size
-from mbkit.simulation.simulate import Prepared, energies, explain, versions
 from mbkit.simulation.start import checked_saving
 
 __all__ = ["begin", "go_on", "identity", "recorder_for"]
@@ -75,12 +77,12 @@ def go_on(
     progress: bool,
 ) -> Result:
     """Take the steps that are left, and put the result together, whatever ends the run."""
-    directory, problem = recorder.directory, run.problem
+    directory, problem, course = recorder.directory, run.problem, run.course
     start = problem.t0 + step * problem.h
     end = problem.t0 + run.steps * problem.h
     began = time.perf_counter()
     status = 0
-    if step < run.steps:
+    if step < run.steps and course.ended is None:
         with ProgressDisplay(start, end, enabled=progress) as display:
             step, status = recorder.record(step, part, display)
     error = recorder.error
@@ -88,11 +90,13 @@ def go_on(
         _stopped(directory, problem.t0, problem.h, error)
     if status == INTERRUPTED:
         error = KeyboardInterrupt()
-    elif status != 0:
-        error = explain(run.system, status, run.workspace, run.force, problem, step)
+    elif status not in (0, TERMINAL):
+        error = explain(run, status, step)
     directory.release()
     t = problem.t0 + step * problem.h
-    if error is None:
+    if error is None and course.ended is not None:
+        message = course.how_ended
+    elif error is None:
         message = f"Completed: {step} steps."
     elif isinstance(error, KeyboardInterrupt):
         message = (
@@ -128,15 +132,17 @@ def recorder_for(
 ) -> Recorder:
     """Return the recorder of a run, after a look at the room on the disk."""
     problem, save = run.problem, tuple(manifest["save"])
-    buffer = new_buffer(2 + steps_left // problem.save_every, problem.nq, problem.nv)
+    num_rows = run.course.num_rows(run.steps, run.steps - steps_left)
+    least = 1 if run.course.times is None else run.course.times.most
+    buffer = new_buffer(num_rows, problem.nq, problem.nv, least)
     number = np.dtype(manifest["dtype"]).itemsize
     sizes = {"q": problem.nq * number, "v": problem.nv * number, "energies": 32}
     rows = 8 + sum(sizes[name] for name in save)
     # parts and result are there at the same time in the end
-    directory.check_room(2.0 * rows * (2 + steps_left // problem.save_every))
+    directory.check_room(2.0 * rows * num_rows)
     directory.reserve(reserve_size(buffer))
     return Recorder(
-        directory, problem, run.advance, run.steps, save, manifest["dtype"],
+        directory, problem, run.course, run.steps, save, manifest["dtype"],
         functools.partial(energies, run.system), buffer,
     )  # fmt: skip
 
@@ -146,6 +152,8 @@ def identity(run: Prepared) -> dict[str, Any]:
     callables = dict(fingerprints_of_parts(run.system))
     if callable(run.tau):
         callables["tau"] = fingerprint(run.tau)
+    for event in run.course.events:
+        callables[f"event '{event.name}'"] = fingerprint(event)
     if type(run.integrator) is not RungeKuttaMuntheKaas:
         callables["integrator"] = fingerprint(run.integrator)
     constant = run.tau is not None and not callable(run.tau)
@@ -177,6 +185,7 @@ def _manifest(run: Prepared, save: tuple[str, ...], dtype: str) -> dict[str, Any
         "options": run.options,
         "save": list(save),
         "dtype": dtype,
+        "events": [event.name for event in run.course.events],
         "labels": {field: list(getattr(run.system, field)) for field in fields},
         "versions": versions(),
         "further_forces": list(run.system.force_names[-len(run.options["forces"]) :])

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import attrs
 import numpy as np
 
-from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.integrators.integrator import Problem, Rows
 from mbkit.io.run_directory import RunDirectory
 from mbkit.simulation.chunks import CHUNK, INTERRUPTED, Interrupts
+from mbkit.simulation.course import Course, event_columns
 from mbkit.simulation.progress import ProgressDisplay
 
 __all__ = ["Recorder", "new_buffer", "reserve_size"]
@@ -40,9 +41,11 @@ class _Reached(NamedTuple):
     second: dict[str, Any] | None  # state one step after `began`
 
 
-def new_buffer(rows: int, nq: int, nv: int) -> Rows:
-    """Return memory for the rows of one part: all of them, or PART_SIZE bytes, but 16 at least."""
-    count = max(16, min(rows, PART_SIZE // (8 * (3 + nq + nv)))) + 1  # one for the last state
+def new_buffer(rows: int, nq: int, nv: int, least: int = 16) -> Rows:
+    """Return memory for the rows of one part: all, or PART_SIZE bytes, but at least so many."""
+    count = (
+        max(16, least, min(rows, PART_SIZE // (8 * (3 + nq + nv)))) + 1
+    )  # one for the last state
     return Rows(*(np.empty((count, *size)) for size in ((), (nq,), (nv,), (2,))))
 
 
@@ -61,8 +64,8 @@ class Recorder:
     ----------
     directory : RunDirectory
         Where to; locked.
-    problem, advance
-        What is integrated, and the function that takes its steps.
+    problem, course
+        What is integrated, and what takes its steps.
     steps : int
         How many there are in all.
     save : tuple of str
@@ -79,7 +82,7 @@ class Recorder:
 
     directory: RunDirectory
     problem: Problem
-    advance: Advance
+    course: Course
     steps: int
     save: tuple[str, ...]
     dtype: str
@@ -91,7 +94,7 @@ class Recorder:
         """Write part 0: the initial state, and the row of it."""
         state = self._state()
         self._put(0, 0, state)
-        self._write(_Reached(0, 1, 0, 0, state, None))
+        self._write(_Reached(0, int(self.course.saves_start), 0, 0, state, None))
         if self.error is not None:  # of the energies
             raise self.error
 
@@ -102,7 +105,7 @@ class Recorder:
         -------
         tuple of two ints
             The step that was reached and is confirmed but for an `OSError` in `error`, and the
-            status: 0, that of a kernel, or INTERRUPTED.
+            status: 0, that of the course, or INTERRUPTED.
         """
         reached = _Reached(step, 0, part, step, self._state(), None)
         began = written = time.monotonic()
@@ -114,7 +117,8 @@ class Recorder:
                     status = status or (INTERRUPTED if interrupts.noted else 0)
                     now = time.monotonic()
                     pause = min(max(SHORTEST, SHARE * (now - began)), LONGEST)
-                    full = reached.rows == len(self.buffer.t) - 1
+                    free = len(self.buffer.t) - 1 - reached.rows
+                    full = self.course.fitting(reached.step, free) == 0
                     if (full or now - written > pause) and reached.step < self.steps:
                         reached = self._flush(reached)
                         written = time.monotonic()
@@ -122,6 +126,7 @@ class Recorder:
                 reached = self._finish(reached)
         except KeyboardInterrupt:
             status = INTERRUPTED
+            self.course.ended = None  # if so, it is found again
             for name, value in reached.state.items():
                 self.problem.state[name][:] = value
             reached = self._finish(reached)
@@ -132,10 +137,10 @@ class Recorder:
         free = len(self.buffer.t) - 1 - reached.rows
         first = reached.step == reached.began
         size = 1 if first else chunk
-        size = min(size, self.steps - reached.step, free * self.problem.save_every)
+        size = min(size, self.steps - reached.step, self.course.fitting(reached.step, free))
         rows = Rows(*(field[reached.rows :] for field in self.buffer))
         began = time.perf_counter()
-        status, done, saved = self.advance(reached.step, size, rows)
+        status, done, saved = self.course(reached.step, size, rows)
         state = self._state()
         second = state if first and done == 1 else reached.second
         step, count = reached.step + done, reached.rows + saved
@@ -153,10 +158,11 @@ class Recorder:
         The last state is a row, also off the multiples of `save_every`, and in the part that says
         that all steps are taken.
         """
-        if reached.step == self.steps and self.steps % self.problem.save_every != 0:
+        if reached.step == self.steps and self.course.saves_end(self.steps):
             self._put(reached.rows, reached.step, reached.state)
             reached = reached._replace(rows=reached.rows + 1)
-        return self._flush(reached) if reached.step > reached.began else reached
+        ended = self.course.ended is not None
+        return self._flush(reached) if ended or reached.step > reached.began else reached
 
     def _flush(self, reached: _Reached) -> _Reached:
         """Write a part, if need be into the room that was kept for it.
@@ -191,7 +197,16 @@ class Recorder:
         arrays |= {f"state_{name}": value for name, value in reached.state.items()}
         if reached.second is not None:
             arrays |= {f"second_{name}": value for name, value in reached.second.items()}
+        if self.course.events:
+            happened = self.course.happened(reached.began, reached.step)
+            columns = event_columns(happened, self.problem.nq, self.problem.nv)
+            arrays |= {f"event_{name}": value for name, value in columns.items()}
+        if self.course.ended is not None:
+            arrays["ended"] = np.float64(self.course.ended)
+        if reached.part == 0 and self.course.times is not None:
+            arrays["save_at"] = self.course.times.times
         self.directory.write_part(reached.part, arrays)
+        self.course.log = [each for each in self.course.log if each.step >= reached.step]
 
     def _put(self, row: int, step: int, state: dict[str, Any]) -> None:
         self.buffer.t[row] = self.problem.t0 + step * self.problem.h

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 from mbkit.errors import ModelFileError, ResultFileError, UsageError
 
 if TYPE_CHECKING:
+    from mbkit.events import Event
     from mbkit.forces import Force
     from mbkit.integrators import Integrator
     from mbkit.io.run_directory import RunDirectory
     from mbkit.results import Result
-    from mbkit.simulation.simulate import Prepared
+    from mbkit.simulation.preparation import Prepared
     from mbkit.systems import System
 
 __all__ = ["resume"]
@@ -28,6 +29,7 @@ def resume(
     system: System | None = None,
     tau: ArrayLike | Callable[[float, Any, Any], ArrayLike] | None = None,
     forces: Iterable[Force] = (),
+    events: Iterable[Event] = (),
     integrator: Integrator | None = None,
     other_versions: bool = False,
     progress: bool = True,
@@ -46,6 +48,8 @@ def resume(
     forces : iterable of Force, optional
         The further forces again, all of them, where `simulate` was given some that the model file
         cannot hold; those of the run if left out.
+    events : iterable of Event, optional
+        The events again, where `simulate` was given some.
     integrator : Integrator, optional
         Needed where it is none of mbkit's.
     other_versions : bool
@@ -89,7 +93,8 @@ def resume(
                 directory.write_manifest({**manifest, "status": "completed"})
                 return result
             directory.result.unlink()
-        run = _prepared(directory, manifest, system, tau, tuple(forces), integrator)
+        given = (tuple(forces), tuple(events))
+        run = _prepared(directory, manifest, system, tau, *given, integrator)
         differences = _differences(run, manifest, other_versions=other_versions)
         if differences:
             raise UsageError(
@@ -111,12 +116,19 @@ def _prepared(
     system: System | None,
     tau: Any,
     forces: tuple[Force, ...],
+    events: tuple[Event, ...],
     integrator: Integrator | None,
 ) -> Prepared:
-    from mbkit.simulation.simulate import prepare
+    from mbkit.simulation.preparation import prepare
 
     text = directory.read_model(manifest)
     options = manifest["options"]
+    if manifest.get("events") and not events:
+        raise UsageError(
+            f"The run in '{directory.path}' was given the events "
+            f"{', '.join(map(repr, manifest['events']))}; give them again: "
+            "mbkit.resume(..., events=events)."
+        )
     if system is None:
         system, forces = _assembled(directory, manifest, text, forces)
     elif options["forces"] and not forces:
@@ -134,7 +146,7 @@ def _prepared(
     span = tuple(options["t_span"])
     return prepare(
         system, integrator, span, options["h"], q=None, v=None, tau=tau, forces=forces,
-        save_every=options["save_every"],
+        events=events, save_every=options["save_every"] or 1, save_at=_save_at(directory, options),
     )  # fmt: skip
 
 
@@ -144,6 +156,13 @@ def _ask_for_forces(directory: RunDirectory, manifest: Mapping[str, Any]) -> Usa
         f"The run in '{directory.path}' was given the forces {forces}; "
         "give them again: mbkit.resume(..., forces=forces)."
     )
+
+
+def _save_at(directory: RunDirectory, options: Mapping[str, Any]) -> Any:
+    """Return the output times of a run, which are in its first part."""
+    if "save_at" not in options:
+        return None
+    return directory.read_part(0, ("save_at",))["save_at"]
 
 
 def _assembled(
@@ -211,8 +230,9 @@ def _differences(run: Prepared, manifest: Mapping[str, Any], *, other_versions: 
             "of bodies, or parameters that were changed."
         )
     for name, value in run.options.items():
-        if value != manifest["options"][name]:
+        if name != "events" and value != manifest["options"][name]:
             found.append(f"{name} was {manifest['options'][name]!r}, is {value!r}.")
+    found += _other_events(run.options.get("events", []), manifest["options"].get("events", []))
     if now["integrator"] != manifest["integrator"]:
         found.append("the integrator has other coefficients.")
     if now["tau"] != manifest["tau"]:
@@ -223,6 +243,14 @@ def _differences(run: Prepared, manifest: Mapping[str, Any], *, other_versions: 
     if not other_versions:
         found += _other_environment(manifest, now)
     return found
+
+
+def _other_events(now: list[str], before: list[str]) -> list[str]:
+    """Return which events differ, as they are written; `_changed` looks into their functions."""
+    if len(now) != len(before):
+        return [f"there were {len(before)} events, are {len(now)}."]
+    pairs = zip(before, now, strict=True)
+    return [f"an event was {old}, is {new}." for old, new in pairs if old != new]
 
 
 def _changed(
@@ -258,22 +286,25 @@ def _load_state(
 
     With `check`, the first step of that part is taken again, and must come out as it did.
     """
+    from mbkit.simulation.preparation import explain
     from mbkit.simulation.recording import new_buffer
-    from mbkit.simulation.simulate import explain
+    from mbkit.simulation.within_step import Occurrence
 
     numbers = directory.parts()
     if not numbers:
         raise ResultFileError(f"'{directory.path}' has no parts; they were deleted.")
     last = directory.read_part(numbers[-1])
-    problem = run.problem
+    problem, course = run.problem, run.course
     if check and "second_q" in last:
         before = directory.read_part(numbers[-2])
         _set_state(run, before, "state")
         step = int(before["step"])
-        rows = new_buffer(1, problem.nq, problem.nv)
-        status, *_ = run.advance(step, 1, rows)
+        least = 1 if course.times is None else course.times.most
+        rows = new_buffer(1, problem.nq, problem.nv, least)
+        status, *_ = course(step, 1, rows)
         if status != 0:
-            raise explain(run.system, status, run.workspace, run.force, problem, step)
+            raise explain(run, status, step)
+        course.log.clear()
         for name, value in problem.state.items():
             if not np.array_equal(value, last[f"second_{name}"]):
                 raise UsageError(
@@ -283,6 +314,10 @@ def _load_state(
                     "same arguments, and the machine must be alike."
                 )
     _set_state(run, last, "state")
+    if "ended" in last:  # killed after the last part, before the result
+        course.ended = float(last["ended"])
+        states = (last[f"event_{name}"][-1] for name in ("t", "q", "v", "q_after", "v_after"))
+        course.log = [Occurrence(int(last["step"]), int(last["event_event"][-1]), *states)]
     return numbers[-1], last
 
 
@@ -294,7 +329,7 @@ def _set_state(run: Prepared, part: Mapping[str, Any], prefix: str) -> None:
 def _noted(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return the manifest of a run that goes on with other versions, as they are now."""
     from mbkit.simulation.identity import environment
-    from mbkit.simulation.simulate import versions
+    from mbkit.simulation.preparation import versions
 
     now = environment(versions())
     if now == manifest["environment"]:

@@ -107,12 +107,8 @@ def check_kept_whole(save: Any, dtype: Any) -> None:
         )
 
 
-def empty_rows(steps: int, save_every: int, nq: int, nv: int) -> Rows:
-    """Return memory for the start, the multiples of `save_every`, and perhaps the end.
-
-    Memory that is never written to is never taken from the machine.
-    """
-    count = 2 + steps // save_every
+def empty_rows(count: int, nq: int, nv: int) -> Rows:
+    """Return memory for `count` rows; what is never written to is never taken from the machine."""
     try:
         return Rows(
             np.empty(count), np.empty((count, nq)), np.empty((count, nv)), np.empty((count, 2))

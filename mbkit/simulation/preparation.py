@@ -1,0 +1,182 @@
+"""A run before its first step: its arguments checked, its memory there; and why a step failed."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import platform
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import NotFiniteError, UsageError
+from mbkit.events import Event
+from mbkit.forces import Force
+from mbkit.integrators import Integrator
+from mbkit.integrators.integrator import Problem
+from mbkit.simulation.course import FAILED, Course
+from mbkit.simulation.output_times import OutputTimes
+from mbkit.simulation.python_force import PythonForce
+from mbkit.simulation.start import check_finite, initial_state, number_of_steps, saving_interval
+from mbkit.simulation.watch import Watch, checked_events
+from mbkit.systems import System
+from mbkit.systems.callbacks import taken_error
+from mbkit.systems.evaluations import FORWARD_DYNAMICS
+from mbkit.systems.failures import failure
+from mbkit.systems.workspace import Workspace
+
+__all__ = ["GeneralizedForces", "Prepared", "checked_parts", "explain", "prepare", "versions"]
+
+GeneralizedForces = ArrayLike | Callable[[float, Any, Any], ArrayLike]
+
+
+@attrs.frozen(eq=False)
+class Prepared:
+    """A run whose arguments are checked, before its first step."""
+
+    system: System
+    integrator: Integrator
+    tau: Any
+    problem: Problem
+    course: Course
+    steps: int
+    workspace: Workspace
+    force: PythonForce | None
+    options: dict[str, Any]
+
+
+def prepare(
+    system: System,
+    integrator: Integrator,
+    t_span: tuple[float, float],
+    h: float,
+    *,
+    q: ArrayLike | None,
+    v: ArrayLike | None,
+    tau: GeneralizedForces | None,
+    forces: Iterable[Force],
+    events: Iterable[Event],
+    save_every: int,
+    save_at: ArrayLike | None,
+) -> Prepared:
+    """Check the arguments of `simulate`, and return what its loop needs."""
+    further = tuple(forces)
+    if further:
+        system = system.with_forces(further)
+    steps = number_of_steps(t_span, h)
+    save_every = saving_interval(save_every)
+    times = None
+    if save_at is not None:
+        if save_every != 1:
+            raise UsageError(
+                f"save_every={save_every} and save_at were both given; leave one of them out."
+            )
+        times = OutputTimes.checked(save_at, float(t_span[0]), float(h), steps)
+        save_every = steps + 1  # rows are written at those times alone
+    watched = checked_events(events, system)
+    q_start, v_start = initial_state(system, q, v)
+    workspace = Workspace(
+        system.arrays,
+        system.evaluator.function(FORWARD_DYNAMICS),
+    )
+    force = _install_forces(system, workspace, tau)
+    problem = Problem(
+        space=workspace.address, nq=system.nq, nv=system.nv, t0=float(t_span[0]), h=float(h),
+        q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
+        q_stage=q_start.copy(), v_stage=v_start.copy(),
+        save_every=save_every,
+    )  # fmt: skip
+    options = {
+        "integrator": _described(integrator), "representation": system.representation.name,
+        "h": problem.h, "t_span": [float(t) for t in t_span],
+        "save_every": None if times else save_every, "steps": steps,
+        "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
+        "forces": [_described(force) for force in further],
+    }  # fmt: skip
+    if times is not None:
+        options["save_at"] = f"{times.times.size} times"
+    if watched:
+        options["events"] = [repr(event) for event in watched]
+    watch = Watch(watched, system, workspace) if watched else None
+    course = Course(system, integrator, problem, watch, times)
+    return Prepared(system, integrator, tau, problem, course, steps, workspace, force, options)
+
+
+def _described(thing: Any) -> str:
+    """Return the text of an object; not its address, which is another one in each process."""
+    kind: Any = type(thing)
+    if kind.__repr__ is not object.__repr__:
+        return repr(thing)
+    name = getattr(thing, "name", None)
+    return f"{kind.__qualname__}({'' if name is None else repr(name)})"
+
+
+def checked_parts(system: System, integrator: Integrator) -> Integrator:
+    """Return the integrator; UsageError where it or the system is of another kind."""
+    if not isinstance(system, System):
+        raise UsageError(
+            f"simulate needs an mbkit.System, got {system!r}; a mechanism becomes one by "
+            f"mechanism.assemble()."
+        )
+    if not isinstance(integrator, Integrator):
+        raise UsageError(
+            f"The integrator must be an mbkit.Integrator, got {integrator!r}; for example "
+            f"mbkit.RungeKuttaMuntheKaas(tableau=mbkit.tableaus.RK4)."
+        )
+    return integrator
+
+
+def _install_forces(
+    system: System, workspace: Workspace, tau: GeneralizedForces | None
+) -> PythonForce | None:
+    if callable(tau):
+        force = PythonForce(tau, system.nq, system.nv)
+        force.install(workspace)
+        return force
+    if tau is not None:
+        workspace.tau[:] = system.checked("tau", tau)
+        check_finite("force tau", workspace.tau, system.velocity_names)
+    return None
+
+
+def explain(run: Prepared, status: int, taken: int) -> BaseException:
+    """Return the exception behind a status: of a force, a joint, an event, or of the numbers."""
+    from mbkit.kernels.status import CALLBACK_FAILED, EVENT_FAILED, unpack
+
+    problem, course = run.problem, run.course
+    t = problem.t0 + taken * problem.h
+    code, index = (FAILED, 0) if status == FAILED else unpack(status)
+    if code == FAILED:
+        assert course.error is not None
+        return course.error
+    if code == EVENT_FAILED:
+        assert course.watch is not None
+        if course.watch.error is not None:
+            return taken_error(course.watch)
+        name = course.events[index].name
+        return NotFiniteError(f"Event '{name}' is not finite in the step from t = {t:.9g} s.")
+    if run.force is not None and code == CALLBACK_FAILED:
+        error = taken_error(run.force)
+        error.add_note(f"Raised by the forces tau(t, q, v), in the step from t = {t:.9g} s.")
+    else:
+        values = {
+            "t": t, "q": problem.q_stage, "v": problem.v_stage, "tau": run.workspace.tau
+        }  # fmt: skip
+        error = failure(run.system.evaluator, status, run.workspace, values)
+    if isinstance(error, NotFiniteError):
+        error = NotFiniteError(
+            f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: {error} A smaller h "
+            f"helps where the motion is sound."
+        )
+    return error
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Return the versions on which the bits of a result depend."""
+    names = ("mbkit", "numpy", "numba")
+    versions = {name: importlib.metadata.version(name) for name in names}
+    return {"python": platform.python_version(), **versions}

@@ -1,0 +1,145 @@
+"""The events of a run in the memory of its workspace, where compiled steps look at them."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import NotFiniteError, UsageError
+from mbkit.events import Event
+from mbkit.events.event import DIRECTIONS
+from mbkit.systems import System
+from mbkit.systems.callbacks import callback_address, register
+from mbkit.systems.workspace import Workspace
+
+__all__ = ["Watch", "checked_events"]
+
+
+def checked_events(events: Any, system: System) -> tuple[Event, ...]:
+    """Return the events of a run; raise where one is none, or does not fit the system."""
+    if isinstance(events, Event):
+        raise UsageError(f"events must be a list of events; write events=[...] around {events!r}.")
+    found = tuple(events)
+    names: set[str] = set()
+    for event in found:
+        if not isinstance(event, Event):
+            raise UsageError(f"events must be mbkit.Event objects, got {event!r}.")
+        if event.name in names:
+            raise UsageError(f"Two events are called '{event.name}'; give each its own name.")
+        names.add(event.name)
+        try:
+            event.check(system)
+        except Exception as error:
+            error.add_note(f"At event '{event.name}'.")
+            raise
+    return found
+
+
+class Watch:
+    """The numbers of events, what they were when a step began, and a callback for those in Python.
+
+    Parameters
+    ----------
+    events : sequence of Event
+        At least one; `checked_events` has seen them.
+    system : System
+        Whose state is looked at.
+    workspace : Workspace
+        Where the compiled steps find the watch.
+    """
+
+    def __init__(self, events: Sequence[Event], system: System, workspace: Workspace) -> None:
+        from mbkit.kernels import layout
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.watch import watch
+
+        count, nq, nv = len(events), system.nq, system.nv
+        start = layout.WATCH_EVENTS + layout.WATCH_SIZE * count
+        self.events = tuple(events)
+        self.error: BaseException | None = None
+        self.memory = np.zeros(start + nq + nv)
+        self._system = system
+        self._table = self.memory[layout.WATCH_EVENTS : start].reshape(count, layout.WATCH_SIZE)
+        self._now = self._table[:, layout.EVENT_NOW]
+        self._before = self._table[:, layout.EVENT_BEFORE]
+        self._time = self.memory[layout.WATCH_TIME : layout.WATCH_EVENTS]
+        self._q, self._v = self.memory[start : start + nq], self.memory[start + nq :]
+        self._in_python = self._fill_in(layout)
+        self._rules = self._table[:, [layout.EVENT_DIRECTION, layout.EVENT_CLOSED]].tolist()
+        self.memory[layout.WATCH_NUM_POSITIONS] = nq
+        self.memory[layout.WATCH_NUM_VELOCITIES] = nv
+        self.memory[layout.WATCH_COUNT] = count
+        if self._in_python:
+            self.memory[layout.WATCH_CALLBACK] = callback_address("evaluate")
+        address = array_address(self.memory)
+        weakref.finalize(workspace, register(address, self))
+        self._record: Any = workspace.record[0]
+        self._record["watch_slot"] = address
+        self._record["watch"] = self._function = watch.address
+
+    def _fill_in(self, layout: Any) -> list[int]:
+        """Write what the kernel knows of each event; return which are in Python."""
+        in_python = []
+        for k, (event, row) in enumerate(zip(self.events, self._table, strict=True)):
+            compiled = event.when.compiled(self._system)
+            if compiled is None:
+                row[layout.EVENT_KIND] = layout.EVENT_PYTHON
+                in_python.append(k)
+            else:
+                kind, row[layout.EVENT_INDEX], row[layout.EVENT_LEVEL] = compiled
+                kinds = {"q": layout.EVENT_POSITION, "v": layout.EVENT_VELOCITY}
+                row[layout.EVENT_KIND] = kinds[kind]
+            row[layout.EVENT_DIRECTION] = DIRECTIONS[event.direction]
+            departs = event.reset is not None and event.reset.departs
+            row[layout.EVENT_CLOSED] = departs and event.direction != "both"
+        return in_python
+
+    # ------------------------------------------------------------------------- called back
+
+    def evaluate(self) -> None:
+        """Write the numbers of the events in Python at the state that the kernel has left."""
+        t, q, v = float(self._time[0]), self._q.copy(), self._v.copy()
+        for k in self._in_python:
+            self._now[k] = self.value(k, t, q, v)
+
+    # ------------------------------------------------------------------------- between steps
+
+    def value(self, number: int, t: float, q: Any, v: Any) -> float:
+        """Return the number of one event; what its function raises says which event it was."""
+        event = self.events[number]
+        try:
+            value = float(event.when.value(self._system, t, q, v))
+        except Exception as error:
+            error.add_note(f"Raised by event '{event.name}' at t = {t:.9g} s.")
+            raise
+        if not np.isfinite(value):
+            raise NotFiniteError(f"Event '{event.name}' is {value} at t = {t:.9g} s.")
+        return value
+
+    def values(self, t: float, q: Any, v: Any) -> Any:
+        """Return the numbers of all events."""
+        return np.array([self.value(k, t, q, v) for k in range(len(self.events))])
+
+    def begin(self, values: Any) -> None:
+        """Let the next step begin with these numbers."""
+        self._before[:] = values
+
+    def crosses(self, number: int, before: float, now: float) -> bool:
+        """Return whether an event lies between two of its numbers."""
+        from mbkit.kernels.watch import has_crossed
+
+        function = getattr(has_crossed, "py_func", has_crossed)  # the same rule, not compiled
+        return bool(function(before, now, *self._rules[number]))
+
+    @contextlib.contextmanager
+    def off(self) -> Iterator[None]:
+        """Let steps be taken without a look at the events."""
+        self._record["watch"] = 0
+        try:
+            yield
+        finally:
+            self._record["watch"] = self._function
