@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.lie import SO3
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.forces.twins import TWINS
@@ -130,6 +131,24 @@ def test_no_choice_of_frames_or_representation_changes_it(case, representation, 
             one.generalized_forces(s.q, s.v, t), other.generalized_forces(s.q, s.v, t), atol=1e-10
         )
         np.testing.assert_allclose(one.force_potentials(s.q, t), other.force_potentials(s.q, t))
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-5, 1.1e-5, 1e-3, 0.5, 2.0, 3.0, np.pi - 1e-7])
+def test_a_bushing_turned_by_any_angle(angle):
+    """Its moment on a body at rest is -dexp_{-x}^-1 K x, to the last digits."""
+    mech = mb.Mechanism("mount", gravity=(0, 0, 0))
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.SphericalJoint("ball"), mech.world, body)
+    K = np.array([1.0, 2.0, 5.0])
+    system = mech.assemble().with_forces(
+        [mb.Bushing("b", "world", "body", stiffness=[*K, 0.0, 0.0, 0.0])]
+    )
+    x = angle * np.array([2.0, -1.0, 2.0]) / 3.0
+    q = np.array([np.cos(angle / 2), *np.sin(angle / 2) * np.array([2.0, -1.0, 2.0]) / 3.0])
+    # in frame a -dexp_{-x}^-1 K x, in the body R^T of it: -dexp_x^-1 K x
+    expected = -SO3.dexp_spatial_inv(x) @ (K * x)
+    found = system.generalized_forces(q, np.zeros(3))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-14 * (1e-2 + angle))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -4,8 +4,8 @@ from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.forces.bodies import apply, pose_of, velocity_of
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, parameters, site
 from mbkit.kernels.layout import DISSIPATED
-from mbkit.kernels.lie.matrices import matrix_product, matrix_times
-from mbkit.kernels.lie.so3 import so3_dexp_body_inv, so3_log
+from mbkit.kernels.lie.matrices import matrix_product, matrix_times, skew_polynomial_times
+from mbkit.kernels.lie.quaternion import quaternion_from_rotation, quaternion_log
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, cross, dot, scale, subtract
 
@@ -53,7 +53,7 @@ def frame_of(space, body, R, p):
 
 @helper
 def offset(space, k, p):
-    """R_a; the arms of both frames and the way between; and x and d in frame a."""
+    """R_a; the arms of both frames and the way between; d and the quaternion of b in frame a."""
     a = site(space, k, 0)
     b = site(space, k, 1)
     R_a, arm_a = frame_of(space, a, matrix(p, R_A), triple(p, P_A))
@@ -62,8 +62,23 @@ def offset(space, k, p):
     _, origin_b = pose_of(space, b)
     way = subtract(add(origin_b, arm_b), add(origin_a, arm_a))
     back = transposed(R_a)
-    x = so3_log(matrix_product(back, R_b))
-    return R_a, arm_a, arm_b, way, x, matrix_times(back, way)
+    Q = quaternion_from_rotation(matrix_product(back, R_b))
+    return R_a, arm_a, arm_b, way, matrix_times(back, way), Q
+
+
+@helper
+def dexp_inv_times(Q, x, m):
+    """dexp_{-x}^-1 m = m + x x m / 2 + e x x (x x m), x the rotation vector of Q.
+
+    e = (1 - (phi/2) cot(phi/2)) / phi^2, with the cotangent from the quaternion (cos, sin e): no
+    series, as it is multiplied by phi^2 and need not be exact by itself. Mueller (39).
+    """
+    p = (Q[1], Q[2], Q[3])
+    z = dot(x, x)
+    e = 1.0 / 12.0
+    if z > 1e-10:
+        e = (1.0 - 0.5 * Q[0] * dot(x, p) / dot(p, p)) / z
+    return skew_polynomial_times(1.0, 0.5, e, x, m)
 
 
 @address_kernel(FORCE_FORM)
@@ -76,7 +91,8 @@ def evaluate(space, k, _t, _q, _v, _tau, powers):
     p = parameters(space, k)
     a = site(space, k, 0)
     b = site(space, k, 1)
-    R_a, arm_a, arm_b, way, x, d = offset(space, k, p)
+    R_a, arm_a, arm_b, way, d, Q = offset(space, k, p)
+    x = quaternion_log(Q)
     w_a, u_a = velocity_of(space, a)
     w_b, u_b = velocity_of(space, b)
     back = transposed(R_a)
@@ -87,7 +103,7 @@ def evaluate(space, k, _t, _q, _v, _tau, powers):
     ddot = matrix_times(back, ddot)
     damping_moment = times(p, DAMPING, w)
     damping_force = times(p, DAMPING + 3, ddot)
-    moment = add(so3_dexp_body_inv(x, times(p, STIFFNESS, x)), damping_moment)
+    moment = add(dexp_inv_times(Q, x, times(p, STIFFNESS, x)), damping_moment)
     force = add(times(p, STIFFNESS + 3, d), damping_force)
     moment = matrix_times(R_a, moment)
     force = matrix_times(R_a, force)
@@ -101,6 +117,7 @@ def evaluate(space, k, _t, _q, _v, _tau, powers):
 def potential(space, k, _t, _q, out):
     """U = x.K_r x / 2 + d.K_t d / 2."""
     p = parameters(space, k)
-    _, _, _, _, x, d = offset(space, k, p)
+    _, _, _, _, d, Q = offset(space, k, p)
+    x = quaternion_log(Q)
     out[0] += 0.5 * (dot(x, times(p, STIFFNESS, x)) + dot(d, times(p, STIFFNESS + 3, d)))
     return OK
