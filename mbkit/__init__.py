@@ -9,6 +9,7 @@ from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
 # Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
+from mbkit.errors import ContractError as ContractError
 from mbkit.errors import DuplicateNameError as DuplicateNameError
 from mbkit.errors import EventError as EventError
 from mbkit.errors import ForceError as ForceError
@@ -22,10 +23,12 @@ from mbkit.errors import ModelFileWarning as ModelFileWarning
 from mbkit.errors import NameUnknownError as NameUnknownError
 from mbkit.errors import NotFiniteError as NotFiniteError
 from mbkit.errors import ParameterError as ParameterError
+from mbkit.errors import PluginWarning as PluginWarning
 from mbkit.errors import QuantityError as QuantityError
 from mbkit.errors import ResultFileError as ResultFileError
 from mbkit.errors import ShapeError as ShapeError
 from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
+from mbkit.errors import StudyFileError as StudyFileError
 from mbkit.errors import TopologyError as TopologyError
 from mbkit.errors import UsageError as UsageError
 
@@ -114,6 +117,12 @@ from mbkit.spatial import inertia_matrix as inertia_matrix
 from mbkit.spatial import newton_euler as newton_euler
 from mbkit.spatial import newton_euler_bias as newton_euler_bias
 from mbkit.spatial import newton_euler_in_frames as newton_euler_in_frames
+
+# Projects
+from mbkit.studies import Project as Project
+from mbkit.studies import Study as Study
+from mbkit.studies import load_project as load_project
+from mbkit.studies import load_study as load_study
 from mbkit.systems import MassFactor as MassFactor
 from mbkit.systems import System as System
 from mbkit.systems import SystemJacobian as SystemJacobian

@@ -12,6 +12,7 @@ from typing import Any
 
 __all__ = [
     "ConfigurationError",
+    "ContractError",
     "DuplicateNameError",
     "EventError",
     "ForceError",
@@ -24,10 +25,12 @@ __all__ = [
     "ModelFileWarning",
     "NameUnknownError",
     "NotFiniteError",
+    "PluginWarning",
     "QuantityError",
     "ResultFileError",
     "ShapeError",
     "SingularMassMatrixError",
+    "StudyFileError",
     "TopologyError",
     "UsageError",
     "check_name",
@@ -88,6 +91,10 @@ class ConfigurationError(MbkitError, ValueError):
     """Positions that are not on the configuration group, such as a quaternion not of length one."""
 
 
+class ContractError(MbkitError, AssertionError):
+    """A joint or an integrator that does not keep what it claims; the message is the report."""
+
+
 class JointError(MbkitError, RuntimeError):
     """A joint whose functions failed, or do not keep the contract of `mbkit.Joint`."""
 
@@ -114,6 +121,14 @@ class ModelFileError(MbkitError, ValueError):
 
 class ModelFileWarning(UserWarning):
     """What a model file holds and mbkit does not take, or the other way round."""
+
+
+class StudyFileError(ModelFileError):
+    """A study file with faults, or changes of one; the message lists all with their places."""
+
+
+class PluginWarning(UserWarning):
+    """A plugin that was skipped, and why."""
 
 
 class ResultFileError(MbkitError, ValueError):

@@ -22,3 +22,17 @@ def sealed_folder():
     if not os.path.exists("/proc/self"):
         pytest.skip("there are no processes under /proc on this machine")
     return "/proc"
+
+
+@pytest.fixture
+def registry():
+    """The registry of plugins, new, with what comes with mbkit alone until it is asked for more."""
+    from mbkit.cli import group
+    from mbkit.plugins import registry as the_registry
+
+    caches = (the_registry, group.registry)
+    for each in caches:
+        each.cache_clear()
+    yield the_registry()
+    for each in caches:
+        each.cache_clear()

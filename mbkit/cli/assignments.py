@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mbkit.errors import UsageError, suggestion
+from mbkit.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,12 +40,17 @@ def assign(
     UsageError
         If there is no such name, no such number, or another count of numbers than of entries.
     """
+    from mbkit.studies.initial import entries_of
+
     for text in assignments:
         name, equals, values = text.rpartition("=")
         if not equals:
             raise UsageError(f"{option} {text}: write it as NAME=VALUE, such as elbow=0.5.")
         numbers = [_number(value, f"{option} {text}") for value in values.split(",")]
-        entries = _entries(name, names, joints, f"{option} {text}")
+        try:
+            entries = entries_of(name, names, joints)
+        except UsageError as error:
+            raise UsageError(f"{option} {text}: {error}") from error
         count = entries.stop - entries.start
         if count == 0:
             raise UsageError(f"{option} {text}: joint '{name}' takes no numbers; leave it out.")
@@ -65,20 +70,3 @@ def _number(text: str, place: str) -> float:
     if not math.isfinite(value):
         raise UsageError(f"{place}: '{text}' is not finite.")
     return value
-
-
-def _entries(name: str, names: Sequence[str], joints: Mapping[str, slice], place: str) -> slice:
-    if name in joints:
-        return joints[name]
-    if name in names:
-        position = names.index(name)
-        return slice(position, position + 1)
-    joint, bracket, _ = name.partition("[")
-    if not bracket:
-        raise UsageError(f"{place}: there is no joint '{name}'; {suggestion(name, joints)}")
-    if joint not in joints:
-        raise UsageError(f"{place}: there is no entry '{name}'; {suggestion(name, names)}")
-    own = names[joints[joint]]
-    known = f"joint '{joint}' has none" if not own else f"joint '{joint}' has {', '.join(own)}"
-    remedy = f"; '{joint}' alone stands for all of them" if len(own) > 1 else ""
-    raise UsageError(f"{place}: there is no entry '{name}'; {known}{remedy}.")

@@ -1,12 +1,19 @@
-"""How errors leave the command line: one message and an exit code, or all of it for debugging."""
+"""The group ``mbkit``: where its commands come from, and how errors leave it."""
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+import functools
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mbkit.errors import MbkitError, UsageError, printable
+from mbkit.errors import MbkitError, PluginWarning, UsageError, printable
+
+if TYPE_CHECKING:
+    from mbkit.plugins import Registry
 
 
 class ErrorsAsMessages(click.Group):
@@ -32,6 +39,58 @@ class ErrorsAsMessages(click.Group):
         except click.ClickException as error:
             error.message = _lines(error.message)  # type: ignore[misc]  # final for typing alone
             raise
+
+
+class Commands(ErrorsAsMessages):
+    """The commands that plugins provide, those of mbkit first.
+
+    Plugins are loaded for a command that mbkit has not, and for the list of all.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        with plugin_warnings_told():
+            return list(registry().all("command"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a name, or None."""
+        with plugin_warnings_told():
+            command: click.Command | None = registry().find("command", cmd_name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, and tell which plugins were skipped meanwhile."""
+        with plugin_warnings_told():
+            return super().invoke(ctx)
+
+
+@functools.cache
+def registry() -> Registry:
+    """Return the plugins, those of the project in the working directory among them."""
+    from mbkit.plugins import registry as all_plugins
+    from mbkit.studies.project import load_working_project
+
+    found = all_plugins()
+    found.add_built_in("mbkit.cli.commands")
+    found.add_source(load_working_project)
+    return found
+
+
+@contextlib.contextmanager
+def plugin_warnings_told() -> Iterator[None]:
+    """Tell on stderr which plugins are skipped inside, as lines."""
+    show = warnings.showwarning
+
+    def tell(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if issubclass(category, PluginWarning):
+            click.echo(f"Warning: {printable(message)}", err=True)
+        else:
+            show(message, category, *place)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PluginWarning)
+        warnings.showwarning = tell  # type: ignore[assignment]  # takes the same arguments
+        yield
 
 
 def _lines(message: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import math
 import pathlib
 from collections.abc import Callable
@@ -104,14 +105,20 @@ def refuse_more(
 def go_on(directory: pathlib.Path, *, other_versions: bool) -> None:
     """Go on with a run, or say that it was completed."""
     import mbkit as mb
-    from mbkit.io.run_directory import RunDirectory
 
-    place = RunDirectory(directory)
-    if place.result.is_file() and mb.load_result(directory).completed:
-        click.echo(f"The run in {printable(directory)} was completed already.")
+    tell_if_completed(directory)
     with compiling_announced():
         run = mb.resume(directory, other_versions=other_versions)
     tell_directory(run, directory)
+
+
+def tell_if_completed(directory: pathlib.Path) -> None:
+    """Say that a run has come to its end already, if it has."""
+    import mbkit as mb
+    from mbkit.io.run_directory import RunDirectory
+
+    if RunDirectory(directory).result.is_file() and mb.load_result(directory).completed:
+        click.echo(f"The run in {printable(directory)} was completed already.")
 
 
 def tell_directory(run: Result, directory: pathlib.Path) -> None:
@@ -123,10 +130,17 @@ def tell_directory(run: Result, directory: pathlib.Path) -> None:
 
 
 def tell(run: Result) -> None:
-    """Say how far a run came, and what became of the energy."""
+    """Say how far a run came, what happened, and what became of the energy."""
     click.echo(f"Simulated from {run.t[0]:g} s to {run.t[-1]:g} s.")
+    if run.events.names:
+        happened = collections.Counter(run.events.names)
+        counts = (f"{printable(name)} {count}" for name, count in happened.items())
+        click.echo(f"Events: {', '.join(counts)}.")
     peak = float(run.kinetic_energy.max())
-    drift = float(abs(run.energy_drift).max())
-    if peak > 0.0 and math.isfinite(peak) and math.isfinite(drift):
-        share = drift / peak
-        click.echo(f"Energy changed by at most {drift:.3g} J, {share:.1e} of the peak kinetic one.")
+    is_forced = bool(run.dissipated_energy.any() or run.supplied_energy.any())
+    missing = run.energy_balance if is_forced else run.energy_drift
+    worst = float(abs(missing).max())
+    if peak > 0.0 and math.isfinite(peak) and math.isfinite(worst):
+        what = "The balance of energies misses" if is_forced else "Energy changed by"
+        share = worst / peak
+        click.echo(f"{what} at most {worst:.3g} J, {share:.1e} of the peak kinetic one.")

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import click
 
-from mbkit.cli.convert import convert
-from mbkit.cli.group import ErrorsAsMessages
-from mbkit.cli.info import info
-from mbkit.cli.plot import plot
-from mbkit.cli.simulate import simulate
-from mbkit.cli.warmup import warmup
+from mbkit.cli.group import Commands
 
 
-@click.group(
-    "mbkit", cls=ErrorsAsMessages, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group("mbkit", cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="mbkit")
 @click.option("--debug", is_flag=True, help="Show where an error was raised.")
 def main(debug: bool) -> None:
@@ -26,9 +19,10 @@ def main(debug: bool) -> None:
       mbkit simulate arm.toml -o run.nc --t-end 5
       mbkit plot run.nc -o run.png
 
+    \b
+    A project, with models, studies and a plugin of its own:
+      mbkit new pendulum
+      mbkit run pendulum/studies/swing.toml
+
     Angles are in radians, all else in SI units.
     """
-
-
-for command in (info, simulate, plot, convert, warmup):
-    main.add_command(command)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mbkit.cli.files import EXISTING
+from mbkit.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,12 +72,20 @@ def load(path: pathlib.Path, *, floating: bool, mimic: str) -> Mechanism:
 
 def told(action: Callable[[], Any]) -> Any:
     """Return what `action` returns; tell its warnings on stderr, as lines."""
-    from mbkit.errors import ModelFileWarning, printable
+    from mbkit.errors import ModelFileWarning, PluginWarning
 
+    kinds = (ModelFileWarning, PluginWarning)
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ModelFileWarning)
-        result = action()
-    for warning in caught:
-        if issubclass(warning.category, ModelFileWarning):
-            click.echo(f"Warning: {printable(warning.message)}", err=True)
+        for kind in kinds:
+            warnings.simplefilter("always", kind)
+        try:
+            result = action()
+        finally:  # they may be the reason of what is raised
+            _tell(caught, kinds)
     return result
+
+
+def _tell(caught: list[warnings.WarningMessage], kinds: tuple[type[Warning], ...]) -> None:
+    for warning in caught:
+        if issubclass(warning.category, kinds):
+            click.echo(f"Warning: {printable(warning.message)}", err=True)

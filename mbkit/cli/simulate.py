@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
-import tempfile
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,11 @@ from mbkit.cli.long_runs import (
     directory_options,
     go_on,
     refuse_more,
-    tell,
     tell_directory,
 )
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
-from mbkit.errors import ResultFileError, UsageError, printable, suggestion
+from mbkit.cli.results import keep
+from mbkit.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from mbkit.integrators import Tableau
     from mbkit.representations import Representation
-    from mbkit.results import Result
     from mbkit.systems import System
 
     Vector = npt.NDArray[np.float64]
@@ -136,22 +135,15 @@ def simulate(
     with compiling_announced():
         system = mechanism.assemble(coordinates)
         q, v = _start(system, positions, velocities)
-        span = (0.0, t_end)
-        try:
-            run = mb.simulate(
-                system, span, h, integrator=integrator, q=q, v=v, save_every=save_every,
-                output=target if in_directory else None, save=save.split(","), dtype=dtype,
-            )  # fmt: skip
-        except mb.MbkitError as error:
-            if (kept := getattr(error, "result", None)) is not None and not in_directory:
-                _keep(kept, target)
-            raise
-    if in_directory:
-        tell_directory(run, target)
-        return
-    _keep(run, target)
-    if not run.completed:
-        raise click.ClickException(run.message)
+        run = functools.partial(
+            mb.simulate, system, (0.0, t_end), h, integrator=integrator, q=q, v=v,
+            save_every=save_every, output=target if in_directory else None, save=save.split(","),
+            dtype=dtype,
+        )  # fmt: skip
+        if in_directory:
+            tell_directory(run(), target)
+        else:
+            keep(run, target)
 
 
 def _start(
@@ -183,30 +175,12 @@ def _tableau(name: str) -> Tableau:
 
 
 def _representation(name: str) -> Representation:
-    from mbkit.representations import REPRESENTATIONS
+    from mbkit.plugins import registry
 
-    if name not in REPRESENTATIONS:
+    found: Representation | None = registry().find("representation", name)
+    if found is None:
+        known = registry().all("representation")
         raise UsageError(
-            f"--representation: there is none called '{name}'; {suggestion(name, REPRESENTATIONS)}"
+            f"--representation: there is none called '{name}'; {suggestion(name, known)}"
         )
-    return REPRESENTATIONS[name]
-
-
-def _keep(run: Result, output: pathlib.Path) -> None:
-    """Write the result, complete or not, and say what it is."""
-    _save(run, output)
-    tell(run)
-    click.echo(f"Wrote {printable(output)}: {run.t.size} instants.")
-
-
-def _save(run: Result, output: pathlib.Path) -> None:
-    """Write the result; where that fails, elsewhere, and say where."""
-    try:
-        run.save(output)
-    except ResultFileError as error:
-        try:
-            spare = pathlib.Path(tempfile.mkdtemp(prefix="mbkit-")) / "run.nc"
-            run.save(spare)
-        except (ResultFileError, OSError) as second:
-            raise ResultFileError(f"{error} {second} The result is lost. {run.message}") from error
-        raise ResultFileError(f"{error} The result was kept in '{spare}'. {run.message}") from error
+    return found

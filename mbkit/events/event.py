@@ -24,12 +24,16 @@ DIRECTIONS = {"falling": -1, "both": 0, "rising": 1}
 def _as_quantity(when: Any) -> Any:
     if isinstance(when, str):
         return JointPosition(when)
-    return when if isinstance(when, Quantity) or not callable(when) else FunctionQuantity(when)
+    return FunctionQuantity(when) if _is_function(when, Quantity) else when
 
 
 def _as_reset(reset: Any) -> Any:
-    is_known = reset is None or isinstance(reset, Reset) or not callable(reset)
-    return reset if is_known else FunctionReset(reset)
+    return FunctionReset(reset) if _is_function(reset, Reset) else reset
+
+
+def _is_function(value: Any, kind: type) -> bool:
+    """Return whether a function was given, and not an object of a kind, or its class."""
+    return callable(value) and not isinstance(value, kind | type)
 
 
 @final
@@ -57,8 +61,9 @@ class Event:
     -----
     The number is looked at after each step: an event is found where it differs in sign from one
     step to the next. Two changes within one step cancel each other; take a smaller step for those.
-    The state at the event is that of a step of the integrator to it. The number has not changed its
-    sign yet then, by less than `tolerance`; with a function for `reset` it just has.
+    The state at the event is that of a step of the integrator to it. An event that is recorded is
+    found at most `tolerance` before its zero, an impact too; one that is terminal or has a function
+    for `reset` just behind, so that the motion may go on from there.
 
     Examples
     --------
@@ -73,7 +78,7 @@ class Event:
     direction: str = attrs.field(default="both", kw_only=True)
     terminal: bool = attrs.field(default=False, kw_only=True)
     reset: Reset | None = attrs.field(default=None, converter=_as_reset, kw_only=True)
-    tolerance: float = finite(1e-12, least=0.0, kw_only=True)
+    tolerance: float = finite(1e-12, least=0.0, kw_only=True)  # [s]
 
     def __attrs_post_init__(self) -> None:
         check_name("Event", self.name)
@@ -96,6 +101,11 @@ class Event:
                 f"Event '{self.name}': reset must be an mbkit.Impact or a function "
                 f"reset(t, q, v) -> (q, v); got {self.reset!r}."
             )
+        if self.reset is not None and self.reset.departs and self.direction == "both":
+            raise UsageError(
+                f"Event '{self.name}': {type(self.reset).__name__} needs the direction, 'falling' "
+                "or 'rising', from which the number comes to the wall."
+            )
 
     @property
     def stops(self) -> bool:
@@ -106,4 +116,9 @@ class Event:
         """Raise where the event and the system do not fit together."""
         self.when.check(system)
         if self.reset is not None:
-            self.reset.check(system, self.when)
+            self.reset.check(system, self)
+
+    @property
+    def departs(self) -> bool:
+        """Whether the number goes back to where it came from after the event."""
+        return self.reset is not None and self.reset.departs

@@ -23,7 +23,9 @@ def finite(
     """Return a field that is a finite number within bounds."""
 
     def check(owner: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
-        what = f"{type(owner).__name__}: {attribute.name}"
+        name = getattr(owner, "name", None)
+        who = type(owner).__name__ if name is None else f"{type(owner).__name__} {name!r}"
+        what = f"{who}: {attribute.name}"
         if not (isinstance(value, float) and math.isfinite(value)):
             raise UsageError(f"{what} must be a finite number, got {value!r}.")
         if least is not None and value < least:

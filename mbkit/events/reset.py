@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.errors import NotFiniteError, ShapeError, UsageError
+from mbkit.errors import ShapeError, UsageError
 from mbkit.events.fields import finite
 
 if TYPE_CHECKING:
-    from mbkit.events.quantity import Quantity
+    from mbkit.events.event import Event
     from mbkit.systems import System
 
 __all__ = ["FunctionReset", "Impact", "Reset"]
@@ -32,14 +32,12 @@ class Reset(abc.ABC):
 
     departs: bool = False
 
-    def check(self, system: System, quantity: Quantity) -> None:  # noqa: B027
-        """Raise where the jump cannot be done at this quantity; called before a run."""
+    def check(self, system: System, event: Event) -> None:  # noqa: B027
+        """Raise where the jump cannot be done at this event; called before a run."""
 
     @abc.abstractmethod
-    def apply(
-        self, system: System, quantity: Quantity, t: float, q: Any, v: Any
-    ) -> tuple[Any, Any]:
-        """Return q and v after the jump."""
+    def apply(self, system: System, event: Event, t: float, q: Any, v: Any) -> tuple[Any, Any]:
+        """Return q and v after the jump; the arrays that are given may be changed."""
 
 
 @final
@@ -49,8 +47,12 @@ class Impact(Reset):
 
     An impulse acts along the gradient g of the number, as from a frictionless contact there:
     v+ = v - (1 + e) (g v) M^-1 g / (g M^-1 g), so that g v+ = -e g v. All velocities jump, as far
-    as the masses couple them; the momentum along everything else is kept. Source: Featherstone,
-    *Rigid Body Dynamics Algorithms*, Springer 2008, section 11.7; Newton's law of restitution.
+    as the masses couple them; the momentum along everything else is kept. It pushes and never
+    pulls: where the number moves away from the wall already, nothing happens. Source:
+    Featherstone, *Rigid Body Dynamics Algorithms*, Springer 2008, section 11.7; Newton's law of
+    restitution.
+
+    The direction of the event says from which side the wall is hit, "falling" or "rising".
 
     Attributes
     ----------
@@ -70,28 +72,30 @@ class Impact(Reset):
         """Yes."""
         return True
 
-    def check(self, system: System, quantity: Quantity) -> None:
+    def check(self, system: System, event: Event) -> None:
         """Raise UsageError where the number has no gradient."""
-        quantity.gradient(system, 0.0, system.reference_configuration())
+        event.when.gradient(system, 0.0, system.reference_configuration())
 
-    def apply(
-        self, system: System, quantity: Quantity, t: float, q: Any, v: Any
-    ) -> tuple[Any, Any]:
+    def apply(self, system: System, event: Event, t: float, q: Any, v: Any) -> tuple[Any, Any]:
         """Return q, and v after the impact."""
-        g = np.asarray(quantity.gradient(system, t, q), dtype=np.float64)
-        if g.shape != (system.nv,):
+        g = np.asarray(event.when.gradient(system, t, q.copy()), dtype=np.float64)
+        if g.shape != (system.nv,) or not np.isfinite(g).all():
             raise ShapeError(
-                f"{type(quantity).__name__}: gradient(system, t, q) must return an array of shape "
-                f"({system.nv},), got {g.shape}."
+                f"{type(event.when).__name__}: gradient(system, t, q) must return {system.nv} "
+                f"finite numbers, got {g}."
             )
-        jump = system.mass_factor(q).solve(g)
-        mobility = float(g @ jump)
+        rate = float(g @ v)
+        if rate * (-1.0 if event.direction == "falling" else 1.0) <= 0.0:
+            return q, v
+        size = float(np.abs(g).max())
+        jump = system.mass_factor(q).solve(g / size)
+        mobility = float(g @ jump) / size
         if not mobility > 0.0:
             raise UsageError(
-                f"An impact along {quantity!r} at t = {t:.9g} s moves nothing: its gradient is "
-                "zero there; let the event watch another number."
+                f"An impact along {event.when!r} at t = {t:.9g} s moves nothing; let the event "
+                "watch another number."
             )
-        return q, v - (1.0 + self.restitution) * float(g @ v) / mobility * jump
+        return q, v - (1.0 + self.restitution) * (rate / size) / mobility * jump
 
 
 @final
@@ -103,23 +107,11 @@ class FunctionReset(Reset):
         repr=lambda function: getattr(function, "__qualname__", type(function).__qualname__)
     )
 
-    def apply(
-        self, system: System, quantity: Quantity, t: float, q: Any, v: Any
-    ) -> tuple[Any, Any]:
-        """Return what the function returns, checked."""
-        try:
-            q_new, v_new = self.function(t, q.copy(), v.copy())
-        except (TypeError, ValueError) as error:
-            error.add_note("A reset is called as reset(t, q, v) and must return the pair (q, v).")
-            raise
-        found = np.shape(q_new), np.shape(v_new)
-        if found != ((system.nq,), (system.nv,)):
-            raise ShapeError(
-                f"reset(t, q, v) must return q and v of shapes ({system.nq},) and ({system.nv},), "
-                f"got {found[0]} and {found[1]}."
+    def apply(self, system: System, event: Event, t: float, q: Any, v: Any) -> tuple[Any, Any]:
+        """Return what the function returns."""
+        state = self.function(t, q, v)
+        if not isinstance(state, tuple) or len(state) != 2:
+            raise UsageError(
+                f"Event '{event.name}': reset(t, q, v) must return the pair (q, v), got {state!r}."
             )
-        q_new, v_new = np.array(q_new, dtype=np.float64), np.array(v_new, dtype=np.float64)
-        if not (np.isfinite(q_new).all() and np.isfinite(v_new).all()):
-            raise NotFiniteError("reset(t, q, v) returned numbers that are not finite.")
-        system.potential_energy(q_new)  # refuses what is no configuration
-        return q_new, v_new
+        return state

@@ -33,8 +33,8 @@ class Problem:
     ----------
     space : int
         Address of a workspace whose record has the forward dynamics and the forces.
-    nq, nv : int
-        Sizes.
+    nq, nv, num_rows : int
+        Sizes: of q, of v, and how many rows the model has, the world's included.
     t0, h : float
         Start and step: step k ends at ``t0 + (k + 1) h``. [s]
     q, v : ndarray, shape (nq,), (nv,)
@@ -51,6 +51,7 @@ class Problem:
     space: int
     nq: int
     nv: int
+    num_rows: int
     t0: float
     h: float
     q: Any
@@ -59,6 +60,39 @@ class Problem:
     q_stage: Any
     v_stage: Any
     save_every: int
+
+    def accelerate(self, t: float, q: Any, v: Any, vdot: Any, powers: Any) -> int:
+        """Evaluate the equations of motion; return a status, 0 where all is well.
+
+        Writes ``vdot`` (nv,), and what forces dissipate and supply to ``powers`` (2,). [W]
+        """
+        from mbkit.kernels.protocol import accelerate
+
+        return int(accelerate(self.space, t, q, v, vdot, powers))
+
+    def retract(self, q: Any, x: Any, out: Any) -> int:
+        """Write the configuration (nq,) that the step x (nv,) leads to; return a status."""
+        from mbkit.kernels.protocol import move
+
+        return int(move(self.space, q, x, out))
+
+    def dexp_inv(self, x: Any, v: Any, out: Any) -> int:
+        """Write the rate (nv,) of x while ``retract(q, x)`` moves with velocity v; return a status.
+
+        It is v where the joints' coordinates are a vector space.
+        """
+        from mbkit.kernels.protocol import rate
+
+        return int(rate(self.space, x, v, out))
+
+    def look(self, t: float, q: Any, v: Any) -> int:
+        """Return 0 where a step may end at (t, q, v), and not where an event lies in it.
+
+        To be asked before a step is taken over; what it returns is returned by ``advance``.
+        """
+        from mbkit.kernels.protocol import look_at
+
+        return int(look_at(self.space, t, q, v))
 
     @property
     def state(self) -> dict[str, Any]:
@@ -75,9 +109,17 @@ class Integrator(abc.ABC):
        bit, however the steps are cut into calls. After a failure the problem's state is that of
        the last complete step. It goes on from the problem's `state`, whoever wrote it there, and
        remembers nothing else of earlier steps.
+    4. One that says `looks` asks `Problem.look` before it takes over a step, and returns the status
+       if it is not 0; it is then run many steps at once in runs with events. Others are run step
+       by step there, and need not know of events.
+
+    `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
+    a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
+    `Problem.dexp_inv`; a compiled one uses the helpers of ``mbkit.kernels`` behind them.
     """
 
     order: int
+    looks: bool = False
 
     @abc.abstractmethod
     def prepare(self, problem: Problem) -> Advance:

@@ -41,6 +41,8 @@ class RungeKuttaMuntheKaas(Integrator):
     2
     """
 
+    looks = True
+
     tableau: Tableau = attrs.field(default=RK4)
 
     @tableau.validator

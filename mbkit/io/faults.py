@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 import attrs
 import cattrs
 
-from mbkit.errors import MbkitError, suggestion
+from mbkit.errors import MbkitError, ModelFileError, printable, suggestion
 from mbkit.io.text_file import shortened
 from mbkit.io.toml_lines import line_of, lines_of_keys
 
 __all__ = ["Faults"]
+
+
+_SHOWN = 50  # faults in a message
 
 
 class Faults:
@@ -42,6 +45,26 @@ class Faults:
             yield
         except (cattrs.BaseValidationError, MbkitError, TypeError) as error:
             self._note(error, path)
+
+    @contextlib.contextmanager
+    def of_plugin(self, plugin: object) -> Iterator[None]:
+        """Have what is noted inside say that it is about a thing of this plugin, if it is one."""
+        before = len(self.found)
+        yield
+        if plugin is not None:
+            end = f" ('type' is of the plugin '{printable(plugin)}'.)"
+            self.found[before:] = [
+                (path, message, functools.partial(_both, hint, end))
+                for path, message, hint in self.found[before:]
+            ]
+
+    def refuse(self, text: str, what: str, name: str) -> None:
+        """Raise ModelFileError with the faults, if there are any; see `told`."""
+        if total := len(self.found):
+            count = "a fault" if total == 1 else f"{total} faults"
+            lines = self.told(text, name, _SHOWN)
+            more = [f"and {total - _SHOWN} more."] if total > _SHOWN else []
+            raise ModelFileError(f"{what} has {count}:\n" + "\n".join(lines + more))
 
     def add(self, path: tuple[str, ...], message: str, hint: Callable[[], str] = str) -> None:
         """Note one fault; `hint` makes the end of the message, if it comes to be shown."""
@@ -101,6 +124,10 @@ class Faults:
             self.add((*path, *steps), str(error))
         else:
             self.add(path, str(error))
+
+
+def _both(hint: Callable[[], str], end: str) -> str:
+    return hint() + end
 
 
 def _written(key: str) -> str:

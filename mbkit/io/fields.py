@@ -12,7 +12,9 @@ import cattrs
 import numpy as np
 from cattrs.gen import make_dict_structure_fn
 
-from mbkit.errors import MbkitError, ModelFileError, ShapeError
+from mbkit.errors import MbkitError, ModelFileError, ShapeError, UsageError, suggestion
+from mbkit.integrators import Tableau
+from mbkit.integrators.tableaus import TABLEAUS
 from mbkit.spatial import FloatArray, rotation_from_quaternion
 from mbkit.spatial.arrays import FINITE_REMEDY, check_array, frozen_array
 from mbkit.spatial.frames import check_pose, check_rotation
@@ -92,6 +94,7 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook(int, _strict(int, "an integer"))
     made.register_structure_hook(str, _strict(str, "a string"))
     made.register_structure_hook(bool, _strict(bool, "true or false"))
+    made.register_structure_hook(Tableau, _tableau)
     made.register_structure_hook_func(_is_array, _array)
     made.register_structure_hook_func(_is_shaped, _shaped)
     made.register_structure_hook_func(lambda kind: kind == Pose, _pose)
@@ -137,6 +140,12 @@ def _strict(kind: type[Any], what: str) -> Any:
         return value
 
     return read
+
+
+def _tableau(value: Any, _: Any = None) -> Tableau:
+    if not isinstance(value, str) or value not in TABLEAUS:
+        raise UsageError(f"there is no tableau {value!r}; {suggestion(value, TABLEAUS)}")
+    return TABLEAUS[value]
 
 
 def _is_array(kind: Any) -> bool:

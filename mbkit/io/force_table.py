@@ -12,6 +12,7 @@ from mbkit.forces import Force
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Pose, converter
 from mbkit.io.joint_table import known_class
+from mbkit.plugins import registry
 
 __all__ = ["read_force"]
 
@@ -48,8 +49,10 @@ def read_force(
     with faults.at(*path):
         kind = known_class(table["type"], types, Force, "force", path, faults)
         fields = {key: value for key, value in table.items() if key != "type"}
-        if kind is not None and _check_keys(kind, fields, path, faults):
-            force = _build(kind, name, fields, path, faults)
+        if kind is not None:
+            with faults.of_plugin(registry().owner("force", kind)), faults.at(*path):
+                if _check_keys(kind, fields, path, faults):
+                    force = _build(kind, name, fields, path, faults)
     return force
 
 

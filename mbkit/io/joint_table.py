@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 import attrs
 import numpy as np
 
+from mbkit.errors import suggestion
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Entries, Pose, converter
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import JointFriction, JointLimits
+from mbkit.plugins import registry
 from mbkit.spatial import FloatArray
 
 __all__ = ["JointPlace", "known_class", "read_joint"]
@@ -137,8 +140,9 @@ def read_joint(
         if isinstance(table.get("type"), str):  # else: reported as a fault of the place
             kind = known_class(table["type"], types, Joint, "joint", path, faults)
         if kind is not None:
-            _check_keys(kind, fields, place_keys, path, faults)
-            made = _build(kind, name, fields)
+            with faults.of_plugin(registry().owner("joint", kind)), faults.at(*path):
+                _check_keys(kind, fields, place_keys, path, faults)
+                made = _build(kind, name, fields)
     if place is not None:
         data = _data(place, made, path, faults)
     return joint if made is None else made, place, data
@@ -162,7 +166,7 @@ def known_class(
     name : str
         What the file says.
     types : mapping
-        Classes by the names that files call them.
+        Classes by the names that files call them; those of plugins need not be among them.
     base : type
         What the class must derive from.
     what : str
@@ -179,6 +183,9 @@ def known_class(
     """
     if name in types:
         return types[name]
+    found: type[Kind] | None = registry().find(what, name)  # loads the plugins there are
+    if found is not None:
+        return found
     # A file must not make Python import what it names: only what the user has imported counts.
     module, colon, attribute = name.partition(":")
     kind = getattr(sys.modules.get(module), attribute, None) if colon else None
@@ -186,11 +193,22 @@ def known_class(
         return kind
     problem = f"{name!r} is no known type of {what}"
     if colon:
-        remedy = f"import its module first, or pass {what}_types={{{name!r}: Class}} to load_model."
+        remedy = (
+            f"import its module first, or pass {what}_types={{{name!r}: Class}} to load_model, or "
+            "install the plugin that has it."
+        )
         faults.add((*path, "type"), f"{problem}; {remedy}")
     else:
-        faults.add_unknown((*path, "type"), problem, name, types)
+        known = {**registry().all(what), **types}
+        faults.add((*path, "type"), f"{problem}; ", functools.partial(_remedy, name, known))
     return None
+
+
+def _remedy(name: str, known: Iterable[str]) -> str:
+    text = suggestion(name, known)
+    is_guess = text.startswith("did you mean")
+    where = "Those of a project are known in its folder, and in Python after mbkit.load_project."
+    return text if is_guess else f"{text} {where}"
 
 
 def _check_keys(

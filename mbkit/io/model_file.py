@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Mapping
-from typing import Any
 
 from mbkit.errors import ModelFileError, UsageError, printable
 from mbkit.forces import Force
 from mbkit.io.replacement import replacement
-from mbkit.io.text_file import checked_path, read_text, shortened
-from mbkit.io.urdf import load_urdf, save_urdf
+from mbkit.io.text_file import checked_path, read_text
+from mbkit.io.urdf import save_urdf
 from mbkit.joints import Joint
 from mbkit.model import Mechanism, to_document, to_toml
 from mbkit.model.document import FORMAT_VERSION
@@ -20,14 +19,6 @@ __all__ = ["load_model", "parse_model", "save_model"]
 
 #: Largest file that is read, in bytes: a hundred thousand bodies. More is no model.
 MAX_SIZE = 64 * 1024 * 1024
-
-#: Deepest nesting of brackets: Python's parser calls itself for each.
-MAX_DEPTH = 64
-
-#: Longest integer that Python reads from text, by its default.
-MAX_DIGITS = 4300
-
-_SHOWN = 50  # faults in a message
 
 
 def load_model(
@@ -41,11 +32,12 @@ def load_model(
     Parameters
     ----------
     path : path
-        A TOML file as ``docs/model-file.md`` describes it; or, by the suffix ``.urdf``, a URDF file
-        as `load_urdf` reads it by default.
+        A TOML file as ``docs/model-file.md`` describes it; by the suffix ``.urdf``, a URDF file as
+        `load_urdf` reads it by default; or a file of another suffix that a plugin reads.
     joint_types : mapping, optional
-        Further joint classes by the names that the file calls them. Classes in modules that are
-        imported already are found as ``module:Class``; a file never imports anything.
+        Further joint classes by the names that the file calls them, besides those of mbkit and of
+        plugins. Classes in modules that are imported already are found as ``module:Class``; a file
+        never has a module imported that it names.
     force_types : mapping, optional
         Further force classes, likewise.
 
@@ -60,7 +52,7 @@ def load_model(
         If the file cannot be read, is no TOML, or has faults. All faults are in the message, each
         with its line and the path of its key.
     UsageError
-        If joint types are given for a URDF.
+        If joint types are given for a file that is no TOML.
 
     Examples
     --------
@@ -71,14 +63,12 @@ def load_model(
     >>> mb.load_model(path)
     <Mechanism 'empty': 0 bodies, 0 joints>
     """
+    from mbkit.io.readers import read_other
+
     source = checked_path(path, "load_model")
-    if source.suffix.lower() in (".urdf", ".xacro"):
-        if joint_types is not None or force_types is not None:
-            raise UsageError(
-                f"load_model: joint_types and force_types are for TOML files, and "
-                f"'{printable(source)}' is a URDF, whose types are fixed; leave them out."
-            )
-        return load_urdf(source)
+    mechanism = read_other(source, has_types=joint_types is not None or force_types is not None)
+    if mechanism is not None:
+        return mechanism
     text = read_text(source, f"Model file '{printable(source)}'", MAX_SIZE)
     return parse_model(text, source=str(source), joint_types=joint_types, force_types=force_types)
 
@@ -166,50 +156,16 @@ def parse_model(
     >>> parse_model('mbkit_model = 1\nname = "empty"')
     <Mechanism 'empty': 0 bodies, 0 joints>
     """
-    import tomllib
-
     from mbkit.io.model_tables import read_mechanism  # with cattrs
-    from mbkit.io.toml_fault import toml_fault
-    from mbkit.io.toml_lines import line_nested_deeper, line_of, line_of_long_integer, lines_of_keys
+    from mbkit.io.toml_document import check_format, read_document
 
     if not isinstance(text, str):
         raise UsageError(
             f"parse_model: text must be a string, got {type(text).__name__}; decode bytes as UTF-8."
         )
     what, name = f"Model file '{printable(source)}'", printable(pathlib.PurePath(source).name)
-    if line := line_nested_deeper(text, MAX_DEPTH):
-        raise ModelFileError(
-            f"{what} is nested too deeply, more than {MAX_DEPTH} brackets or parts of a key "
-            f"({name}:{line}); a model needs ten."
-        )
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ModelFileError(f"{what} {shortened(toml_fault(error, text, name))}") from error
-    except ValueError as error:  # of Python, for integers that take it time by their square
-        raise ModelFileError(
-            f"{what} has an integer of more than {MAX_DIGITS} digits "
-            f"({name}:{line_of_long_integer(text, MAX_DIGITS)}); give a number that is meant."
-        ) from error
-    _check_version(document, what, name, line_of(("mbkit_model",), lines_of_keys(text)))
+    document = read_document(text, what, name)
+    check_format(document, "mbkit_model", FORMAT_VERSION, text, what, name)
     mechanism, faults = read_mechanism(document, joint_types or {}, force_types or {})
-    if total := len(faults.found):
-        count = "a fault" if total == 1 else f"{total} faults"
-        lines = faults.told(text, name, _SHOWN)
-        more = [f"and {total - _SHOWN} more."] if total > _SHOWN else []
-        raise ModelFileError(f"{what} has {count}:\n" + "\n".join(lines + more))
+    faults.refuse(text, what, name)
     return mechanism
-
-
-def _check_version(document: dict[str, Any], what: str, name: str, line: int) -> None:
-    if "mbkit_model" not in document:
-        raise ModelFileError(
-            f"{what} must say its format; begin it with 'mbkit_model = {FORMAT_VERSION}' "
-            f"({name}:1)."
-        )
-    version = document["mbkit_model"]
-    if type(version) is not int or version != FORMAT_VERSION:
-        raise ModelFileError(
-            f"{what} has the format mbkit_model = {version!r:.40} ({name}:{line}); this mbkit "
-            f"reads {FORMAT_VERSION}."
-        )

@@ -17,12 +17,11 @@ from mbkit.io.force_table import read_force
 from mbkit.io.joint_table import JointPlace, read_joint
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
-from mbkit.model.force_types import FORCE_TYPES
-from mbkit.model.joint_types import JOINT_TYPES
+from mbkit.plugins import registry
 from mbkit.spatial.arrays import frozen_array
 from mbkit.topology import WORLD
 
-__all__ = ["read_mechanism"]
+__all__ = ["add_force", "read_mechanism"]
 
 
 @attrs.frozen
@@ -69,21 +68,36 @@ def read_mechanism(
     for key, table in _tables(document, "bodies").items():
         with faults.at("bodies", key):
             mechanism.add_body(read_body(key, table, faults))
-    types = {**JOINT_TYPES, **joint_types}
+    types = {**registry().known("joint"), **joint_types}
     for key, table in _tables(document, "joints").items():
         joint, place, data = read_joint(key, table, types, faults)
         if place is not None and _are_known(place, mechanism, key, faults):
-            with faults.at("joints", key):
+            plugin = registry().owner("joint", type(joint))
+            with faults.of_plugin(plugin), faults.at("joints", key):
                 mechanism.add_joint(
                     joint, place.predecessor, place.successor, **place.options(), **data
                 )
     sound = not faults.found  # else a force may speak of what is missing for its own faults
+    kinds = {**registry().known("force"), **force_types}
     for key, table in _tables(document, "forces").items():
-        force = read_force(key, table, {**FORCE_TYPES, **force_types}, faults)
-        if force is not None and sound:
-            with faults.at("forces", key):
-                mechanism.add_force(force)
+        add_force(mechanism, key, table, kinds, faults, sound=sound)
     return mechanism, faults
+
+
+def add_force(
+    mechanism: Mechanism,
+    key: str,
+    table: Any,
+    types: Mapping[str, type[Force]],
+    faults: Faults,
+    *,
+    sound: bool,
+) -> None:
+    """Read a force, and add it to the mechanism if that is `sound`; note its faults."""
+    force = read_force(key, table, types, faults)
+    if force is not None and sound:
+        with faults.of_plugin(registry().owner("force", type(force))), faults.at("forces", key):
+            mechanism.add_force(force)
 
 
 def _are_known(place: JointPlace, mechanism: Mechanism, joint: str, faults: Faults) -> bool:

@@ -274,6 +274,10 @@ if UNCOMPILED:
         """Return the `count` doubles behind a pointer argument as an array."""
         return pointer[:count]
 
+    def rounded(x: float) -> float:
+        """Return a product as it is: compiled code must not fuse it with a sum."""
+        return x
+
     def records_at(address: int, count: int, dtype: np.dtype[Any]) -> Any:
         """Return `count` records at `address` as a structured array."""
         return _as_records(_arrays[int(address)])[:count]
@@ -321,6 +325,19 @@ else:
             return builder.inttoptr(values[0], cgutils.ir.DoubleType().as_pointer())
 
         return types.CPointer(types.float64)(types.int64), codegen
+
+    @intrinsic
+    def rounded(typing_context, x):
+        """Return a product as it is: not fused with the sum that it goes into."""
+
+        def codegen(context, builder, signature, values):
+            double = cgutils.ir.DoubleType()
+            c_type = cgutils.ir.FunctionType(double, [double])
+            name = "llvm.arithmetic.fence.f64"
+            fence = cgutils.get_or_insert_function(builder.module, c_type, name)
+            return builder.call(fence, values)
+
+        return types.float64(types.float64), codegen
 
     @intrinsic
     def _pointer(typing_context, address):

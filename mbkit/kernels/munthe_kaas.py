@@ -5,6 +5,7 @@ from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.equations import acceleration
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.times import instant
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.watch import look
 
@@ -97,8 +98,8 @@ def advance(
     count[0] = 0
     count[1] = 0
     for k in range(first, first + steps):
-        t = t0 + k * h
-        end = t0 + (k + 1) * h
+        t = instant(t0, h, k)
+        end = instant(t0, h, k + 1)
         state = step(
             space, A, b, c, t, h, end, q, v, work, x, q_stage, v_stage, xdot, vdot, powers, q_next
         )  # fmt: skip

@@ -10,7 +10,7 @@ SINGULAR_INERTIA = 4  # no inertia along a velocity; index: velocity
 NOT_FINITE = 5
 FORCE_FAILED = 6  # a force's function returned a non-zero status; index: force
 FORCE_NOT_FINITE = 7  # index: force
-EVENT_FAILED = 8  # the number of an event could not be computed, or is not finite; index: event
+EVENT_FAILED = 8  # the number of an event is not finite; index: event, or their count: a callback
 EVENT = 9  # no failure: an event lies in the step that was not taken
 
 _FACTOR = 1 << 32

@@ -79,7 +79,7 @@ def watch(slot, t, q, v):
         head[SLOT_STATE] = PENDING
         call_address(int(head[WATCH_CALLBACK]), (slot,))
         if head[SLOT_STATE] != DONE:
-            return status(EVENT_FAILED, 0)
+            return status(EVENT_FAILED, count)  # the callback
     happened = False
     for k in range(count):
         event = memory[WATCH_SIZE * k : WATCH_SIZE * (k + 1)]

@@ -9,15 +9,13 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.simulation.endings import INTERRUPTED
 from mbkit.simulation.progress import ProgressDisplay
 
-__all__ = ["CHUNK", "INTERRUPTED", "Interrupts", "run_chunks"]
+__all__ = ["CHUNK", "Interrupts", "run_chunks"]
 
 #: Seconds of compiled work between two looks at signals and progress.
 CHUNK = 0.1
-
-#: Stands for a status where the user has pressed Ctrl-C.
-INTERRUPTED = -1
 
 
 class Interrupts:

@@ -14,16 +14,13 @@ from mbkit.events import Event
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results.event_log import FIELDS
+from mbkit.simulation.endings import FAILED, TERMINAL
 from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.watch import Watch
 from mbkit.simulation.within_step import Occurrence, Passage, Segment, State, StepError, WithinStep
 from mbkit.systems import System
 
-__all__ = ["FAILED", "TERMINAL", "Course", "event_columns"]
-
-#: Stand for statuses where an event has ended the run, and where Python code has failed.
-TERMINAL = -2
-FAILED = -3
+__all__ = ["Course", "event_columns"]
 
 
 @attrs.define(eq=False)
@@ -48,8 +45,8 @@ class Course:
         Times at which rows are written, instead of every so many steps.
     log : list of Occurrence
         What has happened so far, and was not taken away.
-    ended : float or None
-        When an event has ended the run.
+    ended, ended_by : float or None, str
+        When an event has ended the run, and its name.
     error : BaseException or None
         What code in Python has raised, after the status FAILED.
     """
@@ -61,6 +58,7 @@ class Course:
     times: OutputTimes | None = None
     log: list[Occurrence] = attrs.field(factory=list)
     ended: float | None = None
+    ended_by: str = ""
     error: BaseException | None = None
     _advance: Advance = attrs.field(init=False)
     _within: WithinStep = attrs.field(init=False)
@@ -77,9 +75,9 @@ class Course:
         return () if self.watch is None else self.watch.events
 
     @property
-    def saves_start(self) -> bool:
-        """Whether the initial state is a row."""
-        return self.times is None or self.times.with_start
+    def start_times(self) -> Any:
+        """Times of the rows that are the initial state."""
+        return np.array([self.problem.t0]) if self.times is None else self.times.at_start
 
     def saves_end(self, steps: int) -> bool:
         """Return whether the state after the last of all steps is a row that is not written yet."""
@@ -108,8 +106,7 @@ class Course:
     @property
     def how_ended(self) -> str:
         """What the result says of the event that has ended the run."""
-        last = self.log[-1]
-        return f"Ended by event '{self.events[last.event].name}' at t = {last.t:.9g} s."
+        return f"Ended by event '{self.ended_by}' at t = {self.ended:.9g} s."
 
     # ------------------------------------------------------------------------- steps
 
@@ -147,70 +144,94 @@ class Course:
     def _begin(self, step: int) -> None:
         """Tell the watch where the next step begins."""
         if self.watch is not None:
-            t = self.problem.t0 + step * self.problem.h
-            self.watch.begin(self.watch.values(t, self.problem.q, self.problem.v))
+            values = self.watch.values(*self._reached(step)[:3])
+            (self.watch.start if step == 0 else self.watch.begin)(values)
 
     def _go_on(self, step: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         """Take steps until one has an event; those with output times within them one by one."""
-        plain = steps if self.times is None else self.times.steps_without(step, steps)
-        start = self._reached(step) if plain == 0 else None
-        status, taken, saved = self._advance(step, max(1, plain), rows)
-        if status == 0 and start is not None:
-            with self._taken_back_on_error(start):
+        outputs = self.times is not None and self.times.steps_without(step, steps) == 0
+        if self.times is not None:
+            steps = max(1, self.times.steps_without(step, steps))
+        if self.watch is not None and not self.integrator.looks:
+            return self._step_and_look(step, rows, outputs=outputs)
+        if not outputs:
+            return self._advance(step, steps, rows)
+        kept, start = self._kept(), self._reached(step)
+        status, taken, saved = self._advance(step, 1, rows)
+        if status == 0:
+            with self._taken_back_on_error(kept):
                 saved = self._write(step, [Segment(start, math.inf)], rows)
         return status, taken, saved
 
-    @contextlib.contextmanager
-    def _taken_back_on_error(self, start: State) -> Iterator[None]:
-        """Put the state back to the beginning of a step that fails late."""
-        try:
-            yield
-        except BaseException:
-            self._set(start)
-            raise
-
-    def _set(self, state: State) -> None:
-        self.problem.q[:], self.problem.v[:], self.problem.work[:] = state[1:]
+    def _step_and_look(self, step: int, rows: Rows, *, outputs: bool) -> tuple[int, int, int]:
+        """Take one step of an integrator that does not look at events itself."""
+        kept, start = self._kept(), self._reached(step)
+        status, _, saved = self._advance(step, 1, rows)
+        if status == 0:
+            with self._taken_back_on_error(kept):
+                status = self.problem.look(*self._reached(step + 1)[:3])
+                if status == 0 and outputs:
+                    saved = self._write(step, [Segment(start, math.inf)], rows)
+        if status != 0:
+            self._put_back(kept)
+            return status, 0, 0
+        return 0, 1, saved
 
     def _eventful(self, step: int, rows: Rows) -> tuple[int, int, int]:
         """Take a step with an event in it."""
+        assert self.watch is not None
         problem = self.problem
-        until = problem.t0 + (step + 1) * problem.h
-        start = self._reached(step)
-        passage = self._within.through(step, start, until)
-        if passage.terminal:
-            saved = self._end(step, passage, rows)
-            self.log += passage.occurrences
-            return TERMINAL, 0, saved
-        with self._taken_back_on_error(start):
-            if len(passage.segments) == 1:  # nothing has changed the state
-                assert self.watch is not None
-                with self.watch.off():
-                    status, _, saved = self._advance(step, 1, rows)
-                if status != 0:
-                    return status, 0, 0
-            else:
-                self._set(passage.end)
+        kept, start, before = self._kept(), self._reached(step), self.watch.before
+        with self._taken_back_on_error(kept):
+            with self.watch.off():
+                status, _, saved = self._advance(step, 1, rows)
+            if status != 0:
+                return status, 0, 0
+            passage = self._within.through(step, start, before, self._reached(step + 1))
+            if passage.terminal is not None:
+                self._put_back(kept)
+                saved = self._end(step, passage, rows)
+                self.log += passage.occurrences
+                return TERMINAL, 0, saved
+            if len(passage.segments) > 1:
+                problem.q[:], problem.v[:], problem.work[:] = passage.end[1:]
                 self._advance = self.integrator.prepare(problem)  # it forgets what was before
-                saved = int((step + 1) % problem.save_every == 0)
                 if saved:
-                    _put(rows, 0, passage.end._replace(t=until))
+                    _put(rows, 0, self._reached(step + 1))
             if self.times is not None:
                 saved = self._write(step, passage.segments, rows)
             self._begin(step + 1)
         self.log += passage.occurrences
         return 0, 1, saved
 
+    def _kept(self) -> dict[str, Any]:
+        return {name: value.copy() for name, value in self.problem.state.items()}
+
+    def _put_back(self, kept: dict[str, Any]) -> None:
+        for name, value in kept.items():
+            self.problem.state[name][:] = value
+
+    @contextlib.contextmanager
+    def _taken_back_on_error(self, kept: dict[str, Any]) -> Iterator[None]:
+        """Put the state back to the beginning of a step that fails late."""
+        try:
+            yield
+        except BaseException:
+            self._put_back(kept)
+            raise
+
     def _end(self, step: int, passage: Passage, rows: Rows) -> int:
         """Write what is left of a run that an event ends; its last state is a row."""
-        self.ended = passage.end.t
+        assert passage.terminal is not None
+        end = passage.end
+        self.ended, self.ended_by = end.t, self.events[passage.terminal].name
         saved = 0
         if self.times is not None:
-            saved = self._write(step, passage.segments, rows, until=passage.end.t)
-        if saved == 0 or rows.t[saved - 1] != passage.end.t:
-            _put(rows, saved, passage.end)
-            saved += 1
-        return saved
+            saved = self._write(step, passage.segments, rows, until=end.t)
+        if saved > 0 and rows.t[saved - 1] == end.t:
+            saved -= 1
+        _put(rows, saved, end)
+        return saved + 1
 
     def _write(
         self, step: int, segments: list[Segment], rows: Rows, until: float = math.inf

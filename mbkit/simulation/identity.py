@@ -163,7 +163,7 @@ class _Walk:
                 values[name] = self.text(cell.cell_contents)
             except ValueError:  # not assigned yet
                 values[name] = "nothing"
-        for name in _names(function.__code__):
+        for name in sorted(_names(function.__code__)):  # sets have another order in each process
             if name in function.__globals__:
                 values[name] = self.text(function.__globals__[name])
         return values
@@ -222,6 +222,8 @@ class _Walk:
         for each in kind.__mro__:
             if not _foreign(each):
                 for name, member in sorted(vars(each).items()):
+                    if name == "__hash__":  # that of attrs has another constant in each process
+                        continue
                     inner = getattr(member, "__func__", getattr(member, "fget", member))
                     if isinstance(inner, types.FunctionType):
                         found.append(f"{name} {self.code(inner.__code__)} {self.held(inner)}")

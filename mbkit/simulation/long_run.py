@@ -18,8 +18,7 @@ from mbkit.io.run_directory import RunDirectory
 from mbkit.io.run_result import consolidate
 from mbkit.results import Result
 from mbkit.results.labelled import LABELS
-from mbkit.simulation.chunks import INTERRUPTED
-from mbkit.simulation.course import TERMINAL
+from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
 from mbkit.simulation.identity import (
     environment,
@@ -153,7 +152,9 @@ def identity(run: Prepared) -> dict[str, Any]:
     if callable(run.tau):
         callables["tau"] = fingerprint(run.tau)
     for event in run.course.events:
-        callables[f"event '{event.name}'"] = fingerprint(event)
+        callables[f"when of event '{event.name}'"] = fingerprint(event.when)
+        if event.reset is not None:
+            callables[f"reset of event '{event.name}'"] = fingerprint(event.reset)
     if type(run.integrator) is not RungeKuttaMuntheKaas:
         callables["integrator"] = fingerprint(run.integrator)
     constant = run.tau is not None and not callable(run.tau)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import attrs
@@ -12,8 +13,8 @@ from mbkit.integrators.integrator import Problem
 
 __all__ = ["OutputTimes"]
 
-#: Share of a step within which a time is that of its end.
-SAME = 1e-9
+#: Units in the last place of times within which two of them are the same.
+SAME = 4.0
 
 
 @attrs.frozen(eq=False)
@@ -32,7 +33,7 @@ class OutputTimes:
     steps: Any
 
     @classmethod
-    def checked(cls, times: Any, t0: float, h: float, count: int) -> OutputTimes:
+    def checked(cls, times: Any, span: tuple[float, float], h: float, count: int) -> OutputTimes:
         """Return the output times of a run of `count` steps; UsageError where they are none."""
         try:
             array = np.array(times, dtype=np.float64)
@@ -40,26 +41,27 @@ class OutputTimes:
             array = np.zeros((0, 0))
         if array.ndim != 1 or array.size == 0:
             raise UsageError(f"save_at must be a list of times, got {times!r}.")
-        places = (array - t0) / h
-        outside = ~((places >= -SAME) & (places <= count + SAME))
+        t0, end = span[0], max(span[1], span[0] + count * h)
+        same = _rounding(t0, end)
+        outside = ~((array >= t0 - same) & (array <= end + same))
         if outside.any():
             raise UsageError(
                 f"save_at: t = {array[outside][0]:.9g} s is not between the start and the end of "
-                f"t_span, ({t0:g}, {t0 + count * h:g})."
+                f"t_span, ({t0:.9g}, {end:.9g})."
             )
         late = np.flatnonzero(np.diff(array) <= 0.0)
         if late.size:
             raise UsageError(
                 f"save_at must increase; {array[late[0] + 1]!r} follows {array[late[0]]!r}."
             )
-        steps = np.minimum(np.ceil(places - SAME).astype(np.int64) - 1, count - 1)
+        steps = np.ceil((array - t0 - same) / h).astype(np.int64) - 1
         array.setflags(write=False)
-        return cls(array, steps)
+        return cls(array, np.clip(steps, -1, count - 1))
 
     @property
-    def with_start(self) -> bool:
-        """Whether the initial state is a row."""
-        return bool(self.steps[0] < 0)
+    def at_start(self) -> Any:
+        """The times of the initial state: none, or one, or some that rounding does not part."""
+        return self.times[: int(np.searchsorted(self.steps, 0))]
 
     @property
     def most(self) -> int:
@@ -89,5 +91,10 @@ class OutputTimes:
 
     @staticmethod
     def is_end(time: float, problem: Problem, step: int) -> bool:
-        """Return whether a time is that at which a step ends."""
-        return abs(time - (problem.t0 + (step + 1) * problem.h)) <= SAME * problem.h
+        """Return whether a time is that at which a step ends, or after it by rounding."""
+        end = problem.t0 + (step + 1) * problem.h
+        return time >= end - _rounding(problem.t0, end)
+
+
+def _rounding(t0: float, end: float) -> float:
+    return SAME * max(math.ulp(t0), math.ulp(end))

@@ -17,7 +17,8 @@ from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
-from mbkit.simulation.course import FAILED, Course
+from mbkit.simulation.course import Course
+from mbkit.simulation.endings import FAILED
 from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.python_force import PythonForce
 from mbkit.simulation.start import check_finite, initial_state, number_of_steps, saving_interval
@@ -74,7 +75,7 @@ def prepare(
             raise UsageError(
                 f"save_every={save_every} and save_at were both given; leave one of them out."
             )
-        times = OutputTimes.checked(save_at, float(t_span[0]), float(h), steps)
+        times = OutputTimes.checked(save_at, (float(t_span[0]), float(t_span[1])), float(h), steps)
         save_every = steps + 1  # rows are written at those times alone
     watched = checked_events(events, system)
     q_start, v_start = initial_state(system, q, v)
@@ -84,7 +85,9 @@ def prepare(
     )
     force = _install_forces(system, workspace, tau)
     problem = Problem(
-        space=workspace.address, nq=system.nq, nv=system.nv, t0=float(t_span[0]), h=float(h),
+        space=workspace.address,
+        nq=system.nq, nv=system.nv, num_rows=len(system.arrays.bodies),
+        t0=float(t_span[0]), h=float(h),
         q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
         q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every,
@@ -99,7 +102,7 @@ def prepare(
     if times is not None:
         options["save_at"] = f"{times.times.size} times"
     if watched:
-        options["events"] = [repr(event) for event in watched]
+        options["events"] = [_described_event(event) for event in watched]
     watch = Watch(watched, system, workspace) if watched else None
     course = Course(system, integrator, problem, watch, times)
     return Prepared(system, integrator, tau, problem, course, steps, workspace, force, options)
@@ -112,6 +115,15 @@ def _described(thing: Any) -> str:
         return repr(thing)
     name = getattr(thing, "name", None)
     return f"{kind.__qualname__}({'' if name is None else repr(name)})"
+
+
+def _described_event(event: Event) -> str:
+    """Return the text of an event, the same in each process."""
+    reset = "" if event.reset is None else f", reset {_described(event.reset)}"
+    return (
+        f"{event.name}: {_described(event.when)} {event.direction}{reset}"
+        f"{', terminal' if event.terminal else ''}, within {event.tolerance!r} s"
+    )
 
 
 def checked_parts(system: System, integrator: Integrator) -> Integrator:
@@ -154,7 +166,7 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
         return course.error
     if code == EVENT_FAILED:
         assert course.watch is not None
-        if course.watch.error is not None:
+        if index == len(course.events):
             return taken_error(course.watch)
         name = course.events[index].name
         return NotFiniteError(f"Event '{name}' is not finite in the step from t = {t:.9g} s.")

@@ -11,8 +11,9 @@ import numpy as np
 
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.io.run_directory import RunDirectory
-from mbkit.simulation.chunks import CHUNK, INTERRUPTED, Interrupts
+from mbkit.simulation.chunks import CHUNK, Interrupts
 from mbkit.simulation.course import Course, event_columns
+from mbkit.simulation.endings import INTERRUPTED
 from mbkit.simulation.progress import ProgressDisplay
 
 __all__ = ["Recorder", "new_buffer", "reserve_size"]
@@ -93,8 +94,11 @@ class Recorder:
     def begin(self) -> None:
         """Write part 0: the initial state, and the row of it."""
         state = self._state()
-        self._put(0, 0, state)
-        self._write(_Reached(0, int(self.course.saves_start), 0, 0, state, None))
+        times = self.course.start_times
+        for row, t in enumerate(times):
+            self._put(row, 0, state)
+            self.buffer.t[row] = t
+        self._write(_Reached(0, len(times), 0, 0, state, None))
         if self.error is not None:  # of the energies
             raise self.error
 
@@ -202,7 +206,9 @@ class Recorder:
             columns = event_columns(happened, self.problem.nq, self.problem.nv)
             arrays |= {f"event_{name}": value for name, value in columns.items()}
         if self.course.ended is not None:
+            names = [event.name for event in self.course.events]
             arrays["ended"] = np.float64(self.course.ended)
+            arrays["ended_by"] = np.int64(names.index(self.course.ended_by))
         if reached.part == 0 and self.course.times is not None:
             arrays["save_at"] = self.course.times.times
         self.directory.write_part(reached.part, arrays)

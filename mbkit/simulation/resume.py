@@ -102,7 +102,7 @@ def resume(
                 + "".join(f"\n  {each}" for each in differences)
                 + "\nGo on with what it began with, or start a new run."
             )
-        number, last = _load_state(run, directory, check=not other_versions)
+        number, last = _load_state(run, directory, manifest, check=not other_versions)
         if other_versions:
             manifest = _noted(manifest)
         step = int(last["step"])
@@ -175,7 +175,7 @@ def _assembled(
     from mbkit.coordinates import RelativeCoordinates
     from mbkit.coordinates.body_frames import BODY_FRAMES
     from mbkit.io.model_file import parse_model
-    from mbkit.representations import REPRESENTATIONS
+    from mbkit.plugins import registry
     from mbkit.simulation.identity import system_digest
 
     ask = "assemble the system as before and give it: mbkit.resume(..., system=system)."
@@ -192,7 +192,12 @@ def _assembled(
         if held != further:
             raise _ask_for_forces(directory, manifest)
         forces = tuple(mechanism.forces[name] for name in further)
-    representation = REPRESENTATIONS[manifest["options"]["representation"]]
+    representation = registry().find("representation", manifest["options"]["representation"])
+    if representation is None:
+        raise UsageError(
+            f"The run in '{directory.path}' has the representation "
+            f"'{manifest['options']['representation']}', which is not known here; {ask}"
+        )
     for body_frames in ("joint", *BODY_FRAMES):
         coordinates = RelativeCoordinates(representation, body_frames)
         system = mechanism.assemble(coordinates).without_forces(held)
@@ -280,7 +285,7 @@ def _other_environment(manifest: Mapping[str, Any], now: Mapping[str, Any]) -> l
 
 
 def _load_state(
-    run: Prepared, directory: RunDirectory, *, check: bool
+    run: Prepared, directory: RunDirectory, manifest: Mapping[str, Any], *, check: bool
 ) -> tuple[int, dict[str, Any]]:
     """Put the state of the last part into the problem; return its number and its arrays.
 
@@ -288,7 +293,6 @@ def _load_state(
     """
     from mbkit.simulation.preparation import explain
     from mbkit.simulation.recording import new_buffer
-    from mbkit.simulation.within_step import Occurrence
 
     numbers = directory.parts()
     if not numbers:
@@ -316,8 +320,7 @@ def _load_state(
     _set_state(run, last, "state")
     if "ended" in last:  # killed after the last part, before the result
         course.ended = float(last["ended"])
-        states = (last[f"event_{name}"][-1] for name in ("t", "q", "v", "q_after", "v_after"))
-        course.log = [Occurrence(int(last["step"]), int(last["event_event"][-1]), *states)]
+        course.ended_by = manifest["events"][int(last["ended_by"])]
     return numbers[-1], last
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -14,8 +14,9 @@ from mbkit.forces import Force
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.integrators.integrator import Rows
 from mbkit.results import EventLog, Result
-from mbkit.simulation.chunks import INTERRUPTED, run_chunks
-from mbkit.simulation.course import TERMINAL, event_columns
+from mbkit.simulation.chunks import run_chunks
+from mbkit.simulation.course import event_columns
+from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
 from mbkit.simulation.preparation import (
     GeneralizedForces,
@@ -26,7 +27,7 @@ from mbkit.simulation.preparation import (
     versions,
 )
 from mbkit.simulation.progress import ProgressDisplay
-from mbkit.simulation.start import SAVED, check_kept_whole, empty_rows
+from mbkit.simulation.start import SAVED, check_kept_whole, checked_notes, empty_rows
 from mbkit.systems import System
 
 __all__ = ["simulate"]
@@ -49,6 +50,7 @@ def simulate(
     save: Sequence[str] = SAVED,
     dtype: str = "float64",
     progress: bool = True,
+    notes: Mapping[str, Any] | None = None,
 ) -> Result:
     """Integrate the equations of motion of a system with a fixed step.
 
@@ -90,6 +92,9 @@ def simulate(
         Of positions and velocities written to `output`; it is computed in float64 all the same.
     progress : bool
         Whether to show progress on the standard error stream, from two seconds on.
+    notes : mapping, optional
+        What the result shall say of itself, in ``options["notes"]``: texts, numbers, lists and
+        mappings of them.
 
     Returns
     -------
@@ -126,6 +131,8 @@ def simulate(
         system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces, events=events,
         save_every=save_every, save_at=save_at,
     )  # fmt: skip
+    if notes is not None:
+        run.options["notes"] = checked_notes(notes)
     if output is not None:
         from mbkit.simulation.long_run import begin
 
@@ -138,10 +145,9 @@ def _in_memory(run: Prepared, t_span: tuple[float, float], *, progress: bool) ->
     """Take all steps; return the result, or raise what has stopped them, with it."""
     problem, course = run.problem, run.course
     rows = empty_rows(course.num_rows(run.steps), problem.nq, problem.nv)
-    written = 0
-    if course.saves_start:
-        rows.t[0], rows.q[0], rows.v[0], rows.work[0] = problem.t0, problem.q, problem.v, 0.0
-        written = 1
+    written = len(course.start_times)
+    rows.t[:written], rows.work[:written] = course.start_times, 0.0
+    rows.q[:written], rows.v[:written] = problem.q, problem.v
     began = time.perf_counter()
     with ProgressDisplay(*t_span, enabled=progress) as display:
         taken, written, state = run_chunks(problem, course, run.steps, rows, written, display)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = [
     "SAVED",
     "check_finite",
     "check_kept_whole",
+    "checked_notes",
     "checked_saving",
     "empty_rows",
     "initial_state",
@@ -105,6 +107,21 @@ def check_kept_whole(save: Any, dtype: Any) -> None:
             "save and dtype are for runs that are written to a directory, and this one has none; "
             "add output='runs/name', or leave them out."
         )
+
+
+def checked_notes(notes: Any, name: str = "notes") -> Any:
+    """Return what a result says of itself as files can hold it; UsageError if they cannot."""
+    if isinstance(notes, Mapping) or name == "notes":
+        if not isinstance(notes, Mapping) or not all(isinstance(key, str) for key in notes):
+            raise UsageError(f"{name} must be a mapping with texts for its keys, got {notes!r}.")
+        return {key: checked_notes(value, f"{name}[{key!r}]") for key, value in notes.items()}
+    if isinstance(notes, np.ndarray | np.generic):
+        notes = notes.tolist()
+    if isinstance(notes, list | tuple):
+        return [checked_notes(each, f"{name}[{k}]") for k, each in enumerate(notes)]
+    if notes is None or isinstance(notes, bool | int | float | str):
+        return notes
+    raise UsageError(f"{name} must be text, numbers, lists or mappings of them, got {notes!r}.")
 
 
 def empty_rows(count: int, nq: int, nv: int) -> Rows:

@@ -18,12 +18,18 @@ from mbkit.systems.workspace import Workspace
 
 __all__ = ["Watch", "checked_events"]
 
+#: Numbers of this size at the start are rounding. [m], [rad]
+CONTACT = 1e-12
+
 
 def checked_events(events: Any, system: System) -> tuple[Event, ...]:
     """Return the events of a run; raise where one is none, or does not fit the system."""
     if isinstance(events, Event):
         raise UsageError(f"events must be a list of events; write events=[...] around {events!r}.")
-    found = tuple(events)
+    try:
+        found = tuple(events)
+    except TypeError:
+        raise UsageError(f"events must be a list of events, got {events!r}.") from None
     names: set[str] = set()
     for event in found:
         if not isinstance(event, Event):
@@ -94,25 +100,26 @@ class Watch:
                 kinds = {"q": layout.EVENT_POSITION, "v": layout.EVENT_VELOCITY}
                 row[layout.EVENT_KIND] = kinds[kind]
             row[layout.EVENT_DIRECTION] = DIRECTIONS[event.direction]
-            departs = event.reset is not None and event.reset.departs
-            row[layout.EVENT_CLOSED] = departs and event.direction != "both"
+            row[layout.EVENT_CLOSED] = event.departs
         return in_python
 
     # ------------------------------------------------------------------------- called back
 
     def evaluate(self) -> None:
         """Write the numbers of the events in Python at the state that the kernel has left."""
-        t, q, v = float(self._time[0]), self._q.copy(), self._v.copy()
         for k in self._in_python:
-            self._now[k] = self.value(k, t, q, v)
+            self._now[k] = self.value(k, float(self._time[0]), self._q, self._v)
 
     # ------------------------------------------------------------------------- between steps
 
     def value(self, number: int, t: float, q: Any, v: Any) -> float:
-        """Return the number of one event; what its function raises says which event it was."""
+        """Return the number of one event; what its function raises says which event it was.
+
+        It is given copies of q and v, which it may keep or change.
+        """
         event = self.events[number]
         try:
-            value = float(event.when.value(self._system, t, q, v))
+            value = float(event.when.value(self._system, t, q.copy(), v.copy()))
         except Exception as error:
             error.add_note(f"Raised by event '{event.name}' at t = {t:.9g} s.")
             raise
@@ -127,6 +134,19 @@ class Watch:
     def begin(self, values: Any) -> None:
         """Let the next step begin with these numbers."""
         self._before[:] = values
+
+    def start(self, values: Any) -> None:
+        """Let the first step of a run begin: what is behind a wall by rounding is in contact."""
+        contact = [
+            event.departs and abs(value) < CONTACT
+            for event, value in zip(self.events, values, strict=True)
+        ]
+        self.begin(np.where(contact, 0.0, values))
+
+    @property
+    def before(self) -> Any:
+        """The numbers with which the step began."""
+        return self._before.copy()
 
     def crosses(self, number: int, before: float, now: float) -> bool:
         """Return whether an event lies between two of its numbers."""

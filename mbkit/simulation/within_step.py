@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import attrs
@@ -12,16 +14,16 @@ from mbkit.events import Event
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.kernels.layout import DISSIPATED, SUPPLIED
+from mbkit.simulation.bracket import closed_bracket
 from mbkit.simulation.energies import total_energy
-from mbkit.simulation.watch import Watch
+from mbkit.simulation.start import check_finite
+from mbkit.simulation.watch import CONTACT, Watch
 from mbkit.systems import System
 
 __all__ = ["Occurrence", "Passage", "Segment", "State", "StepError", "WithinStep"]
 
-#: Resets within one step after which they are taken to accumulate.
+#: Resets by one event within one step after which they are taken to accumulate.
 MOST_RESETS = 100
-
-_EPSILON = float(np.finfo(np.float64).eps)
 
 
 class State(NamedTuple):
@@ -53,12 +55,12 @@ class Occurrence(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """The way through a step: its segments, what happened, its end, and whether the run's too."""
+    """The way through a step: its segments, what happened, its end, and what ended the run."""
 
     segments: list[Segment]
     occurrences: list[Occurrence]
     end: State
-    terminal: bool
+    terminal: int | None
 
 
 class StepError(Exception):
@@ -94,106 +96,128 @@ class WithinStep:
                 self.problem, t0=state.t, h=h, q=q, v=v, work=work, save_every=2
             )  # a row every other step: there is none to write
             advance = self.integrator.prepare(problem)
-            if self.watch is None:
+            with self.watch.off() if self.watch is not None else contextlib.nullcontext():
                 status, *_ = advance(0, 1, _NO_ROWS)
-            else:
-                with self.watch.off():
-                    status, *_ = advance(0, 1, _NO_ROWS)
             if status != 0:
                 raise StepError(status)
         return State(state.t + h, q, v, work)
 
-    def through(self, step: int, state: State, until: float) -> Passage:
-        """Go through a step with events in it; only states before and after resets are computed."""
-        assert self.watch is not None  # who calls has been told of an event by it
+    def through(self, step: int, start: State, before: Any, end: State) -> Passage:
+        """Go through a step with events in it.
+
+        Parameters
+        ----------
+        step : int
+            Its number.
+        start, end : State
+            Where it leads from and, without resets, to.
+        before : ndarray
+            Numbers of the events at the start.
+
+        Returns
+        -------
+        Passage
+            With one segment if nothing was reset.
+        """
         segments: list[Segment] = []
         occurrences: list[Occurrence] = []
-        before = self._values(state)
+        until, state = end.t, start
         while True:
-            if len(segments) > MOST_RESETS:
-                raise self._accumulation(occurrences, state.t)
             h = max(0.0, until - state.t)
-            end = self.moved(state, h)
-            hits = self._hits(state, before, end, h)
-            stops = [hit for hit in hits if self.watch.events[hit[1]].stops]
+            hits = self._hits(Segment(state, h), before, end)
+            stops = [(at, k) for at, k, _ in hits if self._events[k].stops]
             length = stops[0][0] if stops else h
             segments.append(Segment(state, length))
-            for at, k in hits:
-                if at <= length and not self.watch.events[k].stops:
-                    there = self.moved(state, at)
-                    occurrences.append(
-                        Occurrence(step, k, there.t, there.q, there.v, there.q, there.v)
-                    )
+            for at, k, there in hits:
+                if at <= length and not self._events[k].stops:
+                    occurrences.append(_occurrence(step, k, there, there))
             if not stops:
-                return Passage(segments, occurrences, end, False)
-            there = self.moved(state, length)
-            fired = sorted(
-                k for at, k in stops if at <= length + self.watch.events[k].tolerance
-            )  # in the order of the user
+                return Passage(segments, occurrences, end, None)
+            there = next(state for at, _, state in hits if at == length)
+            fired = sorted(k for at, k in stops if at == length)  # in the order of the user
             for k in fired:
                 after = self._reset(k, there)
-                occurrences.append(Occurrence(step, k, there.t, there.q, there.v, after.q, after.v))
+                occurrences.append(_occurrence(step, k, there, after))
                 there = after
-            state = there
-            if any(self.watch.events[k].terminal for k in fired):
-                return Passage(segments, occurrences, state, True)
-            before = self._values(state)
+            terminal = [k for k in fired if self._events[k].terminal]
+            if terminal:
+                return Passage(segments, occurrences, there, terminal[0])
+            if sum(each.event == fired[0] for each in occurrences) > MOST_RESETS:
+                raise self._accumulation(fired[0], there.t)
+            state, before = there, self._values_after(there, fired)
+            end = self.moved(state, max(0.0, until - state.t))
+
+    @property
+    def _events(self) -> tuple[Event, ...]:
+        assert self.watch is not None  # who comes here has been told of an event by it
+        return self.watch.events
 
     def _values(self, state: State) -> Any:
         assert self.watch is not None
         return self.watch.values(state.t, state.q, state.v)
 
-    def _hits(self, state: State, before: Any, end: State, h: float) -> list[tuple[float, int]]:
-        """Return when each event happens between two states, the first first."""
+    def _values_after(self, state: State, fired: list[int]) -> Any:
+        """Return the numbers after resets; what departs is on its side, whatever rounding says."""
+        assert self.watch is not None
+        values = self._values(state)
+        for k in fired:
+            behind = self.watch.crosses(k, 0.0, float(values[k]))
+            if self._events[k].departs and behind and abs(values[k]) < CONTACT:
+                values[k] = 0.0
+        return values
+
+    def _hits(self, segment: Segment, before: Any, end: State) -> list[tuple[float, int, State]]:
+        """Return when each event happens in a segment, its number, and the state, in order."""
         assert self.watch is not None
         now = self._values(end)
-        return sorted(
-            (self._located(k, state, h, float(before[k]), float(now[k])), k)
-            for k in range(len(self.watch.events))
+        hits = [
+            self._located(k, segment, end, float(before[k]), float(now[k]))
+            for k in range(len(self._events))
             if self.watch.crosses(k, before[k], now[k])
-        )
+        ]
+        return sorted(hits, key=lambda hit: hit[:2])
 
-    def _located(self, k: int, state: State, h: float, before: float, now: float) -> float:
-        """Return how long after `state` an event happens.
+    def _located(
+        self, k: int, segment: Segment, end: State, before: float, now: float
+    ) -> tuple[float, int, State]:
+        """Return how long after the start of a segment an event happens, and the state there.
 
-        The number is still on its old side then, by less than the tolerance; on its new one where a
-        reset lets it go on, or it would happen again.
+        Just before the number's zero where the event is recorded or the number departs again, else
+        just behind, so that the motion may go on.
         """
-        from scipy.optimize import brentq
-
         assert self.watch is not None
-        watch, tolerance = self.watch, self.watch.events[k].tolerance
-        known = {0.0: before, h: now}
+        watch, event = self.watch, self._events[k]
+        states = {0.0: segment.start, segment.h: end}
 
         def number(x: float) -> float:
-            if x not in known:
-                there = self.moved(state, x)
-                known[x] = watch.value(k, there.t, there.q, there.v)
-            return known[x]
+            if x not in states:
+                states[x] = self.moved(segment.start, x)
+            return watch.value(k, *states[x][:3])
 
-        if before == 0.0:
-            return 0.0
-        finest = 4.0 * _EPSILON
-        x: float = brentq(number, 0.0, h, xtol=max(0.5 * tolerance, finest * h), rtol=finest)
-        shift = max(0.5 * tolerance, finest * h)
-        if _departs(self.watch.events[k]):
-            while x > 0.0 and watch.crosses(k, before, number(x)):
-                x = max(0.0, x - shift)
-                shift *= 2.0
-        else:
-            while x < h and not watch.crosses(k, before, number(x)):
-                x = min(h, x + shift)
-                shift *= 2.0
-        return x
+        def crossed(value: float) -> bool:
+            return watch.crosses(k, before, value)
+
+        first = (0.0, before)
+        if before == 0.0:  # in contact: does it part first?
+            first = next(
+                ((x, y) for x in _halves(segment.h) if (y := number(x)) * now < 0.0), first
+            )
+            if first[0] == 0.0:
+                return 0.0, k, segment.start
+        found = closed_bracket(number, crossed, first, (segment.h, now), event.tolerance)
+        x = found[0 if event.departs or not event.stops else 1]
+        number(x)
+        return x, k, states[x]
 
     def _reset(self, k: int, state: State) -> State:
         """Return the state after an event; what it changes of the energy is work done."""
-        assert self.watch is not None
-        event = self.watch.events[k]
+        event = self._events[k]
         if event.reset is None:
             return state
         try:
-            q, v = event.reset.apply(self.system, event.when, state.t, state.q, state.v)
+            q, v = self._checked(
+                event.reset.apply(self.system, event, state.t, state.q.copy(), state.v.copy())
+            )
         except Exception as error:
             error.add_note(f"Raised by the reset of event '{event.name}' at t = {state.t:.9g} s.")
             raise
@@ -204,19 +228,30 @@ class WithinStep:
         work[SUPPLIED if gained > 0.0 else DISSIPATED] += abs(gained)
         return State(state.t, q, v, work)
 
-    def _accumulation(self, occurrences: list[Occurrence], t: float) -> EventError:
-        assert self.watch is not None
-        name = self.watch.events[occurrences[-1].event].name
+    def _checked(self, state: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Return q and v of a reset as arrays of their own; raise where they are none."""
+        system = self.system
+        q, v = (system.checked(name, value) for name, value in zip("qv", state, strict=True))
+        check_finite("q after the reset", q, system.position_names)
+        check_finite("v after the reset", v, system.velocity_names)
+        system.potential_energy(q)  # refuses what is no configuration
+        return q.copy(), v.copy()
+
+    def _accumulation(self, k: int, t: float) -> EventError:
         return EventError(
-            f"Event '{name}' resets the state more than {MOST_RESETS} times in the step at "
-            f"t = {t:.9g} s: its moments accumulate, as those of a ball that comes to rest do. "
-            "End the run before, or model the contact by a LimitStop or another force."
+            f"Event '{self._events[k].name}' resets the state more than {MOST_RESETS} times in the "
+            f"step at t = {t:.9g} s: its moments accumulate, as those of a ball that comes to rest "
+            "do. End the run before, or model the contact by a LimitStop or another force."
         )
 
 
-def _departs(event: Event) -> bool:
-    """Return whether the number of an event stays on its old side."""
-    return event.reset is None or event.reset.departs
+def _occurrence(step: int, event: int, before: State, after: State) -> Occurrence:
+    return Occurrence(step, event, before.t, before.q, before.v, after.q, after.v)
+
+
+def _halves(h: float) -> Iterator[float]:
+    """Yield h/2, h/4, ... as long as a motion could part from a contact in that time."""
+    return (h * 0.5**k for k in range(1, 41))
 
 
 _NO_ROWS = Rows(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 2)))

@@ -23,8 +23,11 @@ def system():
         (lambda: mb.Event("a", "rail", direction="up"), "no direction 'up'"),
         (lambda: mb.Event("a", "rail", terminal=1), "terminal must be True or False"),
         (lambda: mb.Event("a", "rail", reset=0.8), "mbkit.Impact or a function"),
-        (lambda: mb.Event("a", "rail", tolerance=-1.0), "tolerance must be at least 0"),
+        (lambda: mb.Event("a", "rail", tolerance=-1.0), "Event 'a': tolerance must be at least 0"),
         (lambda: mb.Event("", "rail"), "must not be empty"),
+        (lambda: mb.Event("a", mb.JointPosition), "got <class"),
+        (lambda: mb.Event("a", "rail", reset=mb.Impact), "got <class"),
+        (lambda: mb.Event("a", "rail", reset=mb.Impact(0.5)), "Impact needs the direction"),
         (lambda: mb.Impact(1.1), "restitution must be at most 1, got 1.1"),
         (lambda: mb.Impact(np.nan), "restitution must be a finite number"),
         (lambda: mb.PlaneDistance("ball", normal=(0, 0, 0)), "normal must have a direction"),
@@ -42,9 +45,18 @@ def test_a_definition_that_cannot_be_is_refused(make, message):
         (mb.Event("a", "raill"), "no position called 'raill'; did you mean 'rail'"),
         (mb.Event("a", mb.JointVelocity("socket")), "no velocity called 'socket'"),
         (mb.Event("a", mb.PlaneDistance("bal")), "did you mean 'ball'"),
-        (mb.Event("a", mb.JointVelocity("rail"), reset=mb.Impact(0.5)), "has no gradient"),
-        (mb.Event("a", lambda t, q, v: q[0], reset=mb.Impact(0.5)), "has no gradient"),
-        (mb.Event("a", "socket[1]", reset=mb.Impact(0.5)), "those of a SphericalJoint are others"),
+        (
+            mb.Event("a", mb.JointVelocity("rail"), direction="rising", reset=mb.Impact(0.5)),
+            "has no gradient",
+        ),
+        (
+            mb.Event("a", lambda t, q, v: q[0], direction="rising", reset=mb.Impact(0.5)),
+            "has no gradient",
+        ),
+        (
+            mb.Event("a", "socket[1]", direction="rising", reset=mb.Impact(0.5)),
+            "those of a SphericalJoint are others",
+        ),
         ("rail", "must be mbkit.Event objects"),
     ],
 )
@@ -59,6 +71,8 @@ def test_two_events_of_one_name_and_one_outside_a_list_are_refused():
     event = mb.Event("a", "rail")
     with pytest.raises(mb.UsageError, match="Two events are called 'a'"):
         mb.simulate(system(), (0.0, 1.0), 0.1, events=[event, event])
+    with pytest.raises(mb.UsageError, match="must be a list of events, got 5"):
+        mb.simulate(system(), (0.0, 1.0), 0.1, events=5)
     with pytest.raises(mb.UsageError, match=r"events=\[\.\.\.\]"):
         mb.simulate(system(), (0.0, 1.0), 0.1, events=event)
 
@@ -90,7 +104,9 @@ def test_an_impact_is_an_impulse_along_the_gradient(seed, restitution):
     q, v = state.q, state.v
     distance = mb.PlaneDistance(tree.body_names[-1], point=rng.normal(size=3))
     g = distance.gradient(tree, 0.0, q)
-    _, after = mb.Impact(restitution).apply(tree, distance, 0.0, q, v)
+    direction = "falling" if g @ v < 0.0 else "rising"
+    event = mb.Event("wall", distance, direction=direction, reset=mb.Impact(restitution))
+    _, after = event.reset.apply(tree, event, 0.0, q, v)
     M = tree.mass_matrix(q)
     impulse = M @ (after - v)
     np.testing.assert_allclose(impulse, g * (impulse @ g) / (g @ g), atol=1e-9 * abs(impulse).max())
@@ -99,3 +115,5 @@ def test_an_impact_is_an_impulse_along_the_gradient(seed, restitution):
     lost = tree.kinetic_energy(q, v) - tree.kinetic_energy(q, after)
     expected = 0.5 * effective * (1.0 - restitution**2) * (g @ v) ** 2
     assert lost == pytest.approx(expected, rel=1e-8, abs=1e-10)
+    _, again = event.reset.apply(tree, event, 0.0, q, after)
+    np.testing.assert_allclose(again, after, rtol=0, atol=1e-12)  # it pushes, and never pulls

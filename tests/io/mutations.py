@@ -192,7 +192,9 @@ def load(path: pathlib.Path) -> None:
 def main(folder: pathlib.Path, count: int) -> None:
     """Load mutants and print what became of them."""
     import mbkit as mb
+    from mbkit.plugins import registry
 
+    registry().load()  # the plugins there are, which no file has a say in
     warnings.simplefilter("ignore", mb.ModelFileWarning)
     mutants = [mutant(number) for number in range(count)]
     for originals in ORIGINALS.values():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pathlib
 import re
 import shlex
+import sys
 
+import pytest
 from click.testing import CliRunner
 
 from mbkit.cli.main import main
@@ -16,21 +18,40 @@ PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
-COMMAND = re.compile(r"^    mbkit (.+)$", re.MULTILINE)
+COMMAND = re.compile(r"^    (mbkit|cd) (.+)$", re.MULTILINE)
 
 
-def test_code_runs(document, tmp_path, monkeypatch):
-    """A page runs from top to bottom in an empty folder: its Python, then its commands."""
+@pytest.fixture
+def plugins_apart(monkeypatch, registry):
+    """Plugins and modules of projects that a page makes end with it."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in MADE:
+            del sys.modules[name]
+
+
+#: Names of the projects that pages make.
+MADE = ("cart", "pendulum")
+
+
+def test_code_runs(document, tmp_path, monkeypatch, plugins_apart):
+    """A page runs from top to bottom in an empty folder, its Python and its commands."""
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__main__"}
     text = document.read_text()
-    for block in CODE.finditer(text):
-        # Blank lines before it, so that a traceback has the line numbers of the page.
-        source = "\n" * text.count("\n", 0, block.start(1)) + block[1]
-        exec(compile(source, str(document), "exec"), namespace)  # noqa: S102 - our own pages
-    for command in COMMAND.findall(text):
-        done = CliRunner().invoke(main, shlex.split(command))
-        assert done.exit_code == 0, done.output
+    found = [*CODE.finditer(text), *COMMAND.finditer(text)]
+    for block in sorted(found, key=lambda match: match.start()):
+        if block.re is CODE:
+            # Blank lines before it, so that a traceback has the line numbers of the page.
+            source = "\n" * text.count("\n", 0, block.start(1)) + block[1]
+            exec(compile(source, str(document), "exec"), namespace)  # noqa: S102 - our own pages
+        elif block[1] == "cd":
+            monkeypatch.chdir(block[2])
+        else:
+            done = CliRunner().invoke(main, shlex.split(block[2]))
+            assert done.exit_code == 0, done.output
 
 
 def test_links_lead_somewhere(document):

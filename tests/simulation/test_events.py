@@ -251,8 +251,12 @@ def failing(t, q, v):
         (mb.Event("bad", failing), ValueError, "no number"),
         (mb.Event("bad", lambda t, q, v: np.nan if t > 0.3 else 1.0), mb.NotFiniteError, "'bad'"),
         (mb.Event("bad", lambda t, q, v: "high"), ValueError, "could not convert"),
-        (floor(reset=lambda t, q, v: v), ValueError, "not enough values"),
-        (floor(reset=lambda t, q, v: (q, np.zeros(3))), mb.ShapeError, r"got \(1,\) and \(3,\)"),
+        (floor(reset=lambda t, q, v: v), mb.UsageError, "must return the pair"),
+        (
+            floor(reset=lambda t, q, v: (q, np.zeros(3))),
+            mb.ShapeError,
+            r"must have shape \(1,\); got \(3,\)",
+        ),
         (floor(reset=lambda t, q, v: (q, v * np.inf)), mb.NotFiniteError, "reset"),
     ],
 )
@@ -282,3 +286,193 @@ def test_events_go_into_files_and_data_sets(tmp_path):
     none = mb.simulate(ball(), (0.0, 0.1), 1e-2, q=[1.0], events=[floor()])
     none.save(tmp_path / "none.nc")
     assert len(mb.load_result(tmp_path / "none.nc").events) == 0
+
+
+def slider(q=0.0, v=1.0, span=(0.0, 6.0), h=0.1, **options):
+    """Return a run of a body that slides without forces."""
+    mech = mb.Mechanism("slider", gravity=(0, 0, 0))
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(2.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("rail"), mech.world, body)
+    return mb.simulate(mech.assemble(), span, h, q=[q], v=[v], **options)
+
+
+@pytest.mark.parametrize("t0", [0.0, 0.3, -1.7, 1000.0])
+@pytest.mark.parametrize("reset", [None, lambda t, q, v: (q, v)])
+def test_numbers_that_are_zero_on_the_grid_are_found_once(t0, reset):
+    """Whatever rounding makes of a zero at the end of a step."""
+    levels = [
+        mb.Event(f"{k}", mb.JointPosition("rail", 0.1 * k), reset=reset) for k in range(1, 60)
+    ]
+    run = slider(span=(t0, t0 + 6.0), events=levels)
+    assert sorted(run.events.names, key=int) == [str(k) for k in range(1, 60)]
+    np.testing.assert_allclose(run.events.t, t0 + 0.1 * np.arange(1, 60), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("level", np.arange(1, 60) / 10)
+def test_walls_and_ends_on_the_grid_are_never_passed(level):
+    wall = {"direction": "rising", "when": mb.JointPosition("rail", level)}
+    bounced = slider(events=[mb.Event("wall", reset=mb.Impact(0.5), **wall)])
+    assert bounced.q.max() <= level
+    assert bounced.v[-1, 0] == -0.5
+    ended = slider(events=[mb.Event("end", terminal=True, **wall)])
+    assert ended.t[-1] == pytest.approx(level, abs=1e-11)
+    assert ended.message.startswith("Ended by event 'end'")
+
+
+def test_times_of_rows_are_those_of_the_formula_to_the_last_bit():
+    """A compiler that fuses t0 + k h would round otherwise, and lose an event at t = 0."""
+    run = slider(span=(-1.1, 1.1), events=[mb.Event("now", lambda t, q, v: t, terminal=True)])
+    assert abs(run.t[-1]) < 1e-11
+    for t0, h in ((-1.1, 0.1), (0.7, 0.013), (1e3, 1e-3)):
+        run = slider(span=(t0, t0 + 50 * h), h=h)
+        np.testing.assert_array_equal(run.t, t0 + np.arange(51) * h)
+
+
+def test_two_walls_push_and_never_pull():
+    """The same wall as a position and as a distance; and a box that lands on two corners."""
+    walls = [
+        mb.Event("a", "height", direction="falling", reset=mb.Impact(0.8)),
+        mb.Event("b", mb.PlaneDistance("ball"), direction="falling", reset=mb.Impact(0.8)),
+    ]
+    run = mb.simulate(ball(), (0.0, 1.0), 1e-2, q=[1.0], events=walls)
+    assert run.v[47, 0] > 0.0
+    assert (run.q > -1e-11).all()
+    mech = mb.Mechanism("box", gravity=(0, 0, -G))
+    box = mech.add_body(mb.Body("box", mb.SpatialInertia.box(1.0, size=(0.4, 0.1, 0.1))))
+    mech.add_joint(mb.FreeJoint("free"), mech.world, box)
+    corners = [
+        mb.Event(
+            f"corner {side}", mb.PlaneDistance("box", (0.2 * side, 0, -0.05)),
+            direction="falling", reset=mb.Impact(0.5),
+        )
+        for side in (-1, 1)
+    ]  # fmt: skip
+    system = mech.assemble()
+    q = system.reference_configuration()
+    q[-1] = 0.5
+    run = mb.simulate(system, (0.0, 0.4), 1e-3, q=q, events=corners)
+    assert run.q[-1, -1] > 0.05
+    ends = [corner.when.value(system, 0.0, q, None) for q in run.q for corner in corners]
+    assert min(ends) > -1e-10
+    assert abs(run.energy_balance).max() < 1e-8
+
+
+def test_a_contact_may_part_and_comes_back():
+    """A start on the floor: with a velocity upwards no impact; 1e-17 below it is on it."""
+    run = mb.simulate(ball(), (0.0, 0.1), 1e-2, q=[0.0], v=[0.3], events=[floor(0.8)])
+    np.testing.assert_allclose(run.events.t, [0.6 / G], atol=1e-11)
+    at_rest = mb.Event(
+        "floor", mb.PlaneDistance("ball", point=(0, 0, -0.1), through=(0, 0, 0.2)),
+        direction="falling", reset=mb.Impact(0.5),
+    )  # fmt: skip
+    with pytest.raises(mb.EventError):
+        mb.simulate(ball(), (0.0, 1.0), 1e-2, q=[0.3], events=[at_rest])
+
+
+@pytest.mark.parametrize("tolerance", [1e-12, 1e-3])
+def test_two_resets_at_one_moment_happen_once_each(tolerance):
+    kicks = [
+        mb.Event(
+            name, when, reset=lambda t, q, v: (q, v + 1.0), tolerance=tolerance
+        )
+        for name, when in (
+            ("one", mb.JointPosition("rail", 1.0)), ("time", lambda t, q, v: t - 0.747)
+        )
+    ]  # fmt: skip
+    run = slider(q=0.253, span=(0.0, 2.0), events=kicks)
+    assert sorted(run.events.names) == ["one", "time"]
+    assert run.v[-1, 0] == 3.0
+
+
+def test_functions_may_keep_and_change_what_they_are_given():
+    kept = []
+
+    def when(t, q, v):
+        kept.append((q, q.copy()))
+        value = q[0] - 1.05
+        q -= 0.5
+        v[:] = np.nan
+        return value
+
+    class Turn(mb.Reset):
+        def apply(self, system, event, t, q, v):
+            v *= -0.5
+            return q, v
+
+    plain = slider(events=[])
+    run = slider(events=[mb.Event("seen", when)])
+    np.testing.assert_array_equal(run.q, plain.q)
+    assert all(np.allclose(q + 0.5, copy) for q, copy in kept)
+    turned = slider(events=[mb.Event("turn", mb.JointPosition("rail", 1.05), reset=Turn())])
+    assert turned.events.v[0, 0] == 1.0
+    assert turned.events.v_after[0, 0] == -0.5
+    assert turned.energy_balance == pytest.approx(0.0, abs=1e-14)
+
+
+def test_the_message_names_the_event_that_has_ended_the_run():
+    events = [
+        mb.Event("end", mb.JointPosition("rail", 1.05), terminal=True),
+        mb.Event("kick", mb.JointPosition("rail", 1.05), reset=lambda t, q, v: (q, 2.0 * v)),
+    ]
+    for order in (1, -1):
+        run = slider(events=events[::order])
+        assert run.message.startswith("Ended by event 'end'")
+        assert run.v[-1, 0] == 2.0
+
+
+def test_a_run_may_go_on_from_where_an_event_has_ended_it():
+    """Phase by phase: the end of one is the start of the next, and no event of it."""
+    event = mb.Event("end", mb.JointPosition("rail", 1.05), terminal=True)
+    first = slider(events=[event])
+    second = slider(q=first.q[-1, 0], events=[event])
+    assert second.completed
+    assert len(second.events) == 0
+
+
+@pytest.mark.parametrize("power", [1, 3, 9])
+def test_a_flat_zero_is_found(power):
+    """Where interpolation is of no use the bracket is halved."""
+    flat = mb.Event("flat", lambda t, q, v: (q[0] - 1.0) ** power)
+    assert slider(h=0.6, events=[flat]).events.t == pytest.approx([1.0], abs=1e-11)
+
+
+def test_many_events_in_one_step_do_not_accumulate():
+    """Only those of one event do."""
+    events = [
+        mb.Event(f"{k}", mb.JointPosition("rail", k / 40), reset=lambda t, q, v: (q, v))
+        for k in range(1, 200)
+    ]
+    assert len(slider(h=6.0, events=events).events) == 199
+
+
+def test_an_integrator_that_knows_nothing_of_events_has_them():
+    """It is run step by step then."""
+
+    class Euler(mb.Integrator):
+        order = 1
+
+        def prepare(self, problem):
+            inner = mb.RungeKuttaMuntheKaas(mb.tableaus.EULER).prepare(problem)
+
+            def advance(first, steps, rows):
+                record = rows_record(problem)
+                watch, record["watch"] = int(record["watch"]), 0
+                result = inner(first, steps, rows)
+                record["watch"] = watch
+                return result
+
+            return advance
+
+    from tests.testing.test_check_integrator import records_at_python
+
+    def rows_record(problem):
+        return records_at_python(problem.space)
+
+    events = [floor(0.5), APEX, mb.Event("end", lambda t, q, v: t - 0.8123, terminal=True)]
+    options = {"q": [1.0], "events": events, "save_every": 7}
+    run = mb.simulate(ball(), (0.0, 1.0), 1e-3, integrator=Euler(), **options)
+    euler = mb.RungeKuttaMuntheKaas(mb.tableaus.EULER)
+    same = mb.simulate(ball(), (0.0, 1.0), 1e-3, integrator=euler, **options)
+    assert run.events.names == same.events.names == ("floor", "apex", "end")
+    np.testing.assert_array_equal(run.events.t, same.events.t)
+    np.testing.assert_array_equal(run.q, same.q)

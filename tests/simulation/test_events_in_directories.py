@@ -27,6 +27,36 @@ def slow(t, q, v):
     return v[0] + 0.2 * v[3]
 
 
+def renamed(function):
+    """Return another function under the same name."""
+    function.__name__, function.__qualname__ = slow.__name__, slow.__qualname__
+    return function
+
+
+class Energy(mb.Quantity):
+    """A quantity of the user, which has no text of its own."""
+
+    def __init__(self, level):
+        self.level = level
+
+    def value(self, system, t, q, v):
+        return system.kinetic_energy(q, v) - self.level
+
+
+def test_a_quantity_of_the_user_is_compared_by_what_it_holds(system, tmp_path):
+    def run_of(level):
+        return [mb.Event("fast", Energy(level)), *events()]
+
+    path = tmp_path / "run"
+    Trouble.at = 1.0
+    mb.simulate(system, SPAN, STEP, events=run_of(0.5), output=path, **START)
+    Trouble.at = np.inf
+    with pytest.raises(mb.UsageError, match="when of event 'fast': 'level'"):
+        mb.resume(path, events=run_of(0.6), progress=False)
+    whole = mb.simulate(system, SPAN, STEP, events=run_of(0.5), **START)
+    assert_same_events(mb.resume(path, events=run_of(0.5), progress=False), whole)
+
+
 def events(restitution=0.9):
     return [
         mb.Event("through", mb.JointPosition("hinge", 1.0)),
@@ -124,8 +154,9 @@ def test_a_run_that_an_event_has_ended_stays_ended(system, tmp_path, monkeypatch
     [
         ((), "was given the events 'through', 'stop', 'slow'; give them again"),
         (events()[:2], "there were 3 events, are 2"),
-        (events(0.8), r"an event was Event\(name='stop'"),
+        (events(0.8), r"an event was stop: JointPosition\(name='hinge', level=2.0\) rising"),
         ([*events()[:2], mb.Event("slow", lambda t, q, v: v[0])], "<lambda>"),
+        ([*events()[:2], mb.Event("slow", renamed(lambda t, q, v: v[0]))], "when of event 'slow'"),
     ],
 )
 def test_other_events_are_refused_by_name(system, tmp_path, other, message):

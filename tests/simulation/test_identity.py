@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import os
 import subprocess
 import sys
 
@@ -390,3 +391,41 @@ def test_another_process_finds_the_same_fingerprints(system):
     ]
     assert ways[0] == ways[1]
     assert system_digest(system).encode() in ways[0]
+
+
+WIND = """
+import attrs, math
+import mbkit as mb
+
+DENSITY, AREA, SHAPE = 1.2, 0.5, 0.8
+
+def gust(t):
+    return DENSITY * AREA * math.sin(t) * abs(SHAPE)
+
+@attrs.frozen
+class Wind(mb.Force):
+    name: str
+    size: float = 1.0
+
+    def evaluate(self, t, q, v, poses, twists, out):
+        out[:] = self.size * gust(t)
+"""
+
+
+def test_classes_of_users_have_the_same_fingerprint_in_another_process(tmp_path):
+    """Also classes of attrs, whose hash is salted, and functions that name several globals."""
+    (tmp_path / "wind_of_a_user.py").write_text(WIND)
+    code = (
+        f"import sys; sys.path.append({str(tmp_path)!r})\n"
+        "from wind_of_a_user import Wind\n"
+        "from mbkit.simulation.identity import fingerprint\n"
+        "print(fingerprint(Wind('wind')))"
+    )
+    ways = [
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]  # fmt: skip
+    assert ways[0] == ways[1] == ways[2]

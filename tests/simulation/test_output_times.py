@@ -73,6 +73,27 @@ def test_outputs_between_resets_belong_to_their_side(system):
     assert run.events.t == pytest.approx([0.1, 0.3, 0.5, 0.7, 0.9], abs=1e-10)
 
 
+def test_times_that_nothing_parts_are_rows_of_their_own(system):
+    """Next to the start, the end and each other, to the last bit."""
+    for times in ([0.0, 1e-12, 2e-12, 0.5], np.geomspace(1e-13, 1.0, 14), [0.5, 0.5 + 1e-15, 1.0]):
+        run = mb.simulate(system, (0.0, 1.0), 1e-2, save_at=times, **START)
+        np.testing.assert_array_equal(run.t, times)
+        assert np.isfinite(run.q).all()
+    run = mb.simulate(system, (0.0, 1.0), 0.333333333, save_at=[1.0], **START)
+    assert run.t[0] == 1.0  # the span is three steps, but for 1e-9
+
+
+def test_a_row_at_the_moment_of_an_end_is_the_last_state(system):
+    """It is the one after the reset."""
+    end = mb.Event(
+        "end", lambda t, q, v: t - 0.5, terminal=True, reset=lambda t, q, v: (q, 0.5 * v)
+    )
+    plain = mb.simulate(system, (0.0, 1.0), 1e-2, save_at=[0.1], events=[end], **START)
+    run = mb.simulate(system, (0.0, 1.0), 1e-2, save_at=[0.1, plain.t[-1]], events=[end], **START)
+    np.testing.assert_array_equal(run.v, plain.v)
+    np.testing.assert_array_equal(run.events.v_after[-1], run.v[-1])
+
+
 def test_a_terminal_event_is_the_last_row(system):
     end = mb.Event("end", lambda t, q, v: t - 0.5, terminal=True)
     times = [0.1, 0.499, 0.6, 0.9]

@@ -1,0 +1,106 @@
+"""``mbkit run``: what a study file describes."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import TYPE_CHECKING
+
+import click
+
+from mbkit.cli.compiling import compiling_announced
+from mbkit.cli.files import EXISTING, check_target
+from mbkit.cli.long_runs import tell_directory, tell_if_completed
+from mbkit.cli.models import told
+from mbkit.cli.results import keep
+from mbkit.errors import printable
+
+if TYPE_CHECKING:
+    from mbkit.studies import Study
+
+
+@click.command(short_help="Run a study of a project.")
+@click.argument("study", type=EXISTING)
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Another value than the file's: of one of its keys, or of a parameter of the model. May "
+    "be repeated.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    help="Result file, or directory ending in '/', instead of the study's; anywhere.",
+)
+@click.option("--force", is_flag=True, help="Replace the result file if it exists.")
+@click.option("--resume", is_flag=True, help="Go on with the run in the study's directory.")
+@click.option(
+    "--other-versions",
+    is_flag=True,
+    help="Resume although versions or the processor differ; the last bits may too.",
+)
+def run(
+    study: pathlib.Path,
+    changes: tuple[str, ...],
+    output: str | None,
+    force: bool,
+    resume: bool,
+    other_versions: bool,
+) -> None:
+    """Run STUDY, a TOML file that names a model and says how it is simulated.
+
+    The result goes below the folder 'results' of the project, and carries the study, all its
+    settings, and the commit of git. The plugin of the project is loaded: running a study runs the
+    project's code, so look at projects of others first.
+
+    With --set, keys of the study are changed by their names (h, t_span, initial.q.JOINT,
+    integrator.tableau), and parameters of the model (bodies.BODY.mass, joints.JOINT.pitch,
+    forces.FORCE.stiffness, gravity).
+
+    \b
+    Examples:
+      mbkit run studies/swing.toml
+      mbkit run studies/swing.toml --set h=1e-4 -o results/fine.nc
+      mbkit run studies/swing.toml --set initial.q.hinge=0.5 --set bodies.rod.mass=2 --force
+      mbkit run studies/long.toml --resume
+    """
+    from mbkit.studies import load_study
+    from mbkit.studies.changes import parsed_change
+
+    with compiling_announced():
+        loaded: Study = told(lambda: load_study(study, dict(map(parsed_change, changes))))
+        target, is_directory = loaded.output, loaded.is_directory
+        if output is not None:
+            target, is_directory = pathlib.Path(output), output.endswith("/")
+        else:
+            target = _shortest(target)
+        if resume:
+            _go_on(loaded, target, is_directory, other_versions=other_versions)
+            return
+        if output is None:
+            target.parent.mkdir(parents=True, exist_ok=True)  # git keeps no empty folders
+        if is_directory:
+            tell_directory(loaded.run(target), target)
+            return
+        check_target(target, force=force)
+        keep(loaded.run, target)
+
+
+def _shortest(path: pathlib.Path) -> pathlib.Path:
+    """Return a path as seen from the working directory, if it is in it."""
+    try:
+        return path.relative_to(pathlib.Path.cwd())
+    except ValueError:
+        return path
+
+
+def _go_on(study: Study, target: pathlib.Path, is_directory: bool, *, other_versions: bool) -> None:
+    if not is_directory:
+        raise click.UsageError(
+            f"--resume needs a run in a directory, and the study writes the file "
+            f"'{printable(target)}' at its end; let its 'output' end in /."
+        )
+    tell_if_completed(target)
+    tell_directory(study.resume(target, other_versions=other_versions), target)

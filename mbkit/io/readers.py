@@ -1,0 +1,77 @@
+"""Model files by their suffixes: URDF, and what plugins read."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Mapping
+
+from mbkit.errors import MbkitError, ModelFileError, UsageError, printable
+from mbkit.io.urdf import load_urdf
+from mbkit.model import Mechanism
+from mbkit.plugins import hookimpl, registry
+
+__all__ = ["read_other"]
+
+Reader = Callable[[pathlib.Path], Mechanism]
+
+
+@hookimpl
+def mbkit_file_readers() -> Mapping[str, Reader]:
+    """Return the readers of mbkit."""
+    return {".toml": read_toml, ".urdf": load_urdf, ".xacro": load_urdf}
+
+
+def read_toml(path: pathlib.Path) -> Mechanism:
+    """Return the mechanism of a TOML file."""
+    from mbkit.io.model_file import load_model
+
+    return load_model(path)
+
+
+def read_other(path: pathlib.Path, *, has_types: bool) -> Mechanism | None:
+    """Return the mechanism of a file that is no TOML by its suffix; None of one that is.
+
+    Parameters
+    ----------
+    path : path
+        A model file.
+    has_types : bool
+        Whether the caller gave types of joints or forces, which only TOML can name.
+
+    Returns
+    -------
+    Mechanism or None
+        None if there is no reader of the suffix: whatever is not known is TOML.
+
+    Raises
+    ------
+    ModelFileError
+        If a plugin's reader fails, or returns something else; it is named.
+    UsageError
+        If there are types.
+    """
+    suffix = path.suffix.lower()
+    reader: Reader | None = registry().find("reader", suffix)
+    if reader is None or reader is read_toml:
+        return None
+    if has_types:
+        kind = "a URDF" if reader is load_urdf else f"a '{printable(suffix)}'"
+        raise UsageError(
+            f"load_model: joint_types and force_types are for TOML files, and "
+            f"'{printable(path)}' is {kind}, whose types are fixed; leave them out."
+        )
+    plugin = registry().owner("reader", reader)
+    if plugin is None:
+        return reader(path)
+    what = f"Model file '{printable(path)}' cannot be read by the plugin '{printable(plugin)}'"
+    try:
+        mechanism: object = reader(path)
+    except (MbkitError, OSError):
+        raise
+    except Exception as error:
+        raise ModelFileError(f"{what}: {type(error).__name__}: {printable(error)}") from error
+    if not isinstance(mechanism, Mechanism):
+        raise ModelFileError(
+            f"{what}: its reader must return an mbkit.Mechanism, and returned {mechanism!r:.200}."
+        )
+    return mechanism

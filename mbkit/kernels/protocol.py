@@ -1,0 +1,45 @@
+"""What an integrator in Python asks the equations of motion for; compiled ones use the helpers."""
+
+from mbkit.kernels.compile import float64, floats, int64, kernel
+from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
+from mbkit.kernels.equations import acceleration
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import OK
+from mbkit.kernels.validation import check_positions, check_velocities
+from mbkit.kernels.watch import look
+
+
+@kernel(int64(int64, float64, floats, floats, floats, floats))
+def accelerate(space, t, q, v, vdot, powers):
+    """Write vdot = f(t, q, v) (nv,) and powers (NUM_POWERS,)."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, v, vdot)
+    return acceleration(space, t, q, v, vdot, powers) if state == OK else state
+
+
+@kernel(int64(int64, floats, floats, floats))
+def move(space, q, x, out):
+    """Write q exp(x) (nq,), joint by joint."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_positions(model, out)
+    if state == OK:
+        state = check_velocities(model, x, x, x)
+    return retract_rows(model, scratch(space), q, x, out) if state == OK else state
+
+
+@kernel(int64(int64, floats, floats, floats))
+def rate(space, x, v, out):
+    """Write the rate of x while q exp(x) moves with velocity v (nv,)."""
+    model = bodies(space)
+    state = check_velocities(model, x, v, out)
+    return dexp_inv_rows(model, scratch(space), x, v, out) if state == OK else state
+
+
+@kernel(int64(int64, float64, floats, floats))
+def look_at(space, t, q, v):
+    """OK where a step may end at (t, q, v), or the status EVENT."""
+    return look(space, t, q, v)

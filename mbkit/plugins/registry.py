@@ -1,0 +1,263 @@
+"""The plugins of this process: found, checked, and asked for what they provide, by name."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.metadata
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+import pluggy
+
+from mbkit.errors import PluginWarning, printable, suggestion
+from mbkit.plugins import hookspecs
+from mbkit.plugins.contracts import KINDS, BrokenContract, checked
+
+__all__ = ["BUILT_IN", "Plugin", "Registry", "registry"]
+
+#: The origin of what comes with mbkit.
+BUILT_IN = "mbkit"
+
+# `mbkit.io` stands above this package: its readers are imported by name, as a plugin's module is.
+_MODULES = ("mbkit.plugins.built_in", "mbkit.io.readers")
+
+
+@attrs.frozen
+class Plugin:
+    """A plugin that was found.
+
+    Attributes
+    ----------
+    name : str
+        Of its entry point.
+    version : str
+        Of its distribution or project; empty where it has none.
+    origin : str
+        Where it comes from: "mbkit", the name of a distribution, or the folder of a project.
+    provides : mapping
+        Things by name, by kind: "joint", "force", "integrator", "representation", "reader",
+        "command".
+    fault : str
+        Why it was skipped; empty where it was not.
+    """
+
+    name: str
+    version: str
+    origin: str
+    provides: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    fault: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}".strip()
+
+
+class Registry:
+    """What there is by name: of mbkit at once, of installed plugins from the first other name on.
+
+    Distributions are looked through for entry points, and their plugins imported, only when a name
+    is asked for that mbkit itself does not have, or all names are.
+    """
+
+    def __init__(self) -> None:
+        self._manager = pluggy.PluginManager(hookspecs.PROJECT)
+        self._manager.add_hookspecs(hookspecs)
+        self._plugins: dict[str, Plugin] = {}
+        self._things: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
+        self._owners: dict[tuple[str, str], Plugin] = {}
+        self._sources: list[Callable[[], object]] = [self._load_installed]
+        self._lock = threading.RLock()
+        for module in _MODULES:
+            self.add_built_in(module)
+
+    # ------------------------------------------------------------------------------ questions
+
+    def known(self, kind: str) -> dict[str, Any]:
+        """Return things of a kind by name, as far as they are loaded: those of mbkit at least."""
+        return dict(self._things[kind])
+
+    def all(self, kind: str) -> dict[str, Any]:
+        """Return all things of a kind by name; loads the plugins there are."""
+        self.load()
+        return self.known(kind)
+
+    def find(self, kind: str, name: str) -> Any:
+        """Return the thing of a name, or None; loads the plugins where mbkit has none."""
+        if name not in self._things[kind]:
+            self.load()
+        return self._things[kind].get(name)
+
+    def owner(self, kind: str, thing: Any) -> Plugin | None:
+        """Return the plugin that a thing comes from; None if from mbkit, or from no plugin."""
+        for name, known in self._things[kind].items():
+            if known is thing:
+                plugin = self._owners[kind, name]
+                return None if plugin.origin == BUILT_IN else plugin
+        return None
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """All plugins found so far, those that were skipped included."""
+        return tuple(self._plugins.values())
+
+    # -------------------------------------------------------------------------------- loading
+
+    def load(self) -> None:
+        """Load the plugins that are installed, and those of further sources."""
+        with self._lock:
+            while self._sources:
+                self._sources.pop()()
+
+    def add_source(self, source: Callable[[], object]) -> None:
+        """Call `source` when plugins are loaded; it adds further ones."""
+        self._sources.append(source)
+
+    def add_built_in(self, module: str) -> None:
+        """Register a module of mbkit; one that is registered already is left."""
+        with self._lock:
+            if module not in self._plugins:
+                self._enter(importlib.import_module(module), Plugin(module, "", BUILT_IN))
+
+    def add(self, plugin: Plugin, load: Callable[[], Any]) -> Plugin:
+        """Import and register a plugin, or skip it with a warning that names it and the cause.
+
+        Parameters
+        ----------
+        plugin : Plugin
+            What is known of it, without what it provides.
+        load : callable
+            Returns its module, or another object with hooks.
+
+        Returns
+        -------
+        Plugin
+            With what it provides, or with its fault.
+        """
+        with self._lock:
+            try:
+                plugin = self._enter(load(), plugin)
+            except (Exception, SystemExit) as error:
+                plugin = attrs.evolve(plugin, fault=_cause(error))
+                if not self._is_loaded(plugin.name):
+                    self._plugins[plugin.name] = plugin
+        if plugin.fault:
+            warnings.warn(
+                f"The plugin '{printable(plugin)}' ({printable(plugin.origin)}) is skipped: "
+                f"{plugin.fault}",
+                PluginWarning,
+                stacklevel=2,
+            )
+        return plugin
+
+    def _load_installed(self) -> None:
+        found = importlib.metadata.entry_points(group=hookspecs.PROJECT)
+        for entry in sorted(found, key=lambda entry: entry.name):
+            dist = entry.dist
+            version, origin = (dist.version, dist.name) if dist is not None else ("", "")
+            self.add(Plugin(entry.name, version, origin), entry.load)
+
+    def _enter(self, module: Any, plugin: Plugin) -> Plugin:
+        """Register a plugin and take what it provides; all of it or nothing."""
+        name = self._manager.get_name(module)
+        if name is not None:  # a project that is installed as well
+            return self._plugins[name]
+        key = plugin.name
+        if self._is_loaded(key):
+            raise BrokenContract(
+                f"there is a plugin '{key}' of {self._plugins[key].origin} already; "
+                "rename one of them"
+            )
+        with self._registered(module, key):
+            provides = self._provided(key)
+            if not any(provides.values()):
+                raise BrokenContract(
+                    "it provides nothing; mark its functions, such as mbkit_joint_types, with "
+                    "mbkit.plugins.hookimpl"
+                )
+            self._refuse_taken(provides)
+        plugin = attrs.evolve(plugin, provides=provides)
+        self._plugins[key] = plugin
+        for kind, things in provides.items():
+            self._things[kind] |= things
+            self._owners |= {(kind, each): plugin for each in things}
+        return plugin
+
+    @contextlib.contextmanager
+    def _registered(self, module: Any, key: str) -> Iterator[None]:
+        try:
+            self._manager.register(module, key)
+            self._check_pending()
+            yield
+        except BaseException:
+            if self._manager.has_plugin(key):
+                self._manager.unregister(name=key)
+            raise
+
+    def _check_pending(self) -> None:
+        """Raise where a function is marked as a hook and there is no hook of its name."""
+        try:
+            self._manager.check_pending()
+        except pluggy.PluginValidationError as error:
+            hooks = [kind.hook for kind in KINDS.values()]
+            unknown = [name for name in vars(self._manager.hook) if name not in hooks]
+            marked = [name for name in unknown if getattr(self._manager.hook, name).get_hookimpls()]
+            raise BrokenContract(
+                f"there is no hook '{marked[0]}'; {suggestion(marked[0], hooks)}"
+                if marked
+                else str(error)
+            ) from error
+
+    def _provided(self, key: str) -> dict[str, dict[str, Any]]:
+        """Call the hooks of one plugin."""
+        others = [each for name, each in self._manager.list_name_plugin() if name != key]
+        provides = {}
+        for kind, about in KINDS.items():
+            things: dict[str, Any] = {}
+            for returned in self._manager.subset_hook_caller(about.hook, others)():
+                things |= checked(about, returned)
+            provides[kind] = things
+        return provides
+
+    def _is_loaded(self, name: str) -> bool:
+        return name in self._plugins and not self._plugins[name].fault
+
+    def _refuse_taken(self, provides: Mapping[str, Mapping[str, Any]]) -> None:
+        for kind, things in provides.items():
+            for name in things:
+                if name in self._things[kind]:
+                    owner = self._owners[kind, name]
+                    whose = "mbkit" if owner.origin == BUILT_IN else f"the plugin '{owner.name}'"
+                    raise BrokenContract(
+                        f"the {KINDS[kind].title} '{name}' is one of {whose} already; choose "
+                        "another name"
+                    )
+
+
+def _cause(error: BaseException) -> str:
+    """Return what went wrong, and where in the plugin, as the end of a message."""
+    message = " ".join(printable(error).split())
+    if isinstance(error, BrokenContract):
+        return f"{message}."
+    where = ""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is not None and not isinstance(error, ImportError | pluggy.PluginValidationError):
+        where = f" ({printable(last.tb_frame.f_code.co_filename)}:{last.tb_lineno})"
+    return f"{type(error).__name__}: {message or 'without a message'}{where}"
+
+
+@functools.cache
+def registry() -> Registry:
+    """Return the registry of this process.
+
+    Examples
+    --------
+    >>> registry().find("force", "joint_spring").__name__
+    'JointSpring'
+    """
+    return Registry()

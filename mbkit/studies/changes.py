@@ -1,0 +1,154 @@
+"""Changes of a study from outside of its file: ``h=1e-4``, ``bodies.arm.mass=2``."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import ModelFileError, UsageError
+
+__all__ = ["STUDY_KEYS", "Changed", "changed_document", "flattened", "parsed_change"]
+
+#: Keys of a study file that hold one value.
+STUDY_KEYS = (
+    "model", "t_span", "h", "representation", "body_frames", "save_every", "save_at", "save",
+    "dtype", "output", "about",
+)  # fmt: skip
+
+# Tables of a study, by how many parts of a path lead to a value.
+_TABLES = (("integrator",), ("initial", "q"), ("initial", "v"))
+
+Path = tuple[str, ...]
+
+#: Paths within the document that were changed, with the change as the user wrote it.
+Changed = dict[Path, str]
+
+
+def parsed_change(text: str) -> tuple[str, Any]:
+    """Return path and value of ``PATH=VALUE``.
+
+    Parameters
+    ----------
+    text : str
+        The value is TOML; numbers separated by commas are an array, and a word that is no TOML is
+        a string.
+
+    Returns
+    -------
+    tuple of str and value
+        The path as it is written, and the value.
+
+    Raises
+    ------
+    UsageError
+        If there is no path or no value.
+
+    Examples
+    --------
+    >>> parsed_change("initial.q.ball=1, 0, 0, 0")
+    ('initial.q.ball', [1, 0, 0, 0])
+    >>> parsed_change("integrator.tableau=heun")
+    ('integrator.tableau', 'heun')
+    """
+    from mbkit.io.toml_document import read_document
+
+    path, equals, value = text.partition("=")
+    path, value = path.strip(), value.strip()
+    if not (path and equals and value):
+        raise UsageError(f"--set {text}: write it as PATH=VALUE, such as h=1e-4.")
+    for attempt in (value, f"[{value}]" if "," in value else value):
+        try:
+            document = read_document(f"x = {attempt}", "", "")
+        except ModelFileError:
+            continue
+        if list(document) == ["x"]:
+            return path, document["x"]
+    return path, value
+
+
+def changed_document(
+    document: Mapping[str, Any], changes: Mapping[str, Any]
+) -> tuple[dict[str, Any], Changed]:
+    """Return the document of a study with other values, and where they went.
+
+    Parameters
+    ----------
+    document : mapping
+        What TOML was parsed to.
+    changes : mapping
+        Values by paths: keys of the study, or parameters of its model.
+
+    Returns
+    -------
+    tuple
+        A document, whose parameters are flat, and the paths that were changed. What is no path of
+        a study goes to the parameters, which are compared with those of the system later.
+    """
+    changed = copy.deepcopy(dict(document))
+    if isinstance(changed.get("parameters"), dict):
+        changed["parameters"] = flattened(changed["parameters"])
+    given: Changed = {}
+    for text, value in changes.items():
+        path = _place(text, changed)
+        table: Any = changed
+        for step in path[:-1]:
+            inner = table.setdefault(step, {})
+            if not isinstance(inner, dict):
+                break  # a fault of the file, which is told as such
+            table = inner
+        else:
+            table.pop(path[-1], None)  # it comes last: `ball` counts although `ball[0]` was given
+            table[path[-1]] = _as_toml(value)
+            given[path] = f"{text}={value}"
+    return changed, given
+
+
+def _place(text: str, document: Mapping[str, Any]) -> Path:
+    """Return the keys that lead to what a path names; names may have points in them."""
+    text = text.removeprefix("parameters.")
+    if text in STUDY_KEYS:
+        return (text,)
+    for keys in _TABLES:
+        start = ".".join(keys) + "."
+        if text.startswith(start):
+            return (*keys, text.removeprefix(start))
+    for table in ("forces", "events"):
+        tables = document.get(table, {})
+        for name in tables if isinstance(tables, dict) else ():
+            start = f"{table}.{name}."
+            if text.startswith(start):
+                return (table, name, *_inner(text.removeprefix(start), tables[name]))
+    return ("parameters", text)
+
+
+def _as_toml(value: Any) -> Any:
+    """Return a value of Python as TOML would have it: tuples and arrays as lists."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    return [_as_toml(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _inner(text: str, table: Any) -> Path:
+    """Return the keys of a value in a force or an event, one of whose values may be a table."""
+    key, point, rest = text.partition(".")
+    return (key, rest) if point and isinstance(table, dict) and key in table else (text,)
+
+
+def flattened(table: Mapping[str, Any], start: str = "") -> dict[str, Any]:
+    """Return nested tables as one, with keys joined by points.
+
+    Examples
+    --------
+    >>> flattened({"bodies": {"arm": {"mass": 2.0}}, "gravity": [0, 0, 0]})
+    {'bodies.arm.mass': 2.0, 'gravity': [0, 0, 0]}
+    """
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat |= flattened(value, f"{start}{key}.")
+        else:
+            flat[f"{start}{key}"] = value
+    return flat

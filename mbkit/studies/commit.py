@@ -1,0 +1,56 @@
+"""Which commit of git a folder is at, for results to carry."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+from typing import Any
+
+__all__ = ["commit_of"]
+
+_TIMEOUT = 5.0  # seconds: rather a result without its commit than one that comes late
+
+
+def commit_of(folder: pathlib.Path) -> dict[str, Any]:
+    """Return the commit that a folder is at, and whether it has other changes.
+
+    Parameters
+    ----------
+    folder : path
+        A folder, perhaps of a repository.
+
+    Returns
+    -------
+    dict
+        ``commit``, the hash, and ``uncommitted_changes``, whether files of the folder differ from
+        it or are not in it, ignored ones apart. Empty where there is no repository, no commit, or
+        no git: then nothing is run.
+    """
+    folder = folder.absolute()
+    if not any((each / ".git").exists() for each in (folder, *folder.parents)):
+        return {}
+    git = shutil.which("git")
+    if git is None:
+        return {}
+    # No hooks, no monitor and no locks: a look that changes nothing and starts nothing else.
+    command = (
+        git, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+        "status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--", ".",
+    )  # fmt: skip
+    # Within a hook of git these would name another repository.
+    environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
+    try:
+        done = subprocess.run(  # noqa: S603 - no part of the command is from outside
+            command, cwd=folder, env=environment, timeout=_TIMEOUT, check=True, capture_output=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    lines = done.stdout.decode(errors="replace").splitlines()
+    about = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# ") and " " in line)
+    commit = about.get("branch.oid", "")
+    if not commit or not all(each in "0123456789abcdef" for each in commit):  # "(initial)"
+        return {}
+    changed = any(not line.startswith("# ") for line in lines)
+    return {"commit": commit, "uncommitted_changes": changed}

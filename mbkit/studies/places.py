@@ -1,0 +1,90 @@
+"""Where a study reads its model and writes its result."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+from mbkit.errors import UsageError, suggestion
+
+__all__ = ["RESULTS", "model_path", "output_path"]
+
+#: The folder of a project to which its studies write.
+RESULTS = "results"
+
+
+def output_path(root: pathlib.Path, study: pathlib.Path, text: str) -> tuple[pathlib.Path, bool]:
+    """Return where a study writes, and whether that is a run directory.
+
+    Parameters
+    ----------
+    root : path
+        Of the project.
+    study : path
+        The study file, whose name stands for a place that is not given.
+    text : str
+        The key ``output``: a file ending in ``.nc``, or a directory ending in ``/``, below the
+        folder ``results`` of the project.
+
+    Returns
+    -------
+    tuple of path and bool
+        The place.
+
+    Raises
+    ------
+    UsageError
+        If it is not below that folder, by its name or by a link: a study that came from elsewhere
+        writes nowhere else.
+    """
+    text = text or f"{study.stem}.nc"
+    is_directory = text.endswith("/")
+    relative = pathlib.PurePosixPath(text)
+    remedy = "give another place on the command line by -o, or in Python by run(output=...)"
+    if not text.isprintable() or relative.is_absolute() or ".." in relative.parts:
+        raise UsageError(
+            f"must be a place below the folder '{RESULTS}' of the project, got {text!r}; {remedy}."
+        )
+    if relative.suffix != ".nc" and not is_directory:
+        raise UsageError(
+            "must be a file that ends in .nc, or a directory, for a run that can be resumed, that "
+            f"ends in /; got {text!r}."
+        )
+    target = root / RESULTS / relative
+    if not target.resolve().is_relative_to(root.resolve()):
+        raise UsageError(f"leads out of the project by a link, to '{target.resolve()}'; {remedy}.")
+    if target.is_dir() and (link := next(filter(pathlib.Path.is_symlink, target.iterdir()), None)):
+        raise UsageError(f"has a link in it, '{link}', by which files elsewhere could be written.")
+    return target, is_directory
+
+
+def model_path(study: pathlib.Path, text: str) -> pathlib.Path:
+    """Return the model file of a study; UsageError if there is none.
+
+    Parameters
+    ----------
+    study : path
+        The study file.
+    text : str
+        The key ``model``, relative to the folder of the study file.
+
+    Returns
+    -------
+    path
+        A file that is there.
+    """
+    try:
+        path = study.parent / text
+        found = path.is_file()
+    except ValueError:  # a null character in the name
+        found = False
+    if not found:
+        beside = path.parent.glob("*") if path.parent.is_dir() else ()
+        known = [str(pathlib.Path(text).parent / each.name) for each in sorted(beside)]
+        raise UsageError(
+            f"must be a file, seen from the folder of the study, got {text!r}; "
+            f"{suggestion(text, known)}"
+        )
+    short = os.path.normpath(path)  # without `..`, unless a link makes that another file
+    is_same = os.path.exists(short) and os.path.samefile(short, path)
+    return pathlib.Path(short) if is_same else path

@@ -1,0 +1,191 @@
+"""A study: one simulation as its file describes it, ready to be run."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+
+from mbkit.errors import UsageError
+from mbkit.studies.commit import commit_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from mbkit.events import Event
+    from mbkit.integrators import Integrator
+    from mbkit.results import Result
+    from mbkit.systems import System
+
+__all__ = ["Study"]
+
+
+@final
+@attrs.frozen(eq=False, repr=False, kw_only=True)
+class Study:
+    """What a study file describes, with its model assembled; `load_study` makes it.
+
+    Attributes
+    ----------
+    path : path
+        The study file.
+    root : path
+        The folder of its project; that of the file where there is none.
+    system : System
+        The model with the study's forces and parameters.
+    integrator : Integrator
+        The method.
+    t_span : tuple of two floats
+        Start and end. [s]
+    h : float
+        Step. [s]
+    q, v : ndarray, shape (nq,), (nv,)
+        State at the start.
+    events : tuple of Event
+        What is looked for on the way.
+    save_every : int
+        Steps between saved states.
+    save_at : ndarray, optional
+        Times of the saved states instead. [s]
+    save : tuple of str
+        What a run directory keeps.
+    dtype : str
+        Of positions and velocities in a run directory.
+    output : path
+        Where ``mbkit run`` writes the result.
+    is_directory : bool
+        Whether `output` is a run directory and not a file.
+    settings : mapping
+        The tables of the file, with changes: what results carry.
+    plugin : str
+        Name and version of the project's plugin; empty where there is none.
+    """
+
+    path: pathlib.Path
+    root: pathlib.Path
+    system: System
+    integrator: Integrator
+    t_span: tuple[float, float]
+    h: float
+    q: npt.NDArray[np.float64]
+    v: npt.NDArray[np.float64]
+    events: tuple[Event, ...]
+    save_every: int
+    save_at: npt.NDArray[np.float64] | None
+    save: tuple[str, ...]
+    dtype: str
+    output: pathlib.Path
+    is_directory: bool
+    settings: Mapping[str, Any]
+    plugin: str
+
+    def __repr__(self) -> str:
+        return f"<Study '{self.path}': {self.t_span} s by {self.h} s, {self.system!r}>"
+
+    @property
+    def name(self) -> str:
+        """Its file, as seen from the project."""
+        try:
+            return self.path.relative_to(self.root).as_posix()
+        except ValueError:  # through a link
+            return str(self.path)
+
+    def run(self, output: str | os.PathLike[str] | None = None, *, progress: bool = True) -> Result:
+        """Simulate it.
+
+        Parameters
+        ----------
+        output : str or path, optional
+            A new directory to which the run is written while it goes, as for `simulate`. If left
+            out, the result is in memory alone; ``self.output`` is where ``mbkit run`` keeps it.
+        progress : bool
+            As for `simulate`.
+
+        Returns
+        -------
+        Result
+            As of `simulate`. ``options["notes"]`` says which study it was, with all its settings,
+            and at which commit of git the project was.
+        """
+        from mbkit.simulation import simulate
+
+        kept: dict[str, Any] = {} if output is None else {"save": self.save, "dtype": self.dtype}
+        return simulate(
+            self.system, self.t_span, self.h, integrator=self.integrator, q=self.q, v=self.v,
+            events=self.events, save_every=self.save_every, save_at=self.save_at, output=output,
+            progress=progress, notes=self.notes(), **kept,
+        )  # fmt: skip
+
+    def resume(
+        self,
+        output: str | os.PathLike[str] | None = None,
+        *,
+        other_versions: bool = False,
+        progress: bool = True,
+    ) -> Result:
+        """Continue a run of it that was interrupted, bit for bit; see `mbkit.resume`.
+
+        Parameters
+        ----------
+        output : str or path, optional
+            The directory of the run; ``self.output`` if left out.
+        other_versions, progress : bool
+            As for `mbkit.resume`.
+
+        Returns
+        -------
+        Result
+            As of `mbkit.resume`. It carries the commit at which the run began.
+
+        Raises
+        ------
+        UsageError
+            If the run was begun with other settings than the study has now, or anything else
+            differs that `mbkit.resume` looks at.
+        """
+        from mbkit.io.run_directory import RunDirectory
+        from mbkit.simulation import resume
+
+        place = RunDirectory(self.output if output is None else output)
+        notes = place.read_manifest()["options"].get("notes", {})
+        changed = _changed(notes.get("settings", {}), self.settings)
+        if changed:
+            raise UsageError(
+                f"The run in '{place.path}' began with other settings than study '{self.name}' has "
+                "now:"
+                + "".join(f"\n  {each}" for each in changed)
+                + "\nGo on with what it began with, or start a new run."
+            )
+        return resume(
+            place.path, system=self.system, integrator=self.integrator, events=self.events,
+            other_versions=other_versions, progress=progress,
+        )  # fmt: skip
+
+    def notes(self) -> dict[str, Any]:
+        """Return what results carry of the study, with the commit of git, looked up now."""
+        plugin = {"plugin": self.plugin} if self.plugin else {}
+        return {
+            "study": self.name,
+            "settings": dict(self.settings),
+            **plugin,
+            **commit_of(self.root),
+        }
+
+
+def _changed(before: Any, now: Any, path: str = "") -> list[str]:
+    """Return which settings differ, a line each."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        names = [*before, *(name for name in now if name not in before)]
+        return [
+            line
+            for name in names
+            for line in _changed(before.get(name), now.get(name), f"{path}.{name}".strip("."))
+        ]
+    if before == now:
+        return []
+    texts = ("left out" if value is None else repr(value) for value in (before, now))
+    return [f"{path} was {next(texts)}, is {next(texts)}."]

@@ -1,0 +1,244 @@
+"""From the tables of a study file to a study."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping
+from typing import Annotated, Any, cast
+
+import attrs
+import numpy as np
+
+from mbkit.coordinates import RelativeCoordinates
+from mbkit.errors import MbkitError, UsageError
+from mbkit.integrators import Integrator
+from mbkit.io.faults import Faults
+from mbkit.io.fields import converter
+from mbkit.io.model_file import load_model
+from mbkit.io.model_tables import add_force
+from mbkit.model import Mechanism
+from mbkit.plugins import registry
+from mbkit.representations import Representation
+from mbkit.simulation.output_times import OutputTimes
+from mbkit.simulation.start import SAVED, checked_saving, number_of_steps, saving_interval
+from mbkit.spatial import FloatArray
+from mbkit.studies.changes import STUDY_KEYS, flattened
+from mbkit.studies.event_tables import read_events
+from mbkit.studies.initial import fill
+from mbkit.studies.places import model_path, output_path
+from mbkit.studies.study import Study
+from mbkit.systems import System
+
+__all__ = ["read_study"]
+
+#: Keys that say nothing on what is computed.
+_NO_SETTINGS = ("mbkit_study", "about", "output")
+
+
+@attrs.frozen
+class Initial:
+    """Positions and velocities at the start, by joint."""
+
+    q: dict[str, Any] = attrs.field(factory=dict)
+    v: dict[str, Any] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class Keys:
+    """The keys of a study file, as docs/projects.md explains them."""
+
+    mbkit_study: int
+    model: str
+    t_span: Annotated[FloatArray, (2,)]
+    h: float
+    about: str = ""
+    representation: str = "body_fixed"
+    body_frames: str = "joint"
+    integrator: dict[str, Any] = attrs.field(factory=dict)
+    save_every: int = 1
+    save_at: FloatArray | None = None
+    output: str = ""
+    save: list[str] = attrs.field(factory=lambda: list(SAVED))
+    dtype: str = "float64"
+    initial: Initial = attrs.field(factory=Initial)
+    forces: dict[str, Any] = attrs.field(factory=dict)
+    events: dict[str, Any] = attrs.field(factory=dict)
+    parameters: dict[str, Any] = attrs.field(factory=dict)
+
+
+def read_study(
+    source: pathlib.Path, root: pathlib.Path, document: Mapping[str, Any], plugin: str
+) -> tuple[Study | None, Faults]:
+    """Return the study of a document, and its faults.
+
+    Parameters
+    ----------
+    source : path
+        The study file.
+    root : path
+        The folder of its project.
+    document : mapping
+        What TOML was parsed to, with changes.
+    plugin : str
+        Name and version of the project's plugin.
+
+    Returns
+    -------
+    tuple
+        The study, None if there are faults, and the faults.
+
+    Raises
+    ------
+    ModelFileError
+        If the model file has faults.
+    ModelError
+        If the model cannot be assembled.
+    """
+    faults = Faults()
+    keys: Any = None
+    with faults.at():
+        keys = converter().structure(document, Keys)
+    if keys is None:
+        return None, faults
+    settings = {key: value for key, value in document.items() if key not in _NO_SETTINGS}
+    given: dict[str, Any] = {"path": source, "root": root, "plugin": plugin, "settings": settings}
+    given |= _numbers(keys, faults)
+    given |= _places(keys, source, root, faults)
+    given["integrator"] = _integrator(keys.integrator, faults)
+    coordinates = _coordinates(keys, faults)
+    mechanism = _mechanism(keys, source, faults)
+    if mechanism is None or coordinates is None or faults.found:
+        return None, faults
+    system = mechanism.assemble(coordinates)
+    system = _with_parameters(system, flattened(keys.parameters), faults)
+    given |= {"system": system, **_start(system, keys.initial, faults)}
+    given["events"] = read_events(keys.events, system, faults)
+    return (None if faults.found else Study(**given)), faults
+
+
+def _numbers(keys: Keys, faults: Faults) -> dict[str, Any]:
+    """Return span, step, output times, and what is saved."""
+    t_span = (float(keys.t_span[0]), float(keys.t_span[1]))
+    with faults.at("h"):
+        steps = number_of_steps(t_span, keys.h)
+        with faults.at("save_at"):
+            if keys.save_at is not None:
+                OutputTimes.checked(keys.save_at, t_span[0], keys.h, steps)
+                if keys.save_every != 1:
+                    raise UsageError("is given beside save_every; leave one of them out.")
+    with faults.at("save_every"):
+        saving_interval(keys.save_every)
+    save: tuple[str, ...] = SAVED
+    dtype = "float64"
+    with faults.at("save"):
+        save, dtype = checked_saving(keys.save, keys.dtype)
+    return {
+        "t_span": t_span, "h": keys.h, "save_every": keys.save_every, "save_at": keys.save_at,
+        "save": save, "dtype": dtype,
+    }  # fmt: skip
+
+
+def _places(keys: Keys, source: pathlib.Path, root: pathlib.Path, faults: Faults) -> dict[str, Any]:
+    output, is_directory = source, False
+    with faults.at("output"):
+        output, is_directory = output_path(root, source, keys.output)
+        for key, default in (("save", list(SAVED)), ("dtype", "float64")):
+            if not is_directory and getattr(keys, key) != default:
+                raise UsageError(
+                    f"must be a directory, ending in /, where '{key}' is given: a file is written "
+                    "at the end, with everything."
+                )
+    return {"output": output, "is_directory": is_directory}
+
+
+def _integrator(table: Mapping[str, Any], faults: Faults) -> Integrator | None:
+    fields = dict(table)
+    name = fields.pop("type", "runge_kutta_munthe_kaas")
+    kind = registry().find("integrator", name) if isinstance(name, str) else None
+    if kind is None:
+        known = registry().all("integrator")
+        faults.add_unknown(("integrator", "type"), f"there is no integrator {name!r}", name, known)
+        return None
+    made: Any = None
+    with faults.of_plugin(registry().owner("integrator", kind)), faults.at("integrator"):
+        if attrs.has(kind):
+            made = converter().structure(fields, kind)
+        elif fields:
+            raise UsageError(f"{kind.__name__} takes no keys, got {', '.join(fields)}.")
+        else:
+            made = kind()
+    return cast("Integrator | None", made)
+
+
+def _coordinates(keys: Keys, faults: Faults) -> RelativeCoordinates | None:
+    name = keys.representation
+    found: Representation | None = registry().find("representation", name)
+    if found is None:
+        known = registry().all("representation")
+        faults.add_unknown(("representation",), f"there is no representation {name!r}", name, known)
+        return None
+    made: Any = None
+    with faults.at("body_frames"):
+        made = RelativeCoordinates(found, keys.body_frames)
+    return cast("RelativeCoordinates | None", made)
+
+
+def _mechanism(keys: Keys, source: pathlib.Path, faults: Faults) -> Mechanism | None:
+    """Return the model with the study's forces; what is wrong in its own file is raised."""
+    path: Any = None
+    with faults.at("model"):
+        path = model_path(source, keys.model)
+    if path is None:
+        return None
+    mechanism = load_model(path)
+    types = registry().known("force")
+    for name, table in keys.forces.items():
+        add_force(mechanism, name, table, types, faults, sound=True)
+    return mechanism
+
+
+def _with_parameters(system: System, values: Mapping[str, Any], faults: Faults) -> System:
+    """Return the system with other numbers; what is no parameter is noted."""
+    known = system.parameters
+    fitting = {}
+    for name, value in values.items():
+        if name not in known:
+            what = "there is no such key of a study, and no such parameter of its model"
+            faults.add_unknown(("parameters", name), what, name, [*STUDY_KEYS, *known])
+        elif not _are_numbers(value):
+            faults.add(("parameters", name), f"must be a number or numbers, got {value!r}.")
+        else:
+            fitting[name] = value
+    if not fitting:
+        return system
+    try:
+        return system.with_parameters(fitting)
+    except MbkitError as error:
+        # the message begins with the names of those that do not go together
+        name = next((name for name in fitting if str(error).startswith(name)), "")
+        faults.add(("parameters", name), str(error).removeprefix(f"{name}: "))
+        return system
+
+
+def _are_numbers(value: Any) -> bool:
+    if isinstance(value, np.ndarray | list | tuple):
+        return all(map(_are_numbers, value))
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _start(system: System, initial: Initial, faults: Faults) -> dict[str, Any]:
+    q = system.reference_configuration()
+    v = system.checked("v", [0.0] * system.nv)
+    places = (
+        ("q", q, system.position_names, system.position_slice),
+        ("v", v, system.velocity_names, system.velocity_slice),
+    )
+    for key, vector, names, place in places:
+        slices = {joint: place(joint) for joint in system.joint_names}
+        for name, value in getattr(initial, key).items():
+            with faults.at("initial", key, name):
+                fill(vector, names, slices, name, value)
+    if not faults.found:
+        with faults.at("initial", "q"):
+            system.potential_energy(q)
+    return {"q": q, "v": v}

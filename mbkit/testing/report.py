@@ -1,0 +1,79 @@
+"""What was found of an object, law by law."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+
+from mbkit.errors import ContractError
+
+__all__ = ["Line", "Report"]
+
+
+@final
+@attrs.frozen
+class Line:
+    """One law, and whether it holds.
+
+    Attributes
+    ----------
+    law : str
+        What must hold.
+    holds : bool or None
+        Whether it does; None where nothing is asked.
+    error : float or None
+        By how much it is missed at worst, in units of what is compared.
+    bound : float or None
+        How much is allowed.
+    remark : str
+        Where it is missed, or what else was measured.
+    """
+
+    law: str
+    holds: bool | None
+    error: float | None = None
+    bound: float | None = None
+    remark: str = ""
+
+    def __str__(self) -> str:
+        mark = {True: "ok  ", False: "FAIL", None: "--  "}[self.holds]
+        numbers = "" if self.error is None else f"{self.error:.1e} (at most {self.bound:.0e})"
+        return f"{mark}  {self.law:<56}{numbers:<24}{self.remark}".rstrip()
+
+
+@final
+@attrs.frozen
+class Report:
+    """What a check found.
+
+    Attributes
+    ----------
+    subject : str
+        What was looked at.
+    lines : tuple of Line
+        One a law.
+    """
+
+    subject: str
+    lines: tuple[Line, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no law is broken."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[Line, ...]:
+        """The lines of the laws that are broken."""
+        return tuple(line for line in self.lines if line.holds is False)
+
+    def raise_if_failed(self) -> None:
+        """Raise ContractError, with the report for its message, if a law is broken."""
+        if self.failed:
+            raise ContractError(str(self))
+
+    def __str__(self) -> str:
+        asked = [line for line in self.lines if line.holds is not None]
+        held = f"{self.subject}: {len(asked) - len(self.failed)} of {len(asked)} laws hold."
+        return "\n".join([held, *(f"  {line}" for line in self.lines)])

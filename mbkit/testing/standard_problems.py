@@ -1,0 +1,149 @@
+"""Motions on which integrators are measured: no constraints, several groups, known to 1e-11."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.coordinates import RelativeCoordinates
+from mbkit.forces import JointDamper, JointSpring, SpringDamper
+from mbkit.integrators import Integrator, RungeKuttaMuntheKaas, tableaus
+from mbkit.joints import FreeJoint, PrismaticJoint, RevoluteJoint, SphericalJoint
+from mbkit.model import Body, Mechanism
+from mbkit.results import Result
+from mbkit.spatial import SpatialInertia
+from mbkit.systems import System
+
+__all__ = ["STANDARD_PROBLEMS", "StandardProblem"]
+
+#: Steps of the reference solution, in Dormand and Prince's method of order 5.
+REFERENCE_STEPS = 16384
+
+
+@attrs.frozen(eq=False)
+class StandardProblem:
+    """An initial value problem with a reference solution.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in reports.
+    make : callable
+        Returns the system.
+    end : float
+        The motion is looked at there; it begins at 0. [s]
+    v : tuple of float
+        Velocity at the start, from the reference configuration.
+    conservative : bool
+        Whether the energy stays.
+    tau : callable or None
+        Forces over time.
+    """
+
+    name: str
+    make: Callable[[], System]
+    end: float
+    v: tuple[float, ...]
+    conservative: bool = True
+    tau: Callable[..., Any] | None = None
+
+    @functools.cached_property
+    def system(self) -> System:
+        """The system; assembled once."""
+        return self.make()
+
+    def run(self, integrator: Integrator, steps: int, **options: Any) -> Result:
+        """Return the motion, in so many steps."""
+        from mbkit.simulation import simulate
+
+        options = {"save_every": steps, "tau": self.tau, "progress": False, **options}
+        return simulate(
+            self.system, (0.0, self.end), self.end / steps, v=self.v, integrator=integrator,
+            **options,
+        )  # fmt: skip
+
+    @functools.cached_property
+    def solution(self) -> tuple[Any, Any]:
+        """q and v at the end."""
+        run = self.run(RungeKuttaMuntheKaas(tableaus.DORMAND_PRINCE5), REFERENCE_STEPS)
+        return run.q[-1], run.v[-1]
+
+    def errors(self, run: Result) -> tuple[float, float]:
+        """Return how far q, on its group, and v are from the solution at the end."""
+        q, v = self.solution
+        return (
+            float(np.linalg.norm(self.system.difference(q, run.q[-1]))),
+            float(np.linalg.norm(run.v[-1] - v)),
+        )
+
+
+def _body(name: str, mass: float, com: Any, principal: Any) -> Body:
+    return Body(name, SpatialInertia.from_com(mass, com, moment_about_com=np.diag(principal)))
+
+
+def torque_free_body() -> System:
+    """Return a body with three different moments of inertia, free of all forces."""
+    mech = Mechanism("torque-free body", gravity=(0, 0, 0))
+    body = mech.add_body(_body("body", 2.0, (0, 0, 0), (0.3, 0.5, 0.75)))
+    mech.add_joint(SphericalJoint("ball"), mech.world, body)
+    return mech.assemble()
+
+
+def heavy_top() -> System:
+    """Return an asymmetric body that is held at a point beside its centre of mass."""
+    mech = Mechanism("heavy top", gravity=(0, 0, -9.81))
+    body = mech.add_body(_body("top", 2.0, (0.2, 0.6, -0.1), (0.3, 0.5, 0.75)))
+    mech.add_joint(SphericalJoint("tip"), mech.world, body)
+    return mech.assemble()
+
+
+def tethered_body() -> System:
+    """Return a free body on a spring, held beside its centre of mass."""
+    mech = Mechanism("tethered body", gravity=(0, 0, -9.81))
+    body = mech.add_body(_body("body", 1.5, (0.1, -0.05, 0.2), (0.04, 0.06, 0.05)))
+    mech.add_joint(FreeJoint("free"), mech.world, body)
+    mech.add_force(
+        SpringDamper(
+            "tether",
+            "world",
+            "body",
+            stiffness=40.0,
+            rest_length=1.0,
+            point_a=np.array([0.0, 0.0, 2.0]),
+            point_b=np.array([0.1, 0.0, 0.3]),
+        )
+    )
+    return mech.assemble()
+
+
+def driven_arm() -> System:
+    """Return a slider, a hinge and a ball joint in a row, with a spring and a damper."""
+    mech = Mechanism("driven arm", gravity=(0.5, 0, -9.81))
+    base = mech.add_body(_body("base", 3.0, (0, 0, 0.1), (0.1, 0.1, 0.1)))
+    upper = mech.add_body(_body("upper", 1.0, (0.05, 0, -0.3), (0.03, 0.04, 0.02)))
+    lower = mech.add_body(_body("lower", 0.8, (0, 0.1, -0.8), (0.02, 0.03, 0.02)))
+    mech.add_joint(PrismaticJoint("slide", axis=(1, 0, 0.2)), mech.world, base)
+    mech.add_joint(RevoluteJoint("hinge", axis=(0, 1, 0.3)), base, upper)
+    mech.add_joint(SphericalJoint("ball", point=(0, 0, -0.6)), upper, lower)
+    mech.add_force(JointSpring("spring", "slide", stiffness=30.0))
+    mech.add_force(JointDamper("damper", "hinge", damping=0.4))
+    return mech.assemble(RelativeCoordinates())
+
+
+def _drive(t: float, q: Any, v: Any) -> Any:
+    return np.array([np.cos(3.0 * t), 0.5 * np.sin(2.0 * t), -0.05 * v[2], 0.0, 0.1 * t])
+
+
+#: Vector spaces, SO(3) and SE(3); with gravity, springs, dampers, and forces over time.
+STANDARD_PROBLEMS = (
+    StandardProblem("torque-free body", torque_free_body, 2.0, (1.0, 3.0, -2.0)),
+    StandardProblem("heavy top", heavy_top, 1.5, (1.0, 3.0, -2.0)),
+    StandardProblem("tethered body", tethered_body, 2.0, (0.5, -1.0, 0.8, 0.1, 0.3, -0.2)),
+    StandardProblem(
+        "driven arm", driven_arm, 2.0, (0.2, -0.5, 0.3, 0.4, -0.2), conservative=False, tau=_drive
+    ),
+)
