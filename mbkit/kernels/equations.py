@@ -23,14 +23,16 @@ def acceleration(space, t, q, v, vdot, powers):
             return status(CALLBACK_FAILED, 0)
         if not all_finite(tau):
             return status(NOT_FINITE, 0)
-    if equations.num_forces != 0:
-        return forced_acceleration(space, t, q, v, tau, vdot, powers)
-    supplied = 0.0
-    for j in range(nv):
-        supplied += tau[j] * v[j]
-    powers[DISSIPATED] = 0.0
-    powers[SUPPLIED] = supplied
-    return call_address(equations.forward_dynamics, (space, 0, q, v, tau, vdot))
+    if equations.num_forces == 0:
+        supplied = 0.0
+        for j in range(nv):
+            supplied += tau[j] * v[j]
+        powers[DISSIPATED] = 0.0
+        powers[SUPPLIED] = supplied
+        state = call_address(equations.forward_dynamics, (space, 0, q, v, tau, vdot))
+    else:
+        state = forced_acceleration(space, t, q, v, tau, vdot, powers)
+    return state
 
 
 @helper

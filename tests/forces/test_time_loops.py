@@ -37,8 +37,9 @@ def forced(system, what, entry, t, q, v, x, size):
     workspace = Workspace(system.arrays, function)
     workspace.time[0] = t
     out = np.zeros(size)
-    args = (np.array(each, dtype=float) for each in (q, v, x))
+    args = [np.array(each, dtype=float) for each in (q, v, x)]
     assert getattr(entries, entry)(workspace.address, function, FORCED, *args, out) == 0
+    x[:] = args[2]  # to which the forces along the joints were added
     return out, workspace.powers.copy()
 
 
@@ -67,9 +68,13 @@ def test_hybrid_dynamics_has_them_too(mechanism, representation):
     for name in held:
         prescribed[system.velocity_slice(name)] = 1.0
     tau = s.tau + system.generalized_forces(s.q, s.v, 0.5)
-    expected, _ = system.hybrid_dynamics(s.q, s.v, tau=tau, vdot=s.vdot, prescribed=held)
+    expected, efforts = system.hybrid_dynamics(s.q, s.v, tau=tau, vdot=s.vdot, prescribed=held)
     known = np.concatenate([s.tau, s.vdot, prescribed])
     found, _ = forced(system, HYBRID_DYNAMICS, "state", 0.5, s.q, s.v, known, 2 * system.nv)
+    # what holds the prescribed joints beside all forces: those along them are added to the known
+    at = prescribed == 1.0
+    held_by = (found[: system.nv] - known[: system.nv])[at]
+    np.testing.assert_allclose(held_by, (efforts - tau)[at], atol=1e-9 * np.abs(efforts).max())
     vdot = found[system.nv :]
     np.testing.assert_allclose(vdot, expected, atol=1e-10 * np.abs(expected).max())
 

@@ -30,7 +30,7 @@ def gravity(space, forced):
 
 @helper
 def split(space, known, found):
-    """(tau, vdot, prescribed) of hybrid dynamics; what is known is copied to what is found.
+    """(known tau, tau, vdot, prescribed) of hybrid dynamics; what is known is copied to the found.
 
     known holds tau, vdot and 1.0 where vdot is prescribed (3 nv); found tau and vdot (2 nv).
     """
@@ -39,7 +39,7 @@ def split(space, known, found):
     found = as_array(found, 2 * nv)
     for k in range(2 * nv):
         found[k] = known[k]
-    return found[:nv], found[nv:], known[2 * nv :]
+    return known[:nv], found[:nv], found[nv:], known[2 * nv :]
 
 
 @helper
@@ -100,21 +100,22 @@ def accelerate(row, work, body, parent, prescribed, tau, vdot, some, from_parent
 
 @helper
 def articulated_body(
-    space, option, q, v, tau, vdot, prescribed, some,
+    space, option, q, v, given, tau, vdot, prescribed, some,
     start, twist, own_bias, place_for_forces, forces, column_inertia, column_power, to_parent,
     inertia_to_parent, from_parent, add_column,
 ):  # fmt: skip
-    """Accelerations vdot under the forces tau; where `some`, prescribed ones and their forces.
+    """Accelerations vdot under the forces given; where `some`, prescribed ones and their tau.
 
     Steps   start, twist: V_i = P V_p + S v, and c into A;  own_bias: M into I, its bias into F;
-            place_for_forces: pose in the world;  forces: F -= W, and into tau what acts along
-            joints;  column_inertia: U = I S;
+            place_for_forces: pose in the world;  forces: F -= W, and into what is given what acts
+            along joints;  column_inertia: U = I S;
             column_power: S.F;  to_parent: P^T F;  inertia_to_parent: I_p += P^T I P;
             from_parent: P A;  add_column: A + S vdot.
-    Reads   model, q, v (pointers), tau, prescribed (nv,); option: where LOADED, the wrenches in
+    Reads   model, q, v (pointers), given, prescribed (nv,), tau, which is `given` unless `some`,
+            and a copy of it then; option: where LOADED, the wrenches in
             work; where FORCED, the forces in SPACE.
-    Writes  work (R, p, V, A, F, articulated inertias, U, D, u), vdot (nv,); tau where prescribed,
-            or FORCED.
+    Writes  work (R, p, V, A, F, articulated inertias, U, D, u), vdot (nv,); tau where prescribed;
+            where FORCED, given and tau.
     Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
     Source  Kim 2012, tables 3 and 4; Featherstone 2010, (60)-(68). A joint of several velocities is
             eliminated column by column, last first: every D is a number, no matrix is inverted.
@@ -135,9 +136,11 @@ def articulated_body(
         if forced != 0:
             place_for_forces(model, work, i)
     if forced != 0:
-        state = forces(space, q, v, tau)
+        state = forces(space, q, v, given)
         if state != OK:
             return state
+        if some:
+            tau[:] = given
     # from the tips to the world: articulated inertias and bias wrenches
     for i in range(model.shape[0] - 1, 0, -1):
         state = eliminate(
