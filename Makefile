@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --root-user-acti
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test peers bench lint format warmup requirements clean
+.PHONY: help demo test peers plugins bench lint format warmup requirements clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 22
@@ -28,6 +28,11 @@ test: $(STAMPS)/test ## run the tests, without those against other programs
 peers: $(STAMPS)/dev ## compare with Pinocchio and other programs (installs them)
 	@$(BIN)/mbkit warmup
 	$(BIN)/python -m pytest tests/peers
+
+plugins: $(STAMPS)/test ## install the distributions in plugins/ and run their tests
+	@$(PIP) --no-deps --no-build-isolation --force-reinstall $(wildcard plugins/mbkit-*)
+	$(BIN)/mbkit plugins
+	$(BIN)/python -m pytest $(wildcard plugins/*/tests)
 
 bench: $(STAMPS)/dev ## measure against other programs; nothing else should be running
 	@$(BIN)/mbkit warmup

@@ -123,7 +123,7 @@ def _numbers(keys: Keys, faults: Faults) -> dict[str, Any]:
         steps = number_of_steps(t_span, keys.h)
         with faults.at("save_at"):
             if keys.save_at is not None:
-                OutputTimes.checked(keys.save_at, t_span[0], keys.h, steps)
+                OutputTimes.checked(keys.save_at, t_span, keys.h, steps)
                 if keys.save_every != 1:
                     raise UsageError("is given beside save_every; leave one of them out.")
     with faults.at("save_every"):
