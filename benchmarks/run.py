@@ -17,6 +17,7 @@ from collections.abc import Callable
 import attrs
 
 from benchmarks.batches import batches
+from benchmarks.custom_joints import custom_joints
 from benchmarks.dynamics import against_pinocchio, large_trees
 from benchmarks.forces import forces
 from benchmarks.inverse_kinematics import inverse_kinematics
@@ -32,7 +33,7 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "large": lambda: [large_trees()],
     "batches": batches,
     "operations": operations,
-    "joints": joints,
+    "joints": lambda: [*joints(), custom_joints()],
     "precision": lambda: [precision()],
     "simulation": lambda: [against_mujoco()],
     "forces": forces,

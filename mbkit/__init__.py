@@ -1,7 +1,8 @@
 """mbkit: rigid multibody systems on screw and Lie group theory."""
 
-# Conventions of other programs
+# Conventions of other programs; tests of one's own joints
 from mbkit import conventions as conventions
+from mbkit import testing as testing
 
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
@@ -15,6 +16,7 @@ from mbkit.errors import EventError as EventError
 from mbkit.errors import ForceError as ForceError
 from mbkit.errors import GeometryError as GeometryError
 from mbkit.errors import InertiaError as InertiaError
+from mbkit.errors import JointDerivativeWarning as JointDerivativeWarning
 from mbkit.errors import JointError as JointError
 from mbkit.errors import MbkitError as MbkitError
 from mbkit.errors import ModelError as ModelError
@@ -79,6 +81,7 @@ from mbkit.joints import FreeJoint as FreeJoint
 from mbkit.joints import HelicalJoint as HelicalJoint
 from mbkit.joints import HelicalPlanarJoint as HelicalPlanarJoint
 from mbkit.joints import Joint as Joint
+from mbkit.joints import JointKernels as JointKernels
 from mbkit.joints import PlanarJoint as PlanarJoint
 from mbkit.joints import PrismaticJoint as PrismaticJoint
 from mbkit.joints import RevoluteJoint as RevoluteJoint
@@ -87,6 +90,7 @@ from mbkit.joints import ScrewJoint as ScrewJoint
 from mbkit.joints import SphericalJoint as SphericalJoint
 from mbkit.joints import TranslationalJoint as TranslationalJoint
 from mbkit.joints import UniversalJoint as UniversalJoint
+from mbkit.joints import joint_kernel as joint_kernel
 
 # Kinematics in reverse
 from mbkit.kinematics import InverseKinematics as InverseKinematics

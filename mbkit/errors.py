@@ -18,6 +18,7 @@ __all__ = [
     "ForceError",
     "GeometryError",
     "InertiaError",
+    "JointDerivativeWarning",
     "JointError",
     "MbkitError",
     "ModelError",
@@ -97,6 +98,10 @@ class ContractError(MbkitError, AssertionError):
 
 class JointError(MbkitError, RuntimeError):
     """A joint whose functions failed, or do not keep the contract of `mbkit.Joint`."""
+
+
+class JointDerivativeWarning(UserWarning):
+    """A joint whose pose cannot be differentiated exactly: differences take the place."""
 
 
 class ForceError(MbkitError, RuntimeError):

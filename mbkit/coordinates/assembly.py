@@ -144,6 +144,9 @@ class Assembly:
             position_slices=positions,
             velocity_slices=velocities,
             tree=_tree(parts, self.topology, velocities, arrays),
+            motions=MappingProxyType(
+                {name: edge.motion for name, edge in parts.joints.items() if edge.motion}
+            ),
             evaluator=Evaluator(
                 arrays, self.representation, Arguments(nq, nv, len(parts.bodies), len(forces))
             ),

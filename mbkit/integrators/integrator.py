@@ -64,7 +64,8 @@ class Problem:
     def accelerate(self, t: float, q: Any, v: Any, vdot: Any, powers: Any) -> int:
         """Evaluate the equations of motion; return a status, 0 where all is well.
 
-        Writes ``vdot`` (nv,), and what forces dissipate and supply to ``powers`` (2,). [W]
+        Writes ``vdot`` (nv,), and what forces dissipate and supply to ``powers`` (2,), [W], and the
+        entries of prescribed joints in q and v.
         """
         from mbkit.kernels.protocol import accelerate
 
@@ -88,7 +89,8 @@ class Problem:
     def look(self, t: float, q: Any, v: Any) -> int:
         """Return 0 where a step may end at (t, q, v), and not where an event lies in it.
 
-        To be asked before a step is taken over; what it returns is returned by ``advance``.
+        Writes q and v of prescribed joints, those of t. To be asked before a step is taken over;
+        what it returns is returned by ``advance``.
         """
         from mbkit.kernels.protocol import look_at
 
@@ -112,6 +114,9 @@ class Integrator(abc.ABC):
     4. One that says `looks` asks `Problem.look` before it takes over a step, and returns the status
        if it is not 0; it is then run many steps at once in runs with events. Others are run step
        by step there, and need not know of events.
+    5. Joints whose motion is a function of time are written by `Problem.accelerate` and by
+       `Problem.look`; one that uses other equations says by `takes_prescribed_joints` that it does
+       not take them.
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
     a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
@@ -120,6 +125,7 @@ class Integrator(abc.ABC):
 
     order: int
     looks: bool = False
+    takes_prescribed_joints: bool = True
 
     @abc.abstractmethod
     def prepare(self, problem: Problem) -> Advance:

@@ -10,7 +10,9 @@ from mbkit.joints.helical import HelicalJoint as HelicalJoint
 from mbkit.joints.helical_planar import HelicalPlanarJoint as HelicalPlanarJoint
 from mbkit.joints.joint import Joint as Joint
 from mbkit.joints.kernels import JointKernels as JointKernels
+from mbkit.joints.kernels import joint_kernel as joint_kernel
 from mbkit.joints.planar import PlanarJoint as PlanarJoint
+from mbkit.joints.prescribed import PrescribedJoint as PrescribedJoint
 from mbkit.joints.prismatic import PrismaticJoint as PrismaticJoint
 from mbkit.joints.revolute import RevoluteJoint as RevoluteJoint
 from mbkit.joints.schoenflies import SchoenfliesJoint as SchoenfliesJoint
@@ -49,6 +51,7 @@ __all__ = [
     "HelicalPlanarJoint",
     "Joint",
     "JointKernels",
+    "PrescribedJoint",
     "PlanarJoint",
     "PrismaticJoint",
     "RevoluteJoint",
@@ -58,4 +61,5 @@ __all__ = [
     "TranslationalJoint",
     "UniversalJoint",
     "check_joint_definition",
+    "joint_kernel",
 ]

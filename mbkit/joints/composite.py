@@ -114,6 +114,11 @@ class CompositeJoint(Joint):
         return sum(joint.num_velocities for joint in self.members)
 
     @property
+    def zero_reference(self) -> bool:  # type: ignore[override]
+        """Whether all members declare it."""
+        return all(joint.zero_reference for joint in self.members)
+
+    @property
     def positions_add(self) -> bool:
         """Whether those of all members do."""
         return all(joint.positions_add for joint in self.members)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mbkit.errors import GeometryError, JointError, ShapeError, check_name
+from mbkit.errors import GeometryError, JointError, NotFiniteError, ShapeError, check_name
+from mbkit.joints.derivatives import defines
+from mbkit.joints.differences import PoseDifferences
 from mbkit.joints.joint import Joint
+from mbkit.joints.methods import check_compiled, check_methods
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.spatial.frames import check_pose
 
@@ -16,12 +20,23 @@ __all__ = ["check_joint_definition"]
 
 _GROUP_METHODS = ("retract", "difference", "dexp_inv")
 
+#: What is called of mbkit's own joints: the rest is tested, and would load compiled code.
+_WITHOUT_KERNELS = ("motion_subspace(q)", "bias(q, v)")
+
+#: What has a derivative for its default, and what to do where that is none.
+_DERIVED = ("motion_subspace", "bias", "dexp_inv")
+_NO_DERIVATIVE = (
+    "It is derived from pose and retract, which have no derivative there: the length of a vector "
+    "at zero has none, and a branch for zero alone hides it. Use the maps of mbkit.lie, or a "
+    "series for small arguments, or define {}."
+)
+
 
 def check_joint_definition(joint: Any) -> None:
     """Raise if a joint's definition is wrong in its structure.
 
-    It looks at names, counts and methods, and calls `pose`, `motion_subspace`, `bias` and
-    `neutral` once, at the neutral configuration. It does not compare them with each other.
+    It looks at names, counts and signatures of methods, and calls each once, at the neutral
+    configuration. It does not compare them with each other: `mbkit.testing.check_joint` does.
 
     Parameters
     ----------
@@ -36,14 +51,18 @@ def check_joint_definition(joint: Any) -> None:
     Examples
     --------
     >>> class Broken(Joint):
-    ...     num_positions, num_velocities = 2, 1
+    ...     num_positions = num_velocities = 1
     ...
     ...     def pose(self, q):
     ...         return np.eye(4)
+    ...
+    ...     def motion_subpsace(self, q):
+    ...         return np.zeros((6, 1))
     >>> check_joint_definition(Broken("b"))
     Traceback (most recent call last):
-    mbkit.errors.JointError: Joint 'b': Broken must define motion_subspace and bias besides pose; \
-give motion_subspace(q) -> (6, 1) and bias(q, v) -> (6,).
+    mbkit.errors.JointError: Joint 'b': Broken defines motion_subpsace, which nothing calls; did \
+you mean motion_subspace(q) -> (6, nv)? A helper of your own needs another name, or one that \
+begins with _.
     """
     if not isinstance(joint, Joint):
         hint = "; call it with a name" if isinstance(joint, type) else ""
@@ -67,11 +86,19 @@ give motion_subspace(q) -> (6, 1) and bias(q, v) -> (6,).
             f"{what}: num_positions must be 0 where num_velocities is 0, got {nq}; a joint that "
             "holds its bodies together has no positions, so keep its sizes in other attributes."
         )
-    _check_methods(joint, what, nq, nv)
-    q = _neutral(joint, what, nq)
-    _check_pose(joint, what, q)
-    _check_result(what, "motion_subspace(q)", (6, nv), lambda: joint.motion_subspace(q))
-    _check_result(what, "bias(q, v)", (6,), lambda: joint.bias(q, np.zeros(nv)))
+    if _is_own(type(joint)):
+        _check_values(joint, what, nq, nv, _WITHOUT_KERNELS)
+        return
+    check_methods(joint, what)
+    _check_group(joint, what, nq, nv)
+    _check_values(joint, what, nq, nv)
+    check_compiled(joint, what)
+
+
+def _is_own(kind: type) -> bool:
+    """Whether a class is one of mbkit's."""
+    name = kind.__module__
+    return name.startswith("mbkit.joints.") and vars(sys.modules[name]).get(kind.__name__) is kind
 
 
 def _count(joint: Joint, attribute: str, what: str) -> int:
@@ -85,15 +112,10 @@ def _count(joint: Joint, attribute: str, what: str) -> int:
     return value
 
 
-def _check_methods(joint: Joint, what: str, nq: int, nv: int) -> None:
+def _check_group(joint: Joint, what: str, nq: int, nv: int) -> None:
     kind = type(joint).__name__
-    if not (_defines(joint, "motion_subspace") and _defines(joint, "bias")):
-        raise JointError(
-            f"{what}: {kind} must define motion_subspace and bias besides pose; "
-            f"give motion_subspace(q) -> (6, {nv}) and bias(q, v) -> (6,)."
-        )
-    given = [method for method in _GROUP_METHODS if _defines(joint, method)]
-    missing = [method for method in _GROUP_METHODS if method not in given]
+    given = [method for method in _GROUP_METHODS if defines(joint, method)]
+    missing = [method for method in ("retract", "difference") if method not in given]
     if missing and (given or nq != nv):
         why = (
             f"it has {nq} positions and {nv} velocities"
@@ -102,18 +124,58 @@ def _check_methods(joint: Joint, what: str, nq: int, nv: int) -> None:
         )
         raise JointError(
             f"{what}: {kind} must define {' and '.join(missing)}, because {why}; give "
-            f"retract(q, dx) -> ({nq},), difference(q0, q1) -> ({nv},) and "
-            f"dexp_inv(x, v) -> ({nv},)."
+            f"retract(q, dx) -> ({nq},) and difference(q0, q1) -> ({nv},), and dexp_inv(x, v) -> "
+            f"({nv},) where it shall be fast."
         )
 
 
-def _defines(joint: Joint, method: str) -> bool:
-    return getattr(type(joint), method) is not getattr(Joint, method)
-
-
-def _neutral(joint: Joint, what: str, nq: int) -> FloatArray:
+def _check_values(
+    joint: Joint, what: str, nq: int, nv: int, wanted: tuple[str, ...] | None = None
+) -> None:
+    """Call each method once, or those that are wanted, at the neutral configuration."""
     _check_result(what, "neutral()", (nq,), joint.neutral)
-    return np.asarray(joint.neutral(), dtype=np.float64)
+    q = np.array(joint.neutral(), dtype=np.float64)
+    v = np.ones(nv)
+    # what is changed in place would be changed for all who hold it
+    q.flags.writeable = v.flags.writeable = False
+    _check_pose(joint, what, q)
+    calls: dict[str, tuple[tuple[int, ...], Callable[[], Any]]] = {
+        "motion_subspace(q)": ((6, nv), lambda: joint.motion_subspace(q)),
+        "bias(q, v)": ((6,), lambda: joint.bias(q, v)),
+        "retract(q, dx)": ((nq,), lambda: joint.retract(q, 0.1 * v)),
+        "difference(q0, q1)": ((nv,), lambda: joint.difference(q, q)),
+        "dexp_inv(x, v)": ((nv,), lambda: joint.dexp_inv(0.1 * v, v)),
+        "constraint_wrenches(q)": ((6, 6 - nv), lambda: joint.constraint_wrenches(q)),
+    }
+    for call, (shape, function) in calls.items():
+        if wanted is not None and call not in wanted:
+            continue
+        try:
+            _check_result(what, call, shape, function)
+        except NotFiniteError as error:
+            derived = call[: call.index("(")]
+            if defines(joint, derived) or derived not in _DERIVED:
+                raise JointError(str(error)) from None
+            raise JointError(f"{error} {_NO_DERIVATIVE.format(call)}") from None
+    if (
+        wanted is None
+        and nv
+        and defines(joint, "retract")
+        and not defines(joint, "motion_subspace")
+    ):
+        _check_derivative(joint, what, q)
+
+
+def _check_derivative(joint: Joint, what: str, q: FloatArray) -> None:
+    """Compare with differences: a branch that holds at dx = 0 alone has derivatives of its own."""
+    found = joint.motion_subspace(q)
+    expected = PoseDifferences(lambda: joint).motion(q, np.zeros(joint.num_velocities))[1]
+    error = float(np.abs(found - expected).max())
+    if not error <= 1e-6 * (1.0 + float(np.abs(expected).max())):
+        raise JointError(
+            f"{what}: the derivative of pose(retract(q, dx)) at dx = 0 is not what it is next to "
+            f"it, by {error:.3g}. {_NO_DERIVATIVE.format('motion_subspace(q)')}"
+        )
 
 
 def _check_pose(joint: Joint, what: str, q: FloatArray) -> None:
@@ -129,7 +191,7 @@ def _check_result(
 ) -> None:
     value = _called(what, call, function)
     try:
-        check_array(frozen_array(value), shape, f"{what}: {call}", error=JointError)
+        check_array(frozen_array(value), shape, f"{what}: {call}", error=NotFiniteError)
     except ShapeError as error:
         raise JointError(str(error)) from None
 
@@ -137,6 +199,8 @@ def _check_result(
 def _called(what: str, call: str, function: Callable[[], Any]) -> Any:
     try:
         return function()
+    except JointError:
+        raise
     except Exception as error:
         raise JointError(
             f"{what}: {call} failed at the neutral configuration with "

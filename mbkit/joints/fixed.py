@@ -33,6 +33,7 @@ class FixedJoint(Joint):
 
     num_positions = 0
     num_velocities = 0
+    zero_reference = True
 
     name: str
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import abc
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.errors import JointError
+from mbkit.joints.derivatives import derivatives_of
 from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from mbkit.joints.prescribed import PrescribedJoint
 
 __all__ = ["Joint"]
 
@@ -29,26 +34,29 @@ class Joint(abc.ABC):
     2. ``num_positions``, ``num_velocities``: integers, nv in 0..6, nq = 0 where nv = 0; class
        attributes or properties.
     3. ``pose(q) -> (4, 4)``: the pose T(q), a rotation and a translation exactly, to rounding.
-    4. ``motion_subspace(q) -> (6, nv)``: S, expressed in the successor's joint frame, angular part
-       first. Column k is vee(T^-1 dT/de) for T = pose(retract(q, e e_k)) at e = 0.
-    5. ``bias(q, v) -> (6,)``: Sdot v, the component-wise rate of S along the motion with velocity v
-       times v.
 
     What has a default
 
+    4. ``motion_subspace(q) -> (6, nv)``: S, expressed in the successor's joint frame, angular part
+       first. Column k is vee(T^-1 dT/de) for T = pose(retract(q, e e_k)) at e = 0. Default the
+       derivative of `pose`, exact but for rounding, if `pose` is written with the functions of
+       numpy that docs/custom-joints.md lists.
+    5. ``bias(q, v) -> (6,)``: Sdot v, the component-wise rate of S along the motion with velocity v
+       times v. Default the derivative, likewise.
     6. ``retract(q, dx) -> (nq,)``: the configuration that a step dx (nv,) leads to, with
        retract(q, 0) = q. Default q + dx.
     7. ``difference(q0, q1) -> (nv,)``: the inverse, retract(q0, difference(q0, q1)) stands for the
        configuration q1. Default q1 - q0.
     8. ``dexp_inv(x, v) -> (nv,)``: the rate xdot while q = retract(q0, x) moves with velocity v.
-       Default v. It must not depend on q0: retract has to come from a group (q0 times exp(x)), or
-       from coordinates that are simply added.
+       Default v, or the derivative of `difference` where `retract` is given. It must not depend on
+       q0: retract has to come from a group (q0 times exp(x)), or from coordinates that are simply
+       added.
     9. ``neutral() -> (nq,)``: a configuration. Default zeros.
     10. ``constraint_wrenches(q) -> (6, 6 - nv)``: a basis, in the successor's joint frame, of the
         wrenches that do no work along S. Default an orthonormal one by singular value
         decomposition.
 
-    Where nq differs from nv, 6 to 8 must be given; who gives one of them gives all three.
+    Where nq differs from nv, 6 and 7 must be given; who gives one of them gives both.
 
     What compiled joints add
 
@@ -68,6 +76,7 @@ class Joint(abc.ABC):
     17. ``singularity(q)``: a measure of how far q is from where S loses rank, and
         ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
         ``singularities(q)``: the same for the rows of q. Default one by one.
+    18. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
 
     What must hold
 
@@ -84,7 +93,7 @@ class Joint(abc.ABC):
       of the shapes above, possibly read-only. NaN may come in and must come out.
 
     `mbkit.Mechanism.add_joint` checks the structure (`check_joint_definition`);
-    ``tests/contracts/test_joint.py`` checks everything against `pose`, for every joint of mbkit.
+    `mbkit.testing.check_joint` checks everything against `pose`.
 
     Attributes
     ----------
@@ -104,20 +113,19 @@ class Joint(abc.ABC):
     ...         T = np.eye(4)
     ...         T[:3, 3] = q[0], 0.0, q[0] ** 2
     ...         return T
-    ...
-    ...     def motion_subspace(self, q):
-    ...         return np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 2.0 * q[0]]]).T
-    ...
-    ...     def bias(self, q, v):
-    ...         return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * v[0] ** 2])
     >>> slider = ParabolaJoint("slider")
-    >>> slider.constraint_wrenches(np.zeros(1)).shape
-    (6, 5)
+    >>> slider.motion_subspace(np.array([3.0])).T
+    array([[0., 0., 0., 1., 0., 6.]])
+    >>> slider.bias(np.array([3.0]), np.array([2.0]))
+    array([0., 0., 0., 0., 0., 8.])
     """
 
     name: str
     num_positions: int
     num_velocities: int
+
+    #: Whether the neutral configuration is declared to give the identity.
+    zero_reference: bool = False
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -131,11 +139,18 @@ class Joint(abc.ABC):
 
         Body-fixed: in the successor's joint frame, angular first. [rad/s, m/s per unit of v]
         """
-        raise JointError(_needs(self, "motion_subspace"))
+        nv = self.num_velocities
+        if nv == 0:
+            return np.zeros((6, 0))
+        S: FloatArray = derivatives_of(self).motion(_floats(q), np.zeros(nv))[1]
+        return S
 
     def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return Sdot v (6,), in the successor's joint frame."""
-        raise JointError(_needs(self, "bias"))
+        if self.num_velocities == 0:
+            return np.zeros(6)
+        bias: FloatArray = derivatives_of(self).motion(_floats(q), _floats(v))[2]
+        return bias
 
     def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
         """Return the configuration (nq,) that the step dx (nv,) leads to from q."""
@@ -147,7 +162,62 @@ class Joint(abc.ABC):
 
     def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
         """Return the rate xdot (nv,) of the step x while retract(q0, x) moves with velocity v."""
-        return v
+        if type(self).retract is Joint.retract:
+            return v
+        rate: FloatArray = derivatives_of(self).dexp_inv(_floats(x), _floats(v))
+        return rate
+
+    def prescribe(
+        self,
+        position: Callable[[float], Any],
+        rate: Callable[[float], Any] | None = None,
+        acceleration: Callable[[float], Any] | None = None,
+    ) -> PrescribedJoint:
+        """Return the joint with its motion as a function of time, for `Mechanism.add_joint`.
+
+        It is then never integrated: in a simulation it takes its position and velocity from the
+        function, and its acceleration enters the equations of the others. What drives it is
+        `System.driving_efforts`.
+
+        Parameters
+        ----------
+        position : callable
+            ``position(t)``: the positions (nq,), or a number where there is one. It is
+            differentiated exactly, if it is written with the functions of numpy that
+            docs/custom-joints.md lists, or is a curve of `scipy.interpolate`. [rad], [m]
+        rate, acceleration : callable, optional
+            ``rate(t)`` and ``acceleration(t)`` (nv,), both or neither, instead of the derivatives.
+
+        Returns
+        -------
+        PrescribedJoint
+            What `Mechanism.add_joint` takes in the place of a joint.
+
+        Raises
+        ------
+        JointError
+            If the joint does not move, or an argument is no function.
+
+        Examples
+        --------
+        A bob of one kilogram on a rail that is moved to and fro:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("shaker", gravity=(0, 0, 0))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> rail = mb.PrismaticJoint("rail", axis=(1, 0, 0))
+        >>> _ = mech.add_joint(rail.prescribe(lambda t: 0.5 * np.sin(2.0 * t)), mech.world, bob)
+        >>> system = mech.assemble()
+        >>> run = mb.simulate(system, t_span=(0.0, 1.0), h=0.1)
+        >>> bool(run.q[-1, 0] == 0.5 * np.sin(2.0))
+        True
+        >>> force = system.driving_efforts(run.q, run.v, t=run.t)
+        >>> np.allclose(force[:, 0], -2.0 * np.sin(2.0 * run.t))
+        True
+        """
+        from mbkit.joints.prescribed import PrescribedJoint
+
+        return PrescribedJoint.of(self, position, rate, acceleration)
 
     def neutral(self) -> FloatArray:
         """Return the configuration (nq,) from which a motion starts unless another is given."""
@@ -210,8 +280,5 @@ class Joint(abc.ABC):
         return None
 
 
-def _needs(joint: Joint, method: str) -> str:
-    return (
-        f"Joint {getattr(joint, 'name', '?')!r}: {type(joint).__name__} must define "
-        f"{method}; give motion_subspace(q) -> (6, nv) and bias(q, v) -> (6,) besides pose."
-    )
+def _floats(value: FloatArray) -> FloatArray:
+    return np.asarray(value, dtype=np.float64)

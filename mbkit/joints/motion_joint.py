@@ -18,6 +18,8 @@ __all__ = ["MotionJoint"]
 class MotionJoint(Joint):
     """T = K T' K^-1 with a motion T' in the canonical frame K; subclasses say both."""
 
+    zero_reference = True
+
     @property
     @abc.abstractmethod
     def motion(self) -> Motion:

@@ -25,6 +25,7 @@ class ScrewMotion(Joint):
 
     num_positions = 1
     num_velocities = 1
+    zero_reference = True
 
     @property
     @abc.abstractmethod

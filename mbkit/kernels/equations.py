@@ -1,6 +1,7 @@
 """The equations of motion as a time loop sees them: vdot = f(t, q, v)."""
 
 from mbkit.kernels.compile import call_address, floats_at, helper, records_at
+from mbkit.kernels.driving import drive, driving_power
 from mbkit.kernels.layout import DISSIPATED, FORCED, NUM_POWERS, SPACE, SUPPLIED
 from mbkit.kernels.status import CALLBACK_FAILED, NOT_FINITE, OK, status
 from mbkit.kernels.validation import all_finite
@@ -10,11 +11,15 @@ from mbkit.kernels.validation import all_finite
 def acceleration(space, t, q, v, vdot, powers):
     """Evaluate the forces, then the forward dynamics of the system's representation.
 
-    Writes  vdot (nv,), powers (NUM_POWERS,): tau supplies tau.v, and the forces say what is theirs.
+    Writes  vdot (nv,), powers (NUM_POWERS,): tau supplies tau.v, and the forces say what is theirs;
+            q and v of prescribed joints.
     """
     equations = records_at(space, 1, SPACE)[0]
     nv = v.shape[0]
     tau = floats_at(equations.tau, nv)
+    state = drive(space, t, q, v)
+    if state != OK:
+        return state
     if not (all_finite(q) and all_finite(v)):
         return status(NOT_FINITE, 0)
     if equations.force != 0:
@@ -32,6 +37,7 @@ def acceleration(space, t, q, v, vdot, powers):
         state = call_address(equations.forward_dynamics, (space, 0, q, v, tau, vdot))
     else:
         state = forced_acceleration(space, t, q, v, tau, vdot, powers)
+    powers[SUPPLIED] += driving_power(space, v)
     return state
 
 

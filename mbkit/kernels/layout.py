@@ -112,6 +112,9 @@ FRAME = np.dtype(
 #: How far a quaternion's squared length may be from one; within it Q / |Q| is meant.
 QUATERNION_TOLERANCE = 2e-6
 
+#: What |R R^T - I| and |det R - 1| of a Python joint's pose may be, by their largest entry.
+ROTATION_TOLERANCE = 1e-5
+
 #: Numbers a column: a wrench and one more.
 COLUMN_SIZE = 7
 
@@ -156,6 +159,9 @@ SPACE = np.dtype(
         # events: what looks at the end of every step, by address; 0: nothing does
         ("watch", _i8),
         ("watch_slot", _i8),
+        # prescribed joints: what moves them, by address; 0: there are none
+        ("drive", _i8),
+        ("drive_slot", _i8),
     ],
     align=True,
 )
@@ -244,6 +250,15 @@ PYTHON_DIFFERENCE = 4
 PYTHON_DEXP_INV = 5
 PYTHON_WRENCHES = 6
 PYTHON_SIZE = 7
+
+#: What the prescribed joints have in their slot after that: callback, t, numbers of positions and
+#: velocities, and the hybrid dynamics of the representation by address.
+DRIVE_CALLBACK = 1
+DRIVE_TIME = 2
+DRIVE_NUM_POSITIONS = 3
+DRIVE_NUM_VELOCITIES = 4
+DRIVE_DYNAMICS = 5
+DRIVE_SIZE = 6
 
 #: What a force in Python has in its slot after that: callback and sizes, then t, q, v and tau.
 FORCE_CALLBACK = 1

@@ -11,6 +11,7 @@ NOT_FINITE = 5
 FORCE_FAILED = 6  # a force's function returned a non-zero status; index: force
 FORCE_NOT_FINITE = 7  # index: force
 EVENT_FAILED = 8  # the number of an event is not finite; index: event, or their count: a callback
+MOTION_FAILED = 10  # the function of time of a prescribed joint did not come to its end
 EVENT = 9  # no failure: an event lies in the step that was not taken
 
 _FACTOR = 1 << 32

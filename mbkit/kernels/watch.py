@@ -8,6 +8,7 @@ from mbkit.kernels.compile import (
     helper,
     records_at,
 )
+from mbkit.kernels.driving import drive
 from mbkit.kernels.layout import (
     DONE,
     EVENT_BEFORE,
@@ -37,7 +38,13 @@ from mbkit.kernels.status import EVENT, EVENT_FAILED, OK, status
 
 @helper
 def look(space, t, q, v):
-    """OK where a step may end at (t, q, v): nobody watches, or nothing has happened in it."""
+    """OK where a step may end at (t, q, v): nobody watches, or nothing has happened in it.
+
+    Writes  q and v of prescribed joints.
+    """
+    state = drive(space, t, q, v)
+    if state != OK:
+        return state
     record = records_at(space, 1, SPACE)[0]
     if record.watch == 0:
         return OK

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError, UsageError
 from mbkit.joints import Joint
+from mbkit.joints.prescribed import JointMotion
 from mbkit.model.body import Body
 from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
@@ -43,6 +44,8 @@ class Connection:
         Of positions, velocities and efforts.
     friction : JointFriction, default none
         Damping and friction.
+    motion : JointMotion or None
+        The function of time that its motion is, where it is prescribed.
 
     Raises
     ------
@@ -57,6 +60,7 @@ class Connection:
     S_succ: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False, repr=shown)
     limits: JointLimits = attrs.field(default=None, converter=_or_no_limits)
     friction: JointFriction = attrs.field(default=None, converter=_or_no_friction)
+    motion: JointMotion | None = attrs.field(default=None, eq=False)
 
     def __attrs_post_init__(self) -> None:
         for key, kind in (("limits", JointLimits), ("friction", JointFriction)):

@@ -127,7 +127,7 @@ def _pose(C: FloatArray) -> dict[str, Any]:
 
 
 def _connection(edge: Connection, mechanism: Mechanism | Parts) -> dict[str, Any]:
-    table = {
+    table: dict[str, Any] = {
         "type": type_name(edge.joint),
         "predecessor": edge.predecessor,
         "successor": edge.successor,
@@ -139,6 +139,8 @@ def _connection(edge: Connection, mechanism: Mechanism | Parts) -> dict[str, Any
     in_world = [inverse(body.pose) for body in ends]
     if not all(map(np.array_equal, in_world, (edge.S_pred, edge.S_succ))):
         table["frames"] = {"predecessor": _pose(edge.S_pred), "successor": _pose(edge.S_succ)}
+    if edge.motion is not None:
+        table["not_written"] = sorted([*table.get("not_written", ()), "motion"])
     for key in ("limits", "friction"):
         if data := _joint_data(getattr(edge, key)):
             table[key] = data

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError
 from mbkit.forces import Force
-from mbkit.joints import Joint, check_joint_definition
+from mbkit.joints import Joint, PrescribedJoint, check_joint_definition
+from mbkit.joints.prescribed import parted
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection, joint_frames
 from mbkit.model.contents import Contents
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mechanism"]
 
-JointType = TypeVar("JointType", bound=Joint)
+JointType = TypeVar("JointType", bound=Joint | PrescribedJoint)
 ForceType = TypeVar("ForceType", bound=Force)
 
 
@@ -160,8 +161,9 @@ class Mechanism(Contents):
 
         Parameters
         ----------
-        joint : Joint
-            Its name must be new.
+        joint : Joint or PrescribedJoint
+            Its name must be new. What `Joint.prescribe` returns is a joint whose motion is a
+            function of time.
         predecessor, successor : Body or str
             Two different bodies; the position of the joint is that of the successor relative to
             the predecessor.
@@ -200,22 +202,23 @@ class Mechanism(Contents):
         >>> float(mech.joints["hinge"].joint.screw[4])
         -1.0
         """
-        check_joint_definition(joint)
+        own, motion = parted(joint)
+        check_joint_definition(own)
         first, second = (
             end_name(end, self._world, self._bodies, self._name) for end in (predecessor, successor)
         )
         names = first, second
-        self._graph.check_joint(joint.name, *names)
+        self._graph.check_joint(own.name, *names)
         pair = joint_frames(
-            joint,
+            own,
             *map(self._body, names),
             frames=frames,
             reference=reference,
             screws_in=screws_in,
         )
-        connection = Connection(joint, *names, *pair, limits, friction)
-        self._graph.add_joint(joint.name, *names, freedom=joint.num_velocities)
-        self._joints[joint.name] = connection
+        connection = Connection(own, *names, *pair, limits, friction, motion)
+        self._graph.add_joint(own.name, *names, freedom=own.num_velocities)
+        self._joints[own.name] = connection
         return joint
 
     def add_force(self, force: ForceType) -> ForceType:

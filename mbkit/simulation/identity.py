@@ -88,11 +88,17 @@ def fingerprints_of_parts(system: System) -> dict[str, Any]:
     joints = [("joint", joint) for joint in _joints(system.arrays.joints)]
     forces = [("force", force) for force in system.arrays.forces.forces]
     parts: list[tuple[str, Any]] = [*joints, *forces]
-    return {
+    found = {
         f"{kind} '{part.name}'": fingerprint(part)
         for kind, part in parts
         if not type(part).__module__.startswith("mbkit.")
     }
+    for name, motion in system.motions.items():
+        for what in ("position", "rate", "acceleration"):
+            function = getattr(motion, what)
+            if function is not None:
+                found[f"prescribed {what} of joint '{name}'"] = fingerprint(function)
+    return found
 
 
 def _joints(joints: Iterable[Any]) -> Iterator[Any]:

@@ -25,6 +25,7 @@ from mbkit.simulation.start import check_finite, initial_state, number_of_steps,
 from mbkit.simulation.watch import Watch, checked_events
 from mbkit.systems import System
 from mbkit.systems.callbacks import taken_error
+from mbkit.systems.driving import Drive
 from mbkit.systems.evaluations import FORWARD_DYNAMICS
 from mbkit.systems.failures import failure
 from mbkit.systems.workspace import Workspace
@@ -46,6 +47,7 @@ class Prepared:
     steps: int
     workspace: Workspace
     force: PythonForce | None
+    drive: Drive | None
     options: dict[str, Any]
 
 
@@ -79,11 +81,22 @@ def prepare(
         save_every = steps + 1  # rows are written at those times alone
     watched = checked_events(events, system)
     q_start, v_start = initial_state(system, q, v)
+    q_start, v_start, _ = system.prescribed_state(float(t_span[0]), q_start, v_start)
     workspace = Workspace(
         system.arrays,
         system.evaluator.function(FORWARD_DYNAMICS),
     )
     force = _install_forces(system, workspace, tau)
+    if system.motions and not (integrator.looks and integrator.takes_prescribed_joints):
+        raise UsageError(
+            f"{type(integrator).__name__} does not take prescribed joints, and system "
+            f"'{system.name}' has {', '.join(map(repr, system.motions))}; use for example "
+            f"mbkit.RungeKuttaMuntheKaas(), or let it ask Problem.look at the end of its steps, "
+            f"and say looks = True."
+        )
+    drive = Drive(system) if system.motions else None
+    if drive is not None:
+        drive.install(workspace)
     problem = Problem(
         space=workspace.address,
         nq=system.nq, nv=system.nv, num_rows=len(system.arrays.bodies),
@@ -105,7 +118,9 @@ def prepare(
         options["events"] = [_described_event(event) for event in watched]
     watch = Watch(watched, system, workspace) if watched else None
     course = Course(system, integrator, problem, watch, times)
-    return Prepared(system, integrator, tau, problem, course, steps, workspace, force, options)
+    return Prepared(
+        system, integrator, tau, problem, course, steps, workspace, force, drive, options
+    )
 
 
 def _described(thing: Any) -> str:
@@ -156,7 +171,7 @@ def _install_forces(
 
 def explain(run: Prepared, status: int, taken: int) -> BaseException:
     """Return the exception behind a status: of a force, a joint, an event, or of the numbers."""
-    from mbkit.kernels.status import CALLBACK_FAILED, EVENT_FAILED, unpack
+    from mbkit.kernels.status import CALLBACK_FAILED, EVENT_FAILED, MOTION_FAILED, unpack
 
     problem, course = run.problem, run.course
     t = problem.t0 + taken * problem.h
@@ -170,6 +185,9 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
             return taken_error(course.watch)
         name = course.events[index].name
         return NotFiniteError(f"Event '{name}' is not finite in the step from t = {t:.9g} s.")
+    if code == MOTION_FAILED:
+        assert run.drive is not None
+        return taken_error(run.drive)
     if run.force is not None and code == CALLBACK_FAILED:
         error = taken_error(run.force)
         error.add_note(f"Raised by the forces tau(t, q, v), in the step from t = {t:.9g} s.")

@@ -12,8 +12,11 @@ from mbkit.joints import Joint
 from mbkit.systems.forces import ForceArrays
 from mbkit.systems.python_joint import python_parameters
 
-__all__ = ["SystemArrays", "fill_table"]
+__all__ = ["SystemArrays", "fill_table", "padded"]
 
+_PADDING = 8
+
+_GROUP_OPERATIONS = ("retract", "difference", "dexp_inv")
 _OPERATIONS = ("motion", "retract", "difference", "dexp_inv", "constraint_wrenches")
 
 
@@ -74,16 +77,23 @@ def fill_table(row: Any, joint: Joint) -> list[Any]:
         kernels = python_joint
         parameters = python_parameters(joint.num_positions, joint.num_velocities)
     else:
-        parameters = np.array(joint.parameters(), dtype=np.float64)
+        parameters = padded(joint.parameters())
+    # a Python joint without a group adds coordinates: that needs no call
+    adds = joint.kernels() is None and joint.positions_add
     owners: list[Any] = [parameters]
     for operation in _OPERATIONS:
         function = getattr(kernels, operation, None)
-        if function is not None:
+        if function is not None and not (adds and operation in _GROUP_OPERATIONS):
             row[operation] = function.address
             owners.append(function)
-    if parameters.size:
-        row["parameters"] = array_address(parameters)
+    row["parameters"] = array_address(parameters)
     return owners
+
+
+def padded(parameters: Any) -> Any:
+    """Return parameters for a compiled form, and NaN behind them for one that reads too far."""
+    given = np.asarray(parameters, dtype=np.float64)
+    return np.concatenate([given, np.full(_PADDING, np.nan)])
 
 
 def python_joint_rows(joints: Sequence[Joint | None]) -> list[int]:

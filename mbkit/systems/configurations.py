@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.joints.prescribed import JointMotion
 from mbkit.representations import Representation
 from mbkit.systems.arrays import SystemArrays
 from mbkit.systems.blueprint import Blueprint
@@ -45,6 +46,7 @@ class Configurations:
     _velocity_slices: dict[str, slice]
     tree: BodyTree
     evaluator: Evaluator
+    motions: Mapping[str, JointMotion] = attrs.field(factory=dict)
 
     def __reduce__(self) -> NoReturn:
         raise UsageError(

@@ -15,7 +15,7 @@ from mbkit.errors import (
     SingularMassMatrixError,
 )
 from mbkit.joints import CompositeJoint, FreeJoint, SphericalJoint
-from mbkit.kernels.layout import QUATERNION_TOLERANCE, SCREW
+from mbkit.kernels.layout import DONE, QUATERNION_TOLERANCE, SCREW, SLOT_STATE
 from mbkit.systems.callbacks import taken_error
 
 if TYPE_CHECKING:
@@ -93,8 +93,11 @@ def _joint_failure(
     name = evaluator.arrays.joint_names[row]
     slot = workspace.slots.get(row)
     if slot is not None:
+        own = "" if slot.q.size == 0 else f" Its own q is {_numbers(slot.q)}."
+        if slot.error is None and slot.memory[SLOT_STATE] == DONE:
+            return JointError(f"Joint '{name}': {slot.pose_fault()}.{own}{_where(arguments)}")
         error = taken_error(slot)
-        error.add_note(f"Raised in joint '{name}'.{_where(arguments)}")
+        error.add_note(f"Raised in joint '{name}'.{own}{_where(arguments)}")
         return error
     bad = first_bad_argument(evaluator, arguments)
     if bad is not None:
@@ -127,11 +130,13 @@ def _where(arguments: dict[str, Any]) -> str:
     known = []
     if "sample" in arguments:
         known.append(f"sample {arguments['sample']}")
-    for name in ("t", "q", "v"):
-        if name in arguments:
-            value = np.array2string(np.asarray(arguments[name]), precision=6, threshold=12)
-            known.append(f"{name} = {value}")
+    names = (name for name in ("t", "q", "v") if name in arguments)
+    known += [f"{name} = {_numbers(arguments[name])}" for name in names]
     return f" At {', '.join(known)}." if known else ""
+
+
+def _numbers(value: Any) -> str:
+    return np.array2string(np.asarray(value), precision=6, threshold=12)
 
 
 def _far(evaluator: Evaluator) -> str:

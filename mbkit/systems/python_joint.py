@@ -8,9 +8,12 @@ import numpy as np
 
 from mbkit.errors import JointError
 from mbkit.joints import Joint
+from mbkit.joints.derivatives import defines, derivatives_of
 from mbkit.systems.callbacks import callback_address
 
 __all__ = ["PythonJointSlot", "python_parameters"]
+
+FLOAT = np.dtype(np.float64)
 
 
 def python_parameters(num_positions: int, num_velocities: int) -> Any:
@@ -45,6 +48,9 @@ class PythonJointSlot:
         nq, nv = joint.num_positions, joint.num_velocities
         width = max(nq, nv)
         self.joint = joint
+        # None where both methods are there and the pose need not be differentiated
+        complete = defines(joint, "motion_subspace") and defines(joint, "bias")
+        self._derivatives = None if complete else derivatives_of(joint)
         self.error: BaseException | None = None
         self.memory = np.zeros(layout.SLOT_FIRST + 2 * width + max(layout.SLOT_SIZE, width))
         first = self.memory[layout.SLOT_FIRST :]
@@ -65,13 +71,33 @@ class PythonJointSlot:
     def motion(self) -> None:
         """Write T(q), S(q) and S-dot v."""
         joint = self.joint
-        pose = np.asarray(joint.pose(self.q))
+        if self._derivatives is None:
+            pose = np.asarray(joint.pose(self.q))
+            S, bias = joint.motion_subspace(self.q), joint.bias(self.q, self.v)
+        else:
+            pose, S, bias = self._derivatives.motion(self.q, self.v)
+            if defines(joint, "motion_subspace"):
+                S = joint.motion_subspace(self.q)
+            if defines(joint, "bias"):
+                bias = joint.bias(self.q, self.v)
         if pose.shape != (4, 4):
             raise _wrong_shape(joint, "pose", (4, 4), pose.shape)
+        if pose.dtype is not FLOAT and pose.dtype.kind not in "fiu":
+            raise _wrong_type(joint, "pose", pose)
         self._R[:] = pose[:3, :3]
         self._p[:] = pose[:3, 3]
-        _assign(self._S, joint.motion_subspace(self.q), joint, "motion_subspace")
-        _assign(self._bias, joint.bias(self.q, self.v), joint, "bias")
+        _assign(self._S, S, joint, "motion_subspace")
+        _assign(self._bias, bias, joint, "bias")
+
+    def pose_fault(self) -> str:
+        """Return what is wrong with the pose that `motion` left."""
+        with np.errstate(all="ignore"):
+            error = float(np.abs(self._R @ self._R.T - np.eye(3)).max())
+            determinant = float(np.linalg.det(self._R))
+        return (
+            f"pose must return a rotation and a translation; got |R R^T - I| = {error:.3g}, "
+            f"det R = {determinant:.6g}"
+        )
 
     def retract(self) -> None:
         """Write the configuration that a step leads to."""
@@ -98,10 +124,21 @@ def _read_only(view: Any) -> Any:
 
 
 def _assign(target: Any, value: Any, joint: Joint, method: str) -> None:
-    # Without the comparison numpy would spread a value of the wrong shape, and go on.
-    if np.shape(value) != target.shape:
-        raise _wrong_shape(joint, method, target.shape, np.shape(value))
+    if value.__class__ is not np.ndarray:
+        value = np.asarray(value)
+    # Without the comparisons numpy would spread a value of the wrong shape, drop an imaginary part,
+    # and go on.
+    if value.shape != target.shape:
+        raise _wrong_shape(joint, method, target.shape, value.shape)
+    if value.dtype is not FLOAT and value.dtype.kind not in "fiu":
+        raise _wrong_type(joint, method, value)
     target[:] = value
+
+
+def _wrong_type(joint: Joint, method: str, value: Any) -> JointError:
+    return JointError(
+        f"Joint '{joint.name}': {method} must return real numbers, got an array of {value.dtype}."
+    )
 
 
 def _wrong_shape(

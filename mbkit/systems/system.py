@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError
+from mbkit.systems.driving import Driven
 from mbkit.systems.evaluations import (
     FORWARD_DYNAMICS,
     HYBRID_DYNAMICS,
     INVERSE_DYNAMICS,
 )
 from mbkit.systems.kinematics import Floats
-from mbkit.systems.loads import Loads
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.wrenches import Wrenches, wrench_rows
 
@@ -26,7 +26,7 @@ __all__ = ["System"]
 
 @final
 @attrs.frozen(eq=False, slots=False, repr=False)
-class System(Loads):
+class System(Driven):
     """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
 
     The forces of the mechanism are not among them: `generalized_forces` is their part of tau, which
@@ -135,6 +135,7 @@ class System(Loads):
         tau: ArrayLike | None = None,
         wrenches: Wrenches | None = None,
         *,
+        t: ArrayLike = 0.0,
         out: Floats | None = None,
         on_error: str = "raise",
     ) -> Floats:
@@ -148,6 +149,8 @@ class System(Loads):
             Generalized forces; zero if left out. [N m], [N]
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
+        t : array_like, shape (...), default 0
+            Time, of which the prescribed joints are functions: q and v of these are ignored. [s]
         out : ndarray, shape (..., nv), optional
             Where to write.
         on_error : {"raise", "nan"}
@@ -156,7 +159,8 @@ class System(Loads):
         Returns
         -------
         ndarray, shape (..., nv)
-            ``vdot`` with ``M vdot + b - J^T W = tau``. Cost: O(bodies).
+            ``vdot`` with ``M vdot + b - J^T W = tau``, that of prescribed joints as it must be.
+            Cost: O(bodies).
 
         Raises
         ------
@@ -164,6 +168,16 @@ class System(Loads):
             If a joint can move without moving any inertia; it is named. An inertia below 1e-13 of
             the others at the joint counts as none.
         """
+        if self.motions:
+            q, v, known = self.prescribed_state(t, q, v)
+            vdot, _ = self.hybrid_dynamics(
+                q, v, tau=tau, vdot=known, prescribed=self.prescribed_joints, wrenches=wrenches,
+                on_error=on_error,
+            )  # fmt: skip
+            if out is None:
+                return vdot
+            self.evaluator.arguments.output("vdot", vdot.shape[:-1], out)[...] = vdot
+            return out
         if tau is None:
             tau = self.evaluator.zero
         if wrenches is not None:

@@ -35,6 +35,21 @@ class PoseOnly(Joint):
     pose = Slider.pose
 
 
+def with_own_method(joint):
+    joint.retract = lambda q, dx: q
+    return joint
+
+
+def changes_q(self, q):
+    q += 1.0
+    return np.eye(4)
+
+
+def pose_only(**attributes):
+    """A joint of a class that has a pose and the given attributes."""
+    return type("PoseOnly", (Joint,), {**vars(PoseOnly), **attributes})("slide")
+
+
 class Nameless(Slider):
     def __init__(self):
         pass
@@ -62,23 +77,16 @@ CASES = {
         lambda: variant(num_velocities=0),
         "num_positions must be 0 where num_velocities is 0, got 1; a joint that holds its bodies",
     ),
-    "pose only": (
-        lambda: PoseOnly("slide"),
-        (
-            r"Joint 'slide': PoseOnly must define motion_subspace and bias besides pose; give "
-            r"motion_subspace\(q\) -> \(6, 1\) and bias\(q, v\) -> \(6,\)\."
-        ),
-    ),
     "more positions than velocities": (
         lambda: variant(num_positions=2),
         (
-            r"must define retract and difference and dexp_inv, because it has 2 positions and 1 "
-            r"velocities; give retract\(q, dx\) -> \(2,\), difference\(q0, q1\) -> \(1,\)"
+            r"must define retract and difference, because it has 2 positions and 1 velocities; "
+            r"give retract\(q, dx\) -> \(2,\) and difference\(q0, q1\) -> \(1,\)"
         ),
     ),
     "retract alone": (
         lambda: variant(retract=lambda self, q, dx: q + dx),
-        "must define difference and dexp_inv, because it defines retract",
+        "must define difference, because it defines retract",
     ),
     "pose of the wrong shape": (
         lambda: variant(pose=lambda self, q: np.eye(3)),
@@ -107,6 +115,79 @@ CASES = {
     "bias of the wrong shape": (
         lambda: variant(bias=lambda self, q, v: np.zeros((6, 1))),
         r"bias\(q, v\) must be an array of shape \(6,\), got shape \(6, 1\)",
+    ),
+    "misspelt method": (
+        lambda: pose_only(motion_subpsace=lambda self, q: 0),
+        (
+            r"PoseOnly defines motion_subpsace, which nothing calls; did you mean "
+            r"motion_subspace\(q\) -> \(6, nv\)\? A helper of your own needs another name"
+        ),
+    ),
+    "misspelt attribute": (
+        lambda: variant(position_unit=("m",)),
+        "defines position_unit, which nothing calls; did you mean position_units",
+    ),
+    "method of one object": (
+        lambda: with_own_method(Slider("slide")),
+        r"retract is an attribute of this one joint, .*; define retract\(q, dx\) -> \(nq,\) in",
+    ),
+    "too few arguments": (
+        lambda: variant(bias=lambda self, q: np.zeros(6)),
+        r"Variant defines bias\(q\), and must define bias\(q, v\) -> \(6,\)\.",
+    ),
+    "too many arguments": (
+        lambda: variant(pose=lambda self, q, t: np.eye(4)),
+        r"Variant defines pose\(q, t\), and must define pose\(q\) -> \(4, 4\)\.",
+    ),
+    "arguments in another order": (
+        lambda: variant(bias=lambda self, v, q: np.zeros(6)),
+        r"defines bias\(v, q\), with arguments in another order than bias\(q, v\)",
+    ),
+    "a property for a method": (
+        lambda: variant(neutral=property(lambda self: np.zeros(1))),
+        r"neutral of Variant must be a method, neutral\(\) -> \(nq,\)\.",
+    ),
+    "a method for a property": (
+        lambda: variant(position_units=lambda self: ("m",)),
+        "position_units of Variant must be a property or a value, not a method",
+    ),
+    "complex numbers": (
+        lambda: variant(bias=lambda self, q, v: np.zeros(6, dtype=complex)),
+        r"bias\(q, v\) must be real numbers in an array of shape \(6,\)",
+    ),
+    "wrenches of the wrong shape": (
+        lambda: variant(constraint_wrenches=lambda self, q: np.zeros((5, 6))),
+        r"constraint_wrenches\(q\) must be an array of shape \(6, 5\), got shape \(5, 6\)",
+    ),
+    "a function for kernels": (
+        lambda: variant(kernels=lambda self: len),
+        r"kernels\(\) must return an mbkit.joints.JointKernels or None, got <built-in",
+    ),
+    "parameters that are no numbers": (
+        lambda: variant(parameters=lambda self: ["a"]),
+        r"parameters\(\) must return an array of real numbers",
+    ),
+    "too many units": (
+        lambda: variant(position_units=("m", "m")),
+        "position_units must be 1 strings",
+    ),
+    "q changed in place": (
+        lambda: variant(pose=changes_q),
+        r"pose\(neutral\(\)\) failed .* with ValueError: output array is read-only",
+    ),
+    "a length at zero": (
+        lambda: pose_only(
+            retract=lambda self, q, dx: q + dx * np.cos(np.linalg.norm(dx)),
+            difference=lambda self, q0, q1: q1 - q0,
+        ),
+        r"motion_subspace\(q\) must be finite, got nan.* the length of a vector at zero has none",
+    ),
+    "a branch at zero": (
+        lambda: pose_only(
+            retract=lambda self, q, dx: q if not dx.any() else q + dx,
+            difference=lambda self, q0, q1: q1 - q0,
+        ),
+        r"the derivative of pose\(retract\(q, dx\)\) at dx = 0 is not what it is next to it, by 1",
     ),
     "neutral of the wrong shape": (
         lambda: variant(neutral=lambda self: np.zeros(3)),
@@ -179,9 +260,13 @@ def test_bad_names_are_model_errors():
         check_joint_definition(Slider(""))
 
 
-def test_missing_methods_say_so_when_called():
-    """A joint that was never added explains itself too."""
-    with pytest.raises(mb.JointError, match="Joint 'slide': PoseOnly must define motion_subspace"):
-        PoseOnly("slide").motion_subspace(np.zeros(1))
-    with pytest.raises(mb.JointError, match="PoseOnly must define bias"):
-        PoseOnly("slide").bias(np.zeros(1), np.zeros(1))
+def test_helpers_may_be_called_anything_else():
+    """A name next to one that is defined too, or far from all, is not taken for a slip."""
+    check_joint_definition(variant(poses=lambda self: 0, _bias=lambda self: 0, width=3.0))
+    check_joint_definition(variant(describe=lambda self: "", names=("a",)))
+
+
+def test_the_pose_alone_is_enough():
+    """Motion subspace and bias follow from it."""
+    check_joint_definition(PoseOnly("slide"))
+    assert PoseOnly("slide").motion_subspace(np.zeros(1)).ravel().tolist() == [0, 0, 0, 1, 0, 0]

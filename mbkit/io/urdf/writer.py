@@ -202,6 +202,9 @@ class _Writer:
                 "bodies off the axes of their joints: links without inertia stand between, "
                 f"{listed(self.helpers)}"
             )
+        moved = [name for name, edge in self.mechanism.joints.items() if edge.motion is not None]
+        if moved:
+            notes.append(f"the prescribed motion of joints {listed(moved)}")
         if self.mechanism.forces:
             notes.append(f"the forces {listed(list(self.mechanism.forces))}")
         return notes

@@ -15,6 +15,7 @@ from mbkit.kernels.layout import (
     PYTHON_NUM_VELOCITIES,
     PYTHON_RETRACT,
     PYTHON_WRENCHES,
+    ROTATION_TOLERANCE,
     SLOT_BIAS,
     SLOT_FIRST,
     SLOT_P,
@@ -23,6 +24,9 @@ from mbkit.kernels.layout import (
     SLOT_STATE,
 )
 from mbkit.kernels.status import CALLBACK_FAILED, OK
+
+#: Status of a joint that came to its end with a pose that is none.
+NO_ROTATION = 1
 
 
 @helper
@@ -58,6 +62,22 @@ def copy_output(slot, parameters, start, count, target):
         target[j] = memory[first + j]
 
 
+@helper
+def is_rotation(R):
+    """Whether |R R^T - I| and |det R - 1| are small; not a number passes: it is found elsewhere."""
+    determinant = (
+        R[0] * (R[4] * R[8] - R[5] * R[7])
+        - R[1] * (R[3] * R[8] - R[5] * R[6])
+        + R[2] * (R[3] * R[7] - R[4] * R[6])
+    )
+    wrong = abs(determinant - 1.0) > ROTATION_TOLERANCE
+    for i in range(3):
+        for j in range(i + 1):
+            dot = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] + R[3 * i + 2] * R[3 * j + 2]
+            wrong = wrong or abs(dot - (1.0 if i == j else 0.0)) > ROTATION_TOLERANCE
+    return not wrong
+
+
 @address_kernel("ippppppp")
 def motion(slot, parameters, q, v, R, p, S, bias):
     """T(q), S(q) and S-dot v."""
@@ -69,6 +89,8 @@ def motion(slot, parameters, q, v, R, p, S, bias):
         copy_output(slot, parameters, SLOT_P, 3, p)
         copy_output(slot, parameters, SLOT_S, 6 * nv, S)
         copy_output(slot, parameters, SLOT_BIAS, 6, bias)
+        if not is_rotation(R):
+            return NO_ROTATION
     return state
 
 

@@ -47,6 +47,7 @@ class VariationalIntegrator(mb.Integrator):
     """
 
     looks = True
+    takes_prescribed_joints = False
 
     @property
     def order(self) -> int:  # type: ignore[override]

@@ -1,0 +1,1 @@
+"""Derivatives of Python functions of floats: traced once, differentiated, compiled to Python."""

@@ -1,0 +1,122 @@
+"""From a tape to a Python function of floats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mbkit.differentiation.rules import reachable
+from mbkit.differentiation.tape import Guard, Number, Tape, Traced
+
+__all__ = ["LEFT", "compile_tape"]
+
+#: What a program returns where a comparison comes out otherwise than when it was traced.
+LEFT = None
+
+_FORMS = {
+    "add": "{} + {}",
+    "sub": "{} - {}",
+    "mul": "{} * {}",
+    "div": "{} / {}",
+    "neg": "-{}",
+    "pow": "power({}, {})",
+    "arctan2": "atan2({}, {})",
+}
+_IN_MATH = {
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
+}
+
+
+def _power(a: float, b: float) -> float:
+    return math.pow(a, b)
+
+
+def _floor(a: float) -> float:
+    return float(np.floor(a))
+
+
+def compile_tape(
+    tape: Tape, outputs: Sequence[Number], arguments: Sequence[str]
+) -> Callable[..., tuple[float, ...] | None]:
+    """Return a function that computes what is on a tape from other inputs.
+
+    Parameters
+    ----------
+    tape : Tape
+        With its guards.
+    outputs : sequence of numbers
+        What the function returns.
+    arguments : sequence of str
+        Names of its arguments, sequences of floats: the input ``q[2]`` is the third of ``q``.
+
+    Returns
+    -------
+    callable
+        It returns a tuple of floats, or `LEFT` where a comparison comes out otherwise. It raises
+        what `math` raises: ValueError, ZeroDivisionError, OverflowError.
+    """
+    space: dict[str, Any] = {
+        name: getattr(math, name)
+        for name in (
+            "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
+            "atanh", "exp", "expm1", "log", "log1p", "sqrt", "cbrt", "atan2",
+        )
+    }  # fmt: skip
+    space.update(power=_power, floor=_floor, inf=math.inf, nan=math.nan, ravel=np.ravel)
+    lines: list[str] = []
+    compared = [side for guard in tape.guards for side in (guard.left, guard.right)]
+    nodes = reachable([*outputs, *compared])
+    guards = [*tape.guards]
+    calls: dict[Any, str] = {}
+    for node in nodes:
+        while guards and guards[0].position <= node.index:
+            lines.append(_checked(guards.pop(0)))
+        lines.append(f"    t{node.index} = {_expression(node, space, calls, lines)}")
+    lines += [_checked(guard) for guard in guards]
+    results = ", ".join(map(_operand, outputs))
+    source = "\n".join(
+        [f"def program({', '.join(arguments)}):", *lines, f"    return ({results},)", ""]
+    )
+    # The text holds names of functions above and numbers of a tape, nothing that anybody wrote.
+    exec(compile(source, "<derivatives>", "exec"), space)  # noqa: S102
+    program: Callable[..., tuple[float, ...] | None] = space["program"]
+    return program
+
+
+def _operand(number: Number) -> str:
+    return f"t{number.index}" if isinstance(number, Traced) else f"({float(number)!r})"
+
+
+def _checked(guard: Guard) -> str:
+    condition = f"{_operand(guard.left)} {guard.comparison} {_operand(guard.right)}"
+    return f"    if {'not ' if guard.outcome else ''}({condition}): return None"
+
+
+def _expression(
+    node: Traced, space: dict[str, Any], calls: dict[Any, str], lines: list[str]
+) -> str:
+    if node.operation == "input":
+        return str(node.arguments[0])
+    if node.operation == "spline":
+        curves, order, component, x = node.arguments
+        # one call for all entries of a curve's result
+        key = id(curves), order, x.index
+        if key not in calls:
+            name = f"curve{len(calls)}"
+            space[name] = curves[order]
+            calls[key] = f"{name}_at_{x.index}"
+            lines.append(f"    {calls[key]} = ravel({name}(t{x.index})).tolist()")
+        return f"{calls[key]}[{component}]"
+    operands = map(_operand, node.arguments)
+    form = _FORMS.get(node.operation)
+    if form is None:
+        return f"{_IN_MATH.get(node.operation, node.operation)}({', '.join(operands)})"
+    return form.format(*operands)

@@ -1,0 +1,338 @@
+"""Copies of functions in which numpy, and what they call, takes traced numbers.
+
+A function finds `np` among the globals of its module. A copy of it, with the same code and other
+globals, finds a namespace there whose arrays can hold traced numbers; functions that it calls are
+copied likewise, when it looks them up. Nothing of the original is changed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import functools
+import math
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mbkit.differentiation.namespaces import MATH, NUMPY, Float, holds_traced, promoted, stand_in
+from mbkit.differentiation.rules import spline
+from mbkit.differentiation.tape import CannotTraceError, Traced, number_of
+
+__all__ = ["Retargeting"]
+
+_MATH_FUNCTIONS = {id(getattr(math, name)): name for name in dir(math)}
+
+#: Near its pole the inverse differential is computed by splitting numbers, for the last digits.
+#: What stands here is the same without.
+_EXACT = "mbkit.kernels.lie.exact"
+
+
+def _distance_from_pole(_x: Any, z: Any) -> Any:
+    return (2.0 * math.pi) ** 2 - z
+
+
+def _dot_near_pole(x: Any, _z: Any, y: Any) -> Any:
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+
+
+def _quaternion_exp(x: Any) -> Any:
+    """Return (cos(phi/2), 1/2 sinc(phi/2) x), smooth in x where the angle phi is zero."""
+    z = 0.25 * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+    if z < 1.0:
+        cosine = sinc = 0.0
+        for j in range(9, -1, -1):
+            cosine = cosine * z + (-1) ** j / math.factorial(2 * j)
+            sinc = sinc * z + (-1) ** j / math.factorial(2 * j + 1)
+    else:
+        half = NUMPY.sqrt(z)
+        cosine, sinc = NUMPY.cos(half), NUMPY.sin(half) / half
+    return cosine, 0.5 * sinc * x[0], 0.5 * sinc * x[1], 0.5 * sinc * x[2]
+
+
+def _unchecked(value: Any, *_others: Any, **_options: Any) -> Any:
+    return np.array(value, dtype=object)
+
+
+def _nothing(*_arguments: Any, **_options: Any) -> None:
+    return None
+
+
+_REPLACED: dict[tuple[str, str], Any] = {
+    (_EXACT, "distance_from_pole"): _distance_from_pole,
+    (_EXACT, "dot_near_pole"): _dot_near_pole,
+    ("mbkit.kernels.lie.quaternion", "quaternion_exp"): _quaternion_exp,
+    # what checks arrays of floats has nothing to say on traced numbers
+    ("mbkit.lie.arrays", "checked"): _unchecked,
+    ("mbkit.lie.so3", "require_rotations"): _nothing,
+    ("mbkit.lie.se3", "require_poses"): _nothing,
+    ("mbkit.spatial.arrays", "frozen_array"): _unchecked,
+    ("mbkit.spatial.arrays", "check_array"): _nothing,
+    ("mbkit.spatial.arrays", "check_direction"): _nothing,
+    ("mbkit.spatial.frames", "check_pose"): _nothing,
+    ("mbkit.spatial.frames", "check_rotation"): _nothing,
+}
+
+
+class _Spline:
+    """A curve of `scipy.interpolate`, which knows its derivatives."""
+
+    def __init__(self, curve: Any) -> None:
+        self._curve = curve
+        self._orders = (curve, curve.derivative(1), curve.derivative(2), curve.derivative(3))
+
+    def __call__(self, x: Any, *arguments: Any, **options: Any) -> Any:
+        if not holds_traced(x):
+            return promoted(self._curve(x, *arguments, **options))
+        order = int(arguments[0] if arguments else options.pop("nu", 0))
+        if options or len(arguments) > 1:
+            raise CannotTraceError(f"{type(self._curve).__name__} with further arguments")
+        x = number_of(x)
+        shape = np.shape(self._orders[order](x.value))
+        entries = np.empty(math.prod(shape), dtype=object)
+        entries[:] = [spline(self._orders, order, k, x) for k in range(entries.size)]
+        return entries.reshape(shape) if shape else entries[0]
+
+    def derivative(self, order: int = 1) -> Any:
+        """Return the derivative of the curve."""
+        return _Spline(self._curve.derivative(order))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._curve, name)
+
+
+#: Methods of a class that a copy of it has no use for.
+_LEFT_OUT = frozenset(
+    f"__{name}__"
+    for name in (
+        "new", "init", "del", "init_subclass", "class_getitem", "subclasshook", "getattribute",
+        "getattr", "setattr", "delattr", "dir", "reduce", "reduce_ex", "getstate", "setstate",
+        "sizeof", "class", "attrs_post_init", "post_init", "set_name", "instancecheck",
+        "subclasscheck", "slots", "module", "qualname", "doc", "name",
+    )
+)  # fmt: skip
+
+
+class _Globals(dict[str, Any]):
+    """Globals of a copy: what is looked up is converted then."""
+
+    def __init__(self, original: dict[str, Any], convert: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._original = original
+        self._convert = convert
+
+    def __missing__(self, name: str) -> Any:
+        value = self[name] = self._convert(self._original[name])
+        return value
+
+
+class _Module:
+    """Another module, whose functions are copied when they are looked up."""
+
+    def __init__(self, module: types.ModuleType, convert: Callable[[Any], Any]) -> None:
+        self._module = module
+        self._convert = convert
+
+    def __getattr__(self, name: str) -> Any:
+        return self._convert(getattr(self._module, name))
+
+
+class _Shadow:
+    """Stands for an object: methods that are copies, and the attributes of the object."""
+
+    _original: Any
+    _convert: Callable[[Any], Any]
+
+    @property  # type: ignore[misc] # what isinstance asks for
+    def __class__(self) -> Any:
+        return type(self._original)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._convert(getattr(self._original, name))
+
+
+class Retargeting:
+    """Copies of functions, classes and objects for traced numbers, each made once.
+
+    Examples
+    --------
+    >>> from mbkit.differentiation.tape import Tape
+    >>> def place(x):
+    ...     T = np.eye(4)
+    ...     T[0, 3] = np.sin(x)
+    ...     return T
+    >>> x = Tape().input("x", 0.5)
+    >>> round(Retargeting().convert(place)(x)[0, 3].value, 6)
+    0.479426
+    """
+
+    def __init__(self) -> None:
+        self._functions: dict[int, Any] = {}
+        self._classes: dict[int, Any] = {}
+        self._objects: dict[int, Any] = {}
+        self._kept: list[Any] = []  # or an id might come back
+        self._builtins = {**vars(builtins), "float": Float, "__import__": self._import}
+
+    def convert(self, value: Any) -> Any:
+        """Return what stands for a value; the value itself where nothing needs to."""
+        if value is None or isinstance(value, Traced | str | bool | int | float):
+            return value
+        if isinstance(value, np.ndarray):
+            return promoted(value)
+        if isinstance(value, types.ModuleType):
+            return self._module(value)
+        if isinstance(value, types.FunctionType):
+            return self._function(value)
+        if isinstance(value, types.MethodType):
+            return getattr(self.convert(value.__self__), value.__name__, value)
+        if isinstance(value, functools.partial):
+            converted = (self.convert(each) for each in value.args)
+            return functools.partial(self.convert(value.func), *converted, **value.keywords)
+        if isinstance(value, type):
+            return self._type(value)
+        kinds = np.ufunc | types.BuiltinFunctionType | type(np.sum)  # a function, or its dispatcher
+        if isinstance(value, kinds):
+            return self._builtin(value)
+        if isinstance(getattr(value, "py_func", None), types.FunctionType):  # of numba
+            return self._function(value.py_func)
+        return self._object(value)
+
+    # ------------------------------------------------------------------------------ functions
+
+    def _module(self, module: types.ModuleType) -> Any:
+        if module is np:
+            return NUMPY
+        if module is np.linalg:
+            return NUMPY.linalg
+        return MATH if module is math else _Module(module, self.convert)
+
+    def _builtin(self, function: Any) -> Any:
+        if id(function) in _MATH_FUNCTIONS:
+            return getattr(MATH, _MATH_FUNCTIONS[id(function)])
+        name = getattr(function, "__name__", "")
+        for module, namespace in ((np, NUMPY), (np.linalg, NUMPY.linalg)):
+            if getattr(module, name, None) is function:
+                return getattr(namespace, name)
+        return function
+
+    def _function(self, function: types.FunctionType, cell: Any = None) -> Any:
+        known = self._functions.get(id(function))
+        if known is not None:
+            return known
+        module, name = function.__module__ or "", function.__name__
+        package = module.partition(".")[0]
+        made: Any
+        if (module, name) in _REPLACED:
+            made = _REPLACED[module, name]
+        elif package == "numpy":
+            holder = NUMPY.linalg if module.startswith("numpy.linalg") else NUMPY
+            own = getattr(holder, name, None)
+            made = stand_in(function, f"np.{name}") if own is None else own
+        elif package in ("scipy", "numba"):
+            made = stand_in(function, f"{module}.{name}")
+        else:
+            return self._copy(function, cell)
+        self._keep(self._functions, function, made)
+        return made
+
+    def _copy(self, function: types.FunctionType, cell: Any) -> Any:
+        space = _Globals(function.__globals__, self.convert)
+        space.update(__builtins__=self._builtins, __name__=function.__module__)
+        closure = None
+        if function.__closure__ is not None:
+            closure = tuple(types.CellType() for _ in function.__closure__)
+        made = types.FunctionType(
+            function.__code__, space, function.__name__, function.__defaults__, closure
+        )
+        made.__kwdefaults__ = function.__kwdefaults__
+        self._keep(self._functions, function, made)  # now: it may call itself
+        for name, old, new in zip(
+            function.__code__.co_freevars, function.__closure__ or (), closure or (), strict=True
+        ):
+            if name == "__class__" and cell is not None:
+                new.cell_contents = cell
+            else:
+                new.cell_contents = self.convert(old.cell_contents)
+        return made
+
+    def _import(self, name: str, *arguments: Any, **options: Any) -> Any:
+        return self.convert(builtins.__import__(name, *arguments, **options))
+
+    def _keep(self, known: dict[int, Any], original: Any, made: Any) -> None:
+        known[id(original)] = made
+        self._kept.append(original)
+
+    # ------------------------------------------------------------------- classes and objects
+
+    def _type(self, kind: type) -> Any:
+        if kind in (float, np.float64):
+            return Float
+        groups = sys.modules.get("mbkit.lie.contract")
+        is_group = groups is not None and issubclass(kind, groups.GroupMaps)
+        return self._shadow_class(kind) if is_group else kind
+
+    def _shadow_class(self, kind: type) -> Any:
+        """Return a class with copies of a class' functions, and of those of its bases."""
+        if kind is object:
+            return _Shadow
+        known = self._classes.get(id(kind))
+        if known is not None:
+            return known
+        bases = tuple(self._shadow_class(base) for base in kind.__bases__ if _is_of_python(base))
+        made: Any = type(kind.__name__, bases or (_Shadow,), {})
+        self._keep(self._classes, kind, made)
+        for name, value in vars(kind).items():
+            if name in _LEFT_OUT:
+                continue
+            if isinstance(value, types.FunctionType):
+                setattr(made, name, self._function(value, made))
+            elif isinstance(value, staticmethod | classmethod):
+                function: Any = value.__func__
+                copy = self._function(function, made)
+                setattr(made, name, type(value)(copy))
+            elif isinstance(value, int | float | str | tuple):
+                setattr(made, name, value)
+        return made
+
+    def _container(self, value: Any) -> Any:
+        """Return the same container with what stands for its entries."""
+        if type(value) in (tuple, list):
+            return type(value)(map(self.convert, value))
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*map(self.convert, value))
+        if type(value) is dict:
+            return {key: self.convert(each) for key, each in value.items()}
+        return value
+
+    def _object(self, value: Any) -> Any:
+        kind = type(value)
+        package = (kind.__module__ or "").partition(".")[0]
+        if package == "scipy" and callable(value) and hasattr(value, "derivative"):
+            return _Spline(value)
+        wrapped = getattr(value, "__wrapped__", None)
+        if callable(value) and isinstance(wrapped, types.FunctionType):  # one with a cache, say
+            return self._function(wrapped)
+        if isinstance(value, tuple | list | dict):
+            return self._container(value)
+        if package in ("numpy", "scipy", "builtins") or not _is_of_python(kind):
+            return value
+        if isinstance(value, enum.Enum | set):
+            return value
+        known = self._objects.get(id(value))
+        if known is not None:
+            return known
+        made = object.__new__(self._shadow_class(kind))
+        vars(made).update(_original=value, _convert=self.convert)
+        self._keep(self._objects, value, made)
+        # its own attributes come before those of its class
+        own = getattr(value, "__dict__", {})
+        vars(made).update({name: self.convert(each) for name, each in own.items()})
+        return made
+
+
+def _is_of_python(kind: type) -> bool:
+    """Whether a class was made by a class statement."""
+    return bool(kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE

@@ -1,0 +1,243 @@
+"""Motion subspace and bias of a joint that gives its pose alone."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from mbkit.differentiation.failure import reason
+from mbkit.differentiation.program import compile_tape
+from mbkit.differentiation.retarget import Retargeting
+from mbkit.differentiation.rules import differentiate, substitute
+from mbkit.differentiation.tape import Tape, number_of
+from mbkit.errors import JointDerivativeWarning, JointError
+from mbkit.joints.differences import PoseDifferences, solved
+from mbkit.spatial.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from mbkit.joints.joint import Joint
+
+__all__ = ["Derivatives", "defines", "derivatives_of"]
+
+#: Programs that are kept of one function: one for each way through its branches.
+_KEPT = 32
+
+#: How far the pose of a program may be from that of the joint, by its largest entry.
+_SAME = 1e-9
+
+_Program = Callable[..., "tuple[float, ...] | None"]
+
+
+class Derivatives(Protocol):
+    """What follows from the pose of a joint."""
+
+    def motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return T(q) (4, 4), S(q) (6, nv) and S-dot v (6,)."""
+        ...
+
+    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the rate (nv,) of the step x while retract(q0, x) moves with velocity v."""
+        ...
+
+
+def defines(joint: Joint, method: str) -> bool:
+    """Whether a joint's class has a method of its own in the place of the default."""
+    from mbkit.joints.joint import Joint
+
+    return getattr(type(joint), method) is not getattr(Joint, method)
+
+
+class PoseDerivatives:
+    """Derivatives by tracing: exact but for rounding.
+
+    With T(x, y) = pose(retract(retract(q, x), y)), column k of S is vee(T^-1 dT/dy_k), and the bias
+    is d/dx [vee(T^-1 dT/dy v)] v, both at x = y = 0. The functions are run once with numbers that
+    write down what is done with them; what is on the tape is differentiated and compiled to a
+    Python function. Comparisons are checked at every call: where one comes out otherwise, the
+    functions are run again. So is the pose itself, so that a joint that was changed meanwhile is
+    noticed.
+    """
+
+    def __init__(self, joint: Callable[[], Any]) -> None:
+        self._reference = joint
+        self._motions: list[_Program] = []
+        self._rates: list[_Program] = []
+
+    def motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return T(q) (4, 4), S(q) (6, nv) and S-dot v (6,)."""
+        joint = self._reference()
+        T = np.asarray(joint.pose(q))
+        if T.shape != (4, 4):
+            raise JointError(
+                f"Joint '{joint.name}': pose must return an array of shape (4, 4), got {T.shape}."
+            )
+        if T.dtype.kind not in "fiu":
+            raise JointError(
+                f"Joint '{joint.name}': pose must return real numbers, got an array of {T.dtype}."
+            )
+        nv = joint.num_velocities
+        size = 6 * (nv + 1)
+        values = _run(self._motions, self._trace_motion, size + 12, q, v)
+        if not _same(values[size:], T):
+            if np.isnan(values[-1]) or not np.isfinite(T).all():
+                return T, np.full((6, nv), np.nan), np.full(6, np.nan)
+            self._motions.clear()
+            values = _run(self._motions, self._trace_motion, size + 12, q, v)
+            if not _same(values[size:], T):
+                raise JointError(
+                    f"Joint '{joint.name}': pose does not give the same for the same q; it "
+                    f"must depend on nothing else."
+                )
+        return T, values[: 6 * nv].reshape(nv, 6).T, values[6 * nv : size]
+
+    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the xdot with J xdot = S v, J the derivative of pose(retract(q0, x)) by x."""
+        nv = len(v)
+        values = _run(self._rates, self._trace_rates, 6 * nv + 6, x, v)
+        return solved(values[:-6].reshape(nv, 6).T, values[-6:])
+
+    def _trace_motion(self, q: FloatArray, v: FloatArray) -> _Program:
+        tape = Tape()
+        Q, V = tape.inputs("q", q.tolist()), tape.inputs("v", v.tolist())
+        X, Y = tape.inputs("x", [0.0] * len(v)), tape.inputs("y", [0.0] * len(v))
+        shadow = Retargeting().convert(self._reference())
+        T0 = _numbers(shadow.pose(Q), (4, 4))
+        T = _numbers(shadow.pose(shadow.retract(shadow.retract(Q, X), Y)), (4, 4))
+        columns = [_twist(T, _rates(T, {y: 1.0})) for y in Y]
+        # S v with a constant v, then its rate while x moves with v
+        momentary = _twist(T, _rates(T, dict(zip(Y, V, strict=True))))
+        bias = differentiate(momentary, dict(zip(X, V, strict=True)))
+        outputs = [number for column in columns for number in column]
+        outputs += [*bias, *T0[:3].ravel()]
+        tape, outputs = substitute(outputs, dict.fromkeys((*X, *Y), 0.0))
+        return compile_tape(tape, outputs, ("q", "v"))
+
+    def _trace_rates(self, x: FloatArray, v: FloatArray) -> _Program:
+        tape = Tape()
+        X, V = tape.inputs("x", x.tolist()), tape.inputs("v", v.tolist())
+        Y = tape.inputs("y", [0.0] * len(v))
+        shadow = Retargeting().convert(self._reference())
+        T = _numbers(shadow.pose(shadow.retract(shadow.retract(shadow.neutral(), X), Y)), (4, 4))
+        outputs = [number for x_k in X for number in _twist(T, _rates(T, {x_k: 1.0}))]
+        outputs += _twist(T, _rates(T, dict(zip(Y, V, strict=True))))
+        tape, outputs = substitute(outputs, dict.fromkeys(Y, 0.0))
+        return compile_tape(tape, outputs, ("x", "v"))
+
+
+class CautiousDerivatives:
+    """Derivatives by tracing, and by differences where that comes to its end, with a warning."""
+
+    def __init__(self, joint: Callable[[], Any]) -> None:
+        self._exact = PoseDerivatives(joint)
+        self._differences = PoseDifferences(joint)
+        self._reference = joint
+        self._warned: set[str] = set()
+
+    def motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return T(q) (4, 4), S(q) (6, nv) and S-dot v (6,)."""
+        if "pose" not in self._warned:
+            try:
+                return self._exact.motion(q, v)
+            except _TraceFailedError as failed:
+                self._warn("pose", failed, "motion_subspace(q) and bias(q, v)")
+        return self._differences.motion(q, v)
+
+    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the rate (nv,) of the step x while retract(q0, x) moves with velocity v."""
+        if "retract" not in self._warned:
+            try:
+                return self._exact.dexp_inv(x, v)
+            except _TraceFailedError as failed:
+                self._warn("retract", failed, "dexp_inv(x, v)")
+        return self._differences.dexp_inv(x, v)
+
+    def _warn(self, method: str, failed: _TraceFailedError, remedy: str) -> None:
+        self._warned.add(method)
+        warnings.warn(
+            f"Joint '{self._reference().name}': {method} cannot be differentiated exactly: "
+            f"{failed}. "
+            f"Differences of eighth order take its place, with about 12 digits in the motion "
+            f"subspace and 10 in the bias where the pose is smooth; give {remedy}, or use the "
+            f"functions listed in docs/custom-joints.md.",
+            JointDerivativeWarning,
+            stacklevel=2,
+        )
+
+
+class _TraceFailedError(Exception):
+    """A function could not be traced; the message says why."""
+
+
+def _run(
+    programs: list[_Program], trace: Callable[..., _Program], size: int, *arguments: FloatArray
+) -> FloatArray:
+    """Return what the program computes whose branches fit; a new one is made if none does."""
+    given = [argument.tolist() for argument in arguments]
+    for program in programs:
+        found = _values(program, given, size)
+        if found is not None:
+            return found
+    try:
+        program = trace(*arguments)
+    except Exception as error:
+        raise _TraceFailedError(reason(error)) from error
+    programs.insert(0, program)
+    del programs[_KEPT:]
+    found = _values(program, given, size)
+    return np.full(size, np.nan) if found is None else found
+
+
+def _values(program: _Program, given: Sequence[Any], size: int) -> FloatArray | None:
+    try:
+        found = program(*given)
+    except (ValueError, ZeroDivisionError, OverflowError):  # of math: there is no derivative
+        return np.full(size, np.nan)
+    return None if found is None else np.array(found)
+
+
+def _same(found: FloatArray, T: FloatArray) -> bool:
+    # by way of lists: numpy takes longer for so few
+    pairs = zip(found.tolist(), T[:3].ravel().tolist(), strict=True)
+    return all(abs(a - b) <= _SAME * (1.0 + abs(b)) for a, b in pairs)
+
+
+def _numbers(value: Any, shape: tuple[int, ...]) -> Any:
+    array = np.asarray(value, dtype=object)
+    if array.shape != shape:
+        raise ValueError(f"it gives shape {array.shape} where it is traced, {shape} was expected")
+    numbers = np.empty(array.size, dtype=object)
+    numbers[:] = [number_of(each) for each in array.ravel()]
+    return numbers.reshape(shape)
+
+
+def _rates(T: Any, seeds: Any) -> Any:
+    rates = np.empty(12, dtype=object)
+    rates[:] = differentiate(list(T[:3].ravel()), seeds)
+    return rates.reshape(3, 4)
+
+
+def _twist(T: Any, rates: Any) -> list[Any]:
+    """Return vee(T^-1 T-dot): entries of R^T R-dot, and R^T p-dot."""
+    R, turned, shift = T[:3, :3], rates[:, :3], rates[:, 3]
+    angular = [R[:, i] @ turned[:, j] for i, j in ((2, 1), (0, 2), (1, 0))]
+    return [*angular, *(R[:, i] @ shift for i in range(3))]
+
+
+_known: dict[int, tuple[Any, Derivatives]] = {}
+
+
+def derivatives_of(joint: Joint) -> Derivatives:
+    """Return the derivatives of a joint's pose; the same as long as the joint is there."""
+    key = id(joint)
+    known = _known.get(key)
+    if known is not None and known[0]() is joint:
+        return known[1]
+    # not the joint itself, or it would be kept for ever
+    reference = weakref.ref(joint, lambda _: _known.pop(key, None))
+    made = CautiousDerivatives(reference)
+    _known[key] = reference, made
+    return made

@@ -1,0 +1,200 @@
+"""Joints whose motion is a function of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.differentiation.failure import reason
+from mbkit.differentiation.program import compile_tape
+from mbkit.differentiation.retarget import Retargeting
+from mbkit.differentiation.rules import differentiate, substitute
+from mbkit.differentiation.tape import Tape, number_of
+from mbkit.errors import JointError, NotFiniteError, ShapeError
+from mbkit.joints.joint import Joint
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["JointMotion", "PrescribedJoint", "parted"]
+
+_SAME = 1e-9  # of the larger of one and the position
+_KEPT = 32  # programs, one for each way through the branches of a function
+
+_Function = Callable[[float], Any]
+
+
+@final
+@attrs.frozen(eq=False)
+class JointMotion:
+    """The positions of a joint as a function of time, with its velocities and accelerations.
+
+    Attributes
+    ----------
+    joint : Joint
+        Whose motion it is.
+    position : callable
+        ``position(t) -> (nq,)``, or a number where nq is one.
+    rate, acceleration : callable or None
+        ``rate(t) -> (nv,)`` and ``acceleration(t) -> (nv,)``; None: derivatives of the position.
+    """
+
+    joint: Joint
+    position: _Function
+    rate: _Function | None = None
+    acceleration: _Function | None = None
+    _programs: list[Any] = attrs.field(factory=list, init=False, repr=False)
+
+    def at(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return position (nq,), velocity (nv,) and acceleration (nv,) at a time.
+
+        The velocity is what `Joint.difference` says of neighbouring positions; it and its rate are
+        exact but for rounding.
+
+        Raises
+        ------
+        JointError
+            If the function cannot be differentiated, or gives something else each time.
+        ShapeError, NotFiniteError
+            If it does not give the numbers that the joint has.
+        """
+        nq, nv = self.joint.num_positions, self.joint.num_velocities
+        q = self._checked("position", self.position, nq, t)
+        if self.rate is not None and self.acceleration is not None:
+            v = self._checked("rate", self.rate, nv, t)
+            return q, v, self._checked("acceleration", self.acceleration, nv, t)
+        found = self._derived(t)
+        self._check_finite("derivative", found, t)
+        if not np.abs(found[:nq] - q).max() <= _SAME * max(1.0, np.abs(q).max()):
+            self._programs.clear()
+            found = self._derived(t)
+            if not np.abs(found[:nq] - q).max() <= _SAME * max(1.0, np.abs(q).max()):
+                raise JointError(
+                    f"{self._what}: position(t) does not give the same for the same t; it must "
+                    f"depend on nothing else."
+                )
+        return q, found[nq : nq + nv], found[nq + nv :]
+
+    @property
+    def _what(self) -> str:
+        return f"Joint '{self.joint.name}': its prescribed motion"
+
+    def _checked(self, what: str, function: _Function, count: int, t: float) -> FloatArray:
+        value = np.asarray(function(t))
+        if value.dtype.kind not in "fiu" or value.shape not in ((count,), () if count == 1 else 0):
+            expected = "a number" if count == 1 else f"an array of shape ({count},)"
+            raise ShapeError(
+                f"{self._what}: {what}(t) must return {expected}, got {np.shape(value)} of "
+                f"{value.dtype}."
+            )
+        numbers = value.astype(np.float64).reshape(count)
+        self._check_finite(what, numbers, t)
+        return numbers
+
+    def _check_finite(self, what: str, numbers: FloatArray, t: float) -> None:
+        if not np.isfinite(numbers).all():
+            raise NotFiniteError(f"{self._what}: its {what} is not finite at t = {t:.9g}.")
+
+    def _derived(self, t: float) -> FloatArray:
+        for program in self._programs:
+            found = self._values(program, t)
+            if found is not None:
+                return found
+        try:
+            program = self._trace(t)
+        except Exception as error:
+            raise JointError(
+                f"{self._what} cannot be differentiated: {reason(error)}. Give rate= and "
+                f"acceleration=, or use the functions listed in docs/custom-joints.md."
+            ) from error
+        self._programs.insert(0, program)
+        del self._programs[_KEPT:]
+        found = self._values(program, t)
+        assert found is not None  # it was traced here
+        return found
+
+    def _values(self, program: Any, t: float) -> FloatArray | None:
+        try:
+            found = program((t,))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            count = self.joint.num_positions + 2 * self.joint.num_velocities
+            return np.full(count, np.nan)
+        return None if found is None else np.array(found)
+
+    def _trace(self, t: float) -> Any:
+        """Trace difference(q(t), q(t + e)): its rate by e is v, and that of v by t is vdot."""
+        tape = Tape()
+        T, E = tape.input("t[0]", t), tape.input("e[0]", 0.0)
+        copies = Retargeting()
+        position, shadow = copies.convert(self.position), copies.convert(self.joint)
+        here, there = _entries(position(T)), _entries(position(T + E))
+        step = _entries(shadow.difference(here, there))
+        v = differentiate(list(step), {E: 1.0})
+        vdot = differentiate(v, {T: 1.0})
+        tape, outputs = substitute([*here, *v, *vdot], {E: 0.0})
+        return compile_tape(tape, outputs, ("t",))
+
+
+def _entries(value: Any) -> Any:
+    given = np.asarray(value, dtype=object).ravel()
+    numbers = np.empty(given.size, dtype=object)
+    numbers[:] = [number_of(each) for each in given]
+    return numbers
+
+
+@final
+@attrs.frozen(eq=False)
+class PrescribedJoint:
+    """A joint and its motion, as `Joint.prescribe` returns it for `Mechanism.add_joint`.
+
+    Attributes
+    ----------
+    joint : Joint
+        How the bodies could move.
+    motion : JointMotion
+        How they do.
+    """
+
+    joint: Joint
+    motion: JointMotion
+
+    @property
+    def name(self) -> str:
+        """Name of the joint."""
+        return self.joint.name
+
+    @classmethod
+    def of(
+        cls,
+        joint: Joint,
+        position: Any,
+        rate: _Function | None = None,
+        acceleration: _Function | None = None,
+    ) -> PrescribedJoint:
+        """Return the joint with a motion; see `Joint.prescribe`."""
+        what = f"Joint '{joint.name}'"
+        if joint.num_velocities == 0:
+            raise JointError(f"{what} does not move, so that no motion can be prescribed.")
+        for name, function in (
+            ("position", position), ("rate", rate), ("acceleration", acceleration),
+        ):  # fmt: skip
+            if not (callable(function) or (function is None and name != "position")):
+                raise JointError(
+                    f"{what}: {name} must be a function of time, got {function!r}; for example "
+                    f"lambda t: np.sin(2.0 * t)."
+                )
+        if (rate is None) != (acceleration is None):
+            raise JointError(
+                f"{what}: rate and acceleration go together; give both, or neither, and they are "
+                f"derived from the position."
+            )
+        return cls(joint, JointMotion(joint, position, rate, acceleration))
+
+
+def parted(joint: Any) -> tuple[Any, JointMotion | None]:
+    """Return a joint and its motion, None where it has none; the motion is looked at once, at 0."""
+    if not isinstance(joint, PrescribedJoint):
+        return joint, None
+    joint.motion.at(0.0)
+    return joint.joint, joint.motion

@@ -1,0 +1,87 @@
+"""The compiled forms of a joint, called one by one, beside its methods."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import JointError
+from mbkit.joints import Joint
+from mbkit.spatial import inverse
+from mbkit.systems.arrays import padded
+
+__all__ = ["compiled_differences"]
+
+
+def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what each compiled form gives, and what the method gives in the canonical frame.
+
+    Parameters
+    ----------
+    joint : Joint
+        One with compiled forms.
+    q, v, x : ndarray, shape (nq,), (nv,), (nv,)
+        Configuration, velocity, step.
+
+    Yields
+    ------
+    tuple of str, ndarray, ndarray
+        What is compared, the compiled form's and the method's.
+
+    Raises
+    ------
+    JointError
+        If a compiled form reports a failure.
+    """
+    from mbkit.lie import SE3
+
+    kernels: Any = joint.kernels()
+    nv = joint.num_velocities
+    K = joint.canonical_frame
+    parameters = padded(joint.parameters())
+
+    def call(operation: str, *arguments: Any, out: tuple[int, ...]) -> list[Any]:
+        results = [np.full(size, np.nan) for size in out]
+        function = getattr(kernels, operation)
+        _call(joint, operation, function, (parameters, *arguments, *results))
+        return results
+
+    R, p, S, bias = call("motion", q, v, out=(9, 3, 6 * nv, 6))
+    T = inverse(K) @ joint.pose(q) @ K
+    turn = SE3.Ad(inverse(K))
+    yield "R", R.reshape(3, 3), T[:3, :3]
+    yield "p", p, T[:3, 3]
+    yield "S", S.reshape(nv, 6).T, turn @ joint.motion_subspace(q)
+    yield "bias", bias, turn @ joint.bias(q, v)
+    moved = joint.retract(q, x)
+    for operation, arguments, expected in (
+        ("retract", (q, x), moved),
+        ("difference", (q, moved), joint.difference(q, moved)),
+        ("dexp_inv", (x, v), joint.dexp_inv(x, v)),
+    ):
+        if getattr(kernels, operation) is not None:
+            yield operation, call(operation, *arguments, out=(len(expected),))[0], expected
+    if kernels.constraint_wrenches is not None:
+        (W,) = call("constraint_wrenches", q, out=(6 * (6 - nv),))
+        W = W.reshape(6 - nv, 6).T
+        found = W.T @ S.reshape(nv, 6).T / max(1.0, float(np.abs(S).max(initial=0.0)))
+        yield "constraint wrenches on S", found, np.zeros((6 - nv, nv))
+        yield "rank of the constraint wrenches", np.linalg.matrix_rank(W), 6 - nv
+
+
+def _call(joint: Joint, operation: str, function: Any, arrays: tuple[Any, ...]) -> None:
+    from mbkit.kernels.compile import UNCOMPILED
+
+    if UNCOMPILED:
+        state = function.function(0, *arrays)
+    else:
+        pointer = ctypes.POINTER(ctypes.c_double)
+        form = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, *[pointer] * len(arrays))
+        state = form(function.address)(0, *(array.ctypes.data_as(pointer) for array in arrays))
+    if state != 0:
+        raise JointError(
+            f"Joint '{joint.name}': the compiled form of {operation} reports failure {state}."
+        )

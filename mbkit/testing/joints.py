@@ -1,0 +1,316 @@
+"""Whether a joint keeps what it promises, held against its own pose."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import MbkitError
+from mbkit.joints import Joint, check_joint_definition
+from mbkit.joints.differences import derivative
+from mbkit.spatial import inverse
+from mbkit.testing.compiled_joints import compiled_differences
+from mbkit.testing.report import Line, Report
+
+__all__ = ["check_joint"]
+
+#: Lengths of the steps from the neutral configuration: at it, next to it, ordinary, near a half
+#: turn.
+_SIZES = (0.0, 1e-8, 0.3, 1.3, np.pi - 1e-5)
+
+#: Where a claim is within this of central differences, there is no kink.
+_SMOOTH = 1e-9
+
+_Found = Iterator[tuple[str, Any, Any]]
+
+
+@attrs.frozen
+class _Place:
+    """Where a joint is looked at: a configuration, a velocity, a step; whether it is a random one.
+
+    At the neutral configuration and half a turn from it a motion subspace may lose rank.
+    """
+
+    q: Any
+    v: Any
+    x: Any
+    ordinary: bool
+
+
+def check_joint(
+    joint: Joint, *, configurations: Iterable[ArrayLike] | None = None, seed: int = 0
+) -> Report:
+    """Return a report on what holds of a joint and what does not.
+
+    Everything that the joint gives is compared with its `pose`, at the neutral configuration, next
+    to it, and at random ones up to half a turn away.
+
+    Parameters
+    ----------
+    joint : Joint
+        Any joint.
+    configurations : iterable of array_like, shape (nq,), optional
+        Where to look instead, for a joint that does not take all; they and the neutral one must
+        leave room for 0.1 in any direction.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    Report
+        It prints as a table; ``raise_if_failed()`` makes an exception of it.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> report = mb.testing.check_joint(mb.RevoluteJoint("hinge", axis=(1, 2, 3)))
+    >>> report.holds
+    True
+    """
+    lines = [_definition(joint)]
+    kind = type(joint).__name__
+    name = f"Joint {getattr(joint, 'name', '?')!r} ({kind})"
+    if not lines[0].holds:
+        return Report(name, tuple(lines))
+    try:
+        places = _places(joint, configurations, np.random.default_rng(seed))
+    except Exception as error:
+        line = Line("retract leads from configuration to configuration", False, remark=_text(error))
+        return Report(name, (*lines, line))
+    for law, bound, function in _LAWS:
+        lines.append(_line(law, bound, function, joint, places))
+    return Report(name, tuple(lines))
+
+
+def _definition(joint: Joint) -> Line:
+    law = "the definition is complete, and shapes are right"
+    try:
+        check_joint_definition(joint)
+    except MbkitError as error:
+        return Line(law, False, remark=str(error))
+    return Line(law, True)
+
+
+def _places(joint: Joint, configurations: Any, rng: np.random.Generator) -> list[_Place]:
+    nv = joint.num_velocities
+
+    def step(size: float) -> Any:
+        x = rng.normal(size=nv)
+        # at most three of them turn; of a joint with one, it is all that there is
+        return x * (size / np.linalg.norm(x[:3])) if nv else x
+
+    if configurations is None:
+        start = np.asarray(joint.neutral(), dtype=np.float64)
+        given = [np.asarray(joint.retract(start, step(size))) for size in _SIZES]
+        length = 0.3
+    else:
+        given = [np.array(q, dtype=np.float64) for q in configurations]
+        length = 0.01
+    ordinary = [configurations is not None or 0.1 < size < 3.0 for size in _SIZES]
+    places = [
+        _Place(q, rng.normal(size=nv), step(length), random)
+        for q, random in zip(given, itertools.chain(ordinary, itertools.repeat(True)), strict=False)
+    ]
+    for place in places:
+        for array in (place.q, place.v, place.x):
+            array.flags.writeable = False  # what writes to its arguments is found out
+    return places
+
+
+def _line(
+    law: str, bound: float, function: Callable[..., _Found], joint: Joint, places: list[_Place]
+) -> Line:
+    worst, where = 0.0, ""
+    looked = False
+    try:
+        for place in places:
+            for what, found, expected in function(joint, place):
+                looked = True
+                error = _error(found, expected)
+                if not error <= worst:
+                    worst, where = error, f"{what} at q = {_short(place.q)}"
+    except _Nothing as nothing:
+        return Line(law, None, remark=str(nothing))
+    except Exception as error:
+        return Line(law, False, remark=_text(error))
+    if not looked:
+        return Line(law, None, remark="there are none")
+    holds = bool(worst <= bound)
+    return Line(law, holds, worst, bound, "" if holds else where)
+
+
+class _Nothing(Exception):
+    """There is nothing to look at; the message says why."""
+
+
+def _error(found: Any, expected: Any) -> float:
+    """Return the largest difference by the largest entry, or by one where that is less."""
+    found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
+    if found.shape != expected.shape:
+        return np.inf
+    scale = max(1.0, float(np.abs(expected).max(initial=0.0)))
+    error = float(np.abs(found - expected).max(initial=0.0)) / scale
+    return np.inf if np.isnan(error) else error
+
+
+def _short(q: Any) -> str:
+    return np.array2string(np.asarray(q), precision=6, threshold=12)
+
+
+def _text(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _rate(function: Callable[[float], Any], claimed: Any) -> Any:
+    """Return the derivative of a function at 0; at a kink, of the side that the claim is nearer to.
+
+    A curve in pieces has a bias that jumps where they meet, and may claim that of either.
+    """
+    rates = [derivative(function)]
+    if not _error(claimed, rates[0]) <= _SMOOTH:
+        rates += [derivative(function, side) for side in (1, -1)]
+    return min(rates, key=lambda rate: _error(claimed, rate))
+
+
+def _vee(M: Any) -> Any:
+    w = 0.5 * np.array([M[2, 1] - M[1, 2], M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]])
+    return np.concatenate([w, M[:3, 3]])
+
+
+# ------------------------------------------------------------------------------------- laws
+
+
+def _pose(joint: Joint, at: _Place) -> _Found:
+    T = np.asarray(joint.pose(at.q))
+    yield "R^T R", T[:3, :3].T @ T[:3, :3], np.eye(3)
+    yield "det R", np.linalg.det(T[:3, :3]), 1.0
+    yield "the last row", T[3], [0.0, 0.0, 0.0, 1.0]
+
+
+def _identity(joint: Joint, at: _Place) -> _Found:
+    if not joint.zero_reference:
+        raise _Nothing("zero_reference is not declared")
+    yield "T", joint.pose(joint.neutral()), np.eye(4)
+
+
+def _subspace(joint: Joint, at: _Place) -> _Found:
+    S = np.asarray(joint.motion_subspace(at.q))
+    back = inverse(joint.pose(at.q))
+
+    def twist(unit: Any, e: float) -> Any:
+        """Along the unit step, as far as it is small: vee(T^-1 (T(e) - T))."""
+        return _vee(back @ np.asarray(joint.pose(joint.retract(at.q, e * unit))))
+
+    for k, unit in enumerate(np.eye(joint.num_velocities)):
+        yield f"column {k}", S[:, k], _rate(functools.partial(twist, unit), S[:, k])
+
+
+def _rank(joint: Joint, at: _Place) -> _Found:
+    if not at.ordinary:
+        return
+    S = np.asarray(joint.motion_subspace(at.q))
+    yield "rank", np.linalg.matrix_rank(S), joint.num_velocities
+
+
+def _bias(joint: Joint, at: _Place) -> _Found:
+    def moving(t: float) -> Any:
+        return joint.motion_subspace(joint.retract(at.q, t * at.v)) @ at.v
+
+    bias = joint.bias(at.q, at.v)
+    yield "S-dot v", bias, _rate(moving, bias)
+
+
+def _reciprocal(joint: Joint, at: _Place) -> _Found:
+    W, S = joint.constraint_wrenches(at.q), joint.motion_subspace(at.q)
+    found = np.asarray(W).T @ S
+    # by the length of the largest column: rounding grows with it
+    yield "W^T S", found / max(1.0, float(np.abs(S).max(initial=0.0))), np.zeros(found.shape)
+
+
+def _complementary(joint: Joint, at: _Place) -> _Found:
+    W = np.asarray(joint.constraint_wrenches(at.q))
+    yield "rank of the wrenches", np.linalg.matrix_rank(W), 6 - joint.num_velocities
+
+
+def _retract(joint: Joint, at: _Place) -> _Found:
+    moved = joint.retract(at.q, at.x)
+    yield "retract(q, 0)", joint.retract(at.q, 0.0 * at.x), at.q
+    yield "difference(q, retract(q, x))", joint.difference(at.q, moved), at.x
+    again = joint.retract(moved, joint.difference(moved, at.q))
+    yield "pose(retract(q0, difference(q0, q1)))", joint.pose(again), joint.pose(at.q)
+
+
+def _rates(joint: Joint, at: _Place) -> _Found:
+    start = joint.neutral()
+    for x in (at.x, 0.0 * at.x, 4.0 * at.x):
+        rate, q = np.asarray(joint.dexp_inv(x, at.v)), joint.retract(start, x)
+        back = inverse(joint.pose(q))
+        moving = functools.partial(_moved, joint, start, back, x, rate)
+        twist = joint.motion_subspace(q) @ at.v
+        yield "S v while x moves at this rate", _rate(moving, twist), twist
+
+
+def _moved(joint: Joint, start: Any, back: Any, x: Any, rate: Any, t: float) -> Any:
+    return _vee(back @ np.asarray(joint.pose(joint.retract(start, x + t * rate))))
+
+
+def _repeated(joint: Joint, at: _Place) -> _Found:
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: joint.pose(at.q),
+        lambda: joint.motion_subspace(at.q),
+        lambda: joint.bias(at.q, at.v),
+        lambda: joint.retract(at.q, at.x),
+    )
+    first = [np.array(call()) for call in calls]
+    for call, kept in zip(reversed(calls), reversed(first), strict=True):
+        yield "a second call", call(), kept
+
+
+def _compiled(joint: Joint, at: _Place) -> _Found:
+    if joint.kernels() is None:
+        raise _Nothing("it has no compiled form")
+    yield from compiled_differences(joint, at.q, at.v, at.x)
+
+
+def _power(joint: Joint, at: _Place) -> _Found:
+    """Balance of one body on the joint, in gravity: d(kinetic + potential)/dt = tau . v."""
+    from mbkit.model import Body, Mechanism
+    from mbkit.spatial import SpatialInertia, pose_from_quaternion
+
+    if joint.num_velocities == 0:
+        raise _Nothing("it does not move")
+    mech = Mechanism("balance", gravity=(1.0, -2.0, -9.0))
+    box = SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))
+    frame = pose_from_quaternion((0.2, -0.1, 0.3), (0.5, 0.1, -0.7, 0.5))
+    body = mech.add_body(Body("body", box))
+    mech.add_joint(joint, mech.world, body, frames=(inverse(frame), frame))
+    system = mech.assemble()
+    tau = system.inverse_dynamics(at.q, at.v, at.x)
+
+    def energy(t: float) -> Any:
+        q, v = system.retract(at.q, t * at.v), at.v + t * at.x
+        return np.array(system.kinetic_energy(q, v) + system.potential_energy(q))
+
+    yield "power", tau @ at.v, _rate(energy, tau @ at.v)
+
+
+_LAWS: tuple[tuple[str, float, Callable[..., _Found]], ...] = (
+    ("pose is a rotation and a translation", 1e-12, _pose),
+    ("pose is the identity at the neutral configuration", 1e-12, _identity),
+    ("motion subspace is the derivative of the pose", 1e-8, _subspace),
+    ("motion subspace has full rank", 0.0, _rank),
+    ("bias is the rate of the motion subspace, times v", 1e-7, _bias),
+    ("constraint wrenches do no work", 1e-12, _reciprocal),
+    ("constraint wrenches are all there are", 0.0, _complementary),
+    ("retract and difference are inverse to each other", 1e-9, _retract),
+    ("dexp_inv is the rate of the step", 1e-8, _rates),
+    ("the same arguments give the same results", 0.0, _repeated),
+    ("compiled and Python forms agree", 1e-12, _compiled),
+    ("power is what the energy gains, of a body on the joint", 1e-7, _power),
+)
