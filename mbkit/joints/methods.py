@@ -18,6 +18,9 @@ from mbkit.spatial.frames import check_pose
 
 __all__ = ["check_compiled", "check_methods"]
 
+#: What no class has a reason to define.
+_NOT_MEANT = {"name", "prescribe", "positions_add"}
+
 #: How alike two names are that are taken for one, from 0 to 1.
 _ALIKE = 0.8
 
@@ -78,7 +81,9 @@ def check_methods(joint: Joint, what: str) -> None:
 def _check_spelling(own: set[str], known: dict[str, Any], kind: str, what: str) -> None:
     for name in sorted(own - set(known)):
         # a name next to one that the class has as well is a helper
-        meant = difflib.get_close_matches(name, sorted(set(known) - own), n=1, cutoff=_ALIKE)
+        meant = difflib.get_close_matches(
+            name, sorted(set(known) - own - _NOT_MEANT), n=1, cutoff=_ALIKE
+        )
         if meant:
             raise JointError(
                 f"{what}: {kind} defines {name}, which nothing calls; did you mean "

@@ -9,7 +9,7 @@ import numpy as np
 
 from mbkit.testing.report import Line
 
-__all__ = ["Found", "Nothing", "line_of", "text_of"]
+__all__ = ["Found", "Nothing", "error_of", "line_of", "text_of"]
 
 #: What is compared, what is found, what is expected.
 Found = Iterator[tuple[str, Any, Any]]
@@ -48,7 +48,7 @@ def line_of(
         for place in places:
             for what, found, expected in function(subject, place):
                 looked = True
-                error = _error(found, expected)
+                error = error_of(found, expected)
                 if not error <= worst:
                     worst, where = error, f"{what} at {place}"
     except Nothing as nothing:
@@ -66,7 +66,7 @@ def text_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _error(found: Any, expected: Any) -> float:
+def error_of(found: Any, expected: Any) -> float:
     """Return the largest difference by the largest entry, or by one where that is less."""
     found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
     if found.shape != expected.shape:
