@@ -95,7 +95,7 @@ def _force_lacks(kind: type[Force]) -> str:
         return found
     if kind.evaluate is Force.evaluate and kind.kernels is Force.kernels:
         return f"{kind.__name__} must define evaluate(t, q, v, poses, twists, out), or kernels()"
-    for name in ("evaluate", "potential_energy", "parameters", "kernels"):
+    for name in ("evaluate", "potential_energy", "powers", "parameters", "kernels"):
         expected = inspect.signature(getattr(Force, name))
         found_here = inspect.signature(getattr(kind, name))
         try:

@@ -215,7 +215,7 @@ def _compiled(subject: _Subject, at: _Place) -> Found:
 
 
 _LAWS: tuple[tuple[str, float, Callable[..., Found]], ...] = (
-    ("power is what energy it gives and what it supplies", 1e-7, _accounted),
+    ("power is -dU/dt - dissipated + supplied", 1e-7, _accounted),
     ("what is dissipated is not negative", 1e-12, _dissipated),
     ("the same arguments give the same results", 0.0, _repeated),
     ("compiled and Python forms agree", 1e-10, _compiled),
