@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+
 import attrs
 import click
 import numpy as np
@@ -64,7 +66,12 @@ def hello():
 def shown(registry, monkeypatch, tmp_path):
     """What the command prints, and how it ends, where nothing is installed."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda *_, **__: ())
+    entries = importlib.metadata.entry_points
+    monkeypatch.setattr(
+        importlib.metadata,
+        "entry_points",
+        lambda **given: () if given.get("group") == "mbkit" else entries(**given),
+    )
 
     def shown(*arguments):
         done = CliRunner().invoke(main, ["plugins", "--check", *arguments])
