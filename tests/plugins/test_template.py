@@ -10,7 +10,10 @@ import subprocess
 import sys
 import sysconfig
 
+import numpy as np
 import pytest
+
+import mbkit as mb
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAGES = ("CONTRIBUTING.md", "docs/tutorials/custom-joint.md")
@@ -98,7 +101,13 @@ def test_the_commands_of_the_page_make_a_plugin(page, clone):
     assert re.search(
         r"rail +│ 0\.1\.0 +│ mbkit-rail +│ joint type: rail", run("mbkit plugins", clone)
     )
-    assert "rail" in run("mbkit info chair.toml", clone)
+    assert "RailJoint" in run("mbkit info chair.toml", clone)
+    run("mbkit simulate chair.toml -o chair.nc --q rail=1 --t-end 1", clone)
+    # (1 + z'^2) v^2 / 2 = g (z0 - z), z = 2 x^4
+    result = mb.load_result(clone / "chair.nc")
+    x, v = result.q[:, 0], result.v[:, 0]
+    fallen = 0.5 * (1.0 + (8.0 * x**3) ** 2) * v**2 / 9.81
+    np.testing.assert_allclose(fallen, 2.0 * (1.0 - x**4), atol=1e-6)
     faulty = run("mbkit info typo.toml 2>&1 || true", clone)
     assert "typo.toml:13: joints.rail.stepness: unknown key; did you mean 'steepness'?" in faulty
     assert "('type' is of the plugin 'rail 0.1.0'.)" in faulty

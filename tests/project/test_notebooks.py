@@ -29,6 +29,15 @@ def test_it_is_its_page(path):
     assert path.read_text() == tool.notebook(path.with_suffix(".md").read_text())
 
 
+def test_a_joint_is_written_checked_and_simulated_in_fewer_than_15_lines():
+    """Blank lines apart; all that is needed to run stands in the first three cells of code."""
+    content = json.loads((ROOT / "docs" / "tutorials" / "custom-joint.ipynb").read_text())
+    code = ["".join(cell["source"]) for cell in content["cells"] if cell["cell_type"] == "code"]
+    start = "\n".join(code[:3])
+    assert all(word in start for word in ("class RailJoint", "check_joint", "simulate"))
+    assert len([line for line in start.splitlines() if line.strip()]) < 15
+
+
 @each_notebook
 def test_its_cells_run_in_order(path, tmp_path):
     """In a process of their own, in an empty folder; no outputs of anybody are in it."""
