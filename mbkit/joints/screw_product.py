@@ -15,6 +15,9 @@ from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["ScrewProduct", "complement"]
 
+#: A screw that turns by less for a unit of q does not turn at all. [rad]
+_NO_TURN = 1e-150
+
 
 @final
 @attrs.frozen(eq=False)
@@ -120,7 +123,7 @@ class ScrewProduct(Motion):
 def _parts(X: FloatArray) -> FloatArray:
     w, u = X[:3], X[3:]
     r = math.hypot(*w)
-    if r == 0.0:
+    if r < _NO_TURN:
         return np.concatenate([np.zeros(4), u, np.zeros(3)])
     e = w / r
     along = (e @ u) * e

@@ -27,6 +27,7 @@ def motion(product, q, v):
 
 
 @hypothesis.given(lists, st.integers(0, 100))
+@hypothesis.example([np.array([1e-308, 0.0, 0.0, 0.0, 1.0, 0.0])], 0)
 def test_the_compiled_product_is_that_of_the_group(given, seed):
     """Pose, motion subspace and bias, with rates from nothing to 30 radians by unit of q."""
     product = ScrewProduct(np.array(given), ("",) * len(given))
