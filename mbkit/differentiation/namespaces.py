@@ -200,8 +200,11 @@ def _eliminate(A: Any, B: Any) -> tuple[Any, Any]:
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:  # noqa: A002 - numpy's name
-    if ord not in (None, 2, "fro") or axis is not None:
-        raise CannotTraceError("np.linalg.norm with ord or axis")
+    fits = ord is None or (ord == 2 and np.ndim(x) == 1) or (ord == "fro" and np.ndim(x) == 2)
+    if not fits or axis is not None:
+        raise CannotTraceError(
+            f"np.linalg.norm with ord={ord!r}, axis={axis!r} of {np.ndim(x)} dimensions"
+        )
     return _hypot(*np.ravel(x))
 
 

@@ -293,9 +293,21 @@ class Retargeting:
                 function: Any = value.__func__
                 copy = self._function(function, made)
                 setattr(made, name, type(value)(copy))
+            elif isinstance(value, property | functools.cached_property):
+                self._copy_property(kind, made, name, value)
             elif isinstance(value, int | float | str | tuple):
                 setattr(made, name, value)
         return made
+
+    def _copy_property(self, kind: type, made: Any, name: str, value: Any) -> None:
+        """Copy a property of somebody's class: it may compute with what is traced."""
+        if (kind.__module__ or "").partition(".")[0] == "mbkit":
+            return
+        cached = isinstance(value, functools.cached_property)
+        given: Any = (value.func,) if cached else (value.fget, value.fset)
+        if all(each is None or isinstance(each, types.FunctionType) for each in given):
+            copies = (each if each is None else self._function(each, made) for each in given)
+            setattr(made, name, property(*copies))
 
     def _container(self, value: Any) -> Any:
         """Return the same container with what stands for its entries."""

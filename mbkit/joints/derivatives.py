@@ -15,13 +15,20 @@ from mbkit.differentiation.retarget import Retargeting
 from mbkit.differentiation.rules import differentiate, substitute
 from mbkit.differentiation.tape import Tape, number_of
 from mbkit.errors import JointDerivativeWarning, JointError
-from mbkit.joints.differences import PoseDifferences, solved
+from mbkit.joints.differences import PoseDifferences, solved, wrong_motion
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
     from mbkit.joints.joint import Joint
 
-__all__ = ["Derivatives", "defines", "derivatives_of"]
+__all__ = [
+    "Derivatives",
+    "PoseDerivatives",
+    "TraceFailedError",
+    "WrongTraceError",
+    "defines",
+    "derivatives_of",
+]
 
 #: Programs that are kept of one function: one for each way through its branches.
 _KEPT = 32
@@ -58,8 +65,9 @@ class PoseDerivatives:
     is d/dx [vee(T^-1 dT/dy v)] v, both at x = y = 0. The functions are run once with numbers that
     write down what is done with them; what is on the tape is differentiated and compiled to a
     Python function. Comparisons are checked at every call: where one comes out otherwise, the
-    functions are run again. So is the pose itself, so that a joint that was changed meanwhile is
-    noticed.
+    functions are run again. So is the pose itself. Each program is compared with differences where
+    it was made: a branch for one place alone, and what is kept of another call, hide how the pose
+    depends on q.
     """
 
     def __init__(self, joint: Callable[[], Any]) -> None:
@@ -81,18 +89,34 @@ class PoseDerivatives:
             )
         nv = joint.num_velocities
         size = 6 * (nv + 1)
-        values = _run(self._motions, self._trace_motion, size + 12, q, v)
+        values = _run(self._motions, self._trace_motion, size + 12, q, v, self._look)
         if not _same(values[size:], T):
             if np.isnan(values[-1]) or not np.isfinite(T).all():
                 return T, np.full((6, nv), np.nan), np.full(6, np.nan)
             self._motions.clear()
-            values = _run(self._motions, self._trace_motion, size + 12, q, v)
+            values = _run(self._motions, self._trace_motion, size + 12, q, v, self._look)
             if not _same(values[size:], T):
                 raise JointError(
                     f"Joint '{joint.name}': pose does not give the same for the same q; it "
                     f"must depend on nothing else."
                 )
         return T, values[: 6 * nv].reshape(nv, 6).T, values[6 * nv : size]
+
+    def _look(self, program: _Program, q: FloatArray, _v: FloatArray) -> None:
+        """Raise if a new program is not what differences of the pose say."""
+        joint = self._reference()
+        nv = joint.num_velocities
+        w = np.linspace(1.0, 1.5, nv)
+        found = _values(program, (q.tolist(), w.tolist()), 6 * (nv + 1) + 12)
+        if found is None or nv == 0 or not np.isfinite(found).all():
+            return
+        S, bias = found[: 6 * nv].reshape(nv, 6).T, found[6 * nv : 6 * nv + 6]
+        wrong = wrong_motion(joint, q, w, S, bias)
+        if wrong:
+            raise WrongTraceError(
+                f"at q = {q.tolist()} {wrong}; a branch for one place alone, and a value kept from "
+                f"another call, hide how the pose depends on q"
+            )
 
     def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
         """Return the xdot with J xdot = S v, J the derivative of pose(retract(q0, x)) by x."""
@@ -142,7 +166,7 @@ class CautiousDerivatives:
         if "pose" not in self._warned:
             try:
                 return self._exact.motion(q, v)
-            except _TraceFailedError as failed:
+            except TraceFailedError as failed:
                 self._warn("pose", failed, "motion_subspace(q) and bias(q, v)")
         return self._differences.motion(q, v)
 
@@ -151,11 +175,11 @@ class CautiousDerivatives:
         if "retract" not in self._warned:
             try:
                 return self._exact.dexp_inv(x, v)
-            except _TraceFailedError as failed:
+            except TraceFailedError as failed:
                 self._warn("retract", failed, "dexp_inv(x, v)")
         return self._differences.dexp_inv(x, v)
 
-    def _warn(self, method: str, failed: _TraceFailedError, remedy: str) -> None:
+    def _warn(self, method: str, failed: TraceFailedError, remedy: str) -> None:
         self._warned.add(method)
         warnings.warn(
             f"Joint '{self._reference().name}': {method} cannot be differentiated exactly: "
@@ -168,23 +192,30 @@ class CautiousDerivatives:
         )
 
 
-class _TraceFailedError(Exception):
-    """A function could not be traced; the message says why."""
+class TraceFailedError(Exception):
+    """A function could not be traced, or not as it is; the message says why."""
+
+
+class WrongTraceError(TraceFailedError):
+    """What was traced is not what differences say."""
 
 
 def _run(
-    programs: list[_Program], trace: Callable[..., _Program], size: int, *arguments: FloatArray
-) -> FloatArray:
+    programs: list[_Program], trace: Callable[..., _Program], size: int, x: FloatArray,
+    v: FloatArray, look: Callable[[_Program, FloatArray, FloatArray], None] | None = None,
+) -> FloatArray:  # fmt: skip
     """Return what the program computes whose branches fit; a new one is made if none does."""
-    given = [argument.tolist() for argument in arguments]
+    given = [x.tolist(), v.tolist()]
     for program in programs:
         found = _values(program, given, size)
         if found is not None:
             return found
     try:
-        program = trace(*arguments)
+        program = trace(x, v)
     except Exception as error:
-        raise _TraceFailedError(reason(error)) from error
+        raise TraceFailedError(reason(error)) from error
+    if look is not None:
+        look(program, x, v)
     programs.insert(0, program)
     del programs[_KEPT:]
     found = _values(program, given, size)

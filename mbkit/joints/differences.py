@@ -10,13 +10,18 @@ import numpy as np
 
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["PoseDifferences", "derivative"]
+__all__ = ["PoseDifferences", "derivative", "derivative_by", "disagreement", "wrong_motion"]
 
 #: First steps that are tried, until the error is below `_ENOUGH`; halved three times each.
 _STEPS = (5e-2, 1e-2, 2e-3, 4e-4, 4e-5, 4e-6)
+#: Steps in no simple ratio to the periods of functions, whose differences may all be zero there.
+_UNEVEN = tuple(h * 0.9387114 for h in _STEPS)
 _LEVELS = 4
 _LEVELS_OF_A_SIDE = 6
 _ENOUGH = 1e-12
+
+#: How far motion subspace and bias may be from differences, of the larger of both.
+_NEAR = 1e-4
 
 
 def derivative(function: Callable[[float], Any], side: int = 0) -> Any:
@@ -45,21 +50,79 @@ def derivative(function: Callable[[float], Any], side: int = 0) -> Any:
     """
     best: tuple[float, Any] | None = None
     for h in _STEPS:
-        if side:
-            start = np.asarray(function(0.0))
-            steps = [side * h / 2**k for k in range(_LEVELS_OF_A_SIDE)]
-            table = [(np.asarray(function(e)) - start) / e for e in steps]
-            rate, error = _extrapolated(table, 2.0)
-        else:
-            steps = [h / 2**k for k in range(_LEVELS)]
-            table = [(np.asarray(function(e)) - np.asarray(function(-e))) / (2 * e) for e in steps]
-            rate, error = _extrapolated(table, 4.0)
+        rate, error = derivative_by(function, side, h)
         if best is None or error < best[0]:
             best = error, rate
         if error < _ENOUGH:
             break
     assert best is not None
     return best[1]
+
+
+def derivative_by(function: Callable[[float], Any], side: int, h: float) -> tuple[Any, float]:
+    """Return the derivative at 0 by differences whose first step is h, and its error."""
+    if side:
+        start = np.asarray(function(0.0))
+        steps = [side * h / 2**k for k in range(_LEVELS_OF_A_SIDE)]
+        return _extrapolated([(np.asarray(function(e)) - start) / e for e in steps], 2.0)
+    steps = [h / 2**k for k in range(_LEVELS)]
+    table = [(np.asarray(function(e)) - np.asarray(function(-e))) / (2 * e) for e in steps]
+    return _extrapolated(table, 4.0)
+
+
+def disagreement(
+    found: FloatArray,
+    function: Callable[[int, float], Callable[[float], Any]],
+    near: float,
+    size: float,
+    order: int = 1,
+) -> FloatArray | None:
+    """Return the derivative by differences if it says that another one is wrong, else None.
+
+    A derivative is right if differences of one step size, central or of one side, agree with it:
+    functions have kinks, and steps can be too long or too short. Where differences do not agree
+    with each other either, or there are none, nothing is said.
+
+    Parameters
+    ----------
+    found : ndarray
+        The derivative to judge.
+    function : callable
+        ``function(side, h)`` is the function of a number whose derivative at 0 it should be, for
+        differences of that side with the first step h.
+    near : float
+        How far it may be from differences, relative to the larger of both.
+    size : float
+        Of the numbers whose rounding differences divide by the step.
+    order : int, optional
+        1, or 2 where the function is itself made of differences with the same step.
+
+    Returns
+    -------
+    ndarray or None
+        What it should be.
+    """
+    best: tuple[float, Any] | None = None
+    for h in _UNEVEN:
+        for side in (0, 1, -1):
+            try:
+                with np.errstate(all="ignore"):
+                    rate, error = derivative_by(function(side, h), side, h)
+            except Exception:  # noqa: S112 - there need be nothing on that side
+                continue
+            if not np.isfinite(rate).all():
+                continue
+            finest = h / 2 ** ((_LEVELS_OF_A_SIDE if side else _LEVELS) - 1)
+            rounding = 64.0 * float(np.finfo(float).eps) * size / finest**order
+            error += rounding
+            largest = max(float(np.abs(found).max()), float(np.abs(rate).max()))
+            if float(np.abs(rate - found).max()) <= near * largest + rounding:
+                return None
+            if best is None or error < best[0]:
+                best = error, rate
+    if best is None or float(np.abs(best[1] - found).max()) <= 100.0 * best[0]:
+        return None
+    return np.asarray(best[1])
 
 
 def _extrapolated(table: list[Any], base: float) -> tuple[Any, float]:
@@ -133,3 +196,60 @@ def _vee(M: Any) -> FloatArray:
     """Return the twist of a matrix: half of what stands on either side of the diagonal."""
     w = 0.5 * np.array([M[2, 1] - M[1, 2], M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]])
     return np.concatenate([w, M[:3, 3]])
+
+
+def wrong_motion(joint: Any, q: FloatArray, w: FloatArray, S: FloatArray, bias: FloatArray) -> str:
+    """Return what differences of a joint's pose contradict, "" if nothing.
+
+    Parameters
+    ----------
+    joint : Joint
+        It gives pose and retract.
+    q, w : ndarray, shapes (nq,) and (nv,)
+        Where, and the velocity that the bias belongs to.
+    S, bias : ndarray, shapes (6, nv) and (6,)
+        What is judged.
+
+    Returns
+    -------
+    str
+        A clause.
+    """
+
+    def twist(there: FloatArray, step: FloatArray, side: int, h: float) -> FloatArray:
+        pose = np.asarray(joint.pose(there), dtype=np.float64)
+        rate, _ = derivative_by(lambda e: joint.pose(joint.retract(there, e * step)), side, h)
+        return _vee(np.linalg.inv(pose) @ rate)
+
+    def moved(step: FloatArray) -> Callable[[int, float], Callable[[float], Any]]:
+        back = np.linalg.inv(np.asarray(joint.pose(q), dtype=np.float64))
+
+        def pose(e: float) -> Any:
+            return _vee(back @ np.asarray(joint.pose(joint.retract(q, e * step)), np.float64))
+
+        return lambda _side, _h: pose
+
+    size = 1.0 + float(np.abs(joint.pose(q)).max())
+    size += float(np.abs(q).max(initial=0.0)) * float(np.abs(S).max())
+    for k, unit in enumerate(np.eye(len(w))):
+        expected = disagreement(S[:, k], moved(unit), _NEAR, size)
+        if expected is not None:
+            return (
+                f"column {k} of the motion subspace is {_text(S[:, k])} by tracing and "
+                f"{_text(expected)} by differences"
+            )
+
+    def rate(side: int, h: float) -> Callable[[float], Any]:
+        return lambda s: twist(joint.retract(q, s * w), w, side, h)
+
+    expected = disagreement(bias, rate, _NEAR, size, 2)
+    if expected is None:
+        return ""
+    return (
+        f"the bias for v = {_text(w)} is {_text(bias)} by tracing and {_text(expected)} by "
+        f"differences"
+    )
+
+
+def _text(numbers: FloatArray) -> str:
+    return "(" + ", ".join(f"{number:.4g}" for number in numbers) + ")"

@@ -14,12 +14,16 @@ from mbkit.differentiation.retarget import Retargeting
 from mbkit.differentiation.rules import differentiate, substitute
 from mbkit.differentiation.tape import Tape, number_of
 from mbkit.errors import JointError, NotFiniteError, ShapeError
+from mbkit.joints.differences import derivative_by, disagreement
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["JointMotion", "PrescribedJoint", "parted"]
 
 _SAME = 1e-9  # of the larger of one and the position
+_NEAR = 1e-4  # how far derivatives may be from differences, of the larger of both
+_NEAR_GIVEN = 0.1  # the same for what is given: positions may come from a table
+_LATER = (0.0, 0.37, 1.3)  # when given rates are looked at, after the first time; any will do
 _KEPT = 32  # programs, one for each way through the branches of a function
 
 _Function = Callable[[float], Any]
@@ -45,6 +49,7 @@ class JointMotion:
     rate: _Function | None = None
     acceleration: _Function | None = None
     _programs: list[Any] = attrs.field(factory=list, init=False, repr=False)
+    _looked_at: list[float] = attrs.field(factory=list, init=False, repr=False)
 
     def at(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return position (nq,), velocity (nv,) and acceleration (nv,) at a time.
@@ -55,7 +60,8 @@ class JointMotion:
         Raises
         ------
         JointError
-            If the function cannot be differentiated, or gives something else each time.
+            If the function cannot be differentiated, or gives something else each time, or if
+            its rates are not what differences say.
         ShapeError, NotFiniteError
             If it does not give the numbers that the joint has.
         """
@@ -63,7 +69,10 @@ class JointMotion:
         q = self._checked("position", self.position, nq, t)
         if self.rate is not None and self.acceleration is not None:
             v = self._checked("rate", self.rate, nv, t)
-            return q, v, self._checked("acceleration", self.acceleration, nv, t)
+            vdot = self._checked("acceleration", self.acceleration, nv, t)
+            if not self._looked_at:
+                self._look_at_given(t)
+            return q, v, vdot
         found = self._derived(t)
         self._check_finite("derivative", found, t)
         if not np.abs(found[:nq] - q).max() <= _SAME * max(1.0, np.abs(q).max()):
@@ -108,11 +117,94 @@ class JointMotion:
                 f"{self._what} cannot be differentiated: {reason(error)}. Give rate= and "
                 f"acceleration=, or use the functions listed in docs/custom-joints.md."
             ) from error
-        self._programs.insert(0, program)
-        del self._programs[_KEPT:]
         found = self._values(program, t)
         assert found is not None  # it was traced here
+        if np.isfinite(found).all():
+            self._look_at_derived(t, found)
+        self._programs.insert(0, program)
+        del self._programs[_KEPT:]
         return found
+
+    def _look_at_derived(self, t: float, found: FloatArray) -> None:
+        """Compare with differences: what a function kept of another call has no derivative."""
+        nq, nv = self.joint.num_positions, self.joint.num_velocities
+        speed = float(np.abs(found[nq : nq + nv]).max())
+        for what, order, value in (
+            ("velocity", 1, found[nq : nq + nv]), ("acceleration", 2, found[nq + nv :]),
+        ):  # fmt: skip
+            expected = self._otherwise(t, value, order, _NEAR, speed)
+            if expected is not None:
+                raise JointError(
+                    f"{self._what}: its {what} at t = {t:.9g} is {_text(value)} as derived, and "
+                    f"{_text(expected)} by differences of position(t). A branch for one instant "
+                    f"alone (t == 0) and a value kept from the last call hide how the position "
+                    f"depends on t: use a series near the instant, keep nothing, or give rate= "
+                    f"and acceleration=."
+                )
+
+    def _otherwise(
+        self, t: float, value: FloatArray, order: int, near: float, speed: float
+    ) -> FloatArray | None:
+        """Return velocity or acceleration by differences, if it is not the value."""
+
+        def there(time: float) -> FloatArray:
+            return np.asarray(self.position(time), dtype=np.float64).reshape(-1)
+
+        def step(at: float) -> Callable[[float], Any]:
+            here = there(at)
+            return lambda e: self.joint.difference(here, there(at + e))
+
+        def rate(side: int, h: float) -> Callable[[float], Any]:
+            if order == 1:
+                return step(t)
+            return lambda s: derivative_by(step(t + s), side, h)[0]
+
+        # what rounding of the position is relative to, and that of the time makes of it
+        size = max(1e-300, speed * abs(t))
+        for near_by in (t, t - 0.047, t + 0.047, t + 0.0093):
+            try:
+                size = max(size, float(np.abs(there(near_by)).max()))
+            except Exception:  # noqa: S112 - a function need not be defined everywhere
+                continue
+        return disagreement(value, rate, near, size, order)
+
+    def _look_at_given(self, t: float) -> None:
+        """Compare given rates with differences, at some times where the functions are defined."""
+        self._looked_at.append(t)
+        rate, acceleration, nv = self.rate, self.acceleration, self.joint.num_velocities
+        assert rate is not None
+        assert acceleration is not None
+        times = []
+        for later in _LATER:
+            try:
+                v = self._checked("rate", rate, nv, t + later)
+                times.append((t + later, v, self._checked("", acceleration, nv, t + later)))
+            except Exception:  # noqa: S112 - a function need not be defined everywhere
+                continue
+        fastest, hardest = (max(float(np.abs(each[k]).max()) for each in times) for k in (1, 2))
+        for time, v, vdot in times:
+            expected = self._otherwise(time, v, 1, _NEAR_GIVEN, fastest)
+            self._refuse_given("rate", "position", time, v, expected, fastest)
+
+            def moved(_side: int, _h: float, time: float = time) -> Callable[[float], Any]:
+                return lambda e: np.asarray(rate(time + e), dtype=np.float64).reshape(nv)
+
+            expected = disagreement(vdot, moved, _NEAR_GIVEN, max(fastest, 1e-300))
+            self._refuse_given("acceleration", "rate", time, vdot, expected, hardest)
+
+    def _refuse_given(
+        self, what: str, of: str, t: float, value: FloatArray, expected: FloatArray | None,
+        largest: float,
+    ) -> None:  # fmt: skip
+        if expected is None:
+            return
+        size = max(largest, float(np.abs(expected).max()))
+        if float(np.abs(value - expected).max()) > _NEAR_GIVEN * size:
+            raise JointError(
+                f"{self._what}: {what}(t) at t = {t:.9g} is {_text(value)}, but differences of "
+                f"{of}(t) give {_text(expected)}. Correct it, or leave rate and acceleration "
+                f"out, and they are derived."
+            )
 
     def _values(self, program: Any, t: float) -> FloatArray | None:
         try:
@@ -134,6 +226,10 @@ class JointMotion:
         vdot = differentiate(v, {T: 1.0})
         tape, outputs = substitute([*here, *v, *vdot], {E: 0.0})
         return compile_tape(tape, outputs, ("t",))
+
+
+def _text(numbers: FloatArray) -> str:
+    return ", ".join(f"{number:.6g}" for number in numbers)
 
 
 def _entries(value: Any) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError
 from mbkit.joints.prescribed import JointMotion
+from mbkit.systems.batches import check_on_error
 from mbkit.systems.callbacks import callback_address, register
 from mbkit.systems.kinematics import Floats
 from mbkit.systems.loads import Loads
@@ -59,6 +60,13 @@ class Driven(Loads):
         --------
         See `Joint.prescribe`.
         """
+        return self.prescribed_rows(t, q, v)
+
+    def prescribed_rows(
+        self, t: ArrayLike, q: ArrayLike | None, v: ArrayLike | None, on_error: str = "raise"
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return `prescribed_state`, with NaN where a function of time raises, if so asked."""
+        check_on_error(on_error)
         checked = self.evaluator.arguments.with_leading_axes
         given_q: Any = checked("q", self.reference_configuration() if q is None else q)
         given_v: Any = checked("v", self.evaluator.zero if v is None else v)
@@ -74,7 +82,7 @@ class Driven(Loads):
         all_v = np.array(np.broadcast_to(given_v, (*leading, self.nv)))
         vdot = np.zeros(all_v.shape)
         for joint, motion in self.motions.items():
-            rows = [_motion_at(motion, float(each)) for each in times.ravel()]
+            rows = [_sample(motion, times, index, on_error == "nan") for index in range(times.size)]
             parts = (np.array(part).reshape((*times.shape, -1)) for part in zip(*rows, strict=True))
             places = self.position_slice(joint), *[self.velocity_slice(joint)] * 2
             for array, place, part in zip((all_q, all_v, vdot), places, parts, strict=True):
@@ -129,6 +137,22 @@ def _motion_at(motion: JointMotion, t: float) -> tuple[Floats, Floats, Floats]:
         error.add_note(
             f"Raised by the prescribed motion of joint '{motion.joint.name}', at t = {t:.9g}."
         )
+        raise
+
+
+def _sample(
+    motion: JointMotion, times: Floats, index: int, forgiving: bool
+) -> tuple[Floats, Floats, Floats]:
+    try:
+        return _motion_at(motion, float(times.flat[index]))
+    except Exception as error:
+        if forgiving:
+            nv = motion.joint.num_velocities
+            nothing = np.full(nv, np.nan)
+            return np.full(motion.joint.num_positions, np.nan), nothing, nothing
+        if times.ndim:
+            place = ", ".join(str(int(each)) for each in np.unravel_index(index, times.shape))
+            error.add_note(f"That is sample [{place}] of t.")
         raise
 
 

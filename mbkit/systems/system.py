@@ -169,7 +169,7 @@ class System(Driven):
             the others at the joint counts as none.
         """
         if self.motions:
-            q, v, known = self.prescribed_state(t, q, v)
+            q, v, known = self.prescribed_rows(t, q, v, on_error)
             vdot, _ = self.hybrid_dynamics(
                 q, v, tau=tau, vdot=known, prescribed=self.prescribed_joints, wrenches=wrenches,
                 on_error=on_error,

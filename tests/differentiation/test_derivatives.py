@@ -318,3 +318,20 @@ def test_the_function_itself_is_not_changed():
     assert fills_an_array.__globals__["np"] is np
     assert fills_an_array.__globals__.keys() == before.keys()
     assert fills_an_array(np.array([0.5])).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("order", "size"), [(2, (2, 2)), ("fro", (2,)), (1, (2,)), ("nuc", (2, 2)), (-2, (2, 2))]
+)
+def test_norms_that_are_no_root_of_a_sum_are_refused(order, size):
+    """The 2-norm of a matrix is its largest singular value."""
+    with pytest.raises((CannotTraceError, ValueError)):
+        derivatives(lambda x: np.linalg.norm(np.full(size, x[0] * 1.0), ord=order), 0.7)
+
+
+def test_norms_of_vectors_and_matrices():
+    expected = [[2 * 0.7], [2.0], [0.0]]
+    found = derivatives(lambda x: np.linalg.norm(np.full(4, x[0]), ord=2), 0.7)
+    np.testing.assert_allclose(found, expected, atol=1e-15)
+    found = derivatives(lambda x: np.linalg.norm(np.full((2, 2), x[0]), ord="fro"), 0.7)
+    np.testing.assert_allclose(found, expected, atol=1e-15)
