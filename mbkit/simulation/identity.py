@@ -231,6 +231,15 @@ class _Walk:
             return f"{_name(value)} {self.code(value.__code__)} {self.held(value)}"
         if isinstance(value, type):
             return f"class {_name(value)} {self._methods(value)}"
+        if isinstance(value, functools.partial):
+            return f"partial {self.text((value.func, value.args, value.keywords))}"
+        if isinstance(value, types.MethodType):
+            return f"method {self.text((value.__func__, value.__self__))}"
+        if _holds_numbers(type(value)):  # a spline, say
+            # some curves of scipy keep (t, c, k) there, and memory that nobody wrote beside it
+            curve = getattr(value, "_eval_args", None)
+            held = sorted(self.attributes(value).items()) if curve is None else self.text(curve)
+            return f"{_name(type(value))} {held}"
         if _foreign(type(value)):
             return f"{_name(type(value))}"
         return f"{self.text(type(value))} {self.attributes(value)}"
@@ -257,6 +266,11 @@ def _foreign(kind: type) -> bool:
     known: Callable[[str], bool] = sys.stdlib_module_names.__contains__
     library = ("mbkit", "numpy", "scipy", "numba", "attr", "attrs")
     return (known(package) and package != "__main__") or package in library
+
+
+def _holds_numbers(kind: type) -> bool:
+    """Return whether the library of a class makes objects of arrays, such as curves."""
+    return kind.__module__.partition(".")[0] in ("numpy", "scipy")
 
 
 def _fields(thing: Any) -> dict[str, Any]:

@@ -464,3 +464,45 @@ def test_members_of_users_are_fingerprinted():
     exec(COMPOSITE, here)  # noqa: S102 - above
     system = here["system"](member=EllipseJoint("mine", 1.0, 0.5))
     assert list(here["fingerprints_of_parts"](system)) == ["joint 'mine'"]
+
+
+CURVES = {
+    "cubic": "CubicSpline(T, y)",
+    "b-spline": "make_interp_spline(T, y)",
+    "pchip": "PchipInterpolator(T, y)",
+    "fitted": "UnivariateSpline(T, y)",
+    "linear": "interp1d(T, y)",
+    "polynomial": "np.polynomial.Polynomial(y)",
+    "partial": "functools.partial(np.interp, xp=T, fp=y)",
+    "method": "CubicSpline(T, y).antiderivative",
+}
+PRELUDE = (
+    "import functools, numpy as np; from scipy.interpolate import *; "
+    "from mbkit.simulation.identity import fingerprint; T = np.linspace(0.0, 3.0, 11)\n"
+    "def of(y, make):\n    c = eval(make, {**globals(), 'y': y})\n"
+    "    return fingerprint(lambda t: 0.5 * c(t))\n"
+)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_numbers_of_curves_within_functions_count(curve):
+    """Another spline is another function, though the code is the same."""
+    space = {}
+    exec(PRELUDE, space)  # noqa: S102
+    sine, again, cosine = (
+        space["of"](f(np.linspace(0.0, 3.0, 11)), CURVES[curve]) for f in (np.sin, np.sin, np.cos)
+    )
+    assert sine == again
+    assert sine["values"] != cosine["values"]
+
+
+def test_numbers_of_curves_are_the_same_in_other_processes():
+    script = PRELUDE + f"print([of(np.sin(T), make) for make in {list(CURVES.values())!r}])"
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+        ).stdout
+        for seed in (1, 2)
+    }  # fmt: skip
+    assert len(texts) == 1
