@@ -33,7 +33,7 @@ class Lookout:
         self._left = [
             (joint, system.position_slice(joint.name))
             for joint in system.arrays.joints
-            if joint is not None and joint.singularity(joint.neutral()) != math.inf
+            if joint is not None and _may_be_singular(joint)
         ]
 
     def look(self, t: Any, q: Any) -> None:
@@ -46,7 +46,7 @@ class Lookout:
         for joint, own in tuple(self._left):
             at_once = type(joint).singularities is not Joint.singularities
             seen = rows if at_once else few
-            distances = joint.singularities(q[seen, own])
+            distances = _measured(joint, t[seen], q[seen, own])
             near = np.flatnonzero(distances < NEAR)
             if near.size:
                 self._left.remove((joint, own))
@@ -61,3 +61,27 @@ class Lookout:
             SingularityWarning,
             stacklevel=2,
         )
+
+
+def _may_be_singular(joint: Joint) -> bool:
+    """Whether a joint says anything; those of mbkit say at one place whether they ever will."""
+    methods = (getattr(type(joint), name) for name in ("singularity", "singularities"))
+    if all(method.__module__.startswith("mbkit.") for method in methods):
+        return joint.singularity(joint.neutral()) != math.inf
+    return True
+
+
+def _measured(joint: Joint, t: Any, q: Any) -> Any:
+    try:
+        return joint.singularities(q)
+    except BaseException as error:
+        for time, row in zip(t.tolist(), q, strict=True):  # the row that raises has its place told
+            try:
+                joint.singularity(row)
+            except Exception:
+                where = f"t = {time:.9g}, q = {row.tolist()}"
+                break
+        else:
+            where = f"t = {t[0]:.9g} to {t[-1]:.9g}"
+        error.add_note(f"Raised by singularity of joint '{joint.name}', at {where}.")
+        raise

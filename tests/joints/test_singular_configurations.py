@@ -277,3 +277,40 @@ def test_near_joints_come_in_their_order():
     assert "ConstantVelocityJoint" in first.remedy
     with pytest.raises(mb.ShapeError):
         mb.near_singularity(system, q[:3])
+
+
+class Wall(mb.RevoluteJoint):
+    """Singular at one radian; far from it there is nothing to say."""
+
+    broken = False
+
+    def singularities(self, q):
+        return np.array([self.singularity(each) for each in q])
+
+    def singularity(self, q):
+        if self.broken and q[0] > 0.5:
+            raise ArithmeticError("no measure")
+        return abs(q[0] - 1.0) if q[0] > 0.5 else math.inf
+
+
+def turning(joint):
+    mech = mb.Mechanism("m", gravity=(0, 0, 0))
+    body = mech.add_body(mb.Body("b", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(joint, mech.world, body)
+    return mech.assemble()
+
+
+def test_a_measure_that_is_infinite_at_first_is_watched():
+    with pytest.warns(mb.SingularityWarning, match="Joint 'wall' .* singular"):
+        mb.simulate(turning(Wall("wall", axis=(0, 0, 1))), (0.0, 2.0), 1e-3, v=[1.0])
+
+
+def test_what_a_measure_raises_names_joint_time_and_place():
+    class Broken(Wall):
+        broken = True
+
+    with pytest.raises(ArithmeticError) as caught:
+        mb.simulate(turning(Broken("wall", axis=(0, 0, 1))), (0.0, 2.0), 1e-3, v=[1.0])
+    (note,) = (each for each in caught.value.__notes__ if "singularity" in each)
+    assert note.startswith("Raised by singularity of joint 'wall', at t = 0.5")
+    assert "q = [0.5" in note
