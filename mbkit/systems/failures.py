@@ -162,6 +162,8 @@ def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str |
             joint = (
                 evaluator.joint_of_position(entry)
                 if name in ("q", "q0", "q1")
+                else evaluator.joint_of_step(entry)
+                if name == "dx"
                 else evaluator.joint_of_velocity(entry)
             )
             return (

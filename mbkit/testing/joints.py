@@ -30,6 +30,8 @@ _Found = Iterator[tuple[str, Any, Any]]
 class _Place:
     """Where a joint is looked at: a configuration, a velocity, a step; whether it is a random one.
 
+    The step is of `num_steps`, also where velocities are fewer.
+
     At the neutral configuration and half a turn from it a motion subspace may lose rank.
     """
 
@@ -97,7 +99,7 @@ def _places(joint: Joint, configurations: Any, rng: np.random.Generator) -> list
     nv = joint.num_velocities
 
     def step(size: float) -> Any:
-        x = rng.normal(size=nv)
+        x = rng.normal(size=joint.num_steps)
         # at most three of them turn; of a joint with one, it is all that there is
         return x * (size / np.linalg.norm(x[:3])) if nv else x
 
@@ -189,7 +191,8 @@ def _subspace(joint: Joint, at: _Place) -> _Found:
     back = inverse(joint.pose(at.q))
 
     def along(unit: Any) -> Any:
-        return derivative(lambda e: joint.pose(joint.retract(at.q, e * unit)))
+        w = np.asarray(joint.rates(at.q, unit))
+        return derivative(lambda e: joint.pose(joint.retract(at.q, e * w)))
 
     for k, unit in enumerate(np.eye(joint.num_velocities)):
         yield f"column {k}", S[:, k], _vee(back @ along(unit))
@@ -203,8 +206,10 @@ def _rank(joint: Joint, at: _Place) -> _Found:
 
 
 def _bias(joint: Joint, at: _Place) -> _Found:
+    w = np.asarray(joint.rates(at.q, at.v))
+
     def moving(t: float) -> Any:
-        return joint.motion_subspace(joint.retract(at.q, t * at.v)) @ at.v
+        return joint.motion_subspace(joint.retract(at.q, t * w)) @ at.v
 
     yield "S-dot v", joint.bias(at.q, at.v), derivative(moving)
 
@@ -236,9 +241,25 @@ def _rates(joint: Joint, at: _Place) -> _Found:
         return derivative(lambda t: joint.pose(joint.retract(start, x + t * rate)))
 
     for x in (at.x, 0.0 * at.x, 4.0 * at.x):
-        rate, q = np.asarray(joint.dexp_inv(x, at.v)), joint.retract(start, x)
+        q = joint.retract(start, x)
+        w = np.asarray(joint.rates(q, at.v))
+        rate = np.asarray(joint.dexp_inv(x, w))
         found = _vee(inverse(joint.pose(q)) @ along(x, rate))
         yield "S v while x moves at this rate", found, joint.motion_subspace(q) @ at.v
+        if joint.num_steps != joint.num_velocities:
+            w = at.x  # where no velocity leads to
+            rate = np.asarray(joint.dexp_inv(x, w))
+            moving = derivative(lambda t, x=x, rate=rate: joint.retract(start, x + t * rate))
+            expected = derivative(lambda t, q=q, w=w: joint.retract(q, t * w))
+            yield "the rate of q in any direction", moving, expected
+
+
+def _linear(joint: Joint, at: _Place) -> _Found:
+    if joint.num_steps == joint.num_velocities:
+        raise _Nothing("it has a velocity for each step")
+    columns = np.array([joint.rates(at.q, unit) for unit in np.eye(joint.num_velocities)]).T
+    yield "rates of a sum", joint.rates(at.q, at.v), columns @ at.v
+    yield "rank", np.linalg.matrix_rank(columns), joint.num_velocities
 
 
 def _repeated(joint: Joint, at: _Place) -> _Found:
@@ -272,10 +293,12 @@ def _power(joint: Joint, at: _Place) -> _Found:
     body = mech.add_body(Body("body", box))
     mech.add_joint(joint, mech.world, body, frames=(inverse(frame), frame))
     system = mech.assemble()
-    tau = system.inverse_dynamics(at.q, at.v, at.x)
+    vdot = at.x[: system.nv]
+    tau = system.inverse_dynamics(at.q, at.v, vdot)
+    w = system.rates(at.q, at.v)
 
     def energy(t: float) -> Any:
-        q, v = system.retract(at.q, t * at.v), at.v + t * at.x
+        q, v = system.retract(at.q, t * w), at.v + t * vdot
         return np.array(system.kinetic_energy(q, v) + system.potential_energy(q))
 
     yield "power", tau @ at.v, derivative(energy)
@@ -291,6 +314,7 @@ _LAWS: tuple[tuple[str, float, Callable[..., _Found]], ...] = (
     ("constraint wrenches are all there are", 0.0, _complementary),
     ("retract and difference are inverse to each other", 1e-9, _retract),
     ("dexp_inv is the rate of the step", 1e-8, _rates),
+    ("rates are linear in v, and none is lost", 1e-12, _linear),
     ("the same arguments give the same results", 0.0, _repeated),
     ("compiled and Python forms agree", 1e-12, _compiled),
     ("power is what the energy gains, of a body on the joint", 1e-7, _power),
