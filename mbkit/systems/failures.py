@@ -103,13 +103,14 @@ def _joint_failure(
     if bad is not None:
         return NotFiniteError(bad)
     joint = evaluator.arrays.joints[row]
-    if isinstance(joint, CompositeJoint):
+    if not isinstance(joint, SphericalJoint | FreeJoint | None):
         for q in evaluator.positions_of_row(row, arguments):
             try:
                 joint.pose(q)
-            except MbkitError as error:  # of a member
-                return ConfigurationError(f"Joint '{name}': {error}{_place(arguments)}")
-    if not isinstance(joint, SphericalJoint | FreeJoint):
+            except MbkitError as error:  # its own, or of a member of a composite joint
+                named = str(error).startswith(f"Joint '{name}'")
+                what = str(error) if named else f"Joint '{name}': {error}"
+                return ConfigurationError(f"{what}{_place(arguments)}")
         return JointError(
             f"Joint '{name}': its compiled function reported a failure.{_where(arguments)}"
         )
