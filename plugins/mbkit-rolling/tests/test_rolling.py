@@ -43,10 +43,10 @@ def as_inner(joint):
     mech = mb.Mechanism("cart", gravity=(1.0, 0.5, -9.0))
     cart = mech.add_body(mb.Body("cart", mb.SpatialInertia.box(5.0, size=(1.0, 1.0, 0.1))))
     body = mech.add_body(mb.Body("body", LUMP))
-    bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(0.5, (0.0, 0.1, -0.6), np.diag([0.1, 0.12, 0.05]))))
+    bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(0.5, (0.0, 0.1, -0.3), np.diag([0.1, 0.12, 0.05]))))
     mech.add_joint(mb.PrismaticJoint("rail", axis=(1.0, 0.2, 0.0)), mech.world, cart)
     mech.add_joint(joint, cart, body, frames=(tilted(), tilted()))
-    mech.add_joint(mb.UniversalJoint("cardan"), body, bob)
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(0.3, 1.0, 0.2)), body, bob)
     return mech
 
 
@@ -187,22 +187,22 @@ def test_rates_are_those_of_the_pose(joint, make):
 
 def test_rates_of_many_samples_and_their_mistakes():
     system = as_inner(JOINTS[0]).assemble()
-    assert (system.nq, system.nv, system.num_steps) == (9, 6, 8)
+    assert (system.nq, system.nv, system.num_steps) == (8, 5, 7)
     states = [random_state(system, seed) for seed in range(6)]
     q, v = (np.array(part) for part in zip(*states, strict=True))
     found = system.rates(q, v)
-    assert found.shape == (6, 8)
+    assert found.shape == (6, 7)
     one_by_one = [system.rates(*state) for state in states]
     np.testing.assert_array_equal(found, one_by_one)
     steps = system.difference(q[:-1], q[1:])
-    assert steps.shape == (5, 8)
+    assert steps.shape == (5, 7)
     np.testing.assert_allclose(
         system.poses(system.retract(q[:-1], steps)), system.poses(q[1:]), atol=1e-13
     )
-    with pytest.raises(mb.ShapeError, match=r"'dx' must have shape \(8,\)"):
+    with pytest.raises(mb.ShapeError, match=r"'dx' must have shape \(7,\)"):
         system.retract(q[0], v[0])
-    with pytest.raises(mb.NotFiniteError, match="rolls"):
-        system.retract(q[0], [0, 0, 0, np.nan, 0, 0, 0, 0], on_error="raise")
+    with pytest.raises(mb.ShapeError, match=r"'v' must have shape \(5,\)"):
+        system.rates(q[0], steps[0])
 
 
 # ------------------------------------------------------------------------------------- energy
@@ -255,7 +255,7 @@ def test_a_homogeneous_ball_on_a_slope_accelerates_with_five_sevenths(angle):
     system = one_body(ball, inertia, frames=(slope, np.eye(4))).assemble()
     across = 0.8
     q, v = system.reference_configuration(), [-across / radius, 0.0, 3.0]
-    run = simulate(system, (0.0, 2.0), 1e-2, q, v)
+    run = simulate(system, (0.0, 2.0), 1e-3, q, v)
     down = 0.5 * 5.0 / 7.0 * 9.81 * np.sin(angle) * run.t**2
     np.testing.assert_allclose(run.q[:, 4], down, atol=1e-7)
     np.testing.assert_allclose(run.q[:, 5], across * run.t, atol=1e-7)
@@ -278,7 +278,7 @@ def test_a_ball_on_a_turntable_goes_round_with_two_sevenths_of_its_rate():
     v = np.zeros(system.nv)
     v[system.velocity_slice("rolls")] = [2.0, -1.0, 0.5]
     v[system.velocity_slice("spindle")] = rate
-    run = simulate(system, (0.0, 5.0), 5e-3, q, v)
+    run = simulate(system, (0.0, 5.0), 1e-3, q, v)
     velocity = system.twists(run.q, run.v, representation=mb.Hybrid())[:, 2, 3:]
     angle = 2.0 / 7.0 * rate * run.t
     c, s = np.cos(angle), np.sin(angle)
@@ -325,7 +325,7 @@ def test_a_hoop_stands_while_it_rolls_fast_enough():
     critical = np.sqrt(A * m * g * r / (C * (C + m * r**2)))
     q = system.retract(system.reference_configuration(), [1e-4, 0, 0, 0, 0])
     leans = []
-    for factor in (0.9, 1.1):
+    for factor in (0.8, 1.3):
         run = simulate(system, (0.0, 4.0), 2e-3, q, [0.0, 0.0, factor * critical])
         leans.append(abs(system.poses(run.q)[:, 1, 2, 2]).max())
     assert leans[0] > 1e-2
@@ -364,17 +364,17 @@ def test_a_ball_that_comes_back_is_turned(side):
 def test_the_order_is_that_of_the_tableau(representation, make, tableau):
     """On a lump that rolls unevenly: steps are those of the group of positions, in five dimensions.
 
-    In three coordinates about the start of a step no method would be of an order above 2.
+    Three coordinates about the start of a step would not do: the contact leaves every such chart.
     """
     system = make(RollingSphere("rolls", 0.3)).assemble(mb.RelativeCoordinates(representation))
-    q, v = random_state(system, 5, size=0.3)
+    q, v = random_state(system, 6, size=0.3)
     end = 1.0
 
     def run(steps, method):
         options = {"integrator": mb.RungeKuttaMuntheKaas(method), "save_every": steps}
         return simulate(system, (0.0, end), end / steps, q, v, **options)
 
-    exact = run(4000, mb.tableaus.DORMAND_PRINCE5)
+    exact = run(8000, mb.tableaus.DORMAND_PRINCE5)
 
     def measure(steps):
         found = run(steps, tableau)
@@ -383,7 +383,7 @@ def test_the_order_is_that_of_the_tableau(representation, make, tableau):
             np.linalg.norm(found.v[-1] - exact.v[-1]),
         )
 
-    first, most = {1: (4000, 64000), 2: (400, 6400), 4: (50, 800), 5: (25, 400)}[tableau.order]
+    first, most = {1: (8000, 64000), 2: (800, 6400), 4: (400, 3200), 5: (100, 800)}[tableau.order]
     counts, errors = errors_of_steps(measure, first, ratio=2.0, floor=1e-11, most=most)
     for column in errors.T:
         slope = fitted_slope(*last_points(counts, column, 1e-12))
@@ -482,7 +482,7 @@ def test_what_cannot_be_done_with_it_says_so():
     q, _ = random_state(system, 2, size=0.3)
     goal = q.copy()
     goal[system.position_slice("rail")] += 0.1
-    goal[system.position_slice("cardan")] += [0.2, -0.1]
+    goal[system.position_slice("hinge")] += 0.2
     found = mb.inverse_kinematics(
         system, {"bob": system.poses(goal)[3]}, q=q, locked=["rolls"]
     )
