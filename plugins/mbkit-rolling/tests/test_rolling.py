@@ -437,20 +437,34 @@ def test_it_may_be_a_part_of_a_composite_joint():
     np.testing.assert_array_equal(one.retract(q, x), chain.retract(q, x))
 
 
+MODEL = """
+mbkit_model = 1
+name = "marble"
+[bodies.marble]
+mass = 2.0
+shape = {type = "sphere", radius = 0.25}
+[joints.rolls]
+type = "rolling_sphere"
+predecessor = "world"
+successor = "marble"
+radius = 0.25
+"""
+
+
 def test_files_have_them_once_the_plugin_is_there():
-    """By type and radius; and a run of the model goes as one of the objects."""
-    assert set(plugin.mbkit_joint_types()) == {"rolling sphere", "rolling disc"}
-    text = as_inner(RollingDisc("rolls", 0.25)).to_toml()
-    assert 'type = "rolling disc"' in text
-    again = mb.parse_model(text)
-    joint = next(each for each in again.joints if each.name == "rolls")
-    assert isinstance(joint, RollingDisc)
-    assert joint.radius == 0.25
-    system = again.assemble()
-    assert system.parameters["joints.rolls.radius"] == 0.25
-    larger = system.with_parameters({"joints.rolls.radius": 0.5})
-    q = system.reference_configuration()
-    assert larger.mass_matrix(q)[1, 1] > system.mass_matrix(q)[1, 1]
+    """By type and radius, which is a parameter of the system."""
+    assert set(plugin.mbkit_joint_types()) == {"rolling_sphere", "rolling_disc"}
+    for name, kind in plugin.mbkit_joint_types().items():
+        mech = mb.parse_model(MODEL.replace("rolling_sphere", name))
+        (joint,) = mech.joints
+        assert joint == kind("rolls", 0.25)
+        system = mech.assemble()
+        assert system.parameters["joints.rolls.radius"] == 0.25
+        larger = system.with_parameters({"joints.rolls.radius": 0.5})
+        q = system.reference_configuration()
+        moment = 0.4 * 2.0 * 0.25**2
+        np.testing.assert_allclose(system.mass_matrix(q)[0, 0], moment + 2.0 * 0.25**2)
+        np.testing.assert_allclose(larger.mass_matrix(q)[0, 0], moment + 2.0 * 0.5**2)
 
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, np.nan, np.inf, "0.3"])

@@ -9,4 +9,4 @@ from mbkit_rolling.joints import RollingDisc, RollingJoint, RollingSphere
 @hookimpl
 def mbkit_joint_types() -> dict[str, type[RollingJoint]]:
     """Return the joints by the names that model files call them."""
-    return {"rolling sphere": RollingSphere, "rolling disc": RollingDisc}
+    return {"rolling_sphere": RollingSphere, "rolling_disc": RollingDisc}
