@@ -54,7 +54,7 @@ class Row:
             _time(self.mbkit),
             _time(self.peer),
             "" if self.value is None else f"{self.value:.2f}{self.unit and ' ' + self.unit}",
-            "" if self.bar is None else f"{self.bar:.2g}{self.unit and ' ' + self.unit}",
+            "" if self.bar is None else f"{self.bar:.3g}{self.unit and ' ' + self.unit}",
             verdict,
         ]
 

@@ -19,6 +19,7 @@ import attrs
 from benchmarks.batches import batches
 from benchmarks.custom_joints import custom_joints
 from benchmarks.dynamics import against_pinocchio, large_trees
+from benchmarks.forces import forces
 from benchmarks.inverse_kinematics import inverse_kinematics
 from benchmarks.joints import joints
 from benchmarks.operations import operations
@@ -35,6 +36,7 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "joints": lambda: [*joints(), custom_joints()],
     "precision": lambda: [precision()],
     "simulation": lambda: [against_mujoco()],
+    "forces": forces,
     "inverse": lambda: [inverse_kinematics()],
     "starting": lambda: [starting()],
 }

@@ -25,7 +25,7 @@ def convert(
     """Read MODEL, a TOML or URDF file or robot:NAME, and write it to OUTPUT, .toml or .urdf.
 
     What the other format cannot hold is told on stderr; what would be another mechanism is
-    refused. A URDF holds trees of revolute, prismatic, free and fixed joints.
+    refused. A URDF holds trees of revolute, prismatic, planar, free and fixed joints.
 
     \b
     Examples:

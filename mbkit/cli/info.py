@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,16 +16,20 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree
 
+    from mbkit.forces import Force
     from mbkit.io.urdf import Urdf
     from mbkit.model import Connection, Mechanism
     from mbkit.topology import Topology
+
+#: Entries of a vector that is shown.
+_LONGEST = 8
 
 
 @click.command(short_help="Show what is in a model file.")
 @click.argument("model", type=MODEL)
 @floating_option
 def info(model: pathlib.Path, floating: bool) -> None:
-    """Show the bodies, joints, tree, mobility and mass of MODEL.
+    """Show the bodies, joints, forces, tree, mobility and mass of MODEL.
 
     MODEL is a TOML or URDF file, or robot:NAME for a robot of the package example-robot-data.
     Nothing is computed or compiled. Warnings name what keeps the model from being simulated, notes
@@ -49,6 +53,8 @@ def info(model: pathlib.Path, floating: bool) -> None:
     _show_summary(console, mechanism)
     _show_bodies(console, mechanism)
     _show_joints(console, mechanism)
+    if mechanism.forces:
+        _show_forces(console, mechanism)
     warnings = [] if urdf is None else _warnings_of_file(urdf)
     try:
         topology = mechanism.topology()
@@ -116,6 +122,43 @@ def _show_joints(console: Console, mechanism: Mechanism) -> None:
         rest = [data[name][k] for k in columns]
         table.add_row(*map(Text, texts), *map(str, counts), *map(Text, rest))
     console.print(table)
+
+
+def _show_forces(console: Console, mechanism: Mechanism) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("force", "type", "on", "values", title="Forces", title_justify="left")
+    for name, force in mechanism.forces.items():
+        everything = f"all {force.acts_on}" if force.acts_on == "bodies" else "all joints"
+        on = ", ".join((*force.joints, *force.bodies)) or everything
+        table.add_row(*map(Text, (name, type(force).__name__, on, ", ".join(_values(force)))))
+    console.print(table)
+
+
+def _values(force: Force) -> list[str]:
+    """Return what differs from the defaults, but for the names of joints and bodies."""
+    import attrs
+    import numpy as np
+
+    kind: Any = type(force)
+    names = (force.name, *force.joints, *force.bodies)
+    found = []
+    for field in attrs.fields(kind) if attrs.has(kind) else ():
+        value = getattr(force, field.name)
+        if isinstance(value, str):
+            if value not in (*names, field.default):
+                found.append(f"{field.name} {value}")
+        elif value is not force.bodies and not np.array_equal(value, field.default):
+            found.append(f"{field.name} {_short(np.asarray(value))}")
+    return found
+
+
+def _short(values: npt.NDArray[np.float64]) -> str:
+    """Return a number or a vector; of anything larger how large it is."""
+    if values.dtype.kind != "f" or values.size > _LONGEST or values.ndim > 1:
+        return f"of {' x '.join(map(str, values.shape))} numbers"
+    return _numbers(values)
 
 
 def _data(connection: Connection) -> tuple[str, str]:

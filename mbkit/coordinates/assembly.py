@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.coordinates.rows import assemble_rows
-from mbkit.forces import Force
+from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
+from mbkit.forces import Force, check_force_definition
 from mbkit.representations import Representation
 from mbkit.systems import System
 from mbkit.systems.arguments import Arguments
@@ -44,21 +45,26 @@ class Assembly:
         In which the recursions run.
     body_frames : str
         And at which frames.
-    further : tuple of Force
-        Forces that the model does not have.
+    further : frozenset of str
+        Names of the forces that were added afterwards: of them the text has what a file can hold.
     """
 
     parts: Parts
     topology: Topology
     representation: Representation
     body_frames: str
-    further: tuple[Force, ...] = ()
+    further: frozenset[str] = frozenset()
 
     def text(self) -> str:
         """Return the text of a model file."""
-        from mbkit.model.document import to_toml
+        from mbkit.model.document import can_be_written, to_toml
 
-        return to_toml(self.parts)
+        forces = {
+            name: force
+            for name, force in self.parts.forces.items()
+            if name not in self.further or can_be_written(force)
+        }
+        return to_toml(attrs.evolve(self.parts, forces=forces))
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the numbers that can be changed, by name."""
@@ -67,8 +73,29 @@ class Assembly:
         return MappingProxyType(parameters(self.parts))
 
     def with_forces(self, forces: tuple[Force, ...]) -> System:
-        """Return the system with further forces, which the model text does not have."""
-        return attrs.evolve(self, further=(*self.further, *forces)).system()
+        """Return the system with further forces."""
+        joined = dict(self.parts.forces)
+        for force in forces:
+            check_force_definition(force)
+            if force.name in joined:
+                raise DuplicateNameError(f"There are two forces {force.name!r}; rename one.")
+            joined[force.name] = force
+        further = self.further.union(force.name for force in forces)
+        return attrs.evolve(
+            self, parts=attrs.evolve(self.parts, forces=joined), further=further
+        ).system()
+
+    def without_forces(self, names: tuple[str, ...]) -> System:
+        """Return the system without some forces."""
+        left = dict(self.parts.forces)
+        for name in names:
+            if left.pop(name, None) is None:
+                raise NameUnknownError(
+                    f"System '{self.parts.name}' has no force {name!r}; {suggestion(name, left)}"
+                )
+        return attrs.evolve(
+            self, parts=attrs.evolve(self.parts, forces=left), further=self.further - {*names}
+        ).system()
 
     def changed(self, values: Mapping[str, ArrayLike]) -> System:
         """Return the system with other numbers.
@@ -90,7 +117,7 @@ class Assembly:
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
         steps = _slices({name: joint.num_steps for name, joint in joints.items()})
-        forces = (*parts.forces.values(), *self.further)
+        forces = tuple(parts.forces.values())
         body_names = ("world", *parts.bodies)
         arrays = attrs.evolve(
             assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames),

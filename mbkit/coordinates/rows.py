@@ -174,6 +174,9 @@ def _frames(parts: Parts, seats: dict[str, tuple[int, Any]]) -> Any:
     for frame, name in zip(frames, ("world", *parts.bodies), strict=True):
         frame["row"], pose = seats[name]
         _place(frame, pose)
+        if name in parts.bodies:
+            inertia = parts.bodies[name].inertia
+            frame["mass"], frame["first_moment"] = inertia.mass, inertia.first_moment
     return frames
 
 

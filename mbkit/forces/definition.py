@@ -57,6 +57,11 @@ out), or kernels().
             f"{what}: power must be 'dissipated', 'supplied' or 'conservative', got "
             f"{force.power!r}."
         )
+    if force.power and type(force).powers is not Force.powers:
+        raise ForceError(
+            f"{what}: {kind} defines powers(), which says where its power goes; leave power = "
+            f"{force.power!r} out."
+        )
     if getattr(force.representation, "name", None) not in REPRESENTATIONS:
         raise ForceError(
             f"{what}: representation must be one of mbkit's, got {force.representation!r}; for "

@@ -20,7 +20,16 @@ from mbkit.spatial.arrays import (
 )
 from mbkit.spatial.frames import stored_pose
 
-__all__ = ["array_field", "check_name_field", "choice", "number", "point", "pose", "vector"]
+__all__ = [
+    "array_field",
+    "check_name_field",
+    "choice",
+    "names",
+    "number",
+    "point",
+    "pose",
+    "vector",
+]
 
 
 def _fault(force: Any, key: str, text: str, kind: type[MbkitError] = ForceError) -> MbkitError:
@@ -94,6 +103,22 @@ def check_name_field(force: Any, attribute: attrs.Attribute[Any], value: Any) ->
     """Check a field that names a joint or a body (a validator of attrs)."""
     if not isinstance(value, str):
         raise _fault(force, attribute.name, f"must be a name, got {value!r}.")
+
+
+def names() -> Any:
+    """Return a field that is a tuple of different names, empty by default."""
+
+    def check(force: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if not (isinstance(value, tuple) and all(isinstance(each, str) for each in value)):
+            raise _fault(force, attribute.name, f"must be a list of names, got {value!r}.")
+        for each in value:
+            if value.count(each) > 1:
+                raise _fault(force, attribute.name, f"must have each name once, got {value!r}.")
+
+    def convert(value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+    return attrs.field(default=(), converter=convert, validator=check)
 
 
 def choice(*words: str) -> Any:

@@ -40,14 +40,17 @@ class Force:
     7. ``power``: "dissipated", "supplied" or "conservative": where the power of the force goes in
        the balance of energies. Default "conservative" where there is a potential energy, else
        "supplied".
-    8. ``parameters()``: numbers that the compiled functions get. Default none.
+    8. ``powers(t, q, v, poses, twists) -> (dissipated, supplied)``: both parts [W], in place of
+       `power`, for a force that has several: W.V = -dU/dt - dissipated + supplied. Whoever changes
+       a potential energy over time supplies its partial derivative dU/dt at rest.
+    9. ``parameters()``: numbers that the compiled functions get. Default none.
 
     What must hold
 
     - A force depends on its arguments only, and keeps no memory: integrators evaluate it several
       times a step, and not in the order of time alone.
-    - A conservative force is minus the gradient of its potential energy, which does not depend on
-      time.
+    - A conservative force is minus the gradient of its potential energy. Where that depends on
+      time, `powers` gives its rate at rest as supplied; the balance of energies is wrong otherwise.
     - It is as smooth as the integrator's order asks for.
 
     What may be assumed
@@ -113,6 +116,12 @@ class Force:
     def potential_energy(self, t: float, q: FloatArray, poses: FloatArray) -> float:
         """Return the potential energy. [J]."""
         return 0.0
+
+    def powers(
+        self, t: float, q: FloatArray, v: FloatArray, poses: FloatArray, twists: FloatArray
+    ) -> tuple[float, float]:
+        """Return what is dissipated and what is supplied, where `power` has no word for it. [W]."""
+        return 0.0, 0.0
 
     def kernels(self) -> ForceKernels | None:
         """Return the compiled functions, or None for a force in Python."""

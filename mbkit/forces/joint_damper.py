@@ -57,7 +57,7 @@ class JointDamper(JointForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import joint_damper
 
-        return ForceKernels(joint_damper.evaluate)
+        return ForceKernels(joint_damper.evaluate, linear=(0.0, 0.0, self.damping))
 
     def parameters(self) -> FloatArray:
         """Return the damping."""

@@ -56,7 +56,11 @@ class JointSpring(PositionForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import joint_spring
 
-        return ForceKernels(joint_spring.evaluate, joint_spring.potential)
+        return ForceKernels(
+            joint_spring.evaluate,
+            joint_spring.potential,
+            linear=(self.stiffness, self.rest, 0.0),
+        )
 
     def parameters(self) -> FloatArray:
         """Return stiffness, rest."""

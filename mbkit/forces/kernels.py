@@ -25,7 +25,7 @@ class ForceKernels:
     Each is a module-level function under ``mbkit.kernels.compile.address_kernel(form)`` and returns
     0, or another integer where it fails. They find parameters, joints and bodies of force k by the
     helpers of `mbkit.kernels.forces.form`, and move points and frames of bodies by those of
-    `mbkit.kernels.forces.bodies`.
+    `mbkit.kernels.forces.bodies`. A force on bodies that names none acts on all.
 
     Attributes
     ----------
@@ -36,7 +36,14 @@ class ForceKernels:
     potential : compiled function, form "iidpp", optional
         ``potential(space, k, t, q, out)`` adds the potential energy U to out[0]. Absent where there
         is none.
+    linear : tuple of three floats, optional
+        (k, q0, d) of a force -k (q - q0) - d v along every velocity of its joint: time loops then
+        compute it in place, without a call.
+    field : tuple of three floats, optional
+        g of a force m g on every body, which then names none: time loops then add it to gravity.
     """
 
     evaluate: Addressed
     potential: Addressed | None = None
+    linear: tuple[float, float, float] | None = None
+    field: tuple[float, float, float] | None = None

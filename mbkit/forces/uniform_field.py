@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from mbkit.forces.fields import vector
+from mbkit.forces.fields import names, vector
 from mbkit.forces.force import Force
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import FloatArray
@@ -18,10 +18,11 @@ __all__ = ["UniformField"]
 @final
 @attrs.frozen
 class UniformField(Force):
-    """A force m g on every body, in its centre of mass, with the potential -sum m g.c.
+    """A force m g on bodies, each in its centre of mass, with the potential -sum m g.c.
 
-    The gravity of a mechanism costs less, since recursions have it for nothing; give it there, and
-    not here as well. A field is of use where gravity is to be added, or switched, for one run.
+    On all bodies it is gravity, and adds to the mechanism's own: give it there, and not here as
+    well. It is of use where gravity is added for one run, and, on chosen bodies, for buoyancy or a
+    gravity compensation.
 
     Attributes
     ----------
@@ -29,11 +30,13 @@ class UniformField(Force):
         Unique among the forces of the mechanism.
     acceleration : ndarray, shape (3,)
         g, in the world. [m/s^2]
+    bodies : tuple of str, default empty
+        Names of the bodies; all where none is named.
 
     Raises
     ------
-    ShapeError, GeometryError
-        If the acceleration is not a finite vector of three.
+    ForceError, ShapeError, GeometryError
+        If the acceleration is not a finite vector of three, or a body is named twice.
 
     Examples
     --------
@@ -50,12 +53,19 @@ class UniformField(Force):
 
     name: str
     acceleration: FloatArray = vector(3)
+    bodies: tuple[str, ...] = names()
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""
         from mbkit.kernels.forces import uniform_field
 
-        return ForceKernels(uniform_field.evaluate, uniform_field.potential)
+        if self.bodies:
+            return ForceKernels(uniform_field.evaluate, uniform_field.potential)
+        return ForceKernels(
+            uniform_field.evaluate_everywhere,
+            uniform_field.potential_everywhere,
+            field=tuple(self.acceleration.tolist()),
+        )
 
     def parameters(self) -> FloatArray:
         """Return the acceleration."""

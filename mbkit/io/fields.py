@@ -98,6 +98,7 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook_func(_is_array, _array)
     made.register_structure_hook_func(_is_shaped, _shaped)
     made.register_structure_hook_func(lambda kind: kind == Pose, _pose)
+    made.register_structure_hook_func(lambda kind: kind == tuple[str, ...], _names)
     made.register_structure_hook_func(lambda kind: kind == Entries, _entries)
     made.register_structure_hook_factory(attrs.has, lambda kind: _table(made, kind))
     return made
@@ -173,6 +174,12 @@ def _has_other(values: list[Any]) -> bool:
         _has_other(item) if isinstance(item, list) else type(item) not in (int, float)
         for item in values
     )
+
+
+def _names(value: Any, _: Any = None) -> tuple[str, ...]:
+    if not (isinstance(value, list) and all(type(item) is str for item in value)):
+        raise ShapeError(f"must be an array of strings, got {value!r}.")
+    return tuple(value)
 
 
 def _is_shaped(kind: Any) -> bool:

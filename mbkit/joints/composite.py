@@ -85,6 +85,10 @@ class CompositeJoint(Joint):
         _check_members(name, joints)
         vars(self).update(name=name, members=joints)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by name and members: addresses mean nothing in another process."""
+        return CompositeJoint, (self.name, *self.members)
+
     @functools.cached_property
     def _places(self) -> tuple[tuple[slice, slice, slice], ...]:
         """Where each member's entries of q, of v and of steps are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -85,7 +86,7 @@ begins with _.
             f"{what}: num_positions must be 0 where num_velocities is 0, got {nq}; a joint that "
             "holds its bodies together has no positions, so keep its sizes in other attributes."
         )
-    if type(joint).__module__.startswith("mbkit.joints."):
+    if _is_own(type(joint)):
         _check_values(joint, what, nq, nv, _WITHOUT_KERNELS)
         return
     check_methods(joint, what)
@@ -93,6 +94,12 @@ begins with _.
     _check_group(joint, what, nq)
     _check_values(joint, what, nq, nv)
     check_compiled(joint, what)
+
+
+def _is_own(kind: type) -> bool:
+    """Whether a class is one of mbkit's."""
+    name = kind.__module__
+    return name.startswith("mbkit.joints.") and vars(sys.modules[name]).get(kind.__name__) is kind
 
 
 def _count(joint: Joint, attribute: str, what: str) -> int:

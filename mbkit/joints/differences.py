@@ -15,10 +15,11 @@ __all__ = ["PoseDifferences", "derivative"]
 #: First steps that are tried, until the error is below `_ENOUGH`; halved three times each.
 _STEPS = (5e-2, 1e-2, 2e-3, 4e-4)
 _LEVELS = 4
+_LEVELS_OF_A_SIDE = 6
 _ENOUGH = 1e-12
 
 
-def derivative(function: Callable[[float], Any]) -> Any:
+def derivative(function: Callable[[float], Any], side: int = 0) -> Any:
     """Return the derivative of a function at 0.
 
     Central differences, extrapolated three times: the error is of order h^8. The first step is the
@@ -28,6 +29,8 @@ def derivative(function: Callable[[float], Any]) -> Any:
     ----------
     function : callable
         From a number to an array.
+    side : {0, 1, -1}
+        1 and -1 for the derivative from that side alone, by differences of order h^6.
 
     Returns
     -------
@@ -42,10 +45,15 @@ def derivative(function: Callable[[float], Any]) -> Any:
     """
     best: tuple[float, Any] | None = None
     for h in _STEPS:
-        steps = [h / 2**k for k in range(_LEVELS)]
-        rate, error = _extrapolated(
-            [(np.asarray(function(e)) - np.asarray(function(-e))) / (2.0 * e) for e in steps]
-        )
+        if side:
+            start = np.asarray(function(0.0))
+            steps = [side * h / 2**k for k in range(_LEVELS_OF_A_SIDE)]
+            table = [(np.asarray(function(e)) - start) / e for e in steps]
+            rate, error = _extrapolated(table, 2.0)
+        else:
+            steps = [h / 2**k for k in range(_LEVELS)]
+            table = [(np.asarray(function(e)) - np.asarray(function(-e))) / (2 * e) for e in steps]
+            rate, error = _extrapolated(table, 4.0)
         if best is None or error < best[0]:
             best = error, rate
         if error < _ENOUGH:
@@ -54,11 +62,14 @@ def derivative(function: Callable[[float], Any]) -> Any:
     return best[1]
 
 
-def _extrapolated(table: list[Any]) -> tuple[Any, float]:
-    """Return Richardson's extrapolation of differences with halved steps, and how it moved last."""
+def _extrapolated(table: list[Any], base: float) -> tuple[Any, float]:
+    """Return Richardson's extrapolation of differences with halved steps, and how it moved last.
+
+    The error is a series in powers of h where the base is 2, and of h^2 where it is 4.
+    """
     last = table
     for order in range(1, len(table)):
-        factor = 4.0**order
+        factor = base**order
         last, table = (
             table,
             [

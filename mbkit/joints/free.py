@@ -57,6 +57,7 @@ class FreeJoint(SubgroupJoint):
     coordinates: str = attrs.field(default=GROUP, kw_only=True, validator=check_coordinates)
 
     order = None
+    turning = 4
     kinds = (GROUP, FIRST_KIND)
 
     @property

@@ -83,6 +83,7 @@ class Joint(abc.ABC):
         numbers from the neutral one.
     19. ``singularity(q)``: a measure of how far q is from where S loses rank, and
         ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
+        ``singularities(q)``: the same for the rows of q. Default one by one.
     20. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
 
     What must hold
@@ -258,6 +259,10 @@ class Joint(abc.ABC):
         Infinite for a joint that has none. docs/joints.md says what each joint measures.
         """
         return math.inf
+
+    def singularities(self, q: FloatArray) -> FloatArray:
+        """Return `singularity` of each row of q (k, nq), shape (k,)."""
+        return np.array([self.singularity(each) for each in q], dtype=np.float64)
 
     @property
     def singularity_remedy(self) -> str:

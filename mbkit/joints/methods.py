@@ -18,6 +18,9 @@ from mbkit.spatial.frames import check_pose
 
 __all__ = ["check_compiled", "check_methods"]
 
+#: What no class has a reason to define.
+_NOT_MEANT = {"name", "prescribe", "positions_add"}
+
 #: How alike two names are that are taken for one, from 0 to 1.
 _ALIKE = 0.8
 
@@ -79,7 +82,7 @@ def check_methods(joint: Joint, what: str) -> None:
 def _check_spelling(own: set[str], known: dict[str, Any], kind: str, what: str) -> None:
     for name in sorted(own - set(known)):
         # a name next to one that the class has as well is a helper
-        missing = set(known) - own
+        missing = set(known) - own - _NOT_MEANT
         if "num_steps" not in own:  # then there is nothing that `rates` could say
             missing.discard("rates")
         meant = difflib.get_close_matches(name, sorted(missing), n=1, cutoff=_ALIKE)

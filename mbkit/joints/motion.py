@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import math
 
 import numpy as np
 
@@ -71,9 +70,9 @@ class Motion(abc.ABC):
         """Return the configuration where T is the identity."""
         return np.zeros(self.num_positions)
 
-    def singularity(self, q: FloatArray) -> float:
-        """Return how far q is from a singular configuration; see `mbkit.Joint.singularity`."""
-        return math.inf
+    def singularities(self, q: FloatArray) -> FloatArray:
+        """Return how far each row of q (k, nq) is from a singular configuration, shape (k,)."""
+        return np.full(len(q), np.inf)
 
 
 def header(num_velocities: int, wrenches: FloatArray | None) -> FloatArray:

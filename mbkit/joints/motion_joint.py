@@ -85,7 +85,11 @@ class MotionJoint(Joint):
 
     def singularity(self, q: FloatArray) -> float:
         """Return how far q is from a singular configuration; see `Joint.singularity`."""
-        return self.motion.singularity(q)
+        return float(self.singularities(np.atleast_2d(q))[0])
+
+    def singularities(self, q: FloatArray) -> FloatArray:
+        """Return how far each row of q is from one; see `Joint.singularities`."""
+        return self.motion.singularities(q)
 
     def kernels(self) -> JointKernels:
         """Return the compiled forms."""

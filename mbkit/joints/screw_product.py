@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from collections.abc import Callable
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -12,7 +13,10 @@ from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion, header
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["ScrewProduct", "complement", "volume"]
+__all__ = ["ScrewProduct", "complement"]
+
+#: A screw that turns by less for a unit of q does not turn at all. [rad]
+_NO_TURN = 1e-150
 
 
 @final
@@ -31,9 +35,8 @@ class ScrewProduct(Motion):
         A unit for each position.
     wrenches : ndarray, shape (6, 6 - n), optional
         A basis of the wrenches that do no work along S, where it is constant.
-    basis : ndarray, shape (n, 6), optional
-        Unit screws of the subgroup that the joint generates, if the order of the factors can make
-        coordinates singular: `singularity` is then the volume of S in them.
+    measure : (function, int), optional
+        Where S may lose rank: its volume is abs(function(q[k])), function numpy's sine or cosine.
 
     Notes
     -----
@@ -43,7 +46,7 @@ class ScrewProduct(Motion):
     screws: FloatArray
     position_units: tuple[str, ...]
     wrenches: FloatArray | None = None
-    basis: FloatArray | None = None
+    measure: tuple[Callable[[Any], Any], int] | None = None
 
     @property
     def num_positions(self) -> int:  # type: ignore[override]
@@ -90,9 +93,13 @@ class ScrewProduct(Motion):
         """Return the constant basis, or an orthonormal one at q."""
         return complement(self.motion_subspace(q)) if self.wrenches is None else self.wrenches
 
-    def singularity(self, q: FloatArray) -> float:
-        """Return the volume of S in the subgroup's unit screws; infinite where none were given."""
-        return math.inf if self.basis is None else volume(self.motion_subspace(q), self.basis)
+    def singularities(self, q: FloatArray) -> FloatArray:
+        """Return the volume of S, infinite where there is no measure."""
+        if self.measure is None:
+            return super().singularities(q)
+        function, k = self.measure
+        volume: FloatArray = np.abs(function(q[:, k]))
+        return volume
 
     def kernels(self) -> JointKernels:
         """Return the compiled forms."""
@@ -116,7 +123,7 @@ class ScrewProduct(Motion):
 def _parts(X: FloatArray) -> FloatArray:
     w, u = X[:3], X[3:]
     r = math.hypot(*w)
-    if r == 0.0:
+    if r < _NO_TURN:
         return np.concatenate([np.zeros(4), u, np.zeros(3)])
     e = w / r
     along = (e @ u) * e
@@ -126,8 +133,3 @@ def _parts(X: FloatArray) -> FloatArray:
 def complement(S: FloatArray) -> FloatArray:
     """Return an orthonormal basis (6, 6 - n) of the vectors normal to the columns of S (6, n)."""
     return np.linalg.svd(S)[0][:, S.shape[1] :]
-
-
-def volume(S: FloatArray, basis: FloatArray) -> float:
-    """Return |det M| for S = basis^T M: one where the columns are the unit screws themselves."""
-    return abs(float(np.linalg.det(np.linalg.pinv(basis.T) @ S)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion, header
-from mbkit.joints.screw_product import complement, volume
+from mbkit.joints.screw_product import complement
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["ScrewSum"]
@@ -31,9 +31,9 @@ class ScrewSum(Motion):
         A unit for each position.
     wrenches : ndarray, shape (6, 6 - n), optional
         A basis of the wrenches that do no work along S, where it is constant.
-    basis : ndarray, shape (n, 6), optional
-        Unit screws of the subgroup that the joint generates; `singularity` is the volume of S in
-        them. Without them it is that of two axes, 2 sin(x/2) / x for a turn by x.
+    power : int
+        The volume of S is abs(2 sin(x/2) / x) to this power, for a turn by x: it has one factor for
+        each eigenvalue of dexp that is not one.
 
     Notes
     -----
@@ -44,7 +44,7 @@ class ScrewSum(Motion):
     screws: FloatArray
     position_units: tuple[str, ...]
     wrenches: FloatArray | None = None
-    basis: FloatArray | None = None
+    power: int = 1
 
     @property
     def num_positions(self) -> int:  # type: ignore[override]
@@ -96,12 +96,11 @@ class ScrewSum(Motion):
         """Return the constant basis, or an orthonormal one at q."""
         return complement(self.motion_subspace(q)) if self.wrenches is None else self.wrenches
 
-    def singularity(self, q: FloatArray) -> float:
-        """Return the volume of S in the subgroup's unit screws, or 2 sin(x/2) / x."""
-        if self.basis is not None:
-            return volume(self.motion_subspace(q), self.basis)
-        half = 0.5 * math.hypot(*(q @ self.screws)[:3])
-        return abs(math.sin(half) / half) if half > 0.0 else 1.0
+    def singularities(self, q: FloatArray) -> FloatArray:
+        """Return the volume of S."""
+        turns = np.linalg.norm(q @ self.screws[:, :3], axis=1)
+        volume: FloatArray = np.abs(np.sinc(turns / (2.0 * np.pi))) ** self.power
+        return volume
 
     def kernels(self) -> JointKernels:
         """Return the compiled forms; wrenches that are not constant are another's to give."""

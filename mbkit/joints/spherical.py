@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any, final
 
 import attrs
@@ -98,6 +99,11 @@ class SphericalJoint(SubgroupJoint):
     def order_rule(self) -> str:
         """Return in words what `order_fits` asks for."""
         return "must be three of 'x', 'y', 'z', neighbours of which differ"
+
+    def second_kind_measure(self) -> tuple[Callable[[Any], Any], int]:
+        """Return the cosine of the second angle, the sine where the first axis is the last too."""
+        first, _, last = self.factors
+        return (np.sin if first == last else np.cos), 1
 
     def random(self, rng: np.random.Generator) -> FloatArray:
         """Return a configuration: orientations in quaternions are uniform."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import abc
 import functools
+import math
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -50,9 +52,11 @@ class SubgroupJoint(MotionJoint):
     coordinates: str
     order: tuple[str, ...] | None
 
-    #: The kinds that a class has, and the order of the factors unless the user gives one.
+    #: The kinds that a class has, the order of the factors unless the user gives one, and how many
+    #: eigenvalues of a turn in the group are not one.
     kinds: tuple[str, ...] = COORDINATES
     default_order: tuple[str, ...] = ()
+    turning: int = 2
 
     @property
     @abc.abstractmethod
@@ -77,12 +81,12 @@ class SubgroupJoint(MotionJoint):
         if self.coordinates == GROUP:
             return self.group_motion()
         freedoms = self.freedoms
-        basis = np.array(list(freedoms.values()))
         order = tuple(freedoms) if self.coordinates == FIRST_KIND else self.factors
         screws = np.array([freedoms[name] for name in order])
         units = tuple("rad" if X[:3].any() else "m" for X in screws)
-        make = ScrewSum if self.coordinates == FIRST_KIND else ScrewProduct
-        return make(screws, units, self.stored_wrenches(), basis)
+        if self.coordinates == FIRST_KIND:
+            return ScrewSum(screws, units, self.stored_wrenches(), self.turning)
+        return ScrewProduct(screws, units, self.stored_wrenches(), self.second_kind_measure())
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -92,9 +96,20 @@ class SubgroupJoint(MotionJoint):
     @property
     def singularity_remedy(self) -> str:
         """What avoids singular configurations; see `mbkit.Joint.singularity`."""
-        if self.coordinates == GROUP:
+        if self.singularity(self.neutral()) == math.inf:
             return ""
         return f"coordinates={GROUP!r} has no singular configuration"
+
+    def second_kind_measure(self) -> tuple[Callable[[Any], Any], int] | None:
+        """Return of which angle the volume of S is the sine or cosine, None if it is one.
+
+        Here for a turn about z, and shifts: x and y are orthogonal wherever they stand, unless the
+        turn is between them. A shift along z commutes with all.
+        """
+        turn, x, y = (self.factors.index(name) for name in ("angle", "x", "y"))
+        if (turn < x) == (turn < y):
+            return None
+        return np.cos, turn
 
     def order_fits(self, order: tuple[str, ...]) -> bool:
         """Return whether factors in this order reach every element: each freedom once."""
@@ -136,10 +151,9 @@ def _fitting_order(joint: SubgroupJoint, value: Any) -> None:
             f"{owner(joint)}: order is that of the factors of coordinates={SECOND_KIND!r}, got "
             f"coordinates={joint.coordinates!r}; leave it out, or ask for these."
         )
-    known = joint.freedoms
-    if not (isinstance(value, tuple) and all(name in known for name in value)) or (
-        not joint.order_fits(value)
-    ):
+    names = set(joint.freedoms)
+    known = isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+    if not (known and names.issuperset(value) and joint.order_fits(value)):
         shown = list(value) if isinstance(value, tuple) else value
         raise ModelError(
             f"{owner(joint)}: order {joint.order_rule()}, got {shown!r}; the default is "

@@ -107,9 +107,10 @@ class UniversalJoint(MotionJoint):
         S = self.motion.motion_subspace(q)
         return crossed_wrenches(np.cross(S[:3, 0], S[:3, 1]), self.point)
 
-    def singularity(self, q: FloatArray) -> float:
-        """Return the lesser of |cos q_1| and |cos q_2|."""
-        return float(np.abs(np.cos(q)).min())
+    def singularities(self, q: FloatArray) -> FloatArray:
+        """Return the lesser of |cos q_1| and |cos q_2| of each row."""
+        least: FloatArray = np.abs(np.cos(q)).min(axis=1)
+        return least
 
     def kernels(self) -> JointKernels:
         """Return the compiled forms."""

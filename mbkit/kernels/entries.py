@@ -5,6 +5,7 @@ as any array.
 """
 
 from mbkit.kernels.compile import call_address, floats, int64, integers, kernel, matrix, stack
+from mbkit.kernels.layout import LOADED
 from mbkit.kernels.space import bodies, frames
 from mbkit.kernels.status import OK, WRONG_LENGTH
 from mbkit.kernels.validation import (
@@ -41,7 +42,7 @@ def loaded_dynamics(space, function, apply, q, v, x, wrenches, out):
         state = call_address(apply, (space, 0, q, v, wrenches, out))
     if state != OK:
         return state
-    return call_address(function, (space, 1, q, v, x, out))
+    return call_address(function, (space, LOADED, q, v, x, out))
 
 
 @kernel(int64(int64, int64, floats, matrix))

@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import call_address, floats_at, helper, records_at
 from mbkit.kernels.driving import drive, driving_power
-from mbkit.kernels.layout import DISSIPATED, NUM_POWERS, SPACE, SUPPLIED
+from mbkit.kernels.layout import DISSIPATED, FORCED, NUM_POWERS, SPACE, SUPPLIED
 from mbkit.kernels.status import CALLBACK_FAILED, NOT_FINITE, OK, status
 from mbkit.kernels.validation import all_finite
 
@@ -28,24 +28,37 @@ def acceleration(space, t, q, v, vdot, powers):
             return status(CALLBACK_FAILED, 0)
         if not all_finite(tau):
             return status(NOT_FINITE, 0)
-    supplied = 0.0
-    for j in range(nv):
-        supplied += tau[j] * v[j]
-    powers[DISSIPATED] = 0.0
-    powers[SUPPLIED] = supplied
-    if equations.num_forces != 0:
-        efforts = floats_at(equations.efforts, nv)
-        time = floats_at(equations.time, 1)
-        time[0] = t
-        state = call_address(equations.force_pass, (space, 0, q, v, time, efforts))
-        if state != OK:
-            return state
-        theirs = floats_at(equations.powers, NUM_POWERS)
-        powers[DISSIPATED] = theirs[DISSIPATED]
-        powers[SUPPLIED] += theirs[SUPPLIED]
+    if equations.num_forces == 0:
+        supplied = 0.0
         for j in range(nv):
-            efforts[j] += tau[j]
-        tau = efforts
-    state = call_address(equations.forward_dynamics, (space, 0, q, v, tau, vdot))
+            supplied += tau[j] * v[j]
+        powers[DISSIPATED] = 0.0
+        powers[SUPPLIED] = supplied
+        state = call_address(equations.forward_dynamics, (space, 0, q, v, tau, vdot))
+    else:
+        state = forced_acceleration(space, t, q, v, tau, vdot, powers)
     powers[SUPPLIED] += driving_power(space, v)
+    return state
+
+
+@helper
+def forced_acceleration(space, t, q, v, tau, vdot, powers):
+    """The forward dynamics with the forces, which it evaluates between its passes."""
+    equations = records_at(space, 1, SPACE)[0]
+    time = floats_at(equations.time, 1)
+    time[0] = t
+    efforts = floats_at(equations.efforts, v.shape[0])
+    supplied = 0.0
+    for j in range(v.shape[0]):
+        supplied += tau[j] * v[j]
+        efforts[j] = tau[j]
+    state = call_address(equations.forward_dynamics, (space, FORCED, q, v, efforts, vdot))
+    theirs = floats_at(equations.powers, NUM_POWERS)
+    powers[DISSIPATED] = theirs[DISSIPATED]
+    powers[SUPPLIED] = supplied + theirs[SUPPLIED]
+    if state == OK and not all_finite(theirs):
+        state = status(NOT_FINITE, 0)
+    if state == status(NOT_FINITE, 0):  # whose is it?
+        found = call_address(equations.force_search, (space, 0, q, v, time, efforts))
+        return state if found == OK else found
     return state

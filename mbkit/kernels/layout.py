@@ -95,12 +95,23 @@ WORK = np.dtype(
         ("world_R", _f8, (3, 3)),
         ("world_p", _f8, (3,)),
         ("slot", _i8),  # a joint in Python finds its arguments here; row 0: the staging area
+        ("carries", _i8),  # 1 where forces act on it, or on what hangs on it
     ],
     align=True,
 )
 
-#: Where the user's bodies sit: the row that carries them, and the pose of their frame in its frame.
-FRAME = np.dtype([("row", _i8), ("R", _f8, (3, 3)), ("p", _f8, (3,))], align=True)
+#: Where the user's bodies sit: the row that carries them, and the pose of their frame in its frame;
+#: and the inertia that fields of acceleration act on, in the body's own frame.
+FRAME = np.dtype(
+    [
+        ("row", _i8),
+        ("R", _f8, (3, 3)),
+        ("p", _f8, (3,)),
+        ("mass", _f8),
+        ("first_moment", _f8, (3,)),
+    ],
+    align=True,
+)
 
 #: How far a quaternion's squared length may be from one; within it Q / |Q| is meant.
 QUATERNION_TOLERANCE = 2e-6
@@ -136,8 +147,16 @@ SPACE = np.dtype(
         # the forces of the system
         ("force_table", _i8),  # FORCE rows
         ("num_forces", _i8),
-        ("body_forces", _i8),  # whether one of them needs the motion of bodies
-        ("force_pass", _i8),  # what sums them up, by address; form of `evaluation`
+        ("force_order", _i8),  # integers: those that are called, fields before the others
+        ("num_called", _i8),
+        ("num_fields", _i8),
+        ("field", _f8, (3,)),  # the sum of the fields, which time loops add to gravity
+        ("linear", _i8),  # LINEAR rows: what is not called
+        ("num_linear", _i8),
+        ("sites", _i8),  # SITE rows
+        ("num_sites", _i8),
+        ("force_pass", _i8),  # calls them all, by address; form of `evaluation`
+        ("force_search", _i8),  # finds the one that is not finite, by address; the same form
         ("efforts", _i8),  # memory for nv numbers: their sum
         ("time", _i8),  # memory for t
         ("powers", _i8),  # memory for NUM_POWERS numbers, which the force pass leaves
@@ -151,8 +170,40 @@ SPACE = np.dtype(
     align=True,
 )
 
+#: Option bits of the dynamics: wrenches on bodies are in the scratch memory, or SPACE has forces,
+#: whose efforts are added to tau in place.
+LOADED = 1
+FORCED = 2
+
+#: A body that forces act on: which row carries it, which row of `FRAME` it is, and in the world, at
+#: its own frame: pose, the way there from the carrier's frame, twist, and the wrench of all forces.
+SITE = np.dtype(
+    [
+        ("row", _i8),
+        ("frame", _i8),
+        ("R", _f8, (3, 3)),
+        ("p", _f8, (3,)),
+        ("arm", _f8, (3,)),
+        ("V", _f8, (6,)),
+        ("W", _f8, (6,)),
+    ],
+    align=True,
+)
+
+#: Linear springs and dampers along one velocity: -stiffness (q - rest) - damping v.
+LINEAR = np.dtype(
+    [
+        ("position", _i8),
+        ("velocity", _i8),
+        ("stiffness", _f8),
+        ("rest", _f8),
+        ("damping", _f8),
+    ],
+    align=True,
+)
+
 #: A force: functions by address, the parameters they get, and what they act on. The joints are
-#: JOINT_SIZE integers each, the bodies the rows of `FRAME`.
+#: JOINT_SIZE integers each, the bodies the rows of `SITE`.
 FORCE = np.dtype(
     [
         ("function", _i8),
@@ -223,8 +274,8 @@ FORCE_TIME = 4
 FORCE_VECTORS = 5
 
 #: What a force of the table has in its slot, if it is in Python: callbacks and sizes, how wrenches
-#: are written (0 to 3: body-fixed, spatial, hybrid, mixed), which power is its own (-1: none), then
-#: t, q and v of its joints, poses and twists of its bodies, and what it says.
+#: are written (0 to 3: body-fixed, spatial, hybrid, mixed), which power is its own (-1: none; 2: it
+#: says both), then t, q and v of its joints, poses and twists of its bodies, and what it says.
 OWN_EVALUATE = 1
 OWN_POTENTIAL = 2
 OWN_NUM_POSITIONS = 3
@@ -232,8 +283,11 @@ OWN_NUM_VELOCITIES = 4
 OWN_ON_BODIES = 5
 OWN_REPRESENTATION = 6
 OWN_POWER = 7
-OWN_TIME = 8
-OWN_VECTORS = 9
+OWN_POWERS = 8
+OWN_TIME = 9
+OWN_VECTORS = 10
+#: Numbers that an answer has room for at least.
+OWN_LEAST = 2
 
 BODY_FIXED = 0
 SPATIAL = 1

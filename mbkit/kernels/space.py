@@ -1,7 +1,7 @@
 """From the one address that a kernel is given to the arrays behind it."""
 
 from mbkit.kernels.compile import floats_at, helper, records_at
-from mbkit.kernels.layout import BODY, FRAME, SPACE, WORK
+from mbkit.kernels.layout import BODY, FRAME, SITE, SPACE, WORK
 
 
 @helper
@@ -23,6 +23,13 @@ def frames(space):
     """The user's bodies: one `FRAME` row each."""
     record = records_at(space, 1, SPACE)[0]
     return records_at(record.frames, record.num_frames, FRAME)
+
+
+@helper
+def sites(space):
+    """The bodies that forces act on: one `SITE` row each."""
+    record = records_at(space, 1, SPACE)[0]
+    return records_at(record.sites, record.num_sites, SITE)
 
 
 @helper

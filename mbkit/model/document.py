@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
     from mbkit.model.parts import Parts
 
-__all__ = ["FORMAT_VERSION", "to_document", "to_toml"]
+__all__ = ["FORMAT_VERSION", "can_be_written", "to_document", "to_toml"]
 
 #: Version of the format, the value of the key ``mbkit_model``.
 FORMAT_VERSION = 1
@@ -198,6 +198,12 @@ def _force(force: Force) -> dict[str, Any]:
         elif np.shape(value) == (4, 4):
             table[field.name] = _pose(value)
     return table
+
+
+def can_be_written(force: Force) -> bool:
+    """Return whether a file can hold all of a force, and name its class."""
+    local = "<locals>" in force_type_name(force)
+    return not local and "not_written" not in _fields(force)
 
 
 def _plain(value: Any) -> Any:

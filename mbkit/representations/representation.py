@@ -32,8 +32,8 @@ class Representation(abc.ABC):
        function             option          x                 out
        ==================== =============== ================= ==============================
        ``inverse_dynamics`` 1: loaded       vdot              tau
-       ``forward_dynamics`` 1: loaded       tau               vdot
-       ``hybrid_dynamics``  1: loaded       tau, vdot, mask   tau, vdot
+       ``forward_dynamics`` 1, 2: forced    tau               vdot
+       ``hybrid_dynamics``  1, 2: forced    tau, vdot, mask   tau, vdot
        ``mass_matrix``                                        M (nv, nv)
        ``twists``                                             (bodies + 1, 6)
        ``accelerations``                    vdot              (bodies + 1, 6)
@@ -41,8 +41,10 @@ class Representation(abc.ABC):
        ``apply_wrenches``                   (bodies + 1, 6)   none: what "loaded" stands for
        ==================== =============== ================= ==============================
 
-       The algorithms themselves are in `mbkit.kernels.recursions`; a representation gives their
-       steps, such as the transport of twists from parent to child.
+       "Forced" stands for the forces of a run, which are added to tau in place and to the wrenches
+       on bodies (`mbkit.kernels.forces.sites`); 3 is both. The algorithms themselves are in
+       `mbkit.kernels.recursions`; a representation gives their steps, such as the transport of
+       twists from parent to child.
     3. Every function agrees with the others: what one gives, the others take.
     4. `twist_map` says what the twist is, by the body-fixed twist of the same body frame, and
        `twist_map_rate` how that map changes as the body moves. Both broadcast over leading axes.

@@ -189,5 +189,8 @@ def _manifest(run: Prepared, save: tuple[str, ...], dtype: str) -> dict[str, Any
         "events": [event.name for event in run.course.events],
         "labels": {field: list(getattr(run.system, field)) for field in fields},
         "versions": versions(),
+        "further_forces": list(run.system.force_names[-len(run.options["forces"]) :])
+        if run.options["forces"]
+        else [],
         **identity(run),
     }

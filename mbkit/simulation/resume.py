@@ -46,7 +46,8 @@ def resume(
     tau : array_like or callable, optional
         The forces again, where they are a function; those of the run if left out.
     forces : iterable of Force, optional
-        The further forces again, where `simulate` was given some.
+        The further forces again, all of them, where `simulate` was given some that the model file
+        cannot hold; those of the run if left out.
     events : iterable of Event, optional
         The events again, where `simulate` was given some.
     integrator : Integrator, optional
@@ -122,11 +123,6 @@ def _prepared(
 
     text = directory.read_model(manifest)
     options = manifest["options"]
-    if options["forces"] and not forces:
-        raise UsageError(
-            f"The run in '{directory.path}' was given the forces {', '.join(options['forces'])}; "
-            "give them again: mbkit.resume(..., forces=forces)."
-        )
     if manifest.get("events") and not events:
         raise UsageError(
             f"The run in '{directory.path}' was given the events "
@@ -134,7 +130,9 @@ def _prepared(
             "mbkit.resume(..., events=events)."
         )
     if system is None:
-        system = _assembled(directory, manifest, text, forces)
+        system, forces = _assembled(directory, manifest, text, forces)
+    elif options["forces"] and not forces:
+        raise _ask_for_forces(directory, manifest)
     if tau is None:
         tau = manifest["tau"]
         if options["tau"] == "callable":
@@ -152,6 +150,14 @@ def _prepared(
     )  # fmt: skip
 
 
+def _ask_for_forces(directory: RunDirectory, manifest: Mapping[str, Any]) -> UsageError:
+    forces = ", ".join(manifest["options"]["forces"])
+    return UsageError(
+        f"The run in '{directory.path}' was given the forces {forces}; "
+        "give them again: mbkit.resume(..., forces=forces)."
+    )
+
+
 def _save_at(directory: RunDirectory, options: Mapping[str, Any]) -> Any:
     """Return the output times of a run, which are in its first part."""
     if "save_at" not in options:
@@ -161,8 +167,11 @@ def _save_at(directory: RunDirectory, options: Mapping[str, Any]) -> Any:
 
 def _assembled(
     directory: RunDirectory, manifest: Mapping[str, Any], text: str, forces: tuple[Force, ...]
-) -> System:
-    """Return the system of the model file, with the frames inside that the run had."""
+) -> tuple[System, tuple[Force, ...]]:
+    """Return the system of the model file, with the frames inside that the run had.
+
+    And the further forces of the run, which it does not have: those given, or those of the file.
+    """
     from mbkit.coordinates import RelativeCoordinates
     from mbkit.coordinates.body_frames import BODY_FRAMES
     from mbkit.io.model_file import parse_model
@@ -177,6 +186,12 @@ def _assembled(
             f"The run in '{directory.path}' has a model that its file alone does not give ("
             f"{error}); {ask}"
         ) from error
+    further = manifest["further_forces"]
+    held = [name for name in further if name in mechanism.forces]
+    if further and not forces:
+        if held != further:
+            raise _ask_for_forces(directory, manifest)
+        forces = tuple(mechanism.forces[name] for name in further)
     representation = registry().find("representation", manifest["options"]["representation"])
     if representation is None:
         raise UsageError(
@@ -184,9 +199,10 @@ def _assembled(
             f"'{manifest['options']['representation']}', which is not known here; {ask}"
         )
     for body_frames in ("joint", *BODY_FRAMES):
-        system = mechanism.assemble(RelativeCoordinates(representation, body_frames))
+        coordinates = RelativeCoordinates(representation, body_frames)
+        system = mechanism.assemble(coordinates).without_forces(held)
         if system_digest(system.with_forces(forces)) == manifest["system"]:
-            return system
+            return system, forces
     raise UsageError(
         f"The run in '{directory.path}' has a system with other numbers than its model file "
         f"gives; {ask}"

@@ -116,6 +116,11 @@ def simulate(
         exception's ``result`` holds what was computed. So does any exception that a joint or a
         force raises.
 
+    Warns
+    -----
+    SingularityWarning
+        Once a joint, if it comes near a singular configuration; see docs/joints.md.
+
     Examples
     --------
     >>> import mbkit as mb

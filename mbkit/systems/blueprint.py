@@ -27,7 +27,11 @@ class Blueprint(Protocol):
         ...
 
     def with_forces(self, forces: tuple[Force, ...]) -> System:
-        """Return the system with further forces, which the model text does not have."""
+        """Return the system with further forces."""
+        ...
+
+    def without_forces(self, names: tuple[str, ...]) -> System:
+        """Return the system without some forces."""
         ...
 
     def changed(self, values: Mapping[str, ArrayLike]) -> System:

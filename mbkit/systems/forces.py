@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import DuplicateNameError, ForceError
-from mbkit.forces import Force, check_force_definition, check_force_names
+from mbkit.forces import Force, ForceKernels, check_force_definition, check_force_names
 from mbkit.representations import REPRESENTATIONS
 from mbkit.systems.callbacks import callback_address
 
@@ -27,7 +27,18 @@ class ForceArrays:
     table : ndarray of FORCE, or None
         One row each; what it points to is kept alive by `owners`.
     joints, bodies : tuple of ndarray of int
-        By force: its joints by their entries of q and v, its bodies by their rows of FRAME.
+        By force: its joints by their entries of q and v, its bodies by their rows of SITE.
+    sites : ndarray of int
+        The bodies that forces act on, by their rows of FRAME.
+    order : ndarray of int
+        The forces that are called, fields first. One longer than that, as `linear` is: an empty
+        array has no address of its own.
+    num_fields : int
+        How many of them are fields on all bodies.
+    field : ndarray, shape (3,)
+        The sum of these. [m/s^2]
+    linear : ndarray of LINEAR, or None
+        What is not called.
     parameters : dict of str to ndarray
         By the name of the force: the numbers that its compiled functions read.
     owners : tuple
@@ -38,6 +49,11 @@ class ForceArrays:
     table: Any = None
     joints: tuple[Any, ...] = ()
     bodies: tuple[Any, ...] = ()
+    sites: Any = ()
+    order: Any = ()
+    num_fields: int = 0
+    field: Any = None
+    linear: Any = None
     parameters: dict[str, Any] = attrs.field(factory=dict)
     owners: tuple[Any, ...] = ()
 
@@ -45,11 +61,6 @@ class ForceArrays:
     def names(self) -> tuple[str, ...]:
         """Names of the forces."""
         return tuple(force.name for force in self.forces)
-
-    @property
-    def on_bodies(self) -> bool:
-        """Whether a force needs the motion of bodies."""
-        return any(force.acts_on == "bodies" or force.bodies for force in self.forces)
 
     @property
     def calls_python(self) -> bool:
@@ -95,7 +106,8 @@ def force_arrays(
     known = {name: row for row, name in enumerate(bodies)}
     table = np.zeros(len(forces), layout.FORCE)
     kept: dict[str, Force] = {}
-    made: list[tuple[Any, Any, Any, Any]] = []
+    made: list[_Made] = []
+    sites: dict[int, int] = {}
     for force, row in zip(forces, table, strict=True):
         check_force_definition(force)
         if force.name in kept:
@@ -107,42 +119,92 @@ def force_arrays(
             (positions[name].start, sizes[name][0], velocities[name].start, sizes[name][1])
             for name in named
         ]
-        made.append(_fill(row, force, entries, [known[name] for name in force.bodies]))
-    functions, joints, sites, parameters = zip(*made, strict=True)
+        kernels: Any = force.kernels()
+        on = [known[name] for name in force.bodies]
+        if force.acts_on == "bodies" and not on and kernels.field is None:
+            on = list(range(1, len(known)))
+        numbers = [sites.setdefault(frame, len(sites)) for frame in on]
+        made.append(_fill(row, force, kernels, entries, numbers))
     table.flags.writeable = False
     return ForceArrays(
         forces=tuple(forces),
         table=table,
-        joints=joints,
-        bodies=sites,
-        parameters=dict(zip(kept, parameters, strict=True)),
-        owners=functions,
+        joints=tuple(each.joints for each in made),
+        bodies=tuple(each.bodies for each in made),
+        sites=np.array(list(sites), dtype=np.int64),
+        **_evaluated(made),
+        parameters={name: each.parameters for name, each in zip(kept, made, strict=True)},
+        owners=tuple(each.functions for each in made),
     )
+
+
+@attrs.frozen
+class _Made:
+    """What one row points to, and how time loops evaluate it."""
+
+    functions: tuple[Any, Any]
+    joints: Any
+    bodies: Any
+    parameters: Any
+    linear: tuple[float, float, float] | None = None
+    field: tuple[float, float, float] | None = None
+
+
+def _evaluated(made: Sequence[_Made]) -> dict[str, Any]:
+    """Return which forces are called in which order, and what is done for the others."""
+    fields = {k: each.field for k, each in enumerate(made) if each.field is not None}
+    called = [k for k, each in enumerate(made) if each.field is None and each.linear is None]
+    return {
+        "order": np.array([*fields, *called, 0], dtype=np.int64),
+        "num_fields": len(fields),
+        "field": np.array([*fields.values(), (0.0, 0.0, 0.0)]).sum(axis=0),
+        "linear": _linear_rows([each for each in made if each.linear is not None]),
+    }
+
+
+def _linear_rows(made: Sequence[_Made]) -> Any:
+    """Return LINEAR rows, a damper in the row of the spring along its velocity if there is one."""
+    from mbkit.kernels import layout
+
+    rows: list[list[Any]] = []
+    springs: dict[int, list[Any]] = {}
+    for spring in (True, False):
+        for each in made:
+            stiffness, rest, damping = each.linear or (0.0, 0.0, 0.0)
+            if (stiffness != 0.0) is not spring:
+                continue
+            at_q, nq, at_v, nv = each.joints[: layout.JOINT_SIZE]
+            for j in range(nv):
+                if not spring and at_v + j in springs:
+                    springs[at_v + j][-1] += damping
+                    continue
+                # without stiffness the position is read for nothing: any will do
+                row = [at_q + j if nq == nv else at_q, at_v + j, stiffness, rest, damping]
+                springs.setdefault(at_v + j, row)
+                rows.append(row)
+    return np.array([*map(tuple, rows), (0, 0, 0.0, 0.0, 0.0)], layout.LINEAR)
 
 
 def _size(entries: slice) -> int:
     return int(entries.stop - entries.start)
 
 
-def _fill(row: Any, force: Force, entries: list[Any], sites: list[int]) -> tuple[Any, ...]:
-    """Write one row; return what it points to: functions, joints, bodies, parameters."""
+def _fill(row: Any, force: Force, kernels: Any, entries: list[Any], sites: list[int]) -> _Made:
+    """Write one row; return what it points to."""
     from mbkit.kernels.compile import array_address
 
-    kernels: Any = force.kernels()
-    potential: Any = None
     numbers = np.zeros(0)
     if kernels is None:
         from mbkit.kernels.forces import python_force
 
-        kernels = python_force
         potential = python_force.potential if _has_potential(force) else None
+        kernels = ForceKernels(python_force.evaluate, potential)
     else:
-        potential = kernels.potential
         numbers = np.array(force.parameters(), dtype=np.float64).reshape(-1)
         if not np.isfinite(numbers).all():
             raise ForceError(f"Force {force.name!r}: its parameters must be finite, got {numbers}.")
     row["function"] = kernels.evaluate.address
-    row["potential"] = 0 if potential is None else potential.address
+    row["potential"] = 0 if kernels.potential is None else kernels.potential.address
     # one entry at least: an empty array has no address of its own
     parameters = np.zeros(max(1, numbers.size))
     parameters[: numbers.size] = numbers
@@ -151,7 +213,8 @@ def _fill(row: Any, force: Force, entries: list[Any], sites: list[int]) -> tuple
     row["parameters"], row["num_parameters"] = array_address(parameters), numbers.size
     row["joints"], row["num_joints"] = array_address(joints), len(entries)
     row["bodies"], row["num_bodies"] = array_address(bodies), len(sites)
-    return (kernels.evaluate, potential), joints, bodies, parameters
+    functions = kernels.evaluate, kernels.potential
+    return _Made(functions, joints, bodies, parameters, kernels.linear, kernels.field)
 
 
 def _has_potential(force: Force) -> bool:
@@ -172,7 +235,7 @@ class PythonForceSlot:
         nv = int(entries[:, layout.JOINT_NUM_VELOCITIES].sum())
         nb = len(bodies) - 1
         on_bodies = force.acts_on == "bodies"
-        answers = max(1, 6 * nb if on_bodies else nv)
+        answers = max(layout.OWN_LEAST, 6 * nb if on_bodies else nv)
         start = layout.OWN_VECTORS
         self.force = force
         self.error: BaseException | None = None
@@ -184,12 +247,13 @@ class PythonForceSlot:
         head[layout.OWN_NUM_VELOCITIES] = nv
         head[layout.OWN_ON_BODIES] = on_bodies
         head[layout.OWN_REPRESENTATION] = list(REPRESENTATIONS).index(force.representation.name)
+        head[layout.OWN_POWERS] = callback_address("powers")
         head[layout.OWN_POWER] = _power(force)
         parts = np.split(self.memory[start:], np.cumsum([nq, nv, 16 * nb, 6 * nb]))
         parts[2].reshape(nb, 4, 4)[:, 3, 3] = 1.0
         q, v, poses, twists = (_read_only(part) for part in parts[:4])
-        out = parts[4][: answers if on_bodies or nv else 0]
-        self._scalar = parts[4]
+        out = parts[4][: 6 * nb if on_bodies else nv]
+        self._answer = parts[4]
         self._call = force.evaluate
         self._arguments = (
             q, v, poses.reshape(nb, 4, 4), twists.reshape(nb, 6),
@@ -209,11 +273,25 @@ class PythonForceSlot:
     def potential(self) -> None:
         """Write the potential energy."""
         q, _, poses, _, _ = self._arguments
-        self._scalar[0] = self.force.potential_energy(self.memory.item(self._time), q, poses)
+        self._answer[0] = self.force.potential_energy(self.memory.item(self._time), q, poses)
+
+    def powers(self) -> None:
+        """Write what is dissipated and supplied."""
+        found = self.force.powers(self.memory.item(self._time), *self._arguments[:4])
+        try:
+            dissipated, supplied = found
+            self._answer[:2] = dissipated, supplied
+        except (TypeError, ValueError):
+            raise ForceError(
+                f"Force {self.force.name!r}: powers must return two numbers, dissipated and "
+                f"supplied [W], got {found!r}."
+            ) from None
 
 
 def _power(force: Force) -> int:
-    """Return the entry of powers that is the force's own, -1 where it is conservative."""
+    """Return the entry of powers that is its own, 2 where it says both, -1 where conservative."""
+    if type(force).powers is not Force.powers:
+        return 2
     word = force.power or ("conservative" if _has_potential(force) else "supplied")
     return {"dissipated": 0, "supplied": 1, "conservative": -1}[word]
 

@@ -125,7 +125,8 @@ class Loads(Energetics):
         Returns
         -------
         System
-            Its `model_text` does not know them.
+            Its `model_text` has those that a model file can hold: of mbkit's classes, and of
+            classes of yours that hold nothing but numbers, arrays and strings under attrs.
 
         Raises
         ------
@@ -145,6 +146,38 @@ class Loads(Energetics):
         if isinstance(forces, Force) or not isinstance(forces, Iterable):
             raise ForceError(f"with_forces takes several forces, got {forces!r}; give a list.")
         return self._blueprint.with_forces(tuple(forces))  # type: ignore[return-value]
+
+    def without_forces(self, names: Iterable[str]) -> Self:
+        """Return a system without some of its forces; this one stays as it is.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Of `force_names`.
+
+        Returns
+        -------
+        System
+            With the others, in their order.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such force.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("wheel")
+        >>> wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> axle = mech.add_joint(mb.RevoluteJoint("axle"), mech.world, wheel)
+        >>> oil = mech.add_force(mb.JointDamper("oil", "axle", damping=0.5))
+        >>> mech.assemble().without_forces(["oil"]).force_names
+        ()
+        """
+        if isinstance(names, str):
+            raise ForceError(f"without_forces takes several names, got {names!r}; give a list.")
+        return self._blueprint.without_forces(tuple(names))  # type: ignore[return-value]
 
 
 def _times(t: ArrayLike) -> Floats:

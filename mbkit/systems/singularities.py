@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import attrs
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["NEAR", "NearSingularity", "near_singularity", "singular_joints"]
+__all__ = ["NEAR", "NearSingularity", "near_singularity"]
 
 #: What counts as near, in the measure of `mbkit.Joint.singularity`: 6 degrees of an angle at pi/2.
 NEAR = 0.1
@@ -87,11 +86,3 @@ def near_singularity(
             kind, remedy = type(joint).__name__, joint.singularity_remedy
             found.append(NearSingularity(joint.name, kind, float(distance), remedy))
     return tuple(sorted(found, key=lambda each: each.distance))
-
-
-def singular_joints(system: System) -> bool:
-    """Return whether a joint of a system has singular configurations."""
-    return any(
-        joint is not None and joint.singularity(joint.neutral()) != math.inf
-        for joint in system.arrays.joints
-    )

@@ -74,7 +74,7 @@ class Workspace:
         """Let the record point to the forces, and to a slot for each that is in Python."""
         from mbkit.kernels import layout
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.forces.force_pass import generalized_forces
+        from mbkit.kernels.forces.force_pass import force_pass, force_search
 
         forces = self._arrays.forces
         self.force_table = forces.table.copy()
@@ -90,8 +90,36 @@ class Workspace:
         self.powers = np.zeros(layout.NUM_POWERS)
         space["force_table"] = array_address(self.force_table)
         space["num_forces"] = len(self.force_table)
-        space["body_forces"] = forces.on_bodies
-        space["force_pass"] = generalized_forces.address
+        space["force_order"] = array_address(forces.order)
+        space["num_called"] = len(forces.order) - 1
+        space["num_fields"] = forces.num_fields
+        space["field"] = forces.field
+        space["linear"] = array_address(forces.linear)
+        space["num_linear"] = len(forces.linear) - 1
+        self.sites = _sites(self._arrays)
+        self._mark_carriers()
+        space["sites"], space["num_sites"] = array_address(self.sites), len(forces.sites)
+        space["force_pass"] = force_pass.address
+        space["force_search"] = force_search.address
         space["efforts"] = array_address(self.efforts)
         space["time"] = array_address(self.time)
         space["powers"] = array_address(self.powers)
+
+    def _mark_carriers(self) -> None:
+        """Mark the rows that carry sites, and all between these and the world."""
+        parent = self._arrays.bodies["parent"]
+        carries = self.scratch["carries"]
+        for row in self.sites["row"].tolist():
+            while row != 0 and not carries[row]:
+                carries[row] = 1
+                row = int(parent[row])
+
+
+def _sites(arrays: SystemArrays) -> Any:
+    """Return SITE rows, one more than there are: an empty array has no address of its own."""
+    from mbkit.kernels import layout
+
+    sites = np.zeros(len(arrays.forces.sites) + 1, layout.SITE)
+    sites["frame"][:-1] = arrays.forces.sites
+    sites["row"] = arrays.frames["row"][sites["frame"]]
+    return sites

@@ -78,6 +78,22 @@ def test_info_shows_the_model(pendulum):
     ]
 
 
+def test_info_shows_forces_with_their_values():
+    """What differs from the defaults; of tables and poses how large they are."""
+    shown = mbkit("info", pathlib.Path(__file__).parents[1] / "data" / "forces.toml")
+    assert shown.exit_code == 0
+    lines = [" ".join(line.split()) for line in shown.output.splitlines()]
+    assert "│ closer │ JointSpring │ hinge │ stiffness 15, rest -0.1 │" in lines
+    assert (
+        "│ motor │ JointEffort │ slide │ effort (0, 2, 0), times (0, 0.5, 2), interpolation cubic │"
+        in lines
+    )
+    assert "│ balloon │ UniformField │ bolt │ acceleration (0, 0, 4) │" in lines
+    gust = next(line for line in lines if line.startswith("│ gust"))
+    assert "wrench of 2 x 6 numbers, times (0, 1), axes body, point (0.4, 0, 1)" in gust
+    assert "frame_a of 4 x 4 numbers" in next(line for line in lines if "Bushing" in line)
+
+
 def test_info_says_where_the_tree_runs_against_a_joint(tmp_path):
     mech = mb.Mechanism("hung from its successor")
     mech.add_joint(

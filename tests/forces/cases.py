@@ -61,5 +61,10 @@ def every_force(rng, mech, single):
             axes="body",
         ),
         mb.UniformField("field", acceleration=rng.normal(size=3)),
+        mb.UniformField("chosen", acceleration=rng.normal(size=3), bodies=[a, c]),
         mb.Drag("drag", c, linear=0.4, quadratic=0.3, point=rng.normal(size=3)),
+        mb.Drag(
+            "gale", a, linear=0.4, quadratic=0.3, point=rng.normal(size=3),
+            wind=rng.normal(size=3), angular=0.2, angular_quadratic=0.1,
+        ),
     ]  # fmt: skip

@@ -6,7 +6,7 @@ import mbkit as mb
 from mbkit.forces import ForceKernels
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.forces.bodies import point_of, push
-from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, parameters, site
+from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows, parameters, site
 from mbkit.kernels.vectors import dot, scale
 
 
@@ -16,6 +16,16 @@ def pull(space, k, _t, _q, _v, _tau, _powers):
     body = site(space, k, 0)
     x, _ = point_of(space, body, (0.0, 0.0, 0.0))
     push(space, body, (0.0, 0.0, 0.0), scale(-parameters(space, k)[0], x))
+    return 0
+
+
+@address_kernel(FORCE_FORM)
+def pull_all(space, k, _t, _q, _v, _tau, _powers):
+    """The same on each of its bodies."""
+    for j in range(force_rows(space)[k].num_bodies):
+        body = site(space, k, j)
+        x, _ = point_of(space, body, (0.0, 0.0, 0.0))
+        push(space, body, (0.0, 0.0, 0.0), scale(-parameters(space, k)[0], x))
     return 0
 
 
@@ -45,6 +55,22 @@ class Pull(mb.Force):
 
     def kernels(self):
         return ForceKernels(pull, energy)
+
+    def parameters(self):
+        return np.array([self.strength])
+
+
+class PullAll(mb.Force):
+    """Compiled, on all bodies: it names none."""
+
+    acts_on = "bodies"
+
+    def __init__(self, name, strength):
+        super().__init__(name)
+        self.strength = strength
+
+    def kernels(self):
+        return ForceKernels(pull_all)
 
     def parameters(self):
         return np.array([self.strength])

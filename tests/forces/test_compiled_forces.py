@@ -7,7 +7,7 @@ import pytest
 
 import mbkit as mb
 from tests.forces.cases import tree
-from tests.forces.compiled_forces import Pull, Refuse
+from tests.forces.compiled_forces import Pull, PullAll, Refuse
 from tests.trees import random_state
 
 
@@ -23,6 +23,18 @@ def test_it_is_called_as_our_own():
     )
     np.testing.assert_allclose(user.force_potentials(s.q), own.force_potentials(s.q))
     assert user.arrays.forces.parameters["p"].tolist() == [3.0]
+
+
+def test_naming_no_body_it_acts_on_all():
+    """As the sum of one force a body."""
+    rng = np.random.default_rng(12)
+    mech, _ = tree(rng)
+    system = mech.assemble()
+    s = random_state(rng, system)
+    everywhere = system.with_forces([PullAll("all", 3.0)])
+    each = system.with_forces([Pull(name, name, 3.0) for name in mech.bodies])
+    expected = each.generalized_forces(s.q, s.v)
+    np.testing.assert_allclose(everywhere.generalized_forces(s.q, s.v), expected, atol=1e-12)
 
 
 def test_its_failure_names_it():

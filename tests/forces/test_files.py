@@ -83,6 +83,10 @@ def test_a_file_may_say_it_shorter():
         type = "joint_effort"
         joint = "axle"
         effort = 3
+        [forces.lift]
+        type = "uniform_field"
+        acceleration = [0, 0, 1]
+        bodies = ["wheel"]
         [forces.mount]
         type = "bushing"
         body_a = "world"
@@ -92,6 +96,7 @@ def test_a_file_may_say_it_shorter():
     """
     mech = mb.parse_model(text)
     assert mech.forces["motor"] == mb.JointEffort("motor", "axle", 3.0)
+    assert mech.forces["lift"] == mb.UniformField("lift", (0, 0, 1), ("wheel",))
     assert mech.forces["mount"].frame_b[2, 3] == 1.0
 
 
@@ -108,6 +113,18 @@ def test_a_file_may_say_it_shorter():
         ("type = 'joint_damper'\njoint = 'axle'\ndamping = -1", "f.damping: .*must be at least 0"),
         ("type = 'joint_damper'\njoint = 'axle'\ndamping = 'x'", "damping: must be a number"),
         ("type = 'joint_effort'\njoint = 'axle'\neffort = [1, 2]", "f.effort: .*shape"),
+        (
+            "type = 'uniform_field'\nacceleration = [0, 0, 1]\nbodies = ['c']",
+            "no body 'c'",
+        ),
+        (
+            "type = 'uniform_field'\nacceleration = [0, 0, 1]\nbodies = 'b'",
+            "f.bodies: .*array of strings",
+        ),
+        (
+            "type = 'uniform_field'\nacceleration = [0, 0, 1]\nbodies = [1]",
+            "f.bodies: .*array of strings",
+        ),
         ("type = 'bushing'\nframe_a = {positio = [1, 2, 3]}", "frame_a.*positio"),
         (
             "type = 'os:Force'",
@@ -120,6 +137,42 @@ def test_faults_have_a_place(lines, message):
     joint = "[joints.axle]\ntype = 'revolute'\npredecessor = 'world'\nsuccessor = 'b'\n"
     with pytest.raises(mb.ModelFileError, match=message):
         mb.parse_model(f"{head}{joint}[forces.f]\n{lines}")
+
+
+def test_a_run_has_its_further_forces_in_its_model(mechanism):
+    """Those that a file can hold; the others are named in the options, as all are."""
+    system = mechanism.assemble()
+    further = [
+        Breeze("breeze", 2.0),
+        mb.JointDamper("more oil", "joint1", damping=0.3),
+        Wind("trade wind", 1.0),
+    ]
+    run = mb.simulate(system, (0.0, 0.01), 1e-3, forces=further)
+    again = mb.parse_model(run.model)
+    assert list(again.forces) == [*mechanism.forces, "more oil", "trade wind"]
+    assert again.forces["more oil"] == further[1]
+    assert [text.partition("(")[0] for text in run.options["forces"]] == [
+        "Breeze", "JointDamper", "Wind",
+    ]  # fmt: skip
+    other = mb.simulate(again.assemble(), (0.0, 0.01), 1e-3, forces=[Breeze("breeze", 2.0)])
+    np.testing.assert_allclose(other.q, run.q, atol=1e-13)
+    changed = system.with_forces(further).with_parameters({"forces.more oil.damping": 0.5})
+    assert changed.forces[-2].damping == 0.5
+
+
+def test_forces_are_taken_away_again(mechanism):
+    system = mechanism.assemble()
+    names = system.force_names
+    further = system.with_forces([Breeze("breeze", 2.0)])
+    assert further.force_names == (*names, "breeze")
+    less = further.without_forces(["breeze", names[0]])
+    assert less.force_names == names[1:]
+    assert mb.parse_model(less.model_text).forces.keys() == set(names[1:])
+    assert further.force_names == (*names, "breeze")
+    with pytest.raises(mb.NameUnknownError, match=r"no force 'breze'; did you mean 'breeze'"):
+        further.without_forces(["breze"])
+    with pytest.raises(mb.ForceError, match="give a list"):
+        further.without_forces("breeze")
 
 
 def test_other_parameters_keep_the_forces(mechanism):

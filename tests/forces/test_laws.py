@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.lie import SO3
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.forces.twins import TWINS
@@ -28,7 +29,7 @@ def case(request):
     return mech, system, forces, list(zip(times, states, strict=True))
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n != "field"])
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("field", "chosen")])
 def test_it_agrees_with_its_formula_in_python(case, name):
     """Generalized forces of the compiled force and of its twin are the same."""
     _, system, forces, states = case
@@ -40,8 +41,8 @@ def test_it_agrees_with_its_formula_in_python(case, name):
         np.testing.assert_allclose(ours, twin.generalized_forces(s.q, s.v, t), rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("name", ["damper", "ball damper", "friction", "drag", "constant", "linear",
-                                  "spline", "thrust", "wind", "rotor"])  # fmt: skip
+@pytest.mark.parametrize("name", ["damper", "ball damper", "friction", "drag", "gale", "constant",
+                                  "linear", "spline", "thrust", "wind", "rotor"])  # fmt: skip
 def test_its_power_is_that_of_its_twin(case, name):
     """Dissipated and supplied power, by tau.v or W.V in the twin."""
     _, system, forces, states = case
@@ -68,7 +69,9 @@ def test_its_power_is_accounted_for(case, name):
         assert dissipated >= 0.0
 
 
-@pytest.mark.parametrize("name", ["spring", "stop", "pair", "anchor", "bushing", "mount", "field"])
+@pytest.mark.parametrize(
+    "name", ["spring", "stop", "pair", "anchor", "bushing", "mount", "field", "chosen"]
+)
 def test_at_rest_it_is_minus_the_gradient_of_its_potential(case, name):
     """By central differences along every velocity."""
     _, system, forces, states = case
@@ -99,6 +102,23 @@ def test_a_field_is_gravity(case):
         np.testing.assert_allclose(loaded.force_potentials(s.q)[0], system.potential_energy(s.q))
 
 
+def test_a_field_on_chosen_bodies_pulls_at_their_centres_of_mass(case):
+    """m g there by the Jacobians of the bodies, also where several are one row inside."""
+    mech, system, _, states = case
+    g = np.array([0.3, -2.0, 1.0])
+    welded = {n for n, e in mech.joints.items() if e.joint.num_velocities == 0}
+    chosen = {e.successor for n, e in mech.joints.items() if n in welded} | {"body2", "body7"}
+    loaded = system.with_forces([mb.UniformField("f", acceleration=g, bodies=sorted(chosen))])
+    for _, s in states:
+        expected = np.zeros(system.nv)
+        for name in chosen - {"world"}:
+            inertia = mech.bodies[name].inertia
+            R = system.poses(s.q)[system.body_index(name), :3, :3]
+            J = system.jacobian(name, s.q, representation=mb.Hybrid())
+            expected += inertia.mass * (J[3:].T @ g + J[:3].T @ np.cross(R @ inertia.com, g))
+        np.testing.assert_allclose(loaded.generalized_forces(s.q, s.v), expected, atol=1e-11)
+
+
 @each_representation
 @pytest.mark.parametrize("body_frames", ["joint", "user", "com", "world"])
 def test_no_choice_of_frames_or_representation_changes_it(case, representation, body_frames):
@@ -111,6 +131,24 @@ def test_no_choice_of_frames_or_representation_changes_it(case, representation, 
             one.generalized_forces(s.q, s.v, t), other.generalized_forces(s.q, s.v, t), atol=1e-10
         )
         np.testing.assert_allclose(one.force_potentials(s.q, t), other.force_potentials(s.q, t))
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-5, 1.1e-5, 1e-3, 0.5, 2.0, 3.0, np.pi - 1e-7])
+def test_a_bushing_turned_by_any_angle(angle):
+    """Its moment on a body at rest is -dexp_{-x}^-1 K x, to the last digits."""
+    mech = mb.Mechanism("mount", gravity=(0, 0, 0))
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.SphericalJoint("ball"), mech.world, body)
+    K = np.array([1.0, 2.0, 5.0])
+    system = mech.assemble().with_forces(
+        [mb.Bushing("b", "world", "body", stiffness=[*K, 0.0, 0.0, 0.0])]
+    )
+    x = angle * np.array([2.0, -1.0, 2.0]) / 3.0
+    q = np.array([np.cos(angle / 2), *np.sin(angle / 2) * np.array([2.0, -1.0, 2.0]) / 3.0])
+    # in frame a -dexp_{-x}^-1 K x, in the body R^T of it: -dexp_x^-1 K x
+    expected = -SO3.dexp_spatial_inv(x) @ (K * x)
+    found = system.generalized_forces(q, np.zeros(3))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-14 * (1e-2 + angle))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -161,6 +161,72 @@ def test_a_result_in_place_of_out_is_refused(system, state):
         system.with_forces([Returns("r")]).generalized_forces(state.q, state.v)
 
 
+class Winch(mb.Force):
+    """A spring whose rest moves and whose stiffness grows, with a damper: all three powers."""
+
+    joints = ("slide",)
+
+    def stretch(self, t, q):
+        return q[0] - 0.2 * np.sin(3.0 * t)
+
+    def evaluate(self, t, q, v, poses, twists, out):
+        out[0] = -(20.0 + 5.0 * t) * self.stretch(t, q) - 0.8 * v[0]
+
+    def potential_energy(self, t, q, poses):
+        return 0.5 * (20.0 + 5.0 * t) * self.stretch(t, q) ** 2
+
+    def powers(self, t, q, v, poses, twists):
+        x = self.stretch(t, q)
+        moved = -(20.0 + 5.0 * t) * x * 0.6 * np.cos(3.0 * t)
+        return 0.8 * v[0] ** 2, 0.5 * 5.0 * x**2 + moved
+
+
+def slider():
+    mech = mb.Mechanism("slider")
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(2.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("slide"), mech.world, body)
+    return mech.assemble()
+
+
+def test_it_may_say_what_it_dissipates_and_what_it_supplies():
+    """A potential energy that depends on time: who changes it supplies its rate at rest."""
+    run = mb.simulate(slider(), (0.0, 2.0), 1e-3, q=[0.3], forces=[Winch("winch")])
+    assert run.dissipated_energy[-1] > 0.1
+    assert np.abs(run.supplied_energy).max() > 0.5
+    assert np.abs(run.energy_balance).max() < 1e-9
+
+
+def test_the_balance_shows_powers_that_are_wrong():
+    """The same without the rate of its potential."""
+
+    class Silent(Winch):
+        def powers(self, t, q, v, poses, twists):
+            return 0.8 * v[0] ** 2, 0.0
+
+    run = mb.simulate(slider(), (0.0, 2.0), 1e-3, q=[0.3], forces=[Silent("winch")])
+    assert np.abs(run.energy_balance).max() > 0.1
+
+
+@pytest.mark.parametrize("answer", [None, 1.0, (1.0,), (1.0, 2.0, 3.0), "ab"])
+def test_powers_must_be_two_numbers(answer):
+    class Wrong(Winch):
+        def powers(self, t, q, v, poses, twists):
+            return answer
+
+    with pytest.raises(mb.ForceError, match="'winch': powers must return two numbers"):
+        slider().with_forces([Wrong("winch")]).force_powers([0.1], [0.0])
+
+
+def test_an_exception_in_powers_comes_out():
+    class Failing(Winch):
+        def powers(self, t, q, v, poses, twists):
+            raise LookupError("no table")
+
+    with pytest.raises(LookupError, match="no table") as caught:
+        mb.simulate(slider(), (0.0, 1.0), 1e-2, forces=[Failing("winch")])
+    assert caught.value.__notes__[0].startswith("Raised by force 'winch'.")
+
+
 def test_it_may_call_the_same_system(system, state):
     """A controller by inverse dynamics: the run does not notice that the system is in use."""
 
@@ -188,6 +254,7 @@ class Broken(mb.Force):
         ({"acts_on": "bodies"}, mb.ForceError, "must name them in 'bodies'"),
         ({"power": "lost"}, mb.ForceError, "power must be 'dissipated'"),
         ({"power": "conservative"}, mb.ForceError, "must define potential_energy"),
+        ({"power": "supplied", "powers": lambda *_: (0, 0)}, mb.ForceError, "leave power = 'supp"),
         ({"representation": "hybrid"}, mb.ForceError, "representation must be one of"),
         ({"evaluate": mb.Force.evaluate}, mb.ForceError, "must define evaluate"),
         ({"name": " x"}, mb.ModelError, "no blanks at its ends"),
@@ -225,6 +292,10 @@ def test_a_wrong_definition_is_refused(mechanism, attributes, error, message):
             mb.ForceError, "no entry below 0",
         ),
         (lambda: mb.UniformField("s", acceleration=[1, 2]), mb.ShapeError, r"shape \(3,\)"),
+        (lambda: mb.UniformField("s", [0, 0, 1], bodies="b"), mb.ForceError, "a list of names"),
+        (lambda: mb.UniformField("s", [0, 0, 1], bodies=["b", "b"]), mb.ForceError, "name once"),
+        (lambda: mb.Drag("s", "b", wind=[1, 2]), mb.ShapeError, r"wind.*shape \(3,\)"),
+        (lambda: mb.Drag("s", "b", angular=-1.0), mb.ForceError, "angular must be at least 0"),
         (lambda: mb.Drag("s", "b", linear=float("inf")), mb.GeometryError, "finite number"),
     ],
 )  # fmt: skip

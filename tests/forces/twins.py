@@ -133,13 +133,22 @@ class BodyWrench(Twin):
 
 class Drag(Twin):
     acts_on = "bodies"
-    power = "dissipated"
+
+    def resistance(self, poses, twists):
+        """Return the velocities against the medium, and what acts against them."""
+        of = self.of
+        u = _velocity(poses[0], twists[0], of.point) - of.wind
+        f = -(of.linear + of.quadratic * np.linalg.norm(u)) * u
+        w = twists[0, :3]
+        return u, w, f, -(of.angular + of.angular_quadratic * np.linalg.norm(w)) * w
 
     def evaluate(self, t, q, v, poses, twists, out):
-        of = self.of
-        u = _velocity(poses[0], twists[0], of.point)
-        f = -(of.linear + of.quadratic * np.linalg.norm(u)) * u
-        out[0] = *np.cross(_arm(poses[0], of.point), f), *f
+        _, _, f, m = self.resistance(poses, twists)
+        out[0] = *(m + np.cross(_arm(poses[0], self.of.point), f)), *f
+
+    def powers(self, t, q, v, poses, twists):
+        u, w, f, m = self.resistance(poses, twists)
+        return -(f @ u) - m @ w, f @ self.of.wind
 
 
 TWINS = {

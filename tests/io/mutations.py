@@ -22,10 +22,10 @@ from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-#: A valid file of either format, with all that the format has.
+#: Valid files of either format, with all that the format has.
 ORIGINALS = {
-    "urdf": ROOT / "tests" / "data" / "gripper.urdf",
-    "toml": ROOT / "tests" / "data" / "gripper.toml",
+    "urdf": [ROOT / "tests" / "data" / "gripper.urdf"],
+    "toml": [ROOT / "tests" / "data" / "gripper.toml", ROOT / "tests" / "data" / "forces.toml"],
 }
 
 TOKEN = re.compile(rb"""[A-Za-z_][\w-]*|[-+]?[0-9][\w.+-]*|"[^"\n]*"|\s+|.""", re.DOTALL)
@@ -40,7 +40,8 @@ ODD_STRINGS = (
     b'"../../../../etc/passwd"', b'"/etc/passwd"', b'"file:///etc/passwd"', b'""', b'"world"',
     b'"http://localhost:1/x.stl"', b'"package://../../etc/passwd"', b'"package:///etc/passwd"',
     b'"os:system"', b'"antigravity:Joint"', b'" base"', b'"a\\u0000b"', b'"hand"', b'"elbow"',
-    b'"' + b"x" * 100_000 + b'"', b'"planar"', b'"revolute"', b'"\xff"', b'"[0]"',
+    b'"' + b"x" * 100_000 + b'"', b'"planar"', b'"revolute"', b'"\xff"', b'"[0]"', b'"drag"',
+    b'"joint_effort"', b'"linear"',
 )  # fmt: skip
 
 Random = random.Random
@@ -172,7 +173,8 @@ def mutant(number: int) -> tuple[str, str, bytes]:
     rng = random.Random(number)  # noqa: S311 - not for secrets
     suffix = ("urdf", "toml")[number % 2]
     mutation = MUTATIONS[(number // 2) % len(MUTATIONS)]
-    data = ORIGINALS[suffix].read_bytes()
+    originals = ORIGINALS[suffix]
+    data = originals[number // (2 * len(MUTATIONS)) % len(originals)].read_bytes()
     for _ in range(rng.choice((1, 1, 1, 2))):
         data = mutation(data, rng)
     return suffix, mutation.__name__, data
@@ -195,8 +197,9 @@ def main(folder: pathlib.Path, count: int) -> None:
     registry().load()  # the plugins there are, which no file has a say in
     warnings.simplefilter("ignore", mb.ModelFileWarning)
     mutants = [mutant(number) for number in range(count)]
-    for original in ORIGINALS.values():
-        load(original)  # imports all that it takes
+    for originals in ORIGINALS.values():
+        for original in originals:
+            load(original)  # imports all that it takes
     opened: list[str] = []
     faulthandler.dump_traceback_later(300, exit=True)
     sys.addaudithook(lambda event, arguments: watch(event, arguments, folder, opened))

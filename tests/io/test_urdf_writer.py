@@ -115,6 +115,14 @@ def turned_free():
     [
         (lambda: one(mb.SphericalJoint("ball")), "joint 'ball' is a SphericalJoint, and a URDF"),
         (lambda: one(mb.HelicalJoint("nut", pitch=1.0)), "joint 'nut' is a HelicalJoint, and a"),
+        (
+            lambda: one(mb.FreeJoint("j", coordinates="first kind")),
+            "joint 'j' must have coordinates='group' and no point, got FreeJoint",
+        ),
+        (
+            lambda: one(mb.PlanarJoint("j", point=(0, 0, 1))),
+            "joint 'j' must have coordinates='group' and no point, got PlanarJoint",
+        ),
         (loop, "a URDF is a tree, and a loop is closed by 'k'"),
         (turned_free, "the free joint 'j' must lead away from the world"),
         (
@@ -127,6 +135,23 @@ def test_what_a_urdf_cannot_hold_is_refused_by_name(make, message, tmp_path):
     with pytest.raises(mb.ModelFileError, match=message):
         mb.save_urdf(make(), tmp_path / "m.urdf")
     assert not list(tmp_path.iterdir())
+
+
+def test_planar_joints_come_back(tmp_path):
+    """With their normal and their place; where a URDF has no place for them they are refused."""
+    mech = mb.Mechanism("m")
+    link = mech.add_body(mb.Body("link", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    frames = translation((1.0, 2.0, 3.0)), np.eye(4)
+    mech.add_joint(mb.PlanarJoint("slide", axis=(0, 0.6, 0.8)), mech.world, link, frames=frames)
+    mb.save_urdf(mech, tmp_path / "m.urdf")
+    again = mb.load_urdf(tmp_path / "m.urdf")
+    assert again.joints["slide"].joint == mech.joints["slide"].joint
+    systems = mech.assemble(), again.assemble()
+    q, v = np.array([0.3, -0.5, 0.7]), np.array([1.0, 2.0, -1.0])
+    poses = [system.poses(q)[-1] for system in systems]
+    np.testing.assert_allclose(poses[1], poses[0], atol=1e-15)
+    accelerations = [system.forward_dynamics(q, v) for system in systems]
+    np.testing.assert_allclose(accelerations[1], accelerations[0], atol=1e-13)
 
 
 def test_what_is_lost_is_told(tmp_path):

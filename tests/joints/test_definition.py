@@ -263,6 +263,7 @@ def test_bad_names_are_model_errors():
 def test_helpers_may_be_called_anything_else():
     """A name next to one that is defined too, or far from all, is not taken for a slip."""
     check_joint_definition(variant(poses=lambda self: 0, _bias=lambda self: 0, width=3.0))
+    check_joint_definition(variant(describe=lambda self: "", names=("a",)))
 
 
 def test_the_pose_alone_is_enough():

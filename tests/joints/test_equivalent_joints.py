@@ -146,11 +146,13 @@ def rows(system):
 
 @pytest.mark.parametrize("case", CHAINS.values(), ids=CHAINS.keys())
 @each_representation
-def test_a_joint_is_its_chain(case, representation):
-    """Kinematics and dynamics of all kinds, with the same coordinates."""
+@pytest.mark.parametrize("as_composite", [False, True], ids=["chain", "composite joint"])
+def test_a_joint_is_its_chain(case, as_composite, representation):
+    """Kinematics and dynamics of all kinds, with the same coordinates; so is the macro joint."""
     joint, makers = case
     one = arm([joint], representation)
-    chain = arm([make(f"link {i}") for i, make in enumerate(makers)], representation)
+    links = [make(f"link {i}") for i, make in enumerate(makers)]
+    chain = arm([mb.CompositeJoint("j", *links)] if as_composite else links, representation)
     assert (one.nq, one.nv) == (chain.nq, chain.nv)
     state = random_state(np.random.default_rng(32), one)
     q, v, vdot, tau = state.q, state.v, state.vdot, state.tau

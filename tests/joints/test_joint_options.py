@@ -1,5 +1,8 @@
 """Coordinates, orders, axes and members of joints: what fits, and messages where it does not."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -40,6 +43,11 @@ CASES = {
         lambda: mb.PlanarJoint("j", coordinates="second kind", order=("x", "angle")),
         mb.ModelError,
         r"order must have each of 'angle', 'x', 'y' once, got \['x', 'angle'\]; the default is \[",
+    ),
+    "order of lists": (
+        lambda: mb.PlanarJoint("j", coordinates="second kind", order=[["x"], "y", "angle"]),
+        mb.ModelError,
+        r"order must have each of 'angle', 'x', 'y' once, got \[\['x'\], 'y', 'angle'\]",
     ),
     "order that is a number": (
         lambda: mb.PlanarJoint("j", coordinates="second kind", order=3),
@@ -180,3 +188,21 @@ def test_a_joint_that_is_singular_at_rest_can_be_assembled():
     system = mech.assemble()
     run = mb.simulate(system, (0.0, 1.0), 1e-3, q=[0.0, 1.0, 0.0], v=[0.3, 0.1, 0.2])
     assert np.abs(run.energy_drift).max() < 1e-9
+
+
+def pickled(joint):
+    return pickle.loads(pickle.dumps(joint))  # noqa: S301 - our own
+
+
+@pytest.mark.parametrize("remake", [copy.deepcopy, pickled])
+def test_joints_can_be_copied_and_pickled(remake):
+    """Also after their compiled forms were asked for, which hold addresses."""
+    for joint in (
+        mb.CompositeJoint("j", mb.SphericalJoint("a"), mb.PrismaticJoint("b")),
+        mb.PlanarJoint("j", axis=(1, 0, 0)),
+        mb.SphericalJoint("j", coordinates="second kind", order="xyz"),
+    ):
+        joint.kernels(), joint.parameters()
+        again = remake(joint)
+        assert again == joint
+        np.testing.assert_array_equal(again.parameters(), joint.parameters())

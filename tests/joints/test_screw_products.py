@@ -27,6 +27,7 @@ def motion(product, q, v):
 
 
 @hypothesis.given(lists, st.integers(0, 100))
+@hypothesis.example([np.array([1e-308, 0.0, 0.0, 0.0, 1.0, 0.0])], 0)
 def test_the_compiled_product_is_that_of_the_group(given, seed):
     """Pose, motion subspace and bias, with rates from nothing to 30 radians by unit of q."""
     product = ScrewProduct(np.array(given), ("",) * len(given))
@@ -72,3 +73,24 @@ def test_a_product_is_the_exponential_for_one_screw():
     product = ScrewProduct(X.reshape(1, 6), ("",))
     for q in (0.0, 1e-8, 2.5):
         np.testing.assert_allclose(product.pose(np.array([q])), SE3.exp(q * X), atol=1e-15)
+
+
+@pytest.mark.parametrize("size", [1e-9, 0.7, 3.9, 4.1, 5.5, 6.2, 9.0])
+def test_the_compiled_sum_is_that_of_the_series(size):
+    """S and its rate of one exponential, below and beyond where series give way to closed forms."""
+    rng = np.random.default_rng(9)
+    for joint in (
+        mb.SphericalJoint("j", coordinates="first kind"),
+        mb.SchoenfliesJoint("j", coordinates="first kind"),
+        mb.FreeJoint("j", coordinates="first kind"),
+    ):
+        product = joint.motion
+        q, v = rng.normal(size=(2, joint.num_velocities))
+        turns = np.linalg.norm((q @ product.screws)[:3])
+        q *= size / turns
+        T, S, bias = motion(product, q, v)
+        np.testing.assert_allclose(T, product.pose(q), atol=1e-14 * np.abs(T).max())
+        for found, expected in ((S, product.motion_subspace(q)), (bias, product.bias(q, v))):
+            # the terms of the series are as large as e^size
+            bound = 1e-15 * np.exp(size) * max(1.0, np.abs(expected).max())
+            np.testing.assert_allclose(found, expected, rtol=0.0, atol=10.0 * bound)

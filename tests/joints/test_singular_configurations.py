@@ -51,7 +51,7 @@ MEASURES = {
     ),
     "planar, turn first": (
         mb.PlanarJoint("j", coordinates="second kind", **PLACE),
-        lambda q: 1.0,
+        lambda q: math.inf,
     ),
     "helical planar, turn between": (
         mb.HelicalPlanarJoint(
@@ -103,11 +103,34 @@ def test_the_measure_has_a_closed_form(joint, measure):
 
 
 @each_measure
+def test_the_measure_of_a_subgroup_is_the_volume_of_its_twists(joint, measure):
+    """|det| of S in the unit screws of the group, which group elements have for columns of S."""
+    if not hasattr(joint, "freedoms"):
+        return
+    unit = np.array(list(joint.freedoms.values())).T
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        q = rng.normal(size=joint.num_positions)
+        S = joint.motion.motion_subspace(q)
+        volume = abs(np.linalg.det(np.linalg.pinv(unit) @ S))
+        found = joint.singularity(q)
+        assert (1.0 if found == math.inf else found) == pytest.approx(volume, rel=1e-10)
+
+
+@each_measure
+def test_rows_are_measured_at_once(joint, measure):
+    """The same numbers as one by one."""
+    q = np.random.default_rng(5).normal(size=(7, joint.num_positions))
+    expected = [joint.singularity(each) for each in q]
+    np.testing.assert_allclose(joint.singularities(q), expected, rtol=1e-14)
+
+
+@each_measure
 def test_zero_is_where_the_rank_is_lost(joint, measure):
     """S has a vanishing singular value there, but for a universal joint, whose axes keep apart."""
     nq = joint.num_positions
     q = np.full(nq, 0.3)
-    if joint.name == "j" and measure(q) == 1.0:
+    if measure(q) == math.inf:
         return  # there is no such place
     turns = [np.eye(nq)[k] * angle for k in range(nq) for angle in (np.pi / 2, np.pi, 2 * np.pi)]
     singular = [x for x in turns if measure(x) < 1e-12]
@@ -187,6 +210,15 @@ def test_a_simulation_warns_once_and_before():
     assert np.cos(1.5 * t) < 0.1  # not earlier
     assert run.completed
     assert t < np.pi / 3  # before the angle is a quarter turn
+
+
+def test_no_saved_state_is_overlooked():
+    """A second in twenty thousand steps, of which few are near: at most a few chunks of steps."""
+    system = top(mb.SphericalJoint("ball", coordinates="second kind", order="zyx"))
+    with pytest.warns(mb.SingularityWarning) as caught:
+        mb.simulate(system, (0.0, 1.0), 5e-5, v=[0.0, 15.0, 0.0])
+    t = float(str(caught[0].message).partition("t = ")[2].split()[0])
+    assert np.cos(15.0 * t) < 0.1 < np.cos(15.0 * (t - 1e-4))  # the first state within the limit
 
 
 @pytest.mark.parametrize("how", ["directory", "output times"])

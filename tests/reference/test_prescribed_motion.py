@@ -356,10 +356,14 @@ def test_systems_without_prescribed_joints():
     assert not vdot.any()
 
 
-def test_a_file_says_that_the_motion_is_not_in_it():
-    """A function of time cannot be written; reading such a file warns."""
+def test_a_file_says_that_the_motion_is_not_in_it(tmp_path):
+    """A function of time cannot be written; a file without it is not read."""
     text = pendulum(support).to_toml()
     assert 'not_written = ["motion"]' in text
+    with pytest.raises(mb.ModelFileError, match="motion"):
+        mb.parse_model(text)
+    with pytest.warns(mb.ModelFileWarning, match="the prescribed motion of joints 'rail'"):
+        mb.save_urdf(pendulum(support), tmp_path / "shaker.urdf")
 
 
 def test_other_masses_keep_the_motion():

@@ -30,6 +30,7 @@ def floor(restitution=0.8, **options):
 APEX = mb.Event("apex", mb.JointVelocity("height"), direction="falling")
 
 
+@pytest.mark.slow
 def test_a_bouncing_ball_is_that_of_the_textbook():
     """Impacts at T, T (1 + 2 e), ...; heights e^2, e^4, ...; energies to the last digits."""
     e = 0.8
@@ -48,6 +49,7 @@ def test_a_bouncing_ball_is_that_of_the_textbook():
     assert lost == pytest.approx(2.0 * G * (1.0 - e ** (2 * impacts.size)), rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", REPRESENTATIONS, ids=lambda each: each.name)
 def test_a_rod_that_falls_on_its_corner_in_every_representation(representation):
     """One impact of a free body: impulse and rates of Newton's laws, from a formula of its own."""
@@ -82,6 +84,7 @@ def test_a_rod_that_falls_on_its_corner_in_every_representation(representation):
     assert abs(run.energy_balance).max() < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4, 5])
 def test_times_of_events_converge_with_the_order_of_the_scheme(order):
     """Recorded ones, and those after a reset, in coordinates of a group."""
@@ -111,6 +114,7 @@ def test_times_of_events_converge_with_the_order_of_the_scheme(order):
     assert np.log(errors[0] / errors[1]) / np.log(4.0) > order - 0.3, errors
 
 
+@pytest.mark.slow
 def test_recorded_events_change_no_bit_of_the_motion():
     system = ball_and_hinge().assemble()
     start = {"v": [0.2, -0.3, 0.1, 0.5]}
@@ -146,6 +150,7 @@ def test_the_size_of_chunks_never_changes_a_bit(monkeypatch):
             np.testing.assert_array_equal(getattr(run.events, name), getattr(runs[0].events, name))
 
 
+@pytest.mark.slow
 def test_the_direction_says_which_crossings_count():
     """A pendulum passes its lowest point twice a period."""
     system = ball_and_hinge().assemble()
@@ -173,6 +178,7 @@ def test_a_start_at_zero_is_no_event_and_a_start_in_contact_is_no_way_through():
     assert bounced.events.v_after[0, 0] == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 def test_a_ball_that_comes_to_rest_is_an_error_in_words(restitution):
     """It does not fall through the floor on the quiet, and what was computed is kept."""
@@ -270,6 +276,7 @@ def test_what_a_function_raises_comes_out_with_the_event_and_the_run(event, kind
     np.testing.assert_allclose(run.q[:, 0], 1.0 - 0.5 * G * run.t**2, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_events_go_into_files_and_data_sets(tmp_path):
     """And an empty log is one, too."""
     run = mb.simulate(ball(), (0.0, 1.5), 1e-3, q=[1.0], events=[floor(), APEX])
@@ -296,6 +303,7 @@ def slider(q=0.0, v=1.0, span=(0.0, 6.0), h=0.1, **options):
     return mb.simulate(mech.assemble(), span, h, q=[q], v=[v], **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t0", [0.0, 0.3, -1.7, 1000.0])
 @pytest.mark.parametrize("reset", [None, lambda t, q, v: (q, v)])
 def test_numbers_that_are_zero_on_the_grid_are_found_once(t0, reset):
@@ -308,6 +316,7 @@ def test_numbers_that_are_zero_on_the_grid_are_found_once(t0, reset):
     np.testing.assert_allclose(run.events.t, t0 + 0.1 * np.arange(1, 60), rtol=0, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", np.arange(1, 60) / 10)
 def test_walls_and_ends_on_the_grid_are_never_passed(level):
     wall = {"direction": "rising", "when": mb.JointPosition("rail", level)}
@@ -328,6 +337,7 @@ def test_times_of_rows_are_those_of_the_formula_to_the_last_bit():
         np.testing.assert_array_equal(run.t, t0 + np.arange(51) * h)
 
 
+@pytest.mark.slow
 def test_two_walls_push_and_never_pull():
     """The same wall as a position and as a distance; and a box that lands on two corners."""
     walls = [
@@ -436,6 +446,7 @@ def test_a_flat_zero_is_found(power):
     assert slider(h=0.6, events=[flat]).events.t == pytest.approx([1.0], abs=1e-11)
 
 
+@pytest.mark.slow
 def test_many_events_in_one_step_do_not_accumulate():
     """Only those of one event do."""
     events = [
@@ -445,6 +456,7 @@ def test_many_events_in_one_step_do_not_accumulate():
     assert len(slider(h=6.0, events=events).events) == 199
 
 
+@pytest.mark.slow
 def test_an_integrator_that_knows_nothing_of_events_has_them():
     """It is run step by step then."""
 

@@ -264,6 +264,20 @@ def test_forces_and_their_energies_go_on(tmp_path):
     assert_same(mb.resume(path, forces=[Brake("brake", 0.1)]), whole)
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_further_forces_that_the_model_file_holds_go_on_by_themselves(stopped, again):
+    """Whether they are given again or not; and not without one that it cannot hold."""
+    forces = [
+        mb.JointDamper("oil", "hinge", damping=0.2),
+        mb.Drag("air", "lower", linear=0.1, wind=(1.0, 0, 0)),
+    ]
+    path, tau = stopped(forces=forces)
+    run = mb.resume(path, tau=tau, forces=forces if again else ())
+    system = ball_and_hinge().assemble()
+    assert_same(run, simulate(system, tau=tau, forces=forces))
+    assert list(mb.parse_model(run.model).forces) == ["oil", "air"]
+
+
 @pytest.mark.parametrize("changed", ["stiffness", "rest", "joint"])
 def test_numbers_of_compiled_forces_are_part_of_a_system(changed):
     values = {"joint": "hinge", "stiffness": 3.0, "rest": 0.1}

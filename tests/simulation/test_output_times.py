@@ -28,6 +28,7 @@ def test_rows_are_at_the_times_and_nowhere_else(system):
     assert with_start.options["steps_taken"] == 100  # the run goes to its end all the same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2, 4, 5])
 @pytest.mark.parametrize("representation", REPRESENTATIONS, ids=lambda each: each.name)
 def test_states_between_steps_are_of_the_order_of_the_scheme(order, representation):
@@ -73,6 +74,7 @@ def test_outputs_between_resets_belong_to_their_side(system):
     assert run.events.t == pytest.approx([0.1, 0.3, 0.5, 0.7, 0.9], abs=1e-10)
 
 
+@pytest.mark.slow
 def test_times_that_nothing_parts_are_rows_of_their_own(system):
     """Next to the start, the end and each other, to the last bit."""
     for times in ([0.0, 1e-12, 2e-12, 0.5], np.geomspace(1e-13, 1.0, 14), [0.5, 0.5 + 1e-15, 1.0]):
@@ -115,6 +117,7 @@ def test_a_run_that_is_stopped_keeps_its_last_state(system):
     assert 0.33 < run.t[0] <= 0.35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [[0.9], [0.0, 0.1234, 0.9], np.linspace(0, 1, 1237)])
 def test_a_run_in_a_directory_has_the_same_rows(system, tmp_path, times):
     options = {"save_at": times, "progress": False, **START}

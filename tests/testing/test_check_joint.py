@@ -223,6 +223,29 @@ def test_a_compiled_form_that_reads_too_far_gets_nan():
     assert line.holds is False
 
 
+class Spliced(mb.Joint):
+    """Two parabolas that meet with one slope, and the body turned along them."""
+
+    num_positions = num_velocities = 1
+
+    def pose(self, q):
+        bend = 1.0 if q[0] < 0.0 else 3.0
+        slope = bend * q[0]
+        length = np.sqrt(1.0 + slope**2)
+        c, s = 1.0 / length, slope / length
+        T = np.eye(4)
+        T[:3, :3] = [[c, -s, 0], [s, c, 0], [0, 0, 1]]
+        T[:2, 3] = q[0], 0.5 * bend * q[0] ** 2
+        return T
+
+
+def test_the_seams_of_curves_are_no_faults():
+    """Where pieces meet the motion subspace jumps, and is that of the side it claims."""
+    check_joint(Spliced("spliced")).raise_if_failed()
+    wrong = variant(Spliced, bias=lambda self, q, v: Spliced.bias(self, q, v) + 1e-5)
+    assert {line.law[:11] for line in check_joint(wrong).failed} == {"bias is the", "power is wh"}
+
+
 def test_where_to_look_can_be_said():
     """A joint that does not take every q is looked at where it does."""
 

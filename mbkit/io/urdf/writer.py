@@ -16,7 +16,14 @@ from mbkit.io.text_file import checked_path
 from mbkit.io.urdf.angles import rpy_from_rotation
 from mbkit.io.urdf.build import ROOT_JOINT, WORLD
 from mbkit.io.urdf.joints import NO_LIMIT
-from mbkit.joints import FixedJoint, FreeJoint, Joint, PrismaticJoint, RevoluteJoint
+from mbkit.joints import (
+    FixedJoint,
+    FreeJoint,
+    Joint,
+    PlanarJoint,
+    PrismaticJoint,
+    RevoluteJoint,
+)
 from mbkit.model import Body, Connection, JointFriction, JointLimits, Mechanism
 from mbkit.spatial import FloatArray, SpatialInertia, inverse, translation
 from mbkit.topology import Topology
@@ -32,7 +39,7 @@ def save_urdf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     mechanism : Mechanism
-        A tree of revolute, prismatic, free and fixed joints.
+        A tree of revolute, prismatic, planar, free and fixed joints.
     path : path
         An existing file is replaced, at once and as a whole.
 
@@ -119,14 +126,22 @@ def _refuse(mechanism: Mechanism, topology: Topology) -> None:
     }
     for name, edge in mechanism.joints.items():
         kind = type(edge.joint)
-        if kind not in (RevoluteJoint, PrismaticJoint, FreeJoint, FixedJoint):
+        if kind not in (RevoluteJoint, PrismaticJoint, FreeJoint, PlanarJoint, FixedJoint):
             raise ModelFileError(
                 f"{what}: joint '{name}' is a {kind.__name__}, and a URDF has revolute, prismatic, "
-                "free and fixed joints alone; write a TOML file."
+                "planar, free and fixed joints alone; write a TOML file."
             )
-        if kind is FreeJoint and (name in reversed_ or not np.array_equal(edge.S_succ, np.eye(4))):
+        if not isinstance(edge.joint, FreeJoint | PlanarJoint):
+            continue
+        if edge.joint.coordinates != "group" or getattr(edge.joint, "point", np.zeros(1)).any():
             raise ModelFileError(
-                f"{what}: the free joint '{name}' must lead away from the world to the frame of "
+                f"{what}: joint '{name}' must have coordinates='group' and no point, got "
+                f"{edge.joint!r}: a URDF has no place for others; write a TOML file."
+            )
+        if name in reversed_ or not np.array_equal(edge.S_succ, np.eye(4)):
+            which = "free" if kind is FreeJoint else "planar"
+            raise ModelFileError(
+                f"{what}: the {which} joint '{name}' must lead away from the world to the frame of "
                 "its successor, since its velocity is that of the successor's joint frame; write a "
                 "TOML file."
             )
@@ -187,6 +202,9 @@ class _Writer:
                 "bodies off the axes of their joints: links without inertia stand between, "
                 f"{listed(self.helpers)}"
             )
+        moved = [name for name, edge in self.mechanism.joints.items() if edge.motion is not None]
+        if moved:
+            notes.append(f"the prescribed motion of joints {listed(moved)}")
         if self.mechanism.forces:
             notes.append(f"the forces {listed(list(self.mechanism.forces))}")
         return notes
@@ -221,7 +239,8 @@ class _Writer:
         if turned:
             self.turned_round.append(joint.name)
         if not isinstance(joint, (RevoluteJoint, PrismaticJoint)):
-            self._element(edge, parent, child, near @ inverse(far), None)
+            normal = joint.axis if isinstance(joint, PlanarJoint) else None
+            self._element(edge, parent, child, near @ inverse(far), normal)
             return
         # exp(X q)^-1 = exp(-X q): a joint turned round has the opposite axis
         axis = far[:3, :3] @ (-joint.axis if turned else joint.axis)
@@ -258,6 +277,7 @@ class _Writer:
         ]
         if axis is not None:
             self.lines.append(f'    <axis xyz="{_text(axis)}"/>')
+        if isinstance(joint, (RevoluteJoint, PrismaticJoint)):
             self._data(edge, kind)
         elif edge.limits != JointLimits() or edge.friction != JointFriction():
             self.dropped.append(joint.name)
@@ -290,6 +310,8 @@ def _kind(edge: Connection) -> str:
         return "continuous" if free else "revolute"
     if isinstance(joint, PrismaticJoint):
         return "prismatic"
+    if isinstance(joint, PlanarJoint):
+        return "planar"
     return "floating" if isinstance(joint, FreeJoint) else "fixed"
 
 

@@ -6,6 +6,7 @@ Source: Kim 2012, (42)-(44); Mueller 2018, (65).
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.forces.sites import act
 from mbkit.kernels.inertias import (
     add_articulated_to_parent,
     add_rigid_to_parent,
@@ -17,6 +18,7 @@ from mbkit.kernels.inertias import (
 )
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.lie.matrices import load_matrix, matrix_times
+from mbkit.kernels.poses import set_identity, set_world_pose
 from mbkit.kernels.recursions import columns, composite_body
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.vectors import (
@@ -30,6 +32,8 @@ from mbkit.kernels.vectors import (
     motion_bracket,
     motion_to_child,
     motion_to_parent,
+    rotate,
+    rotate_back,
     store,
 )
 
@@ -39,6 +43,7 @@ _ZERO = (0.0, 0.0, 0.0)
 @helper
 def start(work, acceleration):
     """The world stands still, and is accelerated as it is told."""
+    set_identity(work[0])
     store(work[0].V, _ZERO, _ZERO)
     store(work[0].A, _ZERO, acceleration)
 
@@ -228,3 +233,31 @@ def column_at(here, body, w, u):
 def wrench_from_site(body, site, t, f):
     """Ad_C^-T W."""
     return force_to_parent(site.R, site.p, t, f)
+
+
+# ------------------------------------------------------------------------------------- forces
+
+
+@helper
+def twist_in_world(body):
+    """(R w, R u)."""
+    return rotate(body.world_R, angular(body.V)), rotate(body.world_R, linear(body.V))
+
+
+@helper
+def wrench_from_world(body, t, f):
+    """(R^T t, R^T f)."""
+    return rotate_back(body.world_R, t), rotate_back(body.world_R, f)
+
+
+@helper
+def place_for_forces(model, work, i):
+    """Pose in the world, which nothing else here asks for, where forces want it."""
+    if work[i].carries != 0:
+        set_world_pose(work[model[i].parent], work[i])
+
+
+@helper
+def forces(space, q, v, tau):
+    """The forces."""
+    return act(space, q, v, tau, twist_in_world, wrench_from_world)

@@ -1,76 +1,76 @@
 """Points and frames of bodies for forces: where they are, how they move, and wrenches on them.
 
-A body is the number of its row in `FRAME`. Its wrench is collected in the scratch memory,
-body-fixed at the frame of the row that carries it.
+A body is the number of its row in `SITE`, which a force finds by `mbkit.kernels.forces.form.site`.
+Pose, twist and wrench are there in the world's axes, at the body's own frame.
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.lie.matrices import load_matrix, matrix_product
-from mbkit.kernels.space import frames, scratch
+from mbkit.kernels.lie.matrices import load_matrix
+from mbkit.kernels.space import sites
 from mbkit.kernels.vectors import (
     accumulate,
     add,
     angular,
     cross,
-    force_to_parent,
     linear,
     load,
-    motion_to_child,
     rotate,
     rotate_back,
 )
+
+_ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
 def pose_of(space, body):
     """R (9, by rows) and p of a body's frame in the world."""
-    frame = frames(space)[body]
-    carrier = scratch(space)[frame.row]
-    R = matrix_product(load_matrix(carrier.world_R), load_matrix(frame.R))
-    return R, add(load(carrier.world_p), rotate(carrier.world_R, load(frame.p)))
+    site = sites(space)[body]
+    return load_matrix(site.R), load(site.p)
+
+
+@helper
+def velocity_of(space, body):
+    """Angular velocity, and velocity of the origin, of a body's frame, both in world axes."""
+    V = sites(space)[body].V
+    return angular(V), linear(V)
 
 
 @helper
 def twist_of(space, body):
     """Body-fixed twist (w, u) of a body at its own frame."""
-    frame = frames(space)[body]
-    V = scratch(space)[frame.row].V
-    return motion_to_child(frame.R, frame.p, angular(V), linear(V))
-
-
-@helper
-def add_body_fixed(space, body, t, f):
-    """A wrench on a body, given at its own frame in its axes."""
-    frame = frames(space)[body]
-    t, f = force_to_parent(frame.R, frame.p, t, f)
-    accumulate(scratch(space)[frame.row].wrench, t, f)
+    site = sites(space)[body]
+    return rotate_back(site.R, angular(site.V)), rotate_back(site.R, linear(site.V))
 
 
 @helper
 def point_of(space, body, r):
     """Position and velocity in the world of the point r of a body."""
-    frame = frames(space)[body]
-    carrier = scratch(space)[frame.row]
-    x = add(load(frame.p), rotate(frame.R, r))
-    velocity = add(linear(carrier.V), cross(angular(carrier.V), x))
-    return (
-        add(load(carrier.world_p), rotate(carrier.world_R, x)),
-        rotate(carrier.world_R, velocity),
-    )
+    site = sites(space)[body]
+    x = rotate(site.R, r)
+    return add(load(site.p), x), add(linear(site.V), cross(angular(site.V), x))
+
+
+@helper
+def apply(space, body, t, f):
+    """A moment t about the origin of a body's frame and a force f there, both in world axes."""
+    accumulate(sites(space)[body].W, t, f)
 
 
 @helper
 def push(space, body, r, f):
     """A force f, in world axes, at the point r of a body."""
-    frame = frames(space)[body]
-    carrier = scratch(space)[frame.row]
-    x = add(load(frame.p), rotate(frame.R, r))
-    f = rotate_back(carrier.world_R, f)
-    accumulate(carrier.wrench, cross(x, f), f)
+    site = sites(space)[body]
+    accumulate(site.W, cross(rotate(site.R, r), f), f)
 
 
 @helper
 def turn(space, body, t):
     """A moment t, in world axes, on a body."""
-    carrier = scratch(space)[frames(space)[body].row]
-    accumulate(carrier.wrench, rotate_back(carrier.world_R, t), (0.0, 0.0, 0.0))
+    accumulate(sites(space)[body].W, t, _ZERO)
+
+
+@helper
+def add_body_fixed(space, body, t, f):
+    """A wrench on a body, given at its own frame in its axes."""
+    site = sites(space)[body]
+    accumulate(site.W, rotate(site.R, t), rotate(site.R, f))

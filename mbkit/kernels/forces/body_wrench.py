@@ -1,7 +1,7 @@
 """A wrench on a body that is known over time."""
 
 from mbkit.kernels.compile import address_kernel
-from mbkit.kernels.forces.bodies import add_body_fixed, point_of, pose_of, push, turn, twist_of
+from mbkit.kernels.forces.bodies import apply, pose_of, velocity_of
 from mbkit.kernels.forces.form import FORCE_FORM, parameters, site
 from mbkit.kernels.forces.table import piece_at, value_at
 from mbkit.kernels.layout import SUPPLIED
@@ -32,15 +32,12 @@ def evaluate(space, k, t, _q, _v, _tau, powers):
         value_at(table, 6, 5, piece, s),
     )
     r = (p[POINT], p[POINT + 1], p[POINT + 2])
-    w, u = twist_of(space, body)
+    R, _ = pose_of(space, body)
     if p[IN_WORLD] == 0.0:
-        moment = add(moment, cross(r, force))
-        add_body_fixed(space, body, moment, force)
-        powers[SUPPLIED] += dot(moment, w) + dot(force, u)
-    else:
-        R, _ = pose_of(space, body)
-        _, velocity = point_of(space, body, r)
-        turn(space, body, moment)
-        push(space, body, r, force)
-        powers[SUPPLIED] += dot(moment, matrix_times(R, w)) + dot(force, velocity)
+        moment = matrix_times(R, moment)
+        force = matrix_times(R, force)
+    moment = add(moment, cross(matrix_times(R, r), force))
+    w, u = velocity_of(space, body)
+    apply(space, body, moment, force)
+    powers[SUPPLIED] += dot(moment, w) + dot(force, u)
     return OK

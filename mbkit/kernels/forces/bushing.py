@@ -1,11 +1,11 @@
 """Six springs and dampers between frames of two bodies."""
 
 from mbkit.kernels.compile import address_kernel, helper
-from mbkit.kernels.forces.bodies import pose_of, push, turn, twist_of
+from mbkit.kernels.forces.bodies import apply, pose_of, velocity_of
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, parameters, site
 from mbkit.kernels.layout import DISSIPATED
-from mbkit.kernels.lie.matrices import matrix_product, matrix_times
-from mbkit.kernels.lie.so3 import so3_dexp_body_inv, so3_log
+from mbkit.kernels.lie.matrices import matrix_product, matrix_times, skew_polynomial_times
+from mbkit.kernels.lie.quaternion import quaternion_from_rotation, quaternion_log
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, cross, dot, scale, subtract
 
@@ -46,27 +46,39 @@ def times(p, first, x):
 
 @helper
 def frame_of(space, body, R, p):
-    """Pose in the world of the frame (R, p) of a body."""
-    R_body, p_body = pose_of(space, body)
-    return matrix_product(R_body, R), add(p_body, matrix_times(R_body, p))
+    """Of the frame (R, p) of a body: its rotation in the world, its way from the body's origin."""
+    R_body, _ = pose_of(space, body)
+    return matrix_product(R_body, R), matrix_times(R_body, p)
 
 
 @helper
 def offset(space, k, p):
-    """R_a, x_a, x_b in the world, and in frame a the rotation vector x and the translation d."""
-    R_a, x_a = frame_of(space, site(space, k, 0), matrix(p, R_A), triple(p, P_A))
-    R_b, x_b = frame_of(space, site(space, k, 1), matrix(p, R_B), triple(p, P_B))
+    """R_a; the arms of both frames and the way between; d and the quaternion of b in frame a."""
+    a = site(space, k, 0)
+    b = site(space, k, 1)
+    R_a, arm_a = frame_of(space, a, matrix(p, R_A), triple(p, P_A))
+    R_b, arm_b = frame_of(space, b, matrix(p, R_B), triple(p, P_B))
+    _, origin_a = pose_of(space, a)
+    _, origin_b = pose_of(space, b)
+    way = subtract(add(origin_b, arm_b), add(origin_a, arm_a))
     back = transposed(R_a)
-    x = so3_log(matrix_product(back, R_b))
-    return R_a, x_a, x_b, x, matrix_times(back, subtract(x_b, x_a))
+    Q = quaternion_from_rotation(matrix_product(back, R_b))
+    return R_a, arm_a, arm_b, way, matrix_times(back, way), Q
 
 
 @helper
-def motion_of(space, body, r):
-    """Angular velocity, and velocity of the point r of a body, both in world axes."""
-    w, u = twist_of(space, body)
-    R, _ = pose_of(space, body)
-    return matrix_times(R, w), matrix_times(R, add(u, cross(w, r)))
+def dexp_inv_times(Q, x, m):
+    """dexp_{-x}^-1 m = m + x x m / 2 + e x x (x x m), x the rotation vector of Q.
+
+    e = (1 - (phi/2) cot(phi/2)) / phi^2, with the cotangent from the quaternion (cos, sin e): no
+    series, as it is multiplied by phi^2 and need not be exact by itself. Mueller (39).
+    """
+    p = (Q[1], Q[2], Q[3])
+    z = dot(x, x)
+    e = 1.0 / 12.0
+    if z > 1e-10:
+        e = (1.0 - 0.5 * Q[0] * dot(x, p) / dot(p, p)) / z
+    return skew_polynomial_times(1.0, 0.5, e, x, m)
 
 
 @address_kernel(FORCE_FORM)
@@ -79,24 +91,24 @@ def evaluate(space, k, _t, _q, _v, _tau, powers):
     p = parameters(space, k)
     a = site(space, k, 0)
     b = site(space, k, 1)
-    R_a, x_a, x_b, x, d = offset(space, k, p)
-    w_a, u_a = motion_of(space, a, triple(p, P_A))
-    w_b, u_b = motion_of(space, b, triple(p, P_B))
+    R_a, arm_a, arm_b, way, d, Q = offset(space, k, p)
+    x = quaternion_log(Q)
+    w_a, u_a = velocity_of(space, a)
+    w_b, u_b = velocity_of(space, b)
     back = transposed(R_a)
     w = matrix_times(back, subtract(w_b, w_a))
-    # ddot in frame a: what frame a sees, without its own rotation
-    carried = add(u_a, cross(w_a, subtract(x_b, x_a)))
-    ddot = matrix_times(back, subtract(u_b, carried))
+    # ddot in frame a: the velocity of b's point against that of a's body there
+    at_b = add(arm_a, way)
+    ddot = subtract(add(u_b, cross(w_b, arm_b)), add(u_a, cross(w_a, at_b)))
+    ddot = matrix_times(back, ddot)
     damping_moment = times(p, DAMPING, w)
     damping_force = times(p, DAMPING + 3, ddot)
-    moment = add(so3_dexp_body_inv(x, times(p, STIFFNESS, x)), damping_moment)
+    moment = add(dexp_inv_times(Q, x, times(p, STIFFNESS, x)), damping_moment)
     force = add(times(p, STIFFNESS + 3, d), damping_force)
     moment = matrix_times(R_a, moment)
     force = matrix_times(R_a, force)
-    push(space, b, triple(p, P_B), scale(-1.0, force))
-    turn(space, b, scale(-1.0, moment))
-    push(space, a, triple(p, P_A), force)
-    turn(space, a, add(moment, cross(subtract(x_b, x_a), force)))
+    apply(space, b, scale(-1.0, add(moment, cross(arm_b, force))), scale(-1.0, force))
+    apply(space, a, add(moment, cross(at_b, force)), force)
     powers[DISSIPATED] += dot(w, damping_moment) + dot(ddot, damping_force)
     return OK
 
@@ -105,6 +117,7 @@ def evaluate(space, k, _t, _q, _v, _tau, powers):
 def potential(space, k, _t, _q, out):
     """U = x.K_r x / 2 + d.K_t d / 2."""
     p = parameters(space, k)
-    _, _, _, x, d = offset(space, k, p)
+    _, _, _, _, d, Q = offset(space, k, p)
+    x = quaternion_log(Q)
     out[0] += 0.5 * (dot(x, times(p, STIFFNESS, x)) + dot(d, times(p, STIFFNESS + 3, d)))
     return OK

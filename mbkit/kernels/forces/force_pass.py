@@ -1,19 +1,26 @@
-"""The force pass: generalized forces of all forces, and what each of them is worth."""
+"""The force pass: what all forces do, and what each of them is worth."""
 
-from mbkit.kernels.body_fixed.recursion import column_power, to_parent
+from mbkit.kernels.body_fixed.recursion import (
+    column_power,
+    to_parent,
+    twist_in_world,
+    wrench_from_world,
+)
 from mbkit.kernels.compile import (
     address_kernel,
     at,
     call_address,
     floats_at,
     helper,
+    integers_at,
     records_at,
 )
 from mbkit.kernels.energy import motion_pass
 from mbkit.kernels.evaluation import EVALUATION, rows, velocities
 from mbkit.kernels.forces.form import force_rows
-from mbkit.kernels.layout import NUM_POWERS, SPACE
-from mbkit.kernels.space import at_rest, bodies, scratch
+from mbkit.kernels.forces.sites import carried, clear_sites, move_sites
+from mbkit.kernels.layout import DISSIPATED, LINEAR, NUM_POWERS, SPACE, SUPPLIED
+from mbkit.kernels.space import at_rest, bodies, scratch, sites
 from mbkit.kernels.status import FORCE_FAILED, FORCE_NOT_FINITE, OK, status
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import accumulate, angular, linear, store
@@ -22,15 +29,105 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def clear_wrenches(model, work):
+def powers_of(space):
+    """The powers that the force pass leaves."""
+    return floats_at(records_at(space, 1, SPACE)[0].powers, NUM_POWERS)
+
+
+@helper
+def add_linear(space, q, v, tau):
+    """tau += -k (q - q0) - d v  for all linear springs and dampers in joints; returns sum d v^2."""
+    record = records_at(space, 1, SPACE)[0]
+    table = records_at(record.linear, record.num_linear, LINEAR)
+    dissipated = 0.0
+    for k in range(table.shape[0]):
+        row = table[k]
+        u = v[row.velocity]
+        damping = row.damping * u
+        tau[row.velocity] -= row.stiffness * (q[row.position] - row.rest) + damping
+        dissipated += damping * u
+    return dissipated
+
+
+@helper
+def call_force(space, k, t, q, v, tau, powers):
+    """Let force k add what it does."""
+    function = force_rows(space)[k].function
+    if call_address(function, (space, k, t[0], q, v, tau, powers)) != OK:
+        return status(FORCE_FAILED, k)
+    return OK
+
+
+@helper
+def sum_forces(space, first, q, v, t, tau):
+    """tau += what the forces do along the joints; leaves wrenches on sites or rows, and powers.
+
+    Needs the sites; where `first` is 0, and not the number of fields, the rows too.
+    """
+    record = records_at(space, 1, SPACE)[0]
+    order = integers_at(record.force_order, record.num_called)
+    powers = powers_of(space)
+    clear_sites(space)
+    powers[DISSIPATED] = add_linear(space, q, v, tau)
+    powers[SUPPLIED] = 0.0
+    for j in range(first, order.shape[0]):
+        state = call_force(space, order[j], t, q, v, tau, powers)
+        if state != OK:
+            return state
+    return OK
+
+
+@address_kernel(EVALUATION)
+def force_pass(space, _option, q, v, t, tau):
+    """tau += what the forces do along the joints, but for the fields that are added to gravity."""
+    fields = records_at(space, 1, SPACE)[0].num_fields
+    return sum_forces(space, fields, q, v, t, velocities(bodies(space), tau))
+
+
+@address_kernel(EVALUATION)
+def force_search(space, _option, q, v, t, tau):
+    """The status of the first force that is not finite where the sites are; overwrites tau."""
+    tau = velocities(bodies(space), tau)
+    powers = powers_of(space)
+    table = sites(space)
+    for s in range(table.shape[0]):
+        if not (all_finite(table[s].p) and all_finite(table[s].V)):
+            return OK  # no force's fault
+    for k in range(force_rows(space).shape[0]):
+        clear_rows(space)
+        clear_sites(space)
+        tau[:] = 0.0
+        powers[:] = 0.0
+        state = call_force(space, k, t, q, v, tau, powers)
+        if state != OK:
+            return state
+        finite = all_finite(tau) and all_finite(powers)
+        for s in range(table.shape[0]):
+            finite = finite and all_finite(table[s].W)
+        if not finite:
+            return status(FORCE_NOT_FINITE, k)
+    return OK
+
+
+@helper
+def clear_rows(space):
     """No wrench on any row."""
-    for i in range(model.shape[0]):
+    work = scratch(space)
+    for i in range(bodies(space).shape[0]):
         store(work[i].wrench, _ZERO, _ZERO)
 
 
 @helper
-def add_wrenches(model, work, tau):
+def add_wrenches(space, tau):
     """tau += J^T W: from the tips inwards, tau += S^T W, W_p += Ad_C^-T W. Cost: O(bodies)."""
+    model = bodies(space)
+    work = scratch(space)
+    table = sites(space)
+    for s in range(table.shape[0]):
+        body = work[table[s].row]
+        t, f = carried(table[s])
+        t, f = wrench_from_world(body, t, f)
+        accumulate(body.wrench, t, f)
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         body = work[i]
@@ -44,50 +141,41 @@ def add_wrenches(model, work, tau):
 
 
 @helper
-def run_forces(space, first, last, t, q, v, tau, powers):
-    """Set tau and powers to what the forces from `first` to `last` do. Needs the motion pass."""
-    model = bodies(space)
-    work = scratch(space)
-    table = force_rows(space)
-    on_bodies = records_at(space, 1, SPACE)[0].body_forces
-    tau[:] = 0.0
-    powers[:] = 0.0
-    if on_bodies != 0:
-        clear_wrenches(model, work)
-    for k in range(first, last):
-        if call_address(table[k].function, (space, k, t, q, v, tau, powers)) != OK:
-            return status(FORCE_FAILED, k)
-    if on_bodies != 0:
-        add_wrenches(model, work, tau)
-    return OK
+def have_bodies(space):
+    """Whether forces act on bodies, or want to know their motion."""
+    record = records_at(space, 1, SPACE)[0]
+    return record.num_sites + record.num_fields > 0
 
 
 @helper
 def motion_for_forces(space, q, v):
-    """Poses and twists of the rows, where a force wants them."""
-    if records_at(space, 1, SPACE)[0].body_forces == 0:
+    """Poses and twists of rows and sites, where forces want them."""
+    if not have_bodies(space):
         return OK
-    return motion_pass(bodies(space), scratch(space), q, v)
+    state = motion_pass(bodies(space), scratch(space), q, v)
+    if state == OK:
+        move_sites(space, twist_in_world)
+    return state
 
 
 @address_kernel(EVALUATION)
 def generalized_forces(space, _option, q, v, t, out):
     """Sum of all forces, out (nv,); leaves what they dissipate and supply in SPACE.powers."""
     tau = velocities(bodies(space), out)
-    powers = floats_at(records_at(space, 1, SPACE)[0].powers, NUM_POWERS)
-    count = force_rows(space).shape[0]
+    tau[:] = 0.0
     state = motion_for_forces(space, q, v)
-    if state == OK:
-        state = run_forces(space, 0, count, t[0], q, v, tau, powers)
-    if state != OK or (all_finite(tau) and all_finite(powers)):
+    if state != OK:
         return state
-    for k in range(count):  # whose is it?
-        state = run_forces(space, k, k + 1, t[0], q, v, tau, powers)
-        if state != OK:
-            return state
-        if not (all_finite(tau) and all_finite(powers)):
-            return status(FORCE_NOT_FINITE, k)
-    return OK
+    clear_rows(space)
+    state = sum_forces(space, 0, q, v, t, tau)
+    if state != OK:
+        return state
+    if have_bodies(space):
+        add_wrenches(space, tau)
+    if all_finite(tau) and all_finite(powers_of(space)):
+        return OK
+    search = records_at(space, 1, SPACE)[0].force_search
+    return call_address(search, (space, 0, q, v, t, out))
 
 
 @address_kernel(EVALUATION)
@@ -95,12 +183,13 @@ def force_powers(space, _option, q, v, t, out):
     """What each force dissipates and supplies, out (forces, NUM_POWERS)."""
     count = force_rows(space).shape[0]
     powers = rows(out, count, NUM_POWERS)
+    powers[:, :] = 0.0
     tau = floats_at(records_at(space, 1, SPACE)[0].efforts, bodies(space)[0].num_velocities)
     state = motion_for_forces(space, q, v)
     for k in range(count):
         if state != OK:
             return state
-        state = run_forces(space, k, k + 1, t[0], q, v, tau, powers[k])
+        state = call_force(space, k, t, q, v, tau, powers[k])
     return state
 
 
@@ -115,7 +204,7 @@ def force_potentials(space, _option, q, _v, t, out):
         out[k] = 0.0
     for k in range(table.shape[0]):
         if table[k].potential != 0:
-            energy = floats_at(records_at(space, 1, SPACE)[0].powers, NUM_POWERS)
+            energy = powers_of(space)
             energy[0] = 0.0
             if call_address(table[k].potential, (space, k, t[0], q, energy)) != OK:
                 return status(FORCE_FAILED, k)

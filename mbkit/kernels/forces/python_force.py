@@ -1,7 +1,7 @@
 """A force written in Python, in the form of the table: copy in, call back, copy out."""
 
 from mbkit.kernels.compile import address_kernel, call_address, floats_at, helper, integers_at
-from mbkit.kernels.forces.bodies import add_body_fixed, pose_of, twist_of
+from mbkit.kernels.forces.bodies import apply, pose_of, velocity_of
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows
 from mbkit.kernels.layout import (
     BODY_FIXED,
@@ -12,12 +12,15 @@ from mbkit.kernels.layout import (
     JOINT_SIZE,
     JOINT_VELOCITY,
     MIXED,
+    NUM_POWERS,
     OWN_EVALUATE,
+    OWN_LEAST,
     OWN_NUM_POSITIONS,
     OWN_NUM_VELOCITIES,
     OWN_ON_BODIES,
     OWN_POTENTIAL,
     OWN_POWER,
+    OWN_POWERS,
     OWN_REPRESENTATION,
     OWN_TIME,
     OWN_VECTORS,
@@ -42,25 +45,25 @@ def transposed_times(A, u):
 
 @helper
 def twist_in(kind, R, p, w, u):
-    """A body-fixed twist in another representation."""
-    if kind != BODY_FIXED:
-        u = matrix_times(R, u)
-        if kind != MIXED:
-            w = matrix_times(R, w)
-        if kind == SPATIAL:
-            u = add(u, cross(p, w))
+    """A hybrid twist in another representation."""
+    if kind == SPATIAL:
+        u = add(u, cross(p, w))
+    if kind == BODY_FIXED:
+        u = transposed_times(R, u)
+    if kind in (BODY_FIXED, MIXED):
+        w = transposed_times(R, w)
     return w, u
 
 
 @helper
 def wrench_from(kind, R, p, t, f):
-    """A wrench of another representation, body-fixed: the transpose of `twist_in`."""
-    if kind != BODY_FIXED:
-        if kind == SPATIAL:
-            t = subtract(t, cross(p, f))
-        if kind != MIXED:
-            t = transposed_times(R, t)
-        f = transposed_times(R, f)
+    """A wrench of another representation, hybrid: the inverse transpose of `twist_in`."""
+    if kind == BODY_FIXED:
+        f = matrix_times(R, f)
+    if kind in (BODY_FIXED, MIXED):
+        t = matrix_times(R, t)
+    if kind == SPATIAL:
+        t = subtract(t, cross(p, f))
     return t, f
 
 
@@ -72,7 +75,7 @@ def copy_in(space, k, t, q, v, with_velocities):
     nq = int(head[OWN_NUM_POSITIONS])
     nv = int(head[OWN_NUM_VELOCITIES])
     nb = row.num_bodies
-    answers = max(1, 6 * nb if head[OWN_ON_BODIES] != 0.0 else nv)
+    answers = max(OWN_LEAST, 6 * nb if head[OWN_ON_BODIES] != 0.0 else nv)
     memory = floats_at(row.slot, OWN_VECTORS + nq + nv + 22 * nb + answers)
     memory[OWN_TIME] = t
     joints = integers_at(row.joints, JOINT_SIZE * row.num_joints)
@@ -91,7 +94,7 @@ def copy_in(space, k, t, q, v, with_velocities):
     kind = int(head[OWN_REPRESENTATION])
     for b in range(nb):
         R, p = pose_of(space, sites[b])
-        w, u = twist_of(space, sites[b])
+        w, u = velocity_of(space, sites[b])
         w, u = twist_in(kind, R, p, w, u)
         C = memory[OWN_VECTORS + nq + nv + 16 * b :]
         for i in range(3):
@@ -141,15 +144,18 @@ def add_body_wrenches(space, k, kind, answer):
         R, p = pose_of(space, sites[b])
         W = answer[6 * b : 6 * b + 6]
         t, f = wrench_from(kind, R, p, (W[0], W[1], W[2]), (W[3], W[4], W[5]))
-        w, u = twist_of(space, sites[b])
-        add_body_fixed(space, sites[b], t, f)
+        w, u = velocity_of(space, sites[b])
+        apply(space, sites[b], t, f)
         power += dot(t, w) + dot(f, u)
     return power
 
 
 @address_kernel(FORCE_FORM)
 def evaluate(space, k, t, q, v, tau, powers):
-    """Call `Force.evaluate`; the power of what it says is what it dissipates or supplies."""
+    """Call `Force.evaluate`; the power of what it says is what it dissipates or supplies.
+
+    Where it says both itself, `Force.powers` is called as well.
+    """
     memory = copy_in(space, k, t, q, v, True)
     call_address(int(memory[OWN_EVALUATE]), (force_rows(space)[k].slot,))
     if memory[SLOT_STATE] != DONE:
@@ -160,7 +166,14 @@ def evaluate(space, k, t, q, v, tau, powers):
     else:
         power = add_efforts(space, k, answer, v, tau)
     kind = int(memory[OWN_POWER])
-    if kind >= 0:
+    if kind == NUM_POWERS:
+        memory[SLOT_STATE] = PENDING
+        call_address(int(memory[OWN_POWERS]), (force_rows(space)[k].slot,))
+        if memory[SLOT_STATE] != DONE:
+            return CALLBACK_FAILED
+        for j in range(NUM_POWERS):
+            powers[j] += answer[j]
+    elif kind >= 0:
         # what is dissipated leaves, what is supplied comes in
         powers[kind] += -power if kind == 0 else power
     return OK

@@ -2,15 +2,42 @@
 
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.energy import moment_of_mass
-from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, parameters
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.forces.bodies import apply
+from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows, parameters, site
+from mbkit.kernels.space import bodies, frames, scratch, sites
 from mbkit.kernels.status import OK
-from mbkit.kernels.vectors import accumulate, cross, dot, load, rotate_back, scale
+from mbkit.kernels.vectors import accumulate, add, cross, dot, load, rotate, rotate_back, scale
 
 
 @address_kernel(FORCE_FORM)
 def evaluate(space, k, _t, _q, _v, _tau, _powers):
-    """Force m g in the centre of mass of every body: moment m c x g about its frame."""
+    """Force m g in the centre of mass of chosen bodies: moment R m c x g about a body's frame."""
+    table = sites(space)
+    g = load(parameters(space, k))
+    for j in range(force_rows(space)[k].num_bodies):
+        b = site(space, k, j)
+        body = frames(space)[table[b].frame]
+        arm = rotate(table[b].R, load(body.first_moment))
+        apply(space, b, cross(arm, g), scale(body.mass, g))
+    return OK
+
+
+@address_kernel(POTENTIAL_FORM)
+def potential(space, k, _t, _q, out):
+    """U = -sum m g.c."""
+    table = sites(space)
+    g = load(parameters(space, k))
+    for j in range(force_rows(space)[k].num_bodies):
+        place = table[site(space, k, j)]
+        body = frames(space)[place.frame]
+        arm = rotate(place.R, load(body.first_moment))
+        out[0] -= dot(g, add(arm, scale(body.mass, load(place.p))))
+    return OK
+
+
+@address_kernel(FORCE_FORM)
+def evaluate_everywhere(space, k, _t, _q, _v, _tau, _powers):
+    """The same on all bodies, row by row."""
     model = bodies(space)
     work = scratch(space)
     g = load(parameters(space, k))
@@ -22,7 +49,7 @@ def evaluate(space, k, _t, _q, _v, _tau, _powers):
 
 
 @address_kernel(POTENTIAL_FORM)
-def potential(space, k, _t, _q, out):
+def potential_everywhere(space, k, _t, _q, out):
     """U = -sum m g.c."""
     model = bodies(space)
     work = scratch(space)

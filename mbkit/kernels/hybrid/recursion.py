@@ -8,6 +8,7 @@ Source: Mueller 2018, (42), (72), (76).
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.forces.sites import act
 from mbkit.kernels.inertias import (
     add_articulated_shifted,
     add_rigid_shifted,
@@ -192,3 +193,29 @@ def column_at(here, body, w, u):
 def wrench_from_site(body, site, t, f):
     """(t + s x f, f)."""
     return add(t, cross(rotate(body.world_R, load(site.p)), f)), f
+
+
+# ------------------------------------------------------------------------------------- forces
+
+
+@helper
+def twist_in_world(body):
+    """(w, u)."""
+    return angular(body.V), linear(body.V)
+
+
+@helper
+def wrench_from_world(body, t, f):
+    """(t, f)."""
+    return t, f
+
+
+@helper
+def place_for_forces(model, work, i):
+    """Poses in the world are there."""
+
+
+@helper
+def forces(space, q, v, tau):
+    """The forces."""
+    return act(space, q, v, tau, twist_in_world, wrench_from_world)

@@ -2,7 +2,7 @@
 
 V^b = dexp_-X Xdot gives S_k = dexp_-X X_k and S-dot v = (d/dt dexp_-X) Xdot. Source: Mueller 2018
 (Screw and Lie group theory in multibody kinematics), remark 4; the differential is that of
-Mueller 2021 (Review of the exponential and Cayley map on SE(3)), (2.24).
+Mueller 2021 (Review of the exponential and Cayley map on SE(3)).
 """
 
 from mbkit.kernels.compile import address_kernel, helper

@@ -8,6 +8,7 @@ Source: Mueller 2018, (51) corrected; the recursion of accelerations is derived 
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.forces.sites import act
 from mbkit.kernels.inertias import (
     add_articulated_mixed,
     add_rigid_to_parent,
@@ -200,3 +201,29 @@ def column_at(here, body, w, u):
 def wrench_from_site(body, site, t, f):
     """(R_s t + p_s x R^T f, f)."""
     return add(rotate(site.R, t), cross(load(site.p), rotate_back(body.world_R, f))), f
+
+
+# ------------------------------------------------------------------------------------- forces
+
+
+@helper
+def twist_in_world(body):
+    """(R w, u)."""
+    return rotate(body.world_R, angular(body.V)), linear(body.V)
+
+
+@helper
+def wrench_from_world(body, t, f):
+    """(R^T t, f)."""
+    return rotate_back(body.world_R, t), f
+
+
+@helper
+def place_for_forces(model, work, i):
+    """Poses in the world are there."""
+
+
+@helper
+def forces(space, q, v, tau):
+    """The forces."""
+    return act(space, q, v, tau, twist_in_world, wrench_from_world)

@@ -1,9 +1,10 @@
 """Forward and hybrid dynamics: the articulated-body algorithm, O(n)."""
 
-from mbkit.kernels.compile import as_array, helper
+from mbkit.kernels.compile import as_array, helper, records_at
 from mbkit.kernels.evaluation import positions, velocities
 from mbkit.kernels.inertias import NEGLIGIBLE, articulated_times, subtract_outer
 from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.layout import FORCED, LOADED, SPACE
 from mbkit.kernels.recursions.applied import subtract_applied
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, status
@@ -21,8 +22,15 @@ from mbkit.kernels.vectors import (
 
 
 @helper
+def gravity(space, forced):
+    """The acceleration of gravity, and of the fields among the forces."""
+    g = load(bodies(space)[0].gravity)
+    return add(g, load(records_at(space, 1, SPACE)[0].field)) if forced != 0 else g
+
+
+@helper
 def split(space, known, found):
-    """(tau, vdot, prescribed) of hybrid dynamics; what is known is copied to what is found.
+    """(known tau, tau, vdot, prescribed) of hybrid dynamics; what is known is copied to the found.
 
     known holds tau, vdot and 1.0 where vdot is prescribed (3 nv); found tau and vdot (2 nv).
     """
@@ -31,7 +39,7 @@ def split(space, known, found):
     found = as_array(found, 2 * nv)
     for k in range(2 * nv):
         found[k] = known[k]
-    return found[:nv], found[nv:], known[2 * nv :]
+    return known[:nv], found[:nv], found[nv:], known[2 * nv :]
 
 
 @helper
@@ -92,17 +100,22 @@ def accelerate(row, work, body, parent, prescribed, tau, vdot, some, from_parent
 
 @helper
 def articulated_body(
-    space, loaded, q, v, tau, vdot, prescribed, some,
-    start, twist, own_bias, column_inertia, column_power, to_parent, inertia_to_parent,
-    from_parent, add_column,
+    space, option, q, v, given, tau, vdot, prescribed, some,
+    start, twist, own_bias, place_for_forces, forces, column_inertia, column_power, to_parent,
+    inertia_to_parent, from_parent, add_column,
 ):  # fmt: skip
-    """Accelerations vdot under the forces tau; where `some`, prescribed ones and their forces.
+    """Accelerations vdot under the forces given; where `some`, prescribed ones and their tau.
 
     Steps   start, twist: V_i = P V_p + S v, and c into A;  own_bias: M into I, its bias into F;
-            column_inertia: U = I S;  column_power: S.F;  to_parent: P^T F;  inertia_to_parent:
-            I_p += P^T I P;  from_parent: P A;  add_column: A + S vdot.
-    Reads   model, q, v (pointers), tau, prescribed (nv,); where `loaded`, the wrenches in work.
-    Writes  work (R, p, V, A, F, articulated inertias, U, D, u), vdot (nv,); tau where prescribed.
+            place_for_forces: pose in the world;  forces: F -= W, and into what is given what acts
+            along joints;  column_inertia: U = I S;
+            column_power: S.F;  to_parent: P^T F;  inertia_to_parent: I_p += P^T I P;
+            from_parent: P A;  add_column: A + S vdot.
+    Reads   model, q, v (pointers), given, prescribed (nv,), tau, which is `given` unless `some`,
+            and a copy of it then; option: where LOADED, the wrenches in
+            work; where FORCED, the forces in SPACE.
+    Writes  work (R, p, V, A, F, articulated inertias, U, D, u), vdot (nv,); tau where prescribed;
+            where FORCED, given and tau.
     Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
     Source  Kim 2012, tables 3 and 4; Featherstone 2010, (60)-(68). A joint of several velocities is
             eliminated column by column, last first: every D is a number, no matrix is inverted.
@@ -113,12 +126,21 @@ def articulated_body(
     state = joint_pass(model, work, positions(model, q), v)
     if state != OK:
         return state
-    start(work, scale(-1.0, load(model[0].gravity)))
+    forced = option & FORCED
+    start(work, scale(-1.0, gravity(space, forced)))
     # from the world to the tips: twists and velocity-product terms
     for i in range(1, model.shape[0]):
         twist(model, work, i, v)
         own_bias(model[i], work[i])
-        subtract_applied(work[i], loaded)
+        subtract_applied(work[i], option & LOADED)
+        if forced != 0:
+            place_for_forces(model, work, i)
+    if forced != 0:
+        state = forces(space, q, v, given)
+        if state != OK:
+            return state
+        if some:
+            tau[:] = given
     # from the tips to the world: articulated inertias and bias wrenches
     for i in range(model.shape[0] - 1, 0, -1):
         state = eliminate(

@@ -20,24 +20,26 @@ def inverse_dynamics(space, loaded, q, v, vdot, tau):
 
 
 @address_kernel(EVALUATION)
-def forward_dynamics(space, loaded, q, v, tau, vdot):
+def forward_dynamics(space, option, q, v, tau, vdot):
     """The accelerations under tau."""
     tau, vdot = vector(space, tau), vector(space, vdot)
     return articulated_body(
-        space, loaded, q, v, tau, vdot, tau, False,
-        start, own.twist, own.own_bias, columns.column_inertia, columns.column_power,
-        own.to_parent, own.inertia_to_parent, own.from_parent, columns.add_column,
+        space, option, q, v, tau, tau, vdot, tau, False,
+        start, own.twist, own.own_bias, own.place_for_forces, own.forces,
+        columns.column_inertia, columns.column_power, own.to_parent, own.inertia_to_parent,
+        own.from_parent, columns.add_column,
     )  # fmt: skip
 
 
 @address_kernel(EVALUATION)
-def hybrid_dynamics(space, loaded, q, v, known, found):
+def hybrid_dynamics(space, option, q, v, known, found):
     """What is not prescribed; known holds tau, vdot, prescribed (3 nv), found tau, vdot (2 nv)."""
-    tau, vdot, prescribed = split(space, known, found)
+    given, tau, vdot, prescribed = split(space, known, found)
     return articulated_body(
-        space, loaded, q, v, tau, vdot, prescribed, True,
-        start, own.twist, own.own_bias, columns.column_inertia, columns.column_power,
-        own.to_parent, own.inertia_to_parent, own.from_parent, columns.add_column,
+        space, option, q, v, given, tau, vdot, prescribed, True,
+        start, own.twist, own.own_bias, own.place_for_forces, own.forces,
+        columns.column_inertia, columns.column_power, own.to_parent, own.inertia_to_parent,
+        own.from_parent, columns.add_column,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ Source: Mueller 2018, (30), (69), (71).
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.forces.sites import act
 from mbkit.kernels.inertias import (
     add_articulated,
     add_rigid,
@@ -174,3 +175,30 @@ def column_at(here, body, w, u):
 def wrench_from_site(body, site, t, f):
     """W."""
     return t, f
+
+
+# ------------------------------------------------------------------------------------- forces
+
+
+@helper
+def twist_in_world(body):
+    """(w, u + w x p): the velocity of the frame's origin."""
+    w = angular(body.V)
+    return w, add(linear(body.V), cross(w, load(body.world_p)))
+
+
+@helper
+def wrench_from_world(body, t, f):
+    """(t + p x f, f): the moment about the world's origin."""
+    return add(t, cross(load(body.world_p), f)), f
+
+
+@helper
+def place_for_forces(model, work, i):
+    """Poses in the world are there."""
+
+
+@helper
+def forces(space, q, v, tau):
+    """The forces."""
+    return act(space, q, v, tau, twist_in_world, wrench_from_world)

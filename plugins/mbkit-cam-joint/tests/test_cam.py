@@ -28,7 +28,9 @@ def mechanism(joint):
     """Return a cart on the curve with a ball that hangs from it."""
     mech = mb.Mechanism("coaster", gravity=(1.0, -9.0, 3.0))
     cart = mech.add_body(
-        mb.Body("cart", mb.SpatialInertia.from_com(2.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.2, 0.25])))
+        mb.Body(
+            "cart", mb.SpatialInertia.from_com(2.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.2, 0.25]))
+        )
     )
     bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -0.5))))
     mech.add_joint(joint, mech.world, cart, frames=(frame(), np.eye(4)))

@@ -1,0 +1,82 @@
+"""The bodies that forces act on, before the forces and after them.
+
+Forces know of no representation: they read and write the world's axes. What a representation adds
+are two steps, from the twist of a row to (angular velocity, velocity of its origin) in the world's
+axes, and back from such a wrench to its own.
+"""
+
+from mbkit.kernels.compile import call_address, helper, pointer_at, records_at
+from mbkit.kernels.layout import SPACE
+from mbkit.kernels.poses import compose
+from mbkit.kernels.space import frames, scratch, sites
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    cross,
+    linear,
+    load,
+    rotate,
+    scale,
+    store,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def clear_sites(space):
+    """No wrench on any site."""
+    table = sites(space)
+    for s in range(table.shape[0]):
+        store(table[s].W, _ZERO, _ZERO)
+
+
+@helper
+def move_sites(space, twist_in_world):
+    """Pose, arm and twist of each site. Needs poses and twists of the rows. Cost: O(sites)."""
+    table = sites(space)
+    places = frames(space)
+    work = scratch(space)
+    for s in range(table.shape[0]):
+        site = table[s]
+        place = places[site.frame]
+        body = work[site.row]
+        arm = rotate(body.world_R, load(place.p))
+        w, u = twist_in_world(body)
+        compose(body.world_R, body.world_p, place.R, place.p, site.R, site.p)
+        store(site.V, w, add(u, cross(w, arm)))
+        for j in range(3):
+            site.arm[j] = arm[j]
+
+
+@helper
+def carried(site):
+    """The wrench on a site, at the frame of the row that carries it, in the world's axes."""
+    f = linear(site.W)
+    return add(angular(site.W), cross(load(site.arm), f)), f
+
+
+@helper
+def act(space, q, v, tau, twist_in_world, wrench_from_world):
+    """tau += what the forces do along the joints,  F -= W of the bodies that they act on.
+
+    Steps   twist_in_world: from V to the world's axes;  wrench_from_world: from them to F's.
+    Reads   time of SPACE; poses in the world and twists of the rows, F.
+    Writes  tau (nv,), powers of SPACE, sites, F.
+    """
+    record = records_at(space, 1, SPACE)[0]
+    work = scratch(space)
+    table = sites(space)
+    move_sites(space, twist_in_world)
+    state = call_address(record.force_pass, (space, 0, q, v, pointer_at(record.time), tau))
+    if state != OK:
+        return state
+    for s in range(table.shape[0]):
+        body = work[table[s].row]
+        if table[s].row != 0:
+            t, f = carried(table[s])
+            t, f = wrench_from_world(body, t, f)
+            accumulate(body.F, scale(-1.0, t), scale(-1.0, f))
+    return OK
