@@ -132,7 +132,8 @@ class Integrator(abc.ABC):
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
     a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
-    `Problem.rates`, `Problem.dexp_inv`; a compiled one uses the helpers of ``mbkit.kernels`` behind them.
+    `Problem.rates`, `Problem.dexp_inv`; a compiled one uses the helpers of ``mbkit.kernels`` behind
+    them.
     """
 
     order: int

@@ -160,9 +160,9 @@ def _check_values(
     q.flags.writeable = v.flags.writeable = w.flags.writeable = False
     _check_pose(joint, what, q)
     calls: dict[str, tuple[tuple[int, ...], Callable[[], Any]]] = {
+        "rates(q, v)": (w.shape, lambda: joint.rates(q, v)),
         "motion_subspace(q)": ((6, nv), lambda: joint.motion_subspace(q)),
         "bias(q, v)": ((6,), lambda: joint.bias(q, v)),
-        "rates(q, v)": (w.shape, lambda: joint.rates(q, v)),
         "retract(q, dx)": ((nq,), lambda: joint.retract(q, 0.1 * w)),
         "difference(q0, q1)": (w.shape, lambda: joint.difference(q, q)),
         "dexp_inv(x, w)": (w.shape, lambda: joint.dexp_inv(0.1 * w, w)),

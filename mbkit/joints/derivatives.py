@@ -98,7 +98,7 @@ class PoseDerivatives:
         """Return the xdot with J xdot = b.
 
         J is the derivative of pose(retract(q0, x)) by x, written as a twist, b that along w. Of a
-        nonholonomic joint they are those of retract(q0, x): two of its positions may be of one pose.
+        nonholonomic joint they are those of retract(q0, x): many positions may have one pose.
         """
         joint = self._reference()
         height = 6 if joint.num_steps == joint.num_velocities else joint.num_positions

@@ -113,10 +113,11 @@ class PoseDifferences:
         q0 = np.asarray(joint.neutral(), dtype=np.float64)
         q = np.asarray(joint.retract(q0, x), dtype=np.float64)
         if joint.num_steps != joint.num_velocities:
-            columns = [
-                derivative(lambda e, unit=unit: joint.retract(q0, x + e * unit))
-                for unit in np.eye(len(w))
-            ]
+
+            def moved(unit: FloatArray) -> Any:
+                return derivative(lambda e: joint.retract(q0, x + e * unit))
+
+            columns = [moved(unit) for unit in np.eye(len(w))]
             return solved(np.array(columns).T, derivative(lambda e: joint.retract(q, e * w)))
         T, S, _ = self.motion(q, np.zeros(len(w)))
         back = np.linalg.inv(T)

@@ -60,9 +60,9 @@ class Joint(abc.ABC):
 
     What nonholonomic joints add, which have fewer velocities than directions to go in
 
-    11. ``num_steps``: the dimension of the group of positions, more than nv. Steps dx, x and what 7
-        and 8 return then have as many entries, and 6 and 7 must be given where nq is another number.
-        Default nv.
+    11. ``num_steps``: the dimension of the group of positions, more than nv. Steps dx and x, and
+        what 7 and 8 return, then have as many entries; 6 and 7 must be given where nq is another
+        number. Default nv.
     12. ``rates(q, v) -> (num_steps,)``: the velocity w on the group that v is at q, linear in v:
         to first order q moves to retract(q, t w). Default v.
 

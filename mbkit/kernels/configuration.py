@@ -56,8 +56,7 @@ def dexp_inv_rows(model, work, x, w, out):
 
 @helper
 def rates_rows(model, work, q, v, out):
-    """out = the rates at which a step leaves q with velocity v, joint by joint; v but for those
-    that have fewer velocities than steps."""
+    """out = rates at which a step leaves q with velocity v: v, but for nonholonomic joints."""
     for i in range(1, model.shape[0]):
         row = model[i]
         k = row.first_velocity

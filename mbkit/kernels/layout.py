@@ -236,8 +236,8 @@ SLOT_STATE = 0
 DONE = 0.0
 PENDING = 1.0
 
-#: What follows in the slot of a joint in Python: two inputs of max(nq, num_steps) numbers each, then
-#: its results, R, p, S-dot v and up to six columns of S, or a vector.
+#: What follows in the slot of a joint in Python: two inputs of max(nq, num_steps) numbers each, its
+#: results, R, p, S-dot v and up to six columns of S, or a vector.
 SLOT_FIRST = 1
 SLOT_R = 0
 SLOT_P = 9

@@ -167,7 +167,7 @@ def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freed
 
 
 def step_entries(system: System) -> Integers:
-    """Return the entry of a step that each velocity is (nv,); -1 where the joint is nonholonomic."""
+    """Return the entry of a step that each velocity is (nv,); -1 for nonholonomic joints."""
     entries = np.full(system.nv, -1)
     for joint in system.arrays.joints:
         if joint is not None and joint.num_steps == joint.num_velocities:

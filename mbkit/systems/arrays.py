@@ -79,9 +79,7 @@ def fill_table(row: Any, joint: Joint) -> list[Any]:
     else:
         parameters = padded(joint.parameters())
     # a Python joint without a group adds steps: that needs no call
-    adds = joint.kernels() is None and (
-        joint.positions_add or type(joint).retract is Joint.retract
-    )
+    adds = joint.kernels() is None and (joint.positions_add or type(joint).retract is Joint.retract)
     owners: list[Any] = [parameters]
     for operation in _OPERATIONS:
         function = getattr(kernels, operation, None)

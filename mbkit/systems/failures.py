@@ -14,7 +14,7 @@ from mbkit.errors import (
     NotFiniteError,
     SingularMassMatrixError,
 )
-from mbkit.joints import CompositeJoint, FreeJoint, SphericalJoint
+from mbkit.joints import FreeJoint, SphericalJoint
 from mbkit.kernels.layout import DONE, QUATERNION_TOLERANCE, SCREW, SLOT_STATE
 from mbkit.systems.callbacks import taken_error
 

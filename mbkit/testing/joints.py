@@ -264,13 +264,17 @@ def _rates(joint: Joint, at: _Place) -> _Found:
         if joint.num_steps != joint.num_velocities:
             w = at.x  # where no velocity leads to
             rate = np.asarray(joint.dexp_inv(x, w))
-            along_x = derivative(lambda t, x=x, rate=rate: joint.retract(start, x + t * rate))
-            along_w = derivative(lambda t, q=q, w=w: joint.retract(q, t * w))
+            along_x = derivative(functools.partial(_stepped, joint, start, x, rate))
+            along_w = derivative(functools.partial(_stepped, joint, q, 0.0 * w, w))
             yield "the rate of q in any direction", along_x, along_w
 
 
 def _moved(joint: Joint, start: Any, back: Any, x: Any, rate: Any, t: float) -> Any:
     return _vee(back @ np.asarray(joint.pose(joint.retract(start, x + t * rate))))
+
+
+def _stepped(joint: Joint, start: Any, x: Any, rate: Any, t: float) -> Any:
+    return joint.retract(start, x + t * rate)
 
 
 def _linear(joint: Joint, at: _Place) -> _Found:

@@ -43,7 +43,11 @@ def as_inner(joint):
     mech = mb.Mechanism("cart", gravity=(1.0, 0.5, -9.0))
     cart = mech.add_body(mb.Body("cart", mb.SpatialInertia.box(5.0, size=(1.0, 1.0, 0.1))))
     body = mech.add_body(mb.Body("body", LUMP))
-    bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(0.5, (0.0, 0.1, -0.3), np.diag([0.1, 0.12, 0.05]))))
+    bob = mech.add_body(
+        mb.Body(
+            "bob", mb.SpatialInertia.from_com(0.5, (0.0, 0.1, -0.3), np.diag([0.1, 0.12, 0.05]))
+        )
+    )
     mech.add_joint(mb.PrismaticJoint("rail", axis=(1.0, 0.2, 0.0)), mech.world, cart)
     mech.add_joint(joint, cart, body, frames=(tilted(), tilted()))
     mech.add_joint(mb.RevoluteJoint("hinge", axis=(0.3, 1.0, 0.2)), body, bob)
@@ -88,7 +92,9 @@ def test_it_keeps_what_a_joint_must_keep(joint):
 def test_it_keeps_it_after_long_ways_and_next_to_half_a_turn(joint):
     rng = np.random.default_rng(3)
     turns = [np.pi - 1e-7, 2.0, 0.7, 1e-8]
-    steps = [np.concatenate([size * SO3.exp(rng.normal(size=3))[:, 0], [50, -70]]) for size in turns]
+    steps = [
+        np.concatenate([size * SO3.exp(rng.normal(size=3))[:, 0], [50, -70]]) for size in turns
+    ]
     places = [joint.retract(joint.neutral(), step) for step in steps]
     places = [q for q in places if joint.singularity(q) > 0.2]
     assert len(places) >= 2
@@ -262,16 +268,14 @@ def test_a_homogeneous_ball_on_a_slope_accelerates_with_five_sevenths(angle):
 
 
 def test_a_ball_on_a_turntable_goes_round_with_two_sevenths_of_its_rate():
-    """As seen from the world: dV/dt = 2/7 Omega x V, wherever it is. Neimark and Fufaev, chapter 2."""
+    """Seen from the world dV/dt = 2/7 Omega x V, wherever it is. Neimark and Fufaev, chapter 2."""
     rate, radius = 1.7, 0.2
     mech = mb.Mechanism("turntable")
     table = mech.add_body(mb.Body("table", mb.SpatialInertia.sphere(1.0, radius=1.0)))
     ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(3.0, radius=radius)))
     spindle = mb.RevoluteJoint("spindle").prescribe(lambda t: rate * t)
     mech.add_joint(spindle, mech.world, table)
-    mech.add_joint(
-        RollingSphere("rolls", radius), table, ball, frames=(np.eye(4), np.eye(4))
-    )
+    mech.add_joint(RollingSphere("rolls", radius), table, ball, frames=(np.eye(4), np.eye(4)))
     system = mech.assemble()
     q = system.reference_configuration()
     q[system.position_slice("rolls")] = [1.0, 0.0, 0.0, 0.0, 0.7, -0.3]
@@ -290,7 +294,7 @@ def test_a_ball_on_a_turntable_goes_round_with_two_sevenths_of_its_rate():
 
 @pytest.mark.parametrize(("lean", "precession"), [(1.2, 1.5), (0.6, -4.0), (2.0, 2.0)])
 def test_a_disc_rolls_in_circles(lean, precession):
-    """Lean, precession W and rate w of turning about the axis keep if
+    """Lean, precession W and rate w of turning about the axis keep under one condition.
 
     A W^2 sin cos - (C + m r^2) W w sin = m g r cos (of the lean, between axis and normal).
     Source: moments about the centre in the axes of precession; Neimark and Fufaev, chapter 2.
@@ -317,7 +321,7 @@ def test_a_disc_rolls_in_circles(lean, precession):
 
 
 def test_a_hoop_stands_while_it_rolls_fast_enough():
-    """Upright rolling is stable above w^2 = A m g r / (C (C + m r^2)): it falls below, not above."""
+    """Upright rolling is stable above w^2 = A m g r / (C (C + m r^2)); slower, it falls."""
     m, r, g = 1.0, 0.5, 9.81
     A, C = 0.5 * m * r**2, m * r**2
     hoop = mb.SpatialInertia.from_com(m, (0, 0, 0), np.diag([A, A, C]))
@@ -456,7 +460,7 @@ def test_files_have_them_once_the_plugin_is_there():
     assert set(plugin.mbkit_joint_types()) == {"rolling_sphere", "rolling_disc"}
     for name, kind in plugin.mbkit_joint_types().items():
         mech = mb.parse_model(MODEL.replace("rolling_sphere", name))
-        assert isinstance(mech.joint("rolls"), kind)
+        assert isinstance(mech.joints["rolls"].joint, kind)
         system = mech.assemble()
         assert system.parameters["joints.rolls.radius"] == 0.25
         larger = system.with_parameters({"joints.rolls.radius": 0.5})
@@ -496,9 +500,7 @@ def test_what_cannot_be_done_with_it_says_so():
     goal = q.copy()
     goal[system.position_slice("rail")] += 0.1
     goal[system.position_slice("hinge")] += 0.2
-    found = mb.inverse_kinematics(
-        system, {"bob": system.poses(goal)[3]}, q=q, locked=["rolls"]
-    )
+    found = mb.inverse_kinematics(system, {"bob": system.poses(goal)[3]}, q=q, locked=["rolls"])
     np.testing.assert_allclose(system.poses(found.q)[3], system.poses(goal)[3], atol=1e-8)
 
 

@@ -32,16 +32,17 @@ class RollingJoint(mb.Joint):
     """A round body on the plane z = 0 of the joint frame, above which its centre is.
 
     The successor's joint frame is in the centre of the body. Positions are a unit quaternion
-    (w, x, y, z), the rotation R of the body, and the point of contact (x, y) on the plane; velocities
-    are the angular velocity of the body in its own axes. [rad/s]
+    (w, x, y, z), the rotation R of the body, and the point of contact (x, y) on the plane;
+    velocities are the angular velocity of the body in its own axes. [rad/s]
 
-    With u the unit vector from the contact to the centre, in the axes of the body, and w the angular
-    velocity:
+    With u the unit vector from the contact to the centre, in the axes of the body, and w the
+    angular velocity:
 
-        T = (R, c + r R u),   S = (I; -r hat(u)),   S-dot w = (0; r w x du/dt),   dc/dt = -r R du/dt.
+        T = (R, c + r R u),   S = (I; -r hat(u)),
+        S-dot w = (0; r w x du/dt),   dc/dt = -r R du/dt.
 
-    The contact has no velocity as a point of the body. It wanders on the plane, so that the body can come
-    to any place in any rotation: positions have five dimensions, velocities three.
+    The contact has no velocity as a point of the body. It wanders on the plane, so that the body
+    can come to any place in any rotation: positions have five dimensions, velocities three.
 
     Attributes
     ----------
@@ -82,7 +83,9 @@ class RollingJoint(mb.Joint):
     def _rotation(self, q: Any) -> Any:
         from mbkit.spatial.frames import unit_rotation
 
-        return unit_rotation(np.asarray(q)[:4], f"Joint {self.name!r}: rotation", mb.ConfigurationError)
+        return unit_rotation(
+            np.asarray(q)[:4], f"Joint {self.name!r}: rotation", mb.ConfigurationError
+        )
 
     def pose(self, q: Any) -> Any:
         """Return (R, c + r R u)."""
@@ -141,10 +144,10 @@ class RollingJoint(mb.Joint):
 @final
 @attrs.frozen
 class RollingSphere(RollingJoint):
-    """A sphere that rolls, and turns on the spot, without slip on the plane z = 0 of the joint frame.
+    """A sphere that rolls without slip on the plane z = 0 of the joint frame.
 
-    Its centre of mass may be anywhere. q is a unit quaternion and the point of contact (x, y), v the
-    angular velocity in the axes of the body. [m], [rad/s]
+    It may turn on the spot; its centre of mass may be anywhere. q is a unit quaternion and the
+    point of contact (x, y), v the angular velocity in the axes of the body. [m], [rad/s]
 
     Attributes
     ----------
@@ -201,9 +204,9 @@ class RollingSphere(RollingJoint):
 class RollingDisc(RollingJoint):
     """A thin disc that rolls on its edge without slip, on the plane z = 0 of the joint frame.
 
-    Its axis is the z axis of the successor's joint frame. q is a unit quaternion and the point of contact
-    (x, y), v the angular velocity in the axes of the body. [m], [rad/s] In the neutral configuration it
-    stands upright, with the axis along y; a positive v[2] then rolls it along x.
+    Its axis is the z axis of the successor's joint frame. q is a unit quaternion and the point of
+    contact (x, y), v the angular velocity in the axes of the body. [m], [rad/s] In the neutral
+    configuration it stands upright, with the axis along y; a positive v[2] then rolls it along x.
 
     Where it lies flat on the plane it has no point of contact: that is its singular configuration.
 
@@ -244,8 +247,8 @@ class RollingDisc(RollingJoint):
         s = np.hypot(n[0], n[1])
         if s == 0.0:
             raise mb.ConfigurationError(
-                f"Joint {self.name!r}: the disc lies flat on its plane and has no point of contact; "
-                "start from another rotation."
+                f"Joint {self.name!r}: the disc lies flat on its plane and has no point of "
+                "contact; start from another rotation."
             )
         u = np.array([n[0] / s, n[1] / s, 0.0])
         b = np.array([-u[1], u[0], 0.0])
@@ -262,7 +265,9 @@ class RollingDisc(RollingJoint):
     @property
     def singularity_remedy(self) -> str:
         """Nothing does: a disc that lies flat rolls no more."""
-        return "no coordinates do: a disc that falls flat rolls no more, end the run with an event before"
+        return (
+            "nothing does: a disc that falls flat rolls no more; end the run with an event before"
+        )
 
     def kernels(self) -> mb.JointKernels:
         """Return the compiled forms."""

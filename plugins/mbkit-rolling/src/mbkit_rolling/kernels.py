@@ -30,7 +30,7 @@ def sphere_centre(n, w):
 
 @helper
 def disc_centre(n, w):
-    """Whether there is a contact, u = n_xy / |n_xy| and du/dt = -(w_z - n_z / |n_xy| w.u) e_z x u."""
+    """Whether it touches; u = n_xy / s, du/dt = -(w_z - n_z / s w.u) e_z x u, s = |n_xy|."""
     s = math.sqrt(n[0] * n[0] + n[1] * n[1])
     if s == 0.0:
         return False, n, n
