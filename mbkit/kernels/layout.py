@@ -160,6 +160,7 @@ SPACE = np.dtype(
         ("efforts", _i8),  # memory for nv numbers: their sum
         ("time", _i8),  # memory for t
         ("powers", _i8),  # memory for NUM_POWERS numbers, which the force pass leaves
+        ("rates", _i8),  # of steps, by address; form of `evaluation`; 0: they are the velocities
         # events: what looks at the end of every step, by address; 0: nothing does
         ("watch", _i8),
         ("watch_slot", _i8),

@@ -1,8 +1,19 @@
 """The time loop of explicit Runge-Kutta-Munthe-Kaas methods."""
 
-from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix
-from mbkit.kernels.configuration import dexp_inv_rows, rates_rows, retract_rows
+from mbkit.kernels.compile import (
+    call_address,
+    float64,
+    floats,
+    helper,
+    int64,
+    integers,
+    kernel,
+    matrix,
+    records_at,
+)
+from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.equations import acceleration
+from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
 from mbkit.kernels.times import instant
@@ -31,13 +42,14 @@ def step(
     Stage i, in coordinates x of the group about q:
         x_i = h sum_j a_ij k_j,   q_i = q exp(x_i),   v_i = v + h sum_j a_ij l_j,
         k_i = dexp^-1_{-x_i} w_i,   l_i = vdot(t + c_i h, q_i, v_i),
-    with the rates w_i of steps at (q_i, v_i): v_i but for nonholonomic joints.
+    with the rates w_i of steps at (q_i, v_i); w is v_stage itself but for nonholonomic joints.
     Then q exp(h sum b_i k_i) and v + h sum b_i l_i; work + h sum b_i powers_i.
     Source: Munthe-Kaas 1999, algorithm 3.1; Hairer, Lubich, Wanner 2006, IV.8.
     """
     model = bodies(space)
     memory = scratch(space)
     nv = v.shape[0]
+    rates = records_at(space, 1, SPACE)[0].rates
     for i in range(b.shape[0]):
         combine(h, A[i], xdot, i, x)
         state = retract_rows(model, memory, q, x, q_stage)
@@ -46,12 +58,11 @@ def step(
         combine(h, A[i], vdot, i, v_stage)
         for j in range(nv):
             v_stage[j] += v[j]
-        if w.shape[0] == 0:
-            state = dexp_inv_rows(model, memory, x, v_stage, xdot[i])
-        else:
-            state = rates_rows(model, memory, q_stage, v_stage, w)
-            if state == OK:
-                state = dexp_inv_rows(model, memory, x, w, xdot[i])
+        if rates != 0:
+            state = call_address(rates, (space, 0, q_stage, v_stage, v_stage, w))
+            if state != OK:
+                return state
+        state = dexp_inv_rows(model, memory, x, w, xdot[i])
         if state == OK:
             state = acceleration(space, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
         if state != OK:
@@ -102,7 +113,7 @@ def advance(
     num_steps = xdot.shape[1]
     q_next = memory[:nq]
     x = memory[nq : nq + num_steps]
-    w = memory[nq + num_steps :]  # empty where velocities are rates of steps
+    w = v_stage if num_steps == v.shape[0] else memory[nq + num_steps :]
     count[0] = 0
     count[1] = 0
     for k in range(first, first + steps):
