@@ -6,6 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 
+# The distributions in plugins/, by their folders.
+PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
+
 # Pins with hashes; each file holds the one before it (see `requirements` below).
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --root-user-action=ignore --quiet
 
@@ -29,10 +32,11 @@ peers: $(STAMPS)/dev ## compare with Pinocchio and other programs (installs them
 	@$(BIN)/mbkit warmup
 	$(BIN)/python -m pytest tests/peers
 
-plugins: $(STAMPS)/test ## install the distributions in plugins/ and run their tests
-	@$(PIP) --no-deps --no-build-isolation --force-reinstall $(wildcard plugins/mbkit-*)
+plugins: $(STAMPS)/test ## install the distributions in plugins/, check them and run their tests
+	@$(PIP) --no-deps --no-build-isolation --force-reinstall $(addprefix ./,$(PLUGINS))
 	$(BIN)/mbkit plugins
-	$(BIN)/python -m pytest $(wildcard plugins/*/tests)
+	$(BIN)/mbkit plugins --check
+	$(BIN)/python -m pytest $(addsuffix /tests,$(PLUGINS))
 
 bench: $(STAMPS)/dev ## measure against other programs; nothing else should be running
 	@$(BIN)/mbkit warmup

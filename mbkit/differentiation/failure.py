@@ -30,7 +30,7 @@ def reason(error: BaseException) -> str:
         outside = not frame.filename.startswith(_HERE) and "site-packages" not in frame.filename
         if outside and frame.filename != __file__:
             line = linecache.getline(frame.filename, frame.lineno or 0).strip()
-            file = pathlib.Path(frame.filename).name
-            quoted = f' in "{line}"' if line else ""
-            place = f"{quoted} ({file}, line {frame.lineno})"
+            if line:  # compiled code has frames, but no lines
+                file = pathlib.Path(frame.filename).name
+                place = f' in "{line}" ({file}, line {frame.lineno})'
     return f"{error}{place}"

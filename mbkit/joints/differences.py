@@ -13,7 +13,7 @@ from mbkit.spatial.arrays import FloatArray
 __all__ = ["PoseDifferences", "derivative"]
 
 #: First steps that are tried, until the error is below `_ENOUGH`; halved three times each.
-_STEPS = (5e-2, 1e-2, 2e-3, 4e-4)
+_STEPS = (5e-2, 1e-2, 2e-3, 4e-4, 4e-5, 4e-6)
 _LEVELS = 4
 _LEVELS_OF_A_SIDE = 6
 _ENOUGH = 1e-12
@@ -81,10 +81,11 @@ def _extrapolated(table: list[Any], base: float) -> tuple[Any, float]:
 
 
 class PoseDifferences:
-    """What follows from the pose of a joint, by differences of eighth order."""
+    """What follows from the pose of a joint, by differences of eighth order, or of one side."""
 
-    def __init__(self, joint: Callable[[], Any]) -> None:
+    def __init__(self, joint: Callable[[], Any], side: int = 0) -> None:
         self._reference = joint
+        self._side = side
 
     def motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return T(q) (4, 4), S(q) (6, nv) and S-dot v (6,)."""
@@ -95,7 +96,8 @@ class PoseDifferences:
             pose = np.asarray(joint.pose(there), dtype=np.float64)
             back = np.linalg.inv(pose) if np.isfinite(pose).all() else np.full((4, 4), np.nan)
             w = np.asarray(joint.rates(there, step))
-            return _vee(back @ derivative(lambda e: joint.pose(joint.retract(there, e * w))))
+            rate = derivative(lambda e: joint.pose(joint.retract(there, e * w)), self._side)
+            return _vee(back @ rate)
 
         units = np.eye(joint.num_velocities)
         S = np.array([twist(q, unit) for unit in units]).reshape(-1, 6).T

@@ -60,9 +60,8 @@ def step(
             v_stage[j] += v[j]
         if rates != 0:
             state = call_address(rates, (space, 0, q_stage, v_stage, v_stage, w))
-            if state != OK:
-                return state
-        state = dexp_inv_rows(model, memory, x, w, xdot[i])
+        if state == OK:
+            state = dexp_inv_rows(model, memory, x, w, xdot[i])
         if state == OK:
             state = acceleration(space, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
         if state != OK:
@@ -91,29 +90,26 @@ def step(
 @kernel(
     int64(
         int64, matrix, floats, floats, float64, float64, int64, int64, int64, floats, floats,
-        floats, floats, floats, floats, matrix, matrix, matrix, integers, floats, matrix, matrix,
-        matrix,
+        floats, floats, floats, floats, floats, matrix, matrix, matrix, integers, floats, matrix,
+        matrix, matrix,
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, A, b, c, t0, h, first, steps, save_every, q, v,
-    work, q_stage, v_stage, memory, xdot, vdot, powers, count, rows_t, rows_q, rows_v, rows_work,
+    work, q_stage, v_stage, memory, w, xdot, vdot, powers, count, rows_t, rows_q, rows_v, rows_work,
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
     Writes  q, v (the state), work (dissipated and supplied since the start), rows (of the steps
             that are a multiple of `save_every`), count (steps taken, rows written), q_stage and
             v_stage (what was evaluated last).
-    Memory  memory (nq + d,), or (nq + 2 d,) where there are nonholonomic joints, xdot (s, d) with d
-            the number of steps, vdot (s, nv), powers (s, NUM_POWERS).
+    Memory  memory (nq + d,) with d the number of steps, w (d,) or v_stage itself where velocities
+            are rates of steps, xdot (s, d), vdot (s, nv), powers (s, NUM_POWERS).
     Returns OK, or the status of what failed; q, v, work are then those of the last complete step.
     """
-    nq = q.shape[0]
-    num_steps = xdot.shape[1]
-    q_next = memory[:nq]
-    x = memory[nq : nq + num_steps]
-    w = v_stage if num_steps == v.shape[0] else memory[nq + num_steps :]
+    q_next = memory[: q.shape[0]]
+    x = memory[q.shape[0] :]
     count[0] = 0
     count[1] = 0
     for k in range(first, first + steps):

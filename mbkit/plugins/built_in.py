@@ -7,9 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mbkit.forces import Force
+import numpy as np
+
+from mbkit.forces import (
+    BodyWrench,
+    Bushing,
+    Drag,
+    DryFriction,
+    Force,
+    JointDamper,
+    JointEffort,
+    JointSpring,
+    LimitStop,
+    SpringDamper,
+    UniformField,
+)
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
-from mbkit.joints import Joint
+from mbkit.joints import (
+    CompositeJoint,
+    HelicalJoint,
+    HelicalPlanarJoint,
+    Joint,
+    RevoluteJoint,
+    ScrewJoint,
+    UniversalJoint,
+)
 from mbkit.model.force_types import FORCE_TYPES
 from mbkit.model.joint_types import JOINT_TYPES
 from mbkit.plugins.hookspecs import hookimpl
@@ -38,3 +60,24 @@ def mbkit_integrators() -> Mapping[str, type[Integrator]]:
 def mbkit_representations() -> Mapping[str, Representation]:
     """Return the representations of mbkit."""
     return REPRESENTATIONS
+
+
+@hookimpl
+def mbkit_examples() -> list[Joint | Force]:
+    """Return those that cannot be made by a name alone."""
+    return [
+        ScrewJoint("screw", (0.2, 0.4, 0.9, 0.3, -0.1, 0.2)),
+        HelicalJoint("helical", axis=(1, 2, -1), point=(0.2, 0, 0.1), pitch=0.3),
+        HelicalPlanarJoint("helical planar", pitch=0.2),
+        CompositeJoint("composite", RevoluteJoint("hinge"), UniversalJoint("cardan")),
+        JointSpring("spring", "hinge", stiffness=7.0, rest=0.2),
+        JointDamper("damper", "hinge", damping=0.7),
+        DryFriction("friction", "hinge", friction=0.5, smoothing=0.3),
+        JointEffort("effort", "hinge", effort=1.5),
+        LimitStop("stop", "hinge", lower=-0.1, upper=0.1, stiffness=50.0, damping=0.4),
+        SpringDamper("tie", "world", "arm", stiffness=12.0, rest_length=0.4, damping=0.6),
+        Bushing("bushing", "arm", "hand", stiffness=np.arange(1.0, 7.0), damping=np.full(6, 0.2)),
+        BodyWrench("thrust", "hand", wrench=(1.0, 2.0, -1.0, 0.5, 0.3, 0.2), axes="body"),
+        UniformField("field", acceleration=np.array([1.0, -2.0, 3.0])),
+        Drag("drag", "hand", linear=0.4, quadratic=0.3),
+    ]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
 
+from mbkit.errors import JointError
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.joints import Joint
+from mbkit.joints.methods import check_methods
+from mbkit.model import Mechanism
 from mbkit.representations import Representation
 
-__all__ = ["KINDS", "BrokenContract", "Kind", "checked"]
+__all__ = ["EXAMPLES", "KINDS", "BrokenContract", "Kind", "checked", "checked_examples"]
+
+#: The hook that gives examples of what the others give.
+EXAMPLES = "mbkit_examples"
 
 
 class BrokenContract(Exception):
@@ -37,6 +44,8 @@ class Kind:
         What each of them must be.
     fits : callable
         Whether a name and a thing go together.
+    lacks : callable
+        What a class lacks, or has wrong, as a sentence; empty where nothing is.
     """
 
     hook: str
@@ -45,6 +54,7 @@ class Kind:
     is_name: Callable[[str], bool]
     things: str
     fits: Callable[[str, Any], bool]
+    lacks: Callable[[Any], str] = lambda _: ""
 
 
 def _derives(base: type) -> Callable[[str, Any], bool]:
@@ -65,21 +75,52 @@ def _is_suffix(name: str) -> bool:
     return name.startswith(".") and name[1:].isalnum() and name == name.lower()
 
 
+def _abstract(kind: type) -> str:
+    missing = sorted(getattr(kind, "__abstractmethods__", ()))
+    return f"{kind.__name__} must define {', '.join(missing)}" if missing else ""
+
+
+def _joint_lacks(kind: type[Joint]) -> str:
+    if found := _abstract(kind):
+        return found
+    try:
+        check_methods(object.__new__(kind), "")
+    except JointError as error:
+        return str(error).removeprefix(": ").rstrip(".")
+    return ""
+
+
+def _force_lacks(kind: type[Force]) -> str:
+    if found := _abstract(kind):
+        return found
+    if kind.evaluate is Force.evaluate and kind.kernels is Force.kernels:
+        return f"{kind.__name__} must define evaluate(t, q, v, poses, twists, out), or kernels()"
+    for name in ("evaluate", "potential_energy", "powers", "parameters", "kernels"):
+        expected = inspect.signature(getattr(Force, name))
+        found_here = inspect.signature(getattr(kind, name))
+        try:
+            found_here.bind(*expected.parameters)
+        except TypeError:
+            names = ", ".join(list(expected.parameters)[1:])
+            return f"{kind.__name__} defines {name}{found_here}, and must define {name}({names})"
+    return ""
+
+
 _WORDS = "words of letters, digits, '_' and '-'"
 
 #: Everything that plugins can provide.
 KINDS: dict[str, Kind] = {
     "joint": Kind(
         "mbkit_joint_types", "joint type", _WORDS, _is_word,
-        "a class that derives from mbkit.Joint", _derives(Joint),
+        "a class that derives from mbkit.Joint", _derives(Joint), _joint_lacks,
     ),
     "force": Kind(
         "mbkit_force_types", "force type", _WORDS, _is_word,
-        "a class that derives from mbkit.Force", _derives(Force),
+        "a class that derives from mbkit.Force", _derives(Force), _force_lacks,
     ),
     "integrator": Kind(
         "mbkit_integrators", "integrator", _WORDS, _is_word,
-        "a class that derives from mbkit.Integrator", _derives(Integrator),
+        "a class that derives from mbkit.Integrator", _derives(Integrator), _abstract,
     ),
     "representation": Kind(
         "mbkit_representations", "representation", _WORDS, _is_word,
@@ -96,7 +137,7 @@ KINDS: dict[str, Kind] = {
 }  # fmt: skip
 
 
-def checked(kind: Kind, returned: Any) -> dict[str, Any]:
+def checked(kind: Kind, returned: Any, *, closely: bool = True) -> dict[str, Any]:
     """Return what a hook returned, as a dictionary.
 
     Parameters
@@ -105,6 +146,8 @@ def checked(kind: Kind, returned: Any) -> dict[str, Any]:
         Which hook it was.
     returned : mapping
         What it returned.
+    closely : bool
+        Whether to look at the methods of classes.
 
     Returns
     -------
@@ -114,7 +157,8 @@ def checked(kind: Kind, returned: Any) -> dict[str, Any]:
     Raises
     ------
     BrokenContract
-        If it is no mapping, or has a name or a thing that cannot be.
+        If it is no mapping, or has a name or a thing that cannot be, or a class that lacks
+        something.
     """
     if not isinstance(returned, Mapping):
         raise BrokenContract(
@@ -127,4 +171,42 @@ def checked(kind: Kind, returned: Any) -> dict[str, Any]:
             raise BrokenContract(
                 f"{kind.hook}(): '{name}' must be {kind.things}, got {thing!r:.200}"
             )
+        if closely and (lacks := kind.lacks(thing)):
+            raise BrokenContract(f"{kind.hook}(): '{name}': {lacks}")
     return dict(returned)
+
+
+def checked_examples(returned: Any, provides: Mapping[str, Mapping[str, Any]]) -> list[Any]:
+    """Return what the hook for examples returned, as a list.
+
+    Parameters
+    ----------
+    returned : iterable
+        What it returned.
+    provides : mapping
+        What its plugin provides: things by name, by kind.
+
+    Returns
+    -------
+    list
+        Joints, forces, integrators and mechanisms.
+
+    Raises
+    ------
+    BrokenContract
+        If it is no list, or has what is no example of anything that the plugin provides.
+    """
+    if not isinstance(returned, Iterable) or isinstance(returned, str | Mapping):
+        raise BrokenContract(f"{EXAMPLES}() must return a list, and returned {returned!r:.200}")
+    examples = list(returned)
+    types = tuple(
+        each for kind in ("joint", "force", "integrator") for each in provides[kind].values()
+    )
+    for example in examples:
+        if type(example) not in types and not isinstance(example, Mechanism):
+            what = f"the class {example.__name__}" if isinstance(example, type) else repr(example)
+            raise BrokenContract(
+                f"{EXAMPLES}() must return instances of the joints, forces and integrators that "
+                f"the plugin provides, or mechanisms with them, and has {what:.200}"
+            )
+    return examples

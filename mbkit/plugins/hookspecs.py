@@ -1,12 +1,13 @@
 """The hooks: what a plugin may provide. Each returns a mapping from names to things.
 
 A plugin is a module, or any object with attributes, that defines some of these functions under
-`hookimpl`. All are called once, without arguments, when the plugin is loaded.
+`hookimpl`. All are called once, without arguments, when the plugin is loaded; but `mbkit_examples`,
+which returns a list, when it is checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import pluggy
@@ -72,3 +73,13 @@ def mbkit_file_readers() -> Mapping[str, Callable[[pathlib.Path], Mechanism]]:  
 @hookspec
 def mbkit_commands() -> Mapping[str, click.Command]:  # type: ignore[empty-body]
     """Return click commands by the names that ``mbkit NAME`` calls them."""
+
+
+@hookspec
+def mbkit_examples() -> Iterable[Joint | Force | Integrator | Mechanism]:  # type: ignore[empty-body]
+    """Return instances of the plugin's types, on which ``mbkit plugins --check`` looks at them.
+
+    A type without an example is made by its name alone, ``Type("example")``, and an integrator
+    without arguments, if that is possible. A mechanism is an example of the plugin's joints and
+    forces in it: for a force that needs certain joints or bodies.
+    """

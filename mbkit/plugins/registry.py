@@ -16,7 +16,7 @@ import pluggy
 
 from mbkit.errors import PluginWarning, printable, suggestion
 from mbkit.plugins import hookspecs
-from mbkit.plugins.contracts import KINDS, BrokenContract, checked
+from mbkit.plugins.contracts import EXAMPLES, KINDS, BrokenContract, checked, checked_examples
 
 __all__ = ["BUILT_IN", "Plugin", "Registry", "registry"]
 
@@ -98,6 +98,30 @@ class Registry:
                 plugin = self._owners[kind, name]
                 return None if plugin.origin == BUILT_IN else plugin
         return None
+
+    def examples(self, plugin: Plugin) -> list[Any]:
+        """Return what a plugin gives as examples of its types.
+
+        Parameters
+        ----------
+        plugin : Plugin
+            One that was loaded.
+
+        Returns
+        -------
+        list
+            Joints, forces, integrators, and mechanisms with them; empty where it has no such hook.
+
+        Raises
+        ------
+        BrokenContract
+            If the hook returns something else; what it raises comes out as it is.
+        """
+        return [
+            example
+            for returned in self._call(plugin.name, EXAMPLES)
+            for example in checked_examples(returned, plugin.provides)
+        ]
 
     @property
     def plugins(self) -> tuple[Plugin, ...]:
@@ -202,7 +226,7 @@ class Registry:
         try:
             self._manager.check_pending()
         except pluggy.PluginValidationError as error:
-            hooks = [kind.hook for kind in KINDS.values()]
+            hooks = [*(kind.hook for kind in KINDS.values()), EXAMPLES]
             unknown = [name for name in vars(self._manager.hook) if name not in hooks]
             marked = [name for name in unknown if getattr(self._manager.hook, name).get_hookimpls()]
             raise BrokenContract(
@@ -213,14 +237,20 @@ class Registry:
 
     def _provided(self, key: str) -> dict[str, dict[str, Any]]:
         """Call the hooks of one plugin."""
-        others = [each for name, each in self._manager.list_name_plugin() if name != key]
+        closely = key not in _MODULES  # our own are tested
         provides = {}
         for kind, about in KINDS.items():
             things: dict[str, Any] = {}
-            for returned in self._manager.subset_hook_caller(about.hook, others)():
-                things |= checked(about, returned)
+            for returned in self._call(key, about.hook):
+                things |= checked(about, returned, closely=closely)
             provides[kind] = things
         return provides
+
+    def _call(self, key: str, hook: str) -> list[Any]:
+        """Return what a hook of one plugin returns, a list of one, or of none where it has none."""
+        others = [each for name, each in self._manager.list_name_plugin() if name != key]
+        answers: list[Any] = self._manager.subset_hook_caller(hook, others)()
+        return answers
 
     def _is_loaded(self, name: str) -> bool:
         return name in self._plugins and not self._plugins[name].fault

@@ -1,8 +1,21 @@
-"""What authors of joints and integrators test their own work with."""
+"""What authors of joints, forces, integrators and representations test their own work with."""
 
+from mbkit.testing.forces import check_force as check_force
 from mbkit.testing.integrators import check_integrator as check_integrator
 from mbkit.testing.joints import check_joint as check_joint
+from mbkit.testing.plugins import Checked as Checked
+from mbkit.testing.plugins import check_plugin as check_plugin
 from mbkit.testing.report import Line as Line
 from mbkit.testing.report import Report as Report
+from mbkit.testing.representations import check_representation as check_representation
 
-__all__ = ["Line", "Report", "check_integrator", "check_joint"]
+__all__ = [
+    "Checked",
+    "Line",
+    "Report",
+    "check_force",
+    "check_integrator",
+    "check_joint",
+    "check_plugin",
+    "check_representation",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
@@ -16,6 +16,7 @@ from mbkit.joints import Joint, check_joint_definition
 from mbkit.joints.differences import derivative
 from mbkit.spatial import inverse
 from mbkit.testing.compiled_joints import compiled_differences
+from mbkit.testing.laws import Found, Nothing, error_of, line_of, text_of
 from mbkit.testing.report import Line, Report
 
 __all__ = ["check_joint"]
@@ -26,8 +27,6 @@ _SIZES = (0.0, 1e-8, 0.3, 1.3, np.pi - 1e-5)
 
 #: Where a claim is within this of central differences, there is no kink.
 _SMOOTH = 1e-9
-
-_Found = Iterator[tuple[str, Any, Any]]
 
 
 @attrs.frozen
@@ -43,6 +42,9 @@ class _Place:
     v: Any
     x: Any
     ordinary: bool
+
+    def __str__(self) -> str:
+        return f"q = {np.array2string(np.asarray(self.q), precision=6, threshold=12)}"
 
 
 def check_joint(
@@ -83,10 +85,12 @@ def check_joint(
     try:
         places = _places(joint, configurations, np.random.default_rng(seed))
     except Exception as error:
-        line = Line("retract leads from configuration to configuration", False, remark=_text(error))
+        line = Line(
+            "retract leads from configuration to configuration", False, remark=text_of(error)
+        )
         return Report(name, (*lines, line))
     for law, bound, function in _LAWS:
-        lines.append(_line(law, bound, function, joint, places))
+        lines.append(line_of(law, bound, function, joint, places))
     return Report(name, tuple(lines))
 
 
@@ -125,59 +129,15 @@ def _places(joint: Joint, configurations: Any, rng: np.random.Generator) -> list
     return places
 
 
-def _line(
-    law: str, bound: float, function: Callable[..., _Found], joint: Joint, places: list[_Place]
-) -> Line:
-    worst, where = 0.0, ""
-    looked = False
-    try:
-        for place in places:
-            for what, found, expected in function(joint, place):
-                looked = True
-                error = _error(found, expected)
-                if not error <= worst:
-                    worst, where = error, f"{what} at q = {_short(place.q)}"
-    except _Nothing as nothing:
-        return Line(law, None, remark=str(nothing))
-    except Exception as error:
-        return Line(law, False, remark=_text(error))
-    if not looked:
-        return Line(law, None, remark="there are none")
-    holds = bool(worst <= bound)
-    return Line(law, holds, worst, bound, "" if holds else where)
-
-
-class _Nothing(Exception):
-    """There is nothing to look at; the message says why."""
-
-
-def _error(found: Any, expected: Any) -> float:
-    """Return the largest difference by the largest entry, or by one where that is less."""
-    found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
-    if found.shape != expected.shape:
-        return np.inf
-    scale = max(1.0, float(np.abs(expected).max(initial=0.0)))
-    error = float(np.abs(found - expected).max(initial=0.0)) / scale
-    return np.inf if np.isnan(error) else error
-
-
-def _short(q: Any) -> str:
-    return np.array2string(np.asarray(q), precision=6, threshold=12)
-
-
-def _text(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
 def _rate(function: Callable[[float], Any], claimed: Any) -> Any:
     """Return the derivative of a function at 0; at a kink, of the side that the claim is nearer to.
 
     A curve in pieces has a bias that jumps where they meet, and may claim that of either.
     """
     rates = [derivative(function)]
-    if not _error(claimed, rates[0]) <= _SMOOTH:
+    if not error_of(claimed, rates[0]) <= _SMOOTH:
         rates += [derivative(function, side) for side in (1, -1)]
-    return min(rates, key=lambda rate: _error(claimed, rate))
+    return min(rates, key=lambda rate: error_of(claimed, rate))
 
 
 def _vee(M: Any) -> Any:
@@ -188,20 +148,20 @@ def _vee(M: Any) -> Any:
 # ------------------------------------------------------------------------------------- laws
 
 
-def _pose(joint: Joint, at: _Place) -> _Found:
+def _pose(joint: Joint, at: _Place) -> Found:
     T = np.asarray(joint.pose(at.q))
     yield "R^T R", T[:3, :3].T @ T[:3, :3], np.eye(3)
     yield "det R", np.linalg.det(T[:3, :3]), 1.0
     yield "the last row", T[3], [0.0, 0.0, 0.0, 1.0]
 
 
-def _identity(joint: Joint, at: _Place) -> _Found:
+def _identity(joint: Joint, at: _Place) -> Found:
     if not joint.zero_reference:
-        raise _Nothing("zero_reference is not declared")
+        raise Nothing("zero_reference is not declared")
     yield "T", joint.pose(joint.neutral()), np.eye(4)
 
 
-def _subspace(joint: Joint, at: _Place) -> _Found:
+def _subspace(joint: Joint, at: _Place) -> Found:
     S = np.asarray(joint.motion_subspace(at.q))
     back = inverse(joint.pose(at.q))
 
@@ -214,14 +174,14 @@ def _subspace(joint: Joint, at: _Place) -> _Found:
         yield f"column {k}", S[:, k], _rate(functools.partial(twist, w), S[:, k])
 
 
-def _rank(joint: Joint, at: _Place) -> _Found:
+def _rank(joint: Joint, at: _Place) -> Found:
     if not at.ordinary:
         return
     S = np.asarray(joint.motion_subspace(at.q))
     yield "rank", np.linalg.matrix_rank(S), joint.num_velocities
 
 
-def _bias(joint: Joint, at: _Place) -> _Found:
+def _bias(joint: Joint, at: _Place) -> Found:
     w = np.asarray(joint.rates(at.q, at.v))
 
     def moving(t: float) -> Any:
@@ -231,19 +191,19 @@ def _bias(joint: Joint, at: _Place) -> _Found:
     yield "S-dot v", bias, _rate(moving, bias)
 
 
-def _reciprocal(joint: Joint, at: _Place) -> _Found:
+def _reciprocal(joint: Joint, at: _Place) -> Found:
     W, S = joint.constraint_wrenches(at.q), joint.motion_subspace(at.q)
     found = np.asarray(W).T @ S
     # by the length of the largest column: rounding grows with it
     yield "W^T S", found / max(1.0, float(np.abs(S).max(initial=0.0))), np.zeros(found.shape)
 
 
-def _complementary(joint: Joint, at: _Place) -> _Found:
+def _complementary(joint: Joint, at: _Place) -> Found:
     W = np.asarray(joint.constraint_wrenches(at.q))
     yield "rank of the wrenches", np.linalg.matrix_rank(W), 6 - joint.num_velocities
 
 
-def _retract(joint: Joint, at: _Place) -> _Found:
+def _retract(joint: Joint, at: _Place) -> Found:
     moved = joint.retract(at.q, at.x)
     yield "retract(q, 0)", joint.retract(at.q, 0.0 * at.x), at.q
     yield "difference(q, retract(q, x))", joint.difference(at.q, moved), at.x
@@ -251,7 +211,7 @@ def _retract(joint: Joint, at: _Place) -> _Found:
     yield "pose(retract(q0, difference(q0, q1)))", joint.pose(again), joint.pose(at.q)
 
 
-def _rates(joint: Joint, at: _Place) -> _Found:
+def _rates(joint: Joint, at: _Place) -> Found:
     start = joint.neutral()
     for x in (at.x, 0.0 * at.x, 4.0 * at.x):
         q = joint.retract(start, x)
@@ -277,7 +237,7 @@ def _stepped(joint: Joint, start: Any, x: Any, rate: Any, t: float) -> Any:
     return joint.retract(start, x + t * rate)
 
 
-def _linear(joint: Joint, at: _Place) -> _Found:
+def _linear(joint: Joint, at: _Place) -> Found:
     if joint.num_steps == joint.num_velocities:
         raise _Nothing("it has a velocity for each step")
     columns = np.array([joint.rates(at.q, unit) for unit in np.eye(joint.num_velocities)]).T
@@ -285,7 +245,7 @@ def _linear(joint: Joint, at: _Place) -> _Found:
     yield "rank", np.linalg.matrix_rank(columns), joint.num_velocities
 
 
-def _repeated(joint: Joint, at: _Place) -> _Found:
+def _repeated(joint: Joint, at: _Place) -> Found:
     calls: tuple[Callable[[], Any], ...] = (
         lambda: joint.pose(at.q),
         lambda: joint.motion_subspace(at.q),
@@ -297,19 +257,19 @@ def _repeated(joint: Joint, at: _Place) -> _Found:
         yield "a second call", call(), kept
 
 
-def _compiled(joint: Joint, at: _Place) -> _Found:
+def _compiled(joint: Joint, at: _Place) -> Found:
     if joint.kernels() is None:
-        raise _Nothing("it has no compiled form")
+        raise Nothing("it has no compiled form")
     yield from compiled_differences(joint, at.q, at.v, at.x)
 
 
-def _power(joint: Joint, at: _Place) -> _Found:
+def _power(joint: Joint, at: _Place) -> Found:
     """Balance of one body on the joint, in gravity: d(kinetic + potential)/dt = tau . v."""
     from mbkit.model import Body, Mechanism
     from mbkit.spatial import SpatialInertia, pose_from_quaternion
 
     if joint.num_velocities == 0:
-        raise _Nothing("it does not move")
+        raise Nothing("it does not move")
     mech = Mechanism("balance", gravity=(1.0, -2.0, -9.0))
     box = SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))
     frame = pose_from_quaternion((0.2, -0.1, 0.3), (0.5, 0.1, -0.7, 0.5))
@@ -327,7 +287,7 @@ def _power(joint: Joint, at: _Place) -> _Found:
     yield "power", tau @ at.v, _rate(energy, tau @ at.v)
 
 
-_LAWS: tuple[tuple[str, float, Callable[..., _Found]], ...] = (
+_LAWS: tuple[tuple[str, float, Callable[..., Found]], ...] = (
     ("pose is a rotation and a translation", 1e-12, _pose),
     ("pose is the identity at the neutral configuration", 1e-12, _identity),
     ("motion subspace is the derivative of the pose", 1e-8, _subspace),

@@ -167,3 +167,15 @@ def test_internal_forces_leave_the_momentum(seed):
         tau = system.generalized_forces(s.q, s.v, 0.4)
         np.testing.assert_allclose(tau[~inner], 0.0, rtol=0, atol=1e-11)
         assert np.abs(tau[inner]).max() > 0.1
+
+
+def test_systems_without_forces_have_none():
+    """All methods that speak of forces give zeros, or arrays without entries."""
+    mech = mb.Mechanism("wheel")
+    wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.RevoluteJoint("axle"), mech.world, wheel)
+    system = mech.assemble()
+    for q, v, leading in (([0.3], [0.2], ()), (np.zeros((4, 1)), np.zeros((4, 1)), (4,))):
+        assert system.generalized_forces(q, v, 0.5).tolist() == np.zeros((*leading, 1)).tolist()
+        assert system.force_powers(q, v, 0.5).shape == (*leading, 0, 2)
+        assert system.force_potentials(q, 0.5).shape == (*leading, 0)

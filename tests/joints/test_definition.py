@@ -35,6 +35,16 @@ class PoseOnly(Joint):
     pose = Slider.pose
 
 
+def rotation_vector(self, q):
+    T = np.eye(4)
+    angle = np.linalg.norm(q)
+    if angle > 0.0:
+        x, y, z = q / angle
+        K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        T[:3, :3] += np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
+    return T
+
+
 def with_own_method(joint):
     joint.retract = lambda q, dx: q
     return joint
@@ -187,7 +197,11 @@ CASES = {
             retract=lambda self, q, dx: q if not dx.any() else q + dx,
             difference=lambda self, q0, q1: q1 - q0,
         ),
-        r"the derivative of pose\(retract\(q, dx\)\) at dx = 0 is not what it is next to it, by 1",
+        r"the derivative of pose\(retract\(q, dx\)\) at dx = 0, .* is not what it is next to it",
+    ),
+    "a rotation vector with a branch at zero": (
+        lambda: pose_only(num_positions=3, num_velocities=3, pose=rotation_vector),
+        r"the derivative of pose\(retract\(q, dx\)\) at dx = 0, .* is not what it is next to it",
     ),
     "neutral of the wrong shape": (
         lambda: variant(neutral=lambda self: np.zeros(3)),

@@ -109,7 +109,78 @@ class Sprung(mb.Integrator):
         raise NotImplementedError
 
 
+class Unposed(mb.Joint):
+    """A joint without a pose."""
+
+    num_positions = num_velocities = 1
+
+
+class Misspelt(mb.Joint):
+    """A method that nothing would call."""
+
+    num_positions = num_velocities = 1
+
+    def pose(self, q):
+        return np.eye(4)
+
+    def motion_subpsace(self, q):
+        return np.zeros((6, 1))
+
+
+class OtherArguments(Parabola):
+    """A method that cannot be called as it is."""
+
+    def bias(self, q):
+        return np.zeros(6)
+
+
+class Idle(mb.Force):
+    """A force that does nothing."""
+
+
+class Timeless(Pull):
+    """A method that cannot be called as it is."""
+
+    def evaluate(self, q, v, out):
+        out[0] = 1.0
+
+
+class Stepless(mb.Integrator):
+    """An integrator that prepares nothing."""
+
+    order = 1
+
+
 BROKEN = {
+    "a joint without a pose": (
+        {"mbkit_joint_types": {"unposed": Unposed}},
+        r"mbkit_joint_types\(\): 'unposed': Unposed must define pose\.",
+    ),
+    "a joint with a misspelt method": (
+        {"mbkit_joint_types": {"misspelt": Misspelt}},
+        r"'misspelt': Misspelt defines motion_subpsace, which nothing calls; did you mean motion_",
+    ),
+    "a joint whose method takes other arguments": (
+        {"mbkit_joint_types": {"other": OtherArguments}},
+        r"'other': OtherArguments defines bias\(q\), and must define bias\(q, v\) -> \(6,\)\.",
+    ),
+    "a force without a method": (
+        {"mbkit_force_types": {"idle": Idle}},
+        r"'idle': Idle must define evaluate\(t, q, v, poses, twists, out\), or kernels\(\)\.",
+    ),
+    "a force whose method takes other arguments": (
+        {"mbkit_force_types": {"timeless": Timeless}},
+        r"'timeless': Timeless defines evaluate\(self, q, v, out\), and must define evaluate\(t,",
+    ),
+    "an integrator without steps": (
+        {"mbkit_integrators": {"stepless": Stepless}},
+        r"'stepless': Stepless must define prepare\.",
+    ),
+    "examples alone": ({"mbkit_examples": []}, "it provides nothing; mark its functions, such as"),
+    "a misspelt hook for examples": (
+        {"mbkit_exampels": []},
+        "there is no hook 'mbkit_exampels'; did you mean 'mbkit_examples'?",
+    ),
     "returns no mapping": (
         {"mbkit_joint_types": [Parabola]},
         r"mbkit_joint_types\(\) must return a dictionary by name, and returned \[",
@@ -162,9 +233,9 @@ BROKEN = {
 def test_a_plugin_that_breaks_its_contract_is_skipped_whole(registry, hooks, message):
     """It is named with the cause; nothing of it is left, and a sound one is loaded after it."""
     before = {kind: registry.known(kind) for kind in KINDS}
-    sound = {"mbkit_integrators": {"sprung": Sprung}}
+    sound = {} if "provides nothing" in message else {"mbkit_integrators": {"sprung": Sprung}}
     with pytest.warns(mb.PluginWarning, match=rf"'broken 1.2' \(mbkit-broken\) .*{message}"):
-        plugin = added(registry, plugin_module(**{**sound, **hooks} if hooks else {}), "broken")
+        plugin = added(registry, plugin_module(**{**sound, **hooks}), "broken")
     assert plugin.fault
     assert {kind: registry.known(kind) for kind in KINDS} == before
     assert plugin in registry.plugins

@@ -208,6 +208,41 @@ def test_forces_at_the_joint_help_the_drive():
     np.testing.assert_allclose(runs[0].q, runs[1].q, rtol=0.0, atol=1e-13)
 
 
+FORCES = {
+    "none": [],
+    "at the free joint": [mb.JointDamper("oil", "hinge", damping=0.7)],
+    "at the prescribed joint": [
+        mb.JointSpring("spring", "rail", stiffness=30.0),
+        mb.JointDamper("friction", "rail", damping=5.0),
+    ],
+    "on bodies": [
+        mb.SpringDamper(
+            "rope", "world", "bob", point_a=(0, 0, 1.0), point_b=(0, 0, -0.5),
+            stiffness=20.0, damping=1.0, rest_length=0.5,
+        )
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FORCES)
+def test_forces_beside_a_prescribed_joint(case):
+    """The motion is that of the equations in Python, and the energies are balanced."""
+    system = pendulum(support).assemble().with_forces(FORCES[case])
+    run = mb.simulate(system, (0.0, 2.0), 2e-3)
+
+    def rate(t, y):
+        q, v, _ = system.prescribed_state(t, [0.0, y[0]], [0.0, y[1]])
+        tau = system.generalized_forces(q, v, t)
+        return [y[1], system.forward_dynamics(q, v, tau, t=t)[1]]
+
+    expected = solve_ivp(rate, (0, 2), [0.0, 0.0], rtol=1e-9, atol=1e-10).y[:, -1]
+    np.testing.assert_allclose([run.q[-1, 1], run.v[-1, 1]], expected, rtol=0.0, atol=1e-7)
+    np.testing.assert_allclose(run.energy_balance, 0.0, atol=1e-9)
+    power = np.einsum("ij,ij->i", system.driving_efforts(run.q, run.v, t=run.t), run.v)
+    supplied = np.gradient(run.supplied_energy, run.t)
+    np.testing.assert_allclose(supplied[1:-1], power[1:-1], atol=1e-3)
+
+
 def test_other_integrators_and_saved_rows():
     """Every row, saved how often so ever, is on the motion."""
     system = pendulum(support).assemble()

@@ -151,6 +151,13 @@ def test_the_notebook_runs(project):
     assert float(done.stdout) == pytest.approx(end, abs=1e-8)
 
 
+def test_its_plugin_keeps_its_contracts(project):
+    """The laws of its joint and of its force, by the command for all plugins."""
+    shown = mbkit("plugins", "--check", "pendulum", folder=project).stdout.splitlines()
+    assert [line[:6] for line in shown[1:3]] == ["  ok  ", "  ok  "]
+    assert shown[3] == "Everything that was checked holds."
+
+
 def test_readme_commands_run(project):
     """Those of `mbkit`, with results in places of their own."""
     lines = (project / "README.md").read_text().splitlines()

@@ -158,11 +158,19 @@ def motion_for_forces(space, q, v):
     return state
 
 
+@helper
+def have_forces(space):
+    """Whether there are any: without, SPACE has no memory for them."""
+    return records_at(space, 1, SPACE)[0].num_forces > 0
+
+
 @address_kernel(EVALUATION)
 def generalized_forces(space, _option, q, v, t, out):
     """Sum of all forces, out (nv,); leaves what they dissipate and supply in SPACE.powers."""
     tau = velocities(bodies(space), out)
     tau[:] = 0.0
+    if not have_forces(space):
+        return OK
     state = motion_for_forces(space, q, v)
     if state != OK:
         return state
@@ -181,6 +189,8 @@ def generalized_forces(space, _option, q, v, t, out):
 @address_kernel(EVALUATION)
 def force_powers(space, _option, q, v, t, out):
     """What each force dissipates and supplies, out (forces, NUM_POWERS)."""
+    if not have_forces(space):
+        return OK
     count = force_rows(space).shape[0]
     powers = rows(out, count, NUM_POWERS)
     powers[:, :] = 0.0
@@ -196,6 +206,8 @@ def force_powers(space, _option, q, v, t, out):
 @address_kernel(EVALUATION)
 def force_potentials(space, _option, q, _v, t, out):
     """Potential energy of each force, out (forces,)."""
+    if not have_forces(space):
+        return OK
     table = force_rows(space)
     state = motion_for_forces(space, q, at(at_rest(space), 0))
     if state != OK:

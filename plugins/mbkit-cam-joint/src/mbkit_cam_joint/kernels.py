@@ -8,17 +8,17 @@ from mbkit.kernels.compile import helper
 
 @helper
 def polynomial(parameters, first, u):
-    """Value and three derivatives of the cubic whose coefficients begin at `first`."""
-    a = parameters[first]
-    b = parameters[first + 1]
-    c = parameters[first + 2]
-    d = parameters[first + 3]
-    return (
-        ((a * u + b) * u + c) * u + d,
-        (3.0 * a * u + 2.0 * b) * u + c,
-        6.0 * a * u + 2.0 * b,
-        6.0 * a,
-    )
+    """Value and three derivatives of the polynomial of degree 5 whose coefficients are there."""
+    value = 0.0
+    rate = 0.0
+    half_second = 0.0
+    sixth_third = 0.0
+    for j in range(6):
+        sixth_third = sixth_third * u + half_second
+        half_second = half_second * u + rate
+        rate = rate * u + value
+        value = value * u + parameters[first + j]
+    return value, rate, 2.0 * half_second, 6.0 * sixth_third
 
 
 @helper
@@ -39,9 +39,9 @@ def piece_at(parameters, count, q):
 def motion(slot, parameters, q, v, R, p, S, bias):
     """T(q), S(q) and S-dot v.
 
-    With (c, s) the direction of the tangent r' and k = (x' y'' - y' x'') / |r'|^2 its rate of turning,
-    S = (0, 0, k, |r'|, 0, 0), S-dot v = (0, 0, k', |r'|', 0, 0) v^2. Of a body that does not turn it is
-    S = (0, 0, 0, x', y', 0).
+    With (c, s) the direction of the tangent r' and k = (x' y'' - y' x'') / |r'|^2 its rate of
+    turning, S = (0, 0, k, |r'|, 0, 0) and S-dot v = (0, 0, k', |r'|', 0, 0) v^2. Of a body that
+    does not turn it is S = (0, 0, 0, x', y', 0).
     """
     follow = parameters[0] != 0.0
     count = int(parameters[2])
@@ -51,9 +51,9 @@ def motion(slot, parameters, q, v, R, p, S, bias):
         place -= length * math.floor(place / length)
     piece = piece_at(parameters, count, place)
     u = place - parameters[3 + piece]
-    first = 4 + count + 8 * piece
+    first = 4 + count + 12 * piece
     x, dx, ddx, dddx = polynomial(parameters, first, u)
-    y, dy, ddy, dddy = polynomial(parameters, first + 4, u)
+    y, dy, ddy, dddy = polynomial(parameters, first + 6, u)
     for j in range(9):
         R[j] = 0.0
     for j in range(6):

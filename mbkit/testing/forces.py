@@ -1,0 +1,222 @@
+"""Whether a force keeps what it promises, of its power above all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.errors import ForceError, MbkitError
+from mbkit.forces import Force
+from mbkit.forces.definition import check_force_definition
+from mbkit.joints import FreeJoint, RevoluteJoint, SphericalJoint
+from mbkit.joints.differences import derivative
+from mbkit.model import Body, Mechanism
+from mbkit.spatial import SpatialInertia, pose_from_quaternion
+from mbkit.systems import System
+from mbkit.testing.laws import Found, Nothing, line_of, text_of
+from mbkit.testing.report import Line, Report
+
+__all__ = ["check_force"]
+
+#: Instants at which a force is asked. [s]
+_TIMES = (0.0, 0.45, 1.3)
+
+_METHODS = ("evaluate", "potential_energy", "powers")
+_ATTRIBUTES = ("joints", "bodies", "acts_on", "representation", "power")
+
+#: Lengths of the steps from the reference configuration, for each velocity.
+_SIZES = (1e-2, 0.7, 2.0)
+
+
+@attrs.frozen
+class _Subject:
+    """A system with one force, and one with its methods in Python, where it has both forms."""
+
+    system: System
+    in_python: System | None
+
+
+@attrs.frozen
+class _Place:
+    """A state at a time, and another time."""
+
+    t: float
+    q: Any
+    v: Any
+    other: float
+
+    def __str__(self) -> str:
+        q, v = (np.array2string(x, precision=4, threshold=8) for x in (self.q, self.v))
+        return f"t = {self.t:g}, q = {q}, v = {v}"
+
+
+def check_force(force: Force, mechanism: Mechanism | None = None, *, seed: int = 0) -> Report:
+    """Return a report on what holds of a force and what does not.
+
+    1. Its definition is complete, and the mechanism has the joints and bodies that it names.
+    2. Its power is accounted for: tau.v = -dU/dt - what it dissipates + what it supplies, with the
+       rate of the potential energy U while the mechanism moves and time goes on.
+    3. What it dissipates is not negative.
+    4. The same arguments give the same results, in whatever order they are asked.
+    5. Compiled and Python forms agree, where it has both.
+
+    It is looked at in random states, near and far from the reference configuration.
+
+    Parameters
+    ----------
+    force : Force
+        Any force.
+    mechanism : Mechanism, optional
+        One with the joints and bodies that it names; forces that it has itself do not matter. If it
+        is not given, a chain is made of them, of hinges, or of ball joints or free ones where the
+        force wants these.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    Report
+        It prints as a table; ``raise_if_failed()`` makes an exception of it.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> report = mb.testing.check_force(mb.JointSpring("closer", "hinge", stiffness=3.0))
+    >>> report.holds
+    True
+    """
+    name = f"Force {getattr(force, 'name', '?')!r} ({type(force).__name__})"
+    law = "the definition is complete, and the mechanism has what it names"
+    try:
+        check_force_definition(force)
+        system = _system(force, mechanism)
+        twin = _twin(force)
+        in_python = None if twin is None else _system(twin, mechanism)
+        subject = _Subject(system, in_python)
+        places = _places(system, np.random.default_rng(seed))
+    except Exception as error:
+        known = isinstance(error, MbkitError)
+        return Report(name, (Line(law, False, remark=str(error) if known else text_of(error)),))
+    lines = [line_of(law, bound, function, subject, places) for law, bound, function in _LAWS]
+    return Report(name, (Line(law, True), *lines))
+
+
+# --------------------------------------------------------------------------------- mechanisms
+
+
+def _system(force: Force, mechanism: Mechanism | None) -> System:
+    if mechanism is not None:
+        system = mechanism.assemble()
+        return system.without_forces(system.force_names).with_forces([force])
+    wrong: list[MbkitError] = []
+    for kind in (RevoluteJoint, SphericalJoint, FreeJoint):
+        try:
+            system = _chain(force, kind).assemble().with_forces([force])
+            system.generalized_forces(*_state(system, np.random.default_rng(0)))
+        except MbkitError as error:
+            wrong.append(error)
+        else:
+            return system
+    raise ForceError(
+        f"{wrong[0]} No chain of hinges, ball joints or free joints suits the force; give a "
+        "mechanism that does."
+    )
+
+
+def _chain(force: Force, kind: Callable[[str], Any]) -> Mechanism:
+    """Return bodies of the force's names, on joints of its names, one after another."""
+    mech = Mechanism("chain", gravity=(1.0, -2.0, -9.0))
+    box = SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))
+    bodies = [name for name in dict.fromkeys(force.bodies) if name != "world"]
+    joints = list(dict.fromkeys(force.joints))
+    count = max(len(bodies), len(joints), 1)
+    bodies += [f"body {k}" for k in range(len(bodies), count)]
+    joints += [f"joint {k}" for k in range(len(joints), count)]
+    before = mech.world
+    frame = pose_from_quaternion((0.6, -0.3, 0.5), (0.5, 0.1, -0.7, 0.5))
+    for body_name, joint_name in zip(bodies, joints, strict=True):
+        body = mech.add_body(Body(body_name, box))
+        mech.add_joint(kind(joint_name), before, body, frames=(frame, np.eye(4)))
+        before = body
+    return mech
+
+
+def _twin(force: Force) -> Force | None:
+    """Return a force that has the methods alone of one with compiled functions beside them."""
+    if force.kernels() is None or type(force).evaluate is Force.evaluate:
+        return None
+    own = [name for name in _METHODS if getattr(type(force), name) is not getattr(Force, name)]
+    body = {name: staticmethod(getattr(force, name)) for name in own}
+    body |= {name: getattr(force, name) for name in _ATTRIBUTES}
+    twin: Force = type(type(force).__name__, (Force,), body)(force.name)
+    return twin
+
+
+def _state(system: System, rng: np.random.Generator, size: float = 0.7) -> tuple[Any, Any]:
+    q = system.retract(system.reference_configuration(), size * rng.normal(size=system.nv))
+    return q, rng.normal(size=system.nv)
+
+
+def _places(system: System, rng: np.random.Generator) -> list[_Place]:
+    others = (*_TIMES[1:], _TIMES[0])
+    return [
+        _Place(t, *_state(system, rng, size), other)
+        for t, other in zip(_TIMES, others, strict=True)
+        for size in _SIZES
+    ]
+
+
+# --------------------------------------------------------------------------------------- laws
+
+
+def _accounted(subject: _Subject, at: _Place) -> Found:
+    system = subject.system
+
+    def potential(e: float) -> Any:
+        return system.force_potentials(system.retract(at.q, e * at.v), at.t + e)[0]
+
+    dissipated, supplied = system.force_powers(at.q, at.v, at.t)[0]
+    tau = system.generalized_forces(at.q, at.v, at.t)
+    yield "tau.v", tau @ at.v, -derivative(potential) - dissipated + supplied
+
+
+def _dissipated(subject: _Subject, at: _Place) -> Found:
+    power = subject.system.force_powers(at.q, at.v, at.t)[0, 0]
+    if power != 0.0:
+        yield "what is dissipated", min(power, 0.0), 0.0
+
+
+def _repeated(subject: _Subject, at: _Place) -> Found:
+    system = subject.system
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: system.generalized_forces(at.q, at.v, at.t),
+        lambda: system.force_potentials(at.q, at.t),
+    )
+    first = [call() for call in calls]
+    system.generalized_forces(at.q, -at.v, at.other)
+    for call, kept in zip(reversed(calls), reversed(first), strict=True):
+        yield "a second call", call(), kept
+
+
+def _compiled(subject: _Subject, at: _Place) -> Found:
+    twin = subject.in_python
+    if twin is None:
+        raise Nothing("it has one form")
+    for what, arguments in (
+        ("generalized_forces", (at.q, at.v, at.t)),
+        ("force_potentials", (at.q, at.t)),
+        ("force_powers", (at.q, at.v, at.t)),
+    ):
+        one, other = (getattr(each, what)(*arguments) for each in (subject.system, twin))
+        yield what.replace("_", " "), one, other
+
+
+_LAWS: tuple[tuple[str, float, Callable[..., Found]], ...] = (
+    ("power is -dU/dt - dissipated + supplied", 1e-7, _accounted),
+    ("what is dissipated is not negative", 1e-12, _dissipated),
+    ("the same arguments give the same results", 0.0, _repeated),
+    ("compiled and Python forms agree", 1e-10, _compiled),
+)

@@ -1,0 +1,76 @@
+"""A law at many places: the largest difference between what is found and what is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from mbkit.testing.report import Line
+
+__all__ = ["Found", "Nothing", "error_of", "line_of", "text_of"]
+
+#: What is compared, what is found, what is expected.
+Found = Iterator[tuple[str, Any, Any]]
+
+
+class Nothing(Exception):
+    """There is nothing to look at; the message says why."""
+
+
+def line_of(
+    law: str, bound: float, function: Callable[..., Found], subject: Any, places: Iterable[Any]
+) -> Line:
+    """Return the line of a law.
+
+    Parameters
+    ----------
+    law : str
+        What must hold.
+    bound : float
+        How much the parts may differ, in units of the larger of one and the largest number.
+    function : callable
+        Yields, of the subject and a place, what is compared, found and expected.
+    subject : object
+        What is looked at.
+    places : iterable
+        Where; they print as remarks.
+
+    Returns
+    -------
+    Line
+        With the worst error and its place; of what raises, with the error's message.
+    """
+    worst, where = 0.0, ""
+    looked = False
+    try:
+        for place in places:
+            for what, found, expected in function(subject, place):
+                looked = True
+                error = error_of(found, expected)
+                if not error <= worst:
+                    worst, where = error, f"{what} at {place}"
+    except Nothing as nothing:
+        return Line(law, None, remark=str(nothing))
+    except Exception as error:
+        return Line(law, False, remark=text_of(error))
+    if not looked:
+        return Line(law, None, remark="there are none")
+    holds = bool(worst <= bound)
+    return Line(law, holds, worst, bound, "" if holds else where)
+
+
+def text_of(error: BaseException) -> str:
+    """Return an exception as a remark."""
+    return f"{type(error).__name__}: {error}"
+
+
+def error_of(found: Any, expected: Any) -> float:
+    """Return the largest difference by the largest entry, or by one where that is less."""
+    found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
+    if found.shape != expected.shape:
+        return np.inf
+    scale = max(1.0, float(np.abs(expected).max(initial=0.0)))
+    error = float(np.abs(found - expected).max(initial=0.0)) / scale
+    return np.inf if np.isnan(error) else error
