@@ -239,7 +239,7 @@ def _stepped(joint: Joint, start: Any, x: Any, rate: Any, t: float) -> Any:
 
 def _linear(joint: Joint, at: _Place) -> Found:
     if joint.num_steps == joint.num_velocities:
-        raise _Nothing("it has a velocity for each step")
+        raise Nothing("it has a velocity for each step")
     columns = np.array([joint.rates(at.q, unit) for unit in np.eye(joint.num_velocities)]).T
     yield "rates of a sum", joint.rates(at.q, at.v), columns @ at.v
     yield "rank", np.linalg.matrix_rank(columns), joint.num_velocities
