@@ -123,6 +123,8 @@ def _check_steps(joint: Joint, what: str, nv: int) -> None:
             f"{what}: num_steps must be at least num_velocities, {nv}, got {num_steps}; it is the "
             f"dimension of the group of positions, and velocities are directions on it."
         )
+    if nv == 0 and num_steps > 0:
+        raise JointError(f"{what}: num_steps must be 0 where num_velocities is 0, got {num_steps}.")
     if (num_steps > nv) != defines(joint, "rates"):
         raise JointError(
             f"{what}: {kind} has {num_steps} steps and {nv} velocities; "
@@ -162,8 +164,9 @@ def _check_values(
     # what is changed in place would be changed for all who hold it
     q.flags.writeable = v.flags.writeable = w.flags.writeable = False
     _check_pose(joint, what, q)
+    if joint.num_steps != nv:
+        _check_rates(joint, what, q, v)
     calls: dict[str, tuple[tuple[int, ...], Callable[[], Any]]] = {
-        "rates(q, v)": (w.shape, lambda: joint.rates(q, v)),
         "motion_subspace(q)": ((6, nv), lambda: joint.motion_subspace(q)),
         "bias(q, v)": ((6,), lambda: joint.bias(q, v)),
         "retract(q, dx)": ((nq,), lambda: joint.retract(q, 0.1 * w)),
@@ -202,6 +205,17 @@ def _check_derivative(joint: Joint, what: str, q: FloatArray) -> None:
         f"is not what it is next to it, by {min(errors):.3g}. "
         f"{_NO_DERIVATIVE.format('motion_subspace(q)')}"
     )
+
+
+def _check_rates(joint: Joint, what: str, q: FloatArray, v: FloatArray) -> None:
+    _check_result(what, "rates(q, v)", (joint.num_steps,), lambda: joint.rates(q, v))
+    once, twice = (np.asarray(joint.rates(q, factor * v)) for factor in (1.0, 2.0))
+    error = float(np.abs(twice - 2.0 * once).max())
+    if not error <= 1e-12 * (1.0 + float(np.abs(once).max())):
+        raise JointError(
+            f"{what}: rates(q, v) must be linear in v; at the neutral configuration rates(q, 2 v) "
+            f"is not 2 rates(q, v), by {error:.3g}."
+        )
 
 
 def _check_pose(joint: Joint, what: str, q: FloatArray) -> None:
