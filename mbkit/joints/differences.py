@@ -95,7 +95,8 @@ class PoseDifferences:
         def twist(there: FloatArray, step: FloatArray) -> FloatArray:
             pose = np.asarray(joint.pose(there), dtype=np.float64)
             back = np.linalg.inv(pose) if np.isfinite(pose).all() else np.full((4, 4), np.nan)
-            rate = derivative(lambda e: joint.pose(joint.retract(there, e * step)), self._side)
+            w = np.asarray(joint.rates(there, step))
+            rate = derivative(lambda e: joint.pose(joint.retract(there, e * w)), self._side)
             return _vee(back @ rate)
 
         units = np.eye(joint.num_velocities)
@@ -103,23 +104,31 @@ class PoseDifferences:
         bias, size = np.zeros(6), float(np.linalg.norm(v))
         if size:
             step = v / size
-            rate = derivative(lambda t: twist(joint.retract(q, t * step), step))
+            w = np.asarray(joint.rates(q, step))
+            rate = derivative(lambda t: twist(joint.retract(q, t * w), step))
             bias = size**2 * rate
         return T, S, bias
 
-    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the xdot with J xdot = S v, J the derivative of pose(retract(q0, x)) by x."""
+    def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the xdot with J xdot = b, as `PoseDerivatives.dexp_inv` says."""
         joint = self._reference()
         q0 = np.asarray(joint.neutral(), dtype=np.float64)
         q = np.asarray(joint.retract(q0, x), dtype=np.float64)
-        T, S, _ = self.motion(q, np.zeros(len(v)))
+        if joint.num_steps != joint.num_velocities:
+
+            def moved(unit: FloatArray) -> Any:
+                return derivative(lambda e: joint.retract(q0, x + e * unit))
+
+            columns = [moved(unit) for unit in np.eye(len(w))]
+            return solved(np.array(columns).T, derivative(lambda e: joint.retract(q, e * w)))
+        T, S, _ = self.motion(q, np.zeros(len(w)))
         back = np.linalg.inv(T)
 
         def along(unit: FloatArray) -> Any:
             return derivative(lambda e: joint.pose(joint.retract(q0, x + e * unit)))
 
-        rates = [along(unit) for unit in np.eye(len(v))]
-        return solved(np.array([_vee(back @ rate) for rate in rates]).T, S @ v)
+        rates = [along(unit) for unit in np.eye(len(w))]
+        return solved(np.array([_vee(back @ rate) for rate in rates]).T, S @ w)
 
 
 def solved(J: FloatArray, twist: FloatArray) -> FloatArray:

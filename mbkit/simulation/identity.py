@@ -21,7 +21,16 @@ _DEPTH = 4
 
 # Fields of a row that are addresses: those of another process, or of another moment.
 _ADDRESSES = frozenset(
-    ("motion", "retract", "difference", "dexp_inv", "constraint_wrenches", "parameters", "seat")
+    (
+        "motion",
+        "retract",
+        "difference",
+        "dexp_inv",
+        "rates",
+        "constraint_wrenches",
+        "parameters",
+        "seat",
+    )
 )
 
 
