@@ -32,7 +32,7 @@ class ForceFunction(Force):
         Unique among the forces of the mechanism.
     function : callable
         ``function(t, q, v)`` returns the generalized forces of `joints`, with their positions and
-        velocities, one after another [N m, N]; with `bodies`, ``function(t, poses, twists)`` returns
+        velocities in a row [N m, N]; with `bodies`, ``function(t, poses, twists)`` returns
         wrenches (n, 6) on them, with their poses (n, 4, 4) and hybrid twists (n, 6): moments about
         the origins of their frames, axes of the world. [N m, N]
     joints, bodies : tuple of str, or str
