@@ -509,3 +509,17 @@ def test_the_base_class_is_for_other_round_bodies():
     for kind in (RollingSphere, RollingDisc):
         assert issubclass(kind, RollingJoint)
         assert kind("r", 1.0).num_steps == 5
+
+
+def test_its_examples_pass_the_checks_of_plugins():
+    for example in plugin.mbkit_examples():
+        check_joint(example).raise_if_failed()
+    kinds = {type(each) for each in plugin.mbkit_examples()}
+    assert kinds == set(plugin.mbkit_joint_types().values())
+
+
+def test_variational_integrators_refuse_it():
+    symplectic = pytest.importorskip("mbkit_symplectic")
+    system = as_root(JOINTS[0]).assemble()
+    with pytest.raises(mb.UsageError, match="does not take nonholonomic joints"):
+        mb.simulate(system, (0.0, 0.1), 1e-2, integrator=symplectic.VariationalIntegrator())

@@ -10,3 +10,9 @@ from mbkit_rolling.joints import RollingDisc, RollingJoint, RollingSphere
 def mbkit_joint_types() -> dict[str, type[RollingJoint]]:
     """Return the joints by the names that model files call them."""
     return {"rolling_sphere": RollingSphere, "rolling_disc": RollingDisc}
+
+
+@hookimpl
+def mbkit_examples() -> list[RollingJoint]:
+    """Return one of each."""
+    return [RollingSphere("sphere", 0.3), RollingDisc("disc", 0.3)]
