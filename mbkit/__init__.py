@@ -50,6 +50,7 @@ from mbkit.forces import Bushing as Bushing
 from mbkit.forces import Drag as Drag
 from mbkit.forces import DryFriction as DryFriction
 from mbkit.forces import Force as Force
+from mbkit.forces import ForceFunction as ForceFunction
 from mbkit.forces import JointDamper as JointDamper
 from mbkit.forces import JointEffort as JointEffort
 from mbkit.forces import JointSpring as JointSpring

@@ -116,16 +116,18 @@ class Assembly:
         joints = {name: edge.joint for name, edge in parts.joints.items()}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
+        steps = _slices({name: joint.num_steps for name, joint in joints.items()})
         forces = tuple(parts.forces.values())
         body_names = ("world", *parts.bodies)
         arrays = attrs.evolve(
-            assemble_rows(parts, self.topology, positions, velocities, self.body_frames),
+            assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames),
             forces=force_arrays(
                 forces, f"mechanism {parts.name!r}", positions, velocities, body_names
             ),
         )
         nq = sum(joint.num_positions for joint in joints.values())
         nv = sum(joint.num_velocities for joint in joints.values())
+        num_steps = sum(joint.num_steps for joint in joints.values())
         return System(
             name=parts.name,
             representation=self.representation,
@@ -143,12 +145,15 @@ class Assembly:
             reference=_reference(tuple(joints.values())),
             position_slices=positions,
             velocity_slices=velocities,
+            step_slices=steps,
             tree=_tree(parts, self.topology, velocities, arrays),
             motions=MappingProxyType(
                 {name: edge.motion for name, edge in parts.joints.items() if edge.motion}
             ),
             evaluator=Evaluator(
-                arrays, self.representation, Arguments(nq, nv, len(parts.bodies), len(forces))
+                arrays,
+                self.representation,
+                Arguments(nq, nv, num_steps, len(parts.bodies), len(forces)),
             ),
         )
 

@@ -23,6 +23,7 @@ def assemble_rows(
     topology: Topology,
     positions: dict[str, slice],
     velocities: dict[str, slice],
+    steps: dict[str, slice],
     body_frames: str = "joint",
 ) -> SystemArrays:
     """Return the rows of a tree.
@@ -40,8 +41,8 @@ def assemble_rows(
         Bodies and joints.
     topology : Topology
         A tree in regular numbering.
-    positions, velocities : dict
-        Where each joint's entries stand in q and v.
+    positions, velocities, steps : dict
+        Where each joint's entries stand in q, in v and in steps on the group.
     body_frames : {"user", "joint", "com", "world"}
         See `mbkit.RelativeCoordinates`.
 
@@ -82,6 +83,8 @@ def assemble_rows(
             row["num_positions"] = joint.num_positions
             row["first_velocity"] = velocities[name].start
             row["num_velocities"] = joint.num_velocities
+            row["first_step"] = steps[name].start
+            row["num_steps"] = joint.num_steps
             owners += _set_joint(row, joint, -1.0 if is_reversed else 1.0)
             seats[child] = len(joints), inverse(far @ K)
             joints.append(joint)
@@ -94,7 +97,7 @@ def assemble_rows(
         seats = {name: (i, inverse(chosen[i]) @ pose) for name, (i, pose) in seats.items()}
     for row, inertia in zip(bodies, inertias, strict=True):
         _set_inertia(row, inertia)
-    _set_totals(bodies[0], parts, positions, velocities)
+    _set_totals(bodies[0], parts, positions, velocities, steps)
     velocity_of_column = _set_columns(bodies)
     return SystemArrays(
         bodies=_frozen(bodies),
@@ -145,12 +148,11 @@ def _set_inertia(row: Any, inertia: SpatialInertia) -> None:
     row["moment"] = moment[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
 
 
-def _set_totals(
-    world: Any, parts: Parts, positions: dict[str, slice], velocities: dict[str, slice]
-) -> None:
+def _set_totals(world: Any, parts: Parts, *slices: dict[str, slice]) -> None:
     world["gravity"] = parts.gravity
-    world["num_positions"] = max((entries.stop for entries in positions.values()), default=0)
-    world["num_velocities"] = max((entries.stop for entries in velocities.values()), default=0)
+    counts = ("num_positions", "num_velocities", "num_steps")
+    for count, entries in zip(counts, slices, strict=True):
+        world[count] = max((each.stop for each in entries.values()), default=0)
 
 
 def _set_columns(bodies: Any) -> Any:

@@ -48,7 +48,8 @@ class Impact(Reset):
     An impulse acts along the gradient g of the number, as from a frictionless contact there:
     v+ = v - (1 + e) (g v) M^-1 g / (g M^-1 g), so that g v+ = -e g v. All velocities jump, as far
     as the masses couple them; the momentum along everything else is kept. It pushes and never
-    pulls: where the number moves away from the wall already, nothing happens. Source:
+    pulls: where the number moves away from the wall already, nothing happens. Prescribed joints do
+    not give way. Source:
     Featherstone, *Rigid Body Dynamics Algorithms*, Springer 2008, section 11.7; Newton's law of
     restitution.
 
@@ -73,8 +74,14 @@ class Impact(Reset):
         return True
 
     def check(self, system: System, event: Event) -> None:
-        """Raise UsageError where the number has no gradient."""
-        event.when.gradient(system, 0.0, system.reference_configuration())
+        """Raise UsageError where the number has no gradient, or only prescribed joints move it."""
+        g = np.asarray(event.when.gradient(system, 0.0, system.reference_configuration()))
+        prescribed = ", ".join(f"'{joint}'" for joint in system.prescribed_joints)
+        if prescribed and g.any() and not g[_free(system)].any():
+            raise UsageError(
+                f"An impact along {event.when!r} would have to move {prescribed}, whose motion is "
+                "prescribed; let the event watch another number, or end the run there."
+            )
 
     def apply(self, system: System, event: Event, t: float, q: Any, v: Any) -> tuple[Any, Any]:
         """Return q, and v after the impact."""
@@ -87,15 +94,33 @@ class Impact(Reset):
         rate = float(g @ v)
         if rate * (-1.0 if event.direction == "falling" else 1.0) <= 0.0:
             return q, v
-        size = float(np.abs(g).max())
-        jump = system.mass_factor(q).solve(g / size)
-        mobility = float(g @ jump) / size
+        free = _free(system)
+        size = float(np.abs(g[free]).max(initial=0.0))
+        jump = np.zeros(system.nv)
+        if size > 0.0:
+            jump[free] = _moved(system, q, free, g / size)
+        mobility = float(g @ jump) / size if size > 0.0 else 0.0
         if not mobility > 0.0:
             raise UsageError(
                 f"An impact along {event.when!r} at t = {t:.9g} s moves nothing; let the event "
                 "watch another number."
             )
         return q, v - (1.0 + self.restitution) * (rate / size) / mobility * jump
+
+
+def _free(system: System) -> Any:
+    """Return which velocities are not prescribed, a mask (nv,)."""
+    mask = np.ones(system.nv, dtype=bool)
+    for joint in system.prescribed_joints:
+        mask[system.velocity_slice(joint)] = False
+    return mask
+
+
+def _moved(system: System, q: Any, free: Any, g: Any) -> Any:
+    """Return M^-1 g of the free velocities; prescribed ones do not give way."""
+    if free.all():
+        return system.mass_factor(q).solve(g)
+    return np.linalg.solve(system.mass_matrix(q)[np.ix_(free, free)], g[free])
 
 
 @final

@@ -7,6 +7,7 @@ from mbkit.forces.definition import check_force_names as check_force_names
 from mbkit.forces.drag import Drag as Drag
 from mbkit.forces.dry_friction import DryFriction as DryFriction
 from mbkit.forces.force import Force as Force
+from mbkit.forces.force_function import ForceFunction as ForceFunction
 from mbkit.forces.joint_damper import JointDamper as JointDamper
 from mbkit.forces.joint_effort import JointEffort as JointEffort
 from mbkit.forces.joint_spring import JointSpring as JointSpring
@@ -36,6 +37,7 @@ __all__ = [
     "Drag",
     "DryFriction",
     "Force",
+    "ForceFunction",
     "ForceKernels",
     "JointDamper",
     "JointEffort",

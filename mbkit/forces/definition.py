@@ -35,7 +35,11 @@ def check_force_definition(force: Any) -> None:
 out), or kernels().
     """
     if not isinstance(force, Force):
-        hint = "; call it with a name" if isinstance(force, type) else ""
+        hint = ""
+        if isinstance(force, type):
+            hint = "; call it with a name"
+        elif callable(force):
+            hint = "; give a function a name: mbkit.ForceFunction('name', function)"
         raise ForceError(f"A force must be an instance of mbkit.Force, got {force!r}{hint}.")
     name = getattr(force, "name", None)
     if name is None:

@@ -33,8 +33,9 @@ class Problem:
     ----------
     space : int
         Address of a workspace whose record has the forward dynamics and the forces.
-    nq, nv, num_rows : int
-        Sizes: of q, of v, and how many rows the model has, the world's included.
+    nq, nv, num_steps, num_rows : int
+        Sizes: of q, of v, of steps on the group (nv but for nonholonomic joints), and how many rows
+        the model has, the world's included.
     t0, h : float
         Start and step: step k ends at ``t0 + (k + 1) h``. [s]
     q, v : ndarray, shape (nq,), (nv,)
@@ -51,6 +52,7 @@ class Problem:
     space: int
     nq: int
     nv: int
+    num_steps: int
     num_rows: int
     t0: float
     h: float
@@ -72,19 +74,29 @@ class Problem:
         return int(accelerate(self.space, t, q, v, vdot, powers))
 
     def retract(self, q: Any, x: Any, out: Any) -> int:
-        """Write the configuration (nq,) that the step x (nv,) leads to; return a status."""
+        """Write the configuration (nq,) that the step x (num_steps,) leads to; return a status."""
         from mbkit.kernels.protocol import move
 
         return int(move(self.space, q, x, out))
 
-    def dexp_inv(self, x: Any, v: Any, out: Any) -> int:
-        """Write the rate (nv,) of x while ``retract(q, x)`` moves with velocity v; return a status.
+    def rates(self, q: Any, v: Any, out: Any) -> int:
+        """Write the rates (num_steps,) at which a step leaves q with velocity v; return a status.
 
-        It is v where the joints' coordinates are a vector space.
+        They are v but for nonholonomic joints, which have fewer velocities than steps.
+        """
+        from mbkit.kernels.protocol import rates
+
+        return int(rates(self.space, q, v, out))
+
+    def dexp_inv(self, x: Any, w: Any, out: Any) -> int:
+        """Write the rate (num_steps,) of x while ``retract(q, x)`` moves with the rates w.
+
+        w is what `rates` says there. The result is w where the joints' coordinates are a vector
+        space. Returns a status.
         """
         from mbkit.kernels.protocol import rate
 
-        return int(rate(self.space, x, v, out))
+        return int(rate(self.space, x, w, out))
 
     def look(self, t: float, q: Any, v: Any) -> int:
         """Return 0 where a step may end at (t, q, v), and not where an event lies in it.
@@ -120,7 +132,8 @@ class Integrator(abc.ABC):
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
     a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
-    `Problem.dexp_inv`; a compiled one uses the helpers of ``mbkit.kernels`` behind them.
+    `Problem.rates`, `Problem.dexp_inv`; a compiled one uses the helpers of ``mbkit.kernels`` behind
+    them.
     """
 
     order: int

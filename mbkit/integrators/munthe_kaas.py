@@ -63,16 +63,18 @@ class RungeKuttaMuntheKaas(Integrator):
         from mbkit.kernels.munthe_kaas import advance
 
         A, b, c = (np.array(part) for part in (self.tableau.A, self.tableau.b, self.tableau.c))
-        memory = np.zeros(problem.nq + problem.nv)
-        stages = np.zeros((2 * b.size, problem.nv))
+        steps = problem.num_steps
+        memory = np.zeros(problem.nq + steps)
+        w = problem.v_stage if steps == problem.nv else np.zeros(steps)
+        xdot, vdot = np.zeros((b.size, steps)), np.zeros((b.size, problem.nv))
         powers = np.zeros((b.size, problem.work.size))
         count = np.zeros(2, dtype=np.int64)
 
         def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
             state = advance(
                 problem.space, A, b, c, problem.t0, problem.h, first, steps, problem.save_every,
-                problem.q, problem.v, problem.work, problem.q_stage, problem.v_stage, memory,
-                stages, powers, count, *rows,
+                problem.q, problem.v, problem.work, problem.q_stage, problem.v_stage, memory, w,
+                xdot, vdot, powers, count, *rows,
             )  # fmt: skip
             return int(state), int(count[0]), int(count[1])
 

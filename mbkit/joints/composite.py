@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable
 from typing import Any, final
 
@@ -89,18 +90,19 @@ class CompositeJoint(Joint):
         return CompositeJoint, (self.name, *self.members)
 
     @functools.cached_property
-    def _places(self) -> tuple[tuple[slice, slice], ...]:
-        """Where each member's entries of q and v are."""
-        nq = np.cumsum([0, *(joint.num_positions for joint in self.members)]).tolist()
-        nv = np.cumsum([0, *(joint.num_velocities for joint in self.members)]).tolist()
+    def _places(self) -> tuple[tuple[slice, slice, slice], ...]:
+        """Where each member's entries of q, of v and of steps are."""
+        sizes = [(j.num_positions, j.num_velocities, j.num_steps) for j in self.members]
+        ends = np.cumsum([(0, 0, 0), *sizes], axis=0).tolist()
         return tuple(
-            (slice(nq[i], nq[i + 1]), slice(nv[i], nv[i + 1])) for i in range(len(self.members))
+            (slice(a[0], b[0]), slice(a[1], b[1]), slice(a[2], b[2]))
+            for a, b in itertools.pairwise(ends)
         )
 
     def _parts(self, q: FloatArray, v: FloatArray) -> Iterable[tuple[Joint, Any, Any]]:
         """Give each member with its entries of q and v."""
         q, v = np.asarray(q), np.asarray(v)
-        for joint, (positions, velocities) in zip(self.members, self._places, strict=True):
+        for joint, (positions, velocities, _) in zip(self.members, self._places, strict=True):
             yield joint, q[positions], v[velocities]
 
     @property
@@ -112,6 +114,11 @@ class CompositeJoint(Joint):
     def num_velocities(self) -> int:  # type: ignore[override]
         """Those of all members."""
         return sum(joint.num_velocities for joint in self.members)
+
+    @property
+    def num_steps(self) -> int:
+        """Those of all members."""
+        return sum(joint.num_steps for joint in self.members)
 
     @property
     def zero_reference(self) -> bool:  # type: ignore[override]
@@ -160,23 +167,31 @@ class CompositeJoint(Joint):
 
     def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
         """Return each member's."""
-        moved = [joint.retract(own, step) for joint, own, step in self._parts(q, dx)]
+        moved = [
+            joint.retract(np.asarray(q)[own], np.asarray(dx)[step])
+            for joint, (own, _, step) in zip(self.members, self._places, strict=True)
+        ]
         return np.concatenate([np.zeros(0), *moved])
 
     def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
         """Return each member's."""
         steps = [
             joint.difference(np.asarray(q0)[own], np.asarray(q1)[own])
-            for joint, (own, _) in zip(self.members, self._places, strict=True)
+            for joint, (own, _, _) in zip(self.members, self._places, strict=True)
         ]
         return np.concatenate([np.zeros(0), *steps])
 
-    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
+    def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
         """Return each member's."""
         rates = [
-            joint.dexp_inv(np.asarray(x)[own], np.asarray(v)[own])
-            for joint, (_, own) in zip(self.members, self._places, strict=True)
+            joint.dexp_inv(np.asarray(x)[own], np.asarray(w)[own])
+            for joint, (_, _, own) in zip(self.members, self._places, strict=True)
         ]
+        return np.concatenate([np.zeros(0), *rates])
+
+    def rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return each member's."""
+        rates = [joint.rates(own, speed) for joint, own, speed in self._parts(q, v)]
         return np.concatenate([np.zeros(0), *rates])
 
     def neutral(self) -> FloatArray:
@@ -233,7 +248,9 @@ class CompositeJoint(Joint):
         """Return the compiled forms, None if a member has none."""
         if self._product is not None:
             return self._product.kernels()
-        return None if self._compiled is None else _composite_kernels()
+        if self._compiled is None:
+            return None
+        return _composite_kernels(rolls=self.num_steps != self.num_velocities)
 
     def parameters(self) -> FloatArray:
         """Return the screws, or the members' functions, frames and parameters."""
@@ -262,11 +279,13 @@ class CompositeJoint(Joint):
                 (composite.RETRACT, "retract"),
                 (composite.DIFFERENCE, "difference"),
                 (composite.DEXP_INV, "dexp_inv"),
+                (composite.RATES, "rates"),
             ):
                 function = getattr(kernels, name)
                 row[entry] = 0 if function is None else function.address
             row[composite.POSITIONS] = joint.num_positions
             row[composite.VELOCITIES] = joint.num_velocities
+            row[composite.STEPS] = joint.num_steps
             row[composite.PARAMETERS] = first
             row[composite.FRAME :] = [*K[:3, :3].ravel(), *K[:3, 3]]
             numbers.append(parameters)
@@ -289,7 +308,7 @@ def _forms(joint: Joint) -> tuple[JointKernels | None, FloatArray, FloatArray]:
     return joint.kernels(), np.asarray(joint.parameters(), np.float64), joint.canonical_frame
 
 
-def _composite_kernels() -> JointKernels:
+def _composite_kernels(*, rolls: bool) -> JointKernels:
     from mbkit.kernels.joints import composite
 
     return JointKernels(
@@ -297,6 +316,7 @@ def _composite_kernels() -> JointKernels:
         retract=composite.retract,
         difference=composite.difference,
         dexp_inv=composite.dexp_inv,
+        rates=composite.rates if rolls else None,
         constraint_wrenches=composite.constraint_wrenches,
     )
 

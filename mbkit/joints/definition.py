@@ -22,7 +22,7 @@ from mbkit.spatial.frames import check_pose
 
 __all__ = ["check_joint_definition"]
 
-_GROUP_METHODS = ("retract", "difference", "dexp_inv")
+_GROUP_METHODS = ("retract", "difference", "dexp_inv")  # where positions are no vector space
 
 #: What is called of mbkit's own joints: the rest is tested, and would load compiled code.
 _WITHOUT_KERNELS = ("motion_subspace(q)", "bias(q, v)")
@@ -94,7 +94,8 @@ begins with _.
         _check_values(joint, what, nq, nv, _WITHOUT_KERNELS)
         return
     check_methods(joint, what)
-    _check_group(joint, what, nq, nv)
+    _check_steps(joint, what, nv)
+    _check_group(joint, what, nq)
     _check_values(joint, what, nq, nv)
     check_compiled(joint, what)
 
@@ -116,20 +117,41 @@ def _count(joint: Joint, attribute: str, what: str) -> int:
     return value
 
 
-def _check_group(joint: Joint, what: str, nq: int, nv: int) -> None:
-    kind = type(joint).__name__
+def _check_steps(joint: Joint, what: str, nv: int) -> None:
+    kind, num_steps = type(joint).__name__, _count(joint, "num_steps", what)
+    if num_steps < nv:
+        raise JointError(
+            f"{what}: num_steps must be at least num_velocities, {nv}, got {num_steps}; it is the "
+            f"dimension of the group of positions, and velocities are directions on it."
+        )
+    if nv == 0 and num_steps > 0:
+        raise JointError(f"{what}: num_steps must be 0 where num_velocities is 0, got {num_steps}.")
+    if (num_steps > nv) != defines(joint, "rates"):
+        raise JointError(
+            f"{what}: {kind} has {num_steps} steps and {nv} velocities; "
+            + (
+                f"define rates(q, v) -> ({num_steps},), the velocity on the group that v is at q."
+                if num_steps > nv
+                else "rates is for joints with fewer velocities; leave it out, or set num_steps."
+            )
+        )
+
+
+def _check_group(joint: Joint, what: str, nq: int) -> None:
+    kind, num_steps = type(joint).__name__, joint.num_steps
     given = [method for method in _GROUP_METHODS if defines(joint, method)]
     missing = [method for method in ("retract", "difference") if method not in given]
-    if missing and (given or nq != nv):
+    if missing and (given or nq != num_steps):
+        counted = "velocities" if num_steps == joint.num_velocities else "steps"
         why = (
-            f"it has {nq} positions and {nv} velocities"
-            if nq != nv
+            f"it has {nq} positions and {num_steps} {counted}"
+            if nq != num_steps
             else f"it defines {' and '.join(given)}"
         )
         raise JointError(
             f"{what}: {kind} must define {' and '.join(missing)}, because {why}; give "
-            f"retract(q, dx) -> ({nq},) and difference(q0, q1) -> ({nv},), and dexp_inv(x, v) -> "
-            f"({nv},) where it shall be fast."
+            f"retract(q, dx) -> ({nq},) and difference(q0, q1) -> ({num_steps},), and "
+            f"dexp_inv(x, w) -> ({num_steps},) where it shall be fast."
         )
 
 
@@ -139,18 +161,20 @@ def _check_values(
     """Call each method once, or those that are wanted, at the neutral configuration."""
     _check_result(what, "neutral()", (nq,), joint.neutral)
     q = np.array(joint.neutral(), dtype=np.float64)
-    v = np.ones(nv)
+    v, w = np.ones(nv), np.ones(joint.num_steps)
     # what is changed in place would be changed for all who hold it
-    q.flags.writeable = v.flags.writeable = False
+    q.flags.writeable = v.flags.writeable = w.flags.writeable = False
     _check_pose(joint, what, q)
+    if joint.num_steps != nv:
+        _check_rates(joint, what, q, v)
     if wanted is None and nv and not defines(joint, "motion_subspace"):
         _check_derivative(joint, what, q)
     calls: dict[str, tuple[tuple[int, ...], Callable[[], Any]]] = {
         "motion_subspace(q)": ((6, nv), lambda: joint.motion_subspace(q)),
         "bias(q, v)": ((6,), lambda: joint.bias(q, v)),
-        "retract(q, dx)": ((nq,), lambda: joint.retract(q, 0.1 * v)),
-        "difference(q0, q1)": ((nv,), lambda: joint.difference(q, q)),
-        "dexp_inv(x, v)": ((nv,), lambda: joint.dexp_inv(0.1 * v, v)),
+        "retract(q, dx)": ((nq,), lambda: joint.retract(q, 0.1 * w)),
+        "difference(q0, q1)": (w.shape, lambda: joint.difference(q, q)),
+        "dexp_inv(x, w)": (w.shape, lambda: joint.dexp_inv(0.1 * w, w)),
         "constraint_wrenches(q)": ((6, 6 - nv), lambda: joint.constraint_wrenches(q)),
     }
     for call, (shape, function) in calls.items():
@@ -177,6 +201,17 @@ def _check_derivative(joint: Joint, what: str, q: FloatArray) -> None:
         ) from None
     except (JointError, TraceFailedError):  # what it cannot trace is warned of below
         return
+
+
+def _check_rates(joint: Joint, what: str, q: FloatArray, v: FloatArray) -> None:
+    _check_result(what, "rates(q, v)", (joint.num_steps,), lambda: joint.rates(q, v))
+    once, twice = (np.asarray(joint.rates(q, factor * v)) for factor in (1.0, 2.0))
+    error = float(np.abs(twice - 2.0 * once).max())
+    if not error <= 1e-12 * (1.0 + float(np.abs(once).max())):
+        raise JointError(
+            f"{what}: rates(q, v) must be linear in v; at the neutral configuration rates(q, 2 v) "
+            f"is not 2 rates(q, v), by {error:.3g}."
+        )
 
 
 def _check_pose(joint: Joint, what: str, q: FloatArray) -> None:

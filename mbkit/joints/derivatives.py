@@ -46,8 +46,8 @@ class Derivatives(Protocol):
         """Return T(q) (4, 4), S(q) (6, nv) and S-dot v (6,)."""
         ...
 
-    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the rate (nv,) of the step x while retract(q0, x) moves with velocity v."""
+    def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the rate (num_steps,) of the step x while retract(q0, x) moves with w."""
         ...
 
 
@@ -118,38 +118,58 @@ class PoseDerivatives:
                 f"another call, hide how the pose depends on q"
             )
 
-    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the xdot with J xdot = S v, J the derivative of pose(retract(q0, x)) by x."""
-        nv = len(v)
-        values = _run(self._rates, self._trace_rates, 6 * nv + 6, x, v)
-        return solved(values[:-6].reshape(nv, 6).T, values[-6:])
+    def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the xdot with J xdot = b.
+
+        J is the derivative of pose(retract(q0, x)) by x, written as a twist, b that along w. Of a
+        nonholonomic joint they are those of retract(q0, x): many positions may have one pose.
+        """
+        joint = self._reference()
+        height = 6 if joint.num_steps == joint.num_velocities else joint.num_positions
+        values = _run(self._rates, self._trace_rates, height * (len(w) + 1), x, w)
+        return solved(values[:-height].reshape(len(w), height).T, values[-height:])
 
     def _trace_motion(self, q: FloatArray, v: FloatArray) -> _Program:
         tape = Tape()
+        joint = self._reference()
         Q, V = tape.inputs("q", q.tolist()), tape.inputs("v", v.tolist())
-        X, Y = tape.inputs("x", [0.0] * len(v)), tape.inputs("y", [0.0] * len(v))
-        shadow = Retargeting().convert(self._reference())
+        rest = [0.0] * joint.num_steps
+        X, Y = tape.inputs("x", rest), tape.inputs("y", rest)
+        shadow = Retargeting().convert(joint)
         T0 = _numbers(shadow.pose(Q), (4, 4))
-        T = _numbers(shadow.pose(shadow.retract(shadow.retract(Q, X), Y)), (4, 4))
-        columns = [_twist(T, _rates(T, {y: 1.0})) for y in Y]
-        # S v with a constant v, then its rate while x moves with v
-        momentary = _twist(T, _rates(T, dict(zip(Y, V, strict=True))))
-        bias = differentiate(momentary, dict(zip(X, V, strict=True)))
+        moved = shadow.retract(Q, X)
+        T = _numbers(shadow.pose(shadow.retract(moved, Y)), (4, 4))
+        W = _numbers(shadow.rates(moved, V), (len(rest),))
+        # S v with a constant v, then its rate while x moves with it
+        momentary = _twist(T, _rates(T, dict(zip(Y, W, strict=True))))
+        if len(rest) == len(v):
+            columns = [_twist(T, _rates(T, {y: 1.0})) for y in Y]
+        else:
+            columns = [differentiate(momentary, {v_k: 1.0}) for v_k in V]
+        bias = differentiate(momentary, dict(zip(X, W, strict=True)))
         outputs = [number for column in columns for number in column]
         outputs += [*bias, *T0[:3].ravel()]
         tape, outputs = substitute(outputs, dict.fromkeys((*X, *Y), 0.0))
         return compile_tape(tape, outputs, ("q", "v"))
 
-    def _trace_rates(self, x: FloatArray, v: FloatArray) -> _Program:
+    def _trace_rates(self, x: FloatArray, w: FloatArray) -> _Program:
         tape = Tape()
-        X, V = tape.inputs("x", x.tolist()), tape.inputs("v", v.tolist())
-        Y = tape.inputs("y", [0.0] * len(v))
-        shadow = Retargeting().convert(self._reference())
-        T = _numbers(shadow.pose(shadow.retract(shadow.retract(shadow.neutral(), X), Y)), (4, 4))
-        outputs = [number for x_k in X for number in _twist(T, _rates(T, {x_k: 1.0}))]
-        outputs += _twist(T, _rates(T, dict(zip(Y, V, strict=True))))
+        joint = self._reference()
+        X, W = tape.inputs("x", x.tolist()), tape.inputs("w", w.tolist())
+        Y = tape.inputs("y", [0.0] * len(w))
+        shadow = Retargeting().convert(joint)
+        q = shadow.retract(shadow.retract(shadow.neutral(), X), Y)
+        along = dict(zip(Y, W, strict=True))
+        if joint.num_steps == joint.num_velocities:
+            T = _numbers(shadow.pose(q), (4, 4))
+            outputs = [number for x_k in X for number in _twist(T, _rates(T, {x_k: 1.0}))]
+            outputs += _twist(T, _rates(T, along))
+        else:
+            q = _numbers(q, (joint.num_positions,))
+            outputs = [number for x_k in X for number in differentiate(list(q), {x_k: 1.0})]
+            outputs += differentiate(list(q), along)
         tape, outputs = substitute(outputs, dict.fromkeys(Y, 0.0))
-        return compile_tape(tape, outputs, ("x", "v"))
+        return compile_tape(tape, outputs, ("x", "w"))
 
 
 class CautiousDerivatives:
@@ -170,14 +190,14 @@ class CautiousDerivatives:
                 self._warn("pose", failed, "motion_subspace(q) and bias(q, v)")
         return self._differences.motion(q, v)
 
-    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the rate (nv,) of the step x while retract(q0, x) moves with velocity v."""
+    def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the rate (num_steps,) of the step x while retract(q0, x) moves with w."""
         if "retract" not in self._warned:
             try:
-                return self._exact.dexp_inv(x, v)
+                return self._exact.dexp_inv(x, w)
             except TraceFailedError as failed:
-                self._warn("retract", failed, "dexp_inv(x, v)")
-        return self._differences.dexp_inv(x, v)
+                self._warn("retract", failed, "dexp_inv(x, w)")
+        return self._differences.dexp_inv(x, w)
 
     def _warn(self, method: str, failed: TraceFailedError, remedy: str) -> None:
         self._warned.add(method)

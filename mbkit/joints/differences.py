@@ -158,7 +158,8 @@ class PoseDifferences:
         def twist(there: FloatArray, step: FloatArray) -> FloatArray:
             pose = np.asarray(joint.pose(there), dtype=np.float64)
             back = np.linalg.inv(pose) if np.isfinite(pose).all() else np.full((4, 4), np.nan)
-            rate = derivative(lambda e: joint.pose(joint.retract(there, e * step)), self._side)
+            w = np.asarray(joint.rates(there, step))
+            rate = derivative(lambda e: joint.pose(joint.retract(there, e * w)), self._side)
             return _vee(back @ rate)
 
         units = np.eye(joint.num_velocities)
@@ -166,23 +167,31 @@ class PoseDifferences:
         bias, size = np.zeros(6), float(np.linalg.norm(v))
         if size:
             step = v / size
-            rate = derivative(lambda t: twist(joint.retract(q, t * step), step))
+            w = np.asarray(joint.rates(q, step))
+            rate = derivative(lambda t: twist(joint.retract(q, t * w), step))
             bias = size**2 * rate
         return T, S, bias
 
-    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the xdot with J xdot = S v, J the derivative of pose(retract(q0, x)) by x."""
+    def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the xdot with J xdot = b, as `PoseDerivatives.dexp_inv` says."""
         joint = self._reference()
         q0 = np.asarray(joint.neutral(), dtype=np.float64)
         q = np.asarray(joint.retract(q0, x), dtype=np.float64)
-        T, S, _ = self.motion(q, np.zeros(len(v)))
+        if joint.num_steps != joint.num_velocities:
+
+            def moved(unit: FloatArray) -> Any:
+                return derivative(lambda e: joint.retract(q0, x + e * unit))
+
+            columns = [moved(unit) for unit in np.eye(len(w))]
+            return solved(np.array(columns).T, derivative(lambda e: joint.retract(q, e * w)))
+        T, S, _ = self.motion(q, np.zeros(len(w)))
         back = np.linalg.inv(T)
 
         def along(unit: FloatArray) -> Any:
             return derivative(lambda e: joint.pose(joint.retract(q0, x + e * unit)))
 
-        rates = [along(unit) for unit in np.eye(len(v))]
-        return solved(np.array([_vee(back @ rate) for rate in rates]).T, S @ v)
+        rates = [along(unit) for unit in np.eye(len(w))]
+        return solved(np.array([_vee(back @ rate) for rate in rates]).T, S @ w)
 
 
 def solved(J: FloatArray, twist: FloatArray) -> FloatArray:
@@ -204,7 +213,7 @@ def wrong_motion(joint: Any, q: FloatArray, w: FloatArray, S: FloatArray, bias: 
     Parameters
     ----------
     joint : Joint
-        It gives pose and retract.
+        It gives pose, retract and rates.
     q, w : ndarray, shapes (nq,) and (nv,)
         Where, and the velocity that the bias belongs to.
     S, bias : ndarray, shapes (6, nv) and (6,)
@@ -218,14 +227,16 @@ def wrong_motion(joint: Any, q: FloatArray, w: FloatArray, S: FloatArray, bias: 
 
     def twist(there: FloatArray, step: FloatArray, side: int, h: float) -> FloatArray:
         pose = np.asarray(joint.pose(there), dtype=np.float64)
-        rate, _ = derivative_by(lambda e: joint.pose(joint.retract(there, e * step)), side, h)
+        rates = np.asarray(joint.rates(there, step))
+        rate, _ = derivative_by(lambda e: joint.pose(joint.retract(there, e * rates)), side, h)
         return _vee(np.linalg.inv(pose) @ rate)
 
     def moved(step: FloatArray) -> Callable[[int, float], Callable[[float], Any]]:
         back = np.linalg.inv(np.asarray(joint.pose(q), dtype=np.float64))
+        rates = np.asarray(joint.rates(q, step))
 
         def pose(e: float) -> Any:
-            return _vee(back @ np.asarray(joint.pose(joint.retract(q, e * step)), np.float64))
+            return _vee(back @ np.asarray(joint.pose(joint.retract(q, e * rates)), np.float64))
 
         return lambda _side, _h: pose
 
@@ -240,7 +251,8 @@ def wrong_motion(joint: Any, q: FloatArray, w: FloatArray, S: FloatArray, bias: 
             )
 
     def rate(side: int, h: float) -> Callable[[float], Any]:
-        return lambda s: twist(joint.retract(q, s * w), w, side, h)
+        rates = np.asarray(joint.rates(q, w))
+        return lambda s: twist(joint.retract(q, s * rates), w, side, h)
 
     expected = disagreement(bias, rate, _NEAR, size, 2)
     if expected is None:

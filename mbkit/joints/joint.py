@@ -38,17 +38,17 @@ class Joint(abc.ABC):
     What has a default
 
     4. ``motion_subspace(q) -> (6, nv)``: S, expressed in the successor's joint frame, angular part
-       first. Column k is vee(T^-1 dT/de) for T = pose(retract(q, e e_k)) at e = 0. Default the
-       derivative of `pose`, exact but for rounding, if `pose` is written with the functions of
-       numpy that docs/custom-joints.md lists.
+       first. Column k is vee(T^-1 dT/de) for T = pose(retract(q, e rates(q, e_k))) at e = 0.
+       Default the derivative of `pose`, exact but for rounding, if `pose` is written with the
+       functions of numpy that docs/custom-joints.md lists.
     5. ``bias(q, v) -> (6,)``: Sdot v, the component-wise rate of S along the motion with velocity v
        times v. Default the derivative, likewise.
     6. ``retract(q, dx) -> (nq,)``: the configuration that a step dx (nv,) leads to, with
        retract(q, 0) = q. Default q + dx.
     7. ``difference(q0, q1) -> (nv,)``: the inverse, retract(q0, difference(q0, q1)) stands for the
        configuration q1. Default q1 - q0.
-    8. ``dexp_inv(x, v) -> (nv,)``: the rate xdot while q = retract(q0, x) moves with velocity v.
-       Default v, or the derivative of `difference` where `retract` is given. It must not depend on
+    8. ``dexp_inv(x, w) -> (nv,)``: the rate xdot while q = retract(q0, x) moves with velocity w.
+       Default w, or the derivative of `retract` where that is given. It must not depend on
        q0: retract has to come from a group (q0 times exp(x)), or from coordinates that are simply
        added.
     9. ``neutral() -> (nq,)``: a configuration. Default zeros.
@@ -58,25 +58,33 @@ class Joint(abc.ABC):
 
     Where nq differs from nv, 6 and 7 must be given; who gives one of them gives both.
 
+    What nonholonomic joints add, which have fewer velocities than directions to go in
+
+    11. ``num_steps``: the dimension of the group of positions, more than nv. Steps dx and x, and
+        what 7 and 8 return, then have as many entries; 6 and 7 must be given where nq is another
+        number. Default nv.
+    12. ``rates(q, v) -> (num_steps,)``: the velocity w on the group that v is at q, linear in v:
+        to first order q moves to retract(q, t w). Default v.
+
     What compiled joints add
 
-    11. ``kernels()``: compiled forms of 4 to 8 and 10, a `JointKernels`. Default None: the methods
-        above are called.
-    12. ``parameters()``: numbers that the compiled forms get. Default none.
-    13. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
+    13. ``kernels()``: compiled forms of 4 to 8, 10 and 12, a `JointKernels`. Default None: the
+        methods above are called.
+    14. ``parameters()``: numbers that the compiled forms get. Default none.
+    15. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
         work: they give K^-1 T K and Ad_K^-1 S. Default the identity.
-    14. ``position_units``: a unit for each position, to label plots. Default "".
-    15. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
+    16. ``position_units``: a unit for each position, to label plots. Default "".
+    17. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
         lead; the recursions then compute it in place. Default None.
 
     What tells more about it
 
-    16. ``random(rng) -> (nq,)``: a random configuration. Default a step of normally distributed
+    18. ``random(rng) -> (nq,)``: a random configuration. Default a step of normally distributed
         numbers from the neutral one.
-    17. ``singularity(q)``: a measure of how far q is from where S loses rank, and
+    19. ``singularity(q)``: a measure of how far q is from where S loses rank, and
         ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
         ``singularities(q)``: the same for the rows of q. Default one by one.
-    18. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
+    20. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
 
     What must hold
 
@@ -153,19 +161,31 @@ class Joint(abc.ABC):
         return bias
 
     def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
-        """Return the configuration (nq,) that the step dx (nv,) leads to from q."""
+        """Return the configuration (nq,) that the step dx (num_steps,) leads to from q."""
         return q + dx
 
     def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
-        """Return the step (nv,) that leads from q0 to q1."""
+        """Return the step (num_steps,) that leads from q0 to q1."""
         return q1 - q0
 
-    def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the rate xdot (nv,) of the step x while retract(q0, x) moves with velocity v."""
+    def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the rate xdot (num_steps,) of the step x while retract(q0, x) moves with w.
+
+        w (num_steps,) is what `rates` gives there: the velocity v but for nonholonomic joints.
+        """
         if type(self).retract is Joint.retract:
-            return v
-        rate: FloatArray = derivatives_of(self).dexp_inv(_floats(x), _floats(v))
+            return w
+        rate: FloatArray = derivatives_of(self).dexp_inv(_floats(x), _floats(w))
         return rate
+
+    @property
+    def num_steps(self) -> int:
+        """Dimension of the group of positions, of which retract takes steps: nv or more."""
+        return self.num_velocities
+
+    def rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the velocity (num_steps,) on the group of positions that v is at q."""
+        return v
 
     def prescribe(
         self,
@@ -231,7 +251,7 @@ class Joint(abc.ABC):
 
     def random(self, rng: np.random.Generator) -> FloatArray:
         """Return a random configuration (nq,), anywhere around the neutral one."""
-        return self.retract(self.neutral(), rng.normal(size=self.num_velocities))
+        return self.retract(self.neutral(), rng.normal(size=self.num_steps))
 
     def singularity(self, q: FloatArray) -> float:
         """Return how far q is from a singular configuration: zero there, about one far from it.
@@ -260,7 +280,7 @@ class Joint(abc.ABC):
     @property
     def positions_add(self) -> bool:
         """Whether retract(q, dx) is q + dx, so that v is the rate of q."""
-        return type(self).retract is Joint.retract
+        return type(self).retract is Joint.retract and self.num_steps == self.num_velocities
 
     @property
     def position_units(self) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ ARGUMENTS = {
     "motion": ("slot", "parameters", "q", "v", "R", "p", "S", "bias"),
     "retract": ("slot", "parameters", "q", "dx", "out"),
     "difference": ("slot", "parameters", "q0", "q1", "out"),
-    "dexp_inv": ("slot", "parameters", "x", "v", "out"),
+    "dexp_inv": ("slot", "parameters", "x", "w", "out"),
+    "rates": ("slot", "parameters", "q", "v", "out"),
     "constraint_wrenches": ("slot", "parameters", "q", "out"),
 }
 
@@ -65,7 +66,7 @@ def joint_kernel(operation: str) -> Callable[[Callable[..., int]], CompiledFunct
 
     Parameters
     ----------
-    operation : {"motion", "retract", "difference", "dexp_inv", "constraint_wrenches"}
+    operation : {"motion", "retract", "difference", "dexp_inv", "rates", "constraint_wrenches"}
         Which method; "motion" stands for pose, motion subspace and bias together.
 
     Returns
@@ -130,7 +131,9 @@ class JointKernels:
         p (3), the motion subspace as S (6 nv, column after column), and the bias (6).
     retract, difference, dexp_inv : compiled function, optional
         ``retract(slot, parameters, q, dx, out)``, ``difference(slot, parameters, q0, q1, out)``,
-        ``dexp_inv(slot, parameters, x, v, out)``. Absent where the defaults of `Joint` hold.
+        ``dexp_inv(slot, parameters, x, w, out)``. Absent where the defaults of `Joint` hold.
+    rates : compiled function, of nonholonomic joints
+        ``rates(slot, parameters, q, v, out)``.
     constraint_wrenches : compiled function, optional
         ``constraint_wrenches(slot, parameters, q, out)`` writes 6 - nv wrenches, one after another.
     """
@@ -139,6 +142,7 @@ class JointKernels:
     retract: Addressed | None = None
     difference: Addressed | None = None
     dexp_inv: Addressed | None = None
+    rates: Addressed | None = None
     constraint_wrenches: Addressed | None = None
 
     def __attrs_post_init__(self) -> None:

@@ -32,8 +32,9 @@ _RESULTS = {
     "motion_subspace": "(6, nv)",
     "bias": "(6,)",
     "retract": "(nq,)",
-    "difference": "(nv,)",
-    "dexp_inv": "(nv,)",
+    "difference": "(num_steps,)",
+    "dexp_inv": "(num_steps,)",
+    "rates": "(num_steps,)",
     "neutral": "(nq,)",
     "constraint_wrenches": "(6, 6 - nv)",
 }
@@ -81,9 +82,10 @@ def check_methods(joint: Joint, what: str) -> None:
 def _check_spelling(own: set[str], known: dict[str, Any], kind: str, what: str) -> None:
     for name in sorted(own - set(known)):
         # a name next to one that the class has as well is a helper
-        meant = difflib.get_close_matches(
-            name, sorted(set(known) - own - _NOT_MEANT), n=1, cutoff=_ALIKE
-        )
+        missing = set(known) - own - _NOT_MEANT
+        if "num_steps" not in own:  # then there is nothing that `rates` could say
+            missing.discard("rates")
+        meant = difflib.get_close_matches(name, sorted(missing), n=1, cutoff=_ALIKE)
         if meant:
             raise JointError(
                 f"{what}: {kind} defines {name}, which nothing calls; did you mean "
@@ -141,6 +143,8 @@ def check_compiled(joint: Joint, what: str) -> None:
         raise JointError(
             f"{what}: kernels() must return an mbkit.joints.JointKernels or None, got {kernels!r}."
         )
+    if kernels is not None:
+        _check_compiled_rates(joint, kernels, what)
     missing = [name for name in _GROUP if kernels is not None and getattr(kernels, name) is None]
     if missing and any(defines(joint, name) for name in _GROUP):
         raise JointError(
@@ -170,3 +174,11 @@ def check_compiled(joint: Joint, what: str) -> None:
             check_array(frozen_array(form), (2,), f"{what}: screw_form()", error=JointError)
         except ShapeError as error:
             raise JointError(str(error)) from None
+
+
+def _check_compiled_rates(joint: Joint, kernels: JointKernels, what: str) -> None:
+    wanted = joint.num_steps != joint.num_velocities
+    if wanted != (kernels.rates is not None):
+        why = f"{joint.num_steps} steps and {joint.num_velocities} velocities"
+        remedy = "give a compiled form of rates" if wanted else "leave rates out"
+        raise JointError(f"{what}: {type(joint).__name__} has {why}; {remedy} in JointKernels.")

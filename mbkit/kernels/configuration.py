@@ -1,7 +1,7 @@
 """The configuration space as a group: the product of the joints' own."""
 
 from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_at
-from mbkit.kernels.evaluation import EVALUATION, positions, velocities
+from mbkit.kernels.evaluation import EVALUATION, positions, steps, velocities
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import JOINT_FAILED, OK, status
@@ -15,11 +15,11 @@ def retract_rows(model, work, q, dx, out):
     for i in range(1, model.shape[0]):
         row = model[i]
         a = row.first_position
-        k = row.first_velocity
+        k = row.first_step
         if row.kind == SCREW:
             out[a] = q[a] + dx[k]
         elif row.retract == 0:
-            for j in range(row.num_velocities):
+            for j in range(row.num_steps):
                 out[a + j] = q[a + j] + dx[k + j]
         elif (
             call_address(
@@ -33,20 +33,47 @@ def retract_rows(model, work, q, dx, out):
 
 
 @helper
-def dexp_inv_rows(model, work, x, v, out):
-    """out = dx/dt where q = retract(q0, x) moves with velocity v, joint by joint."""
+def dexp_inv_rows(model, work, x, w, out):
+    """out = dx/dt where q = retract(q0, x) moves with the rates w, joint by joint."""
     for i in range(1, model.shape[0]):
         row = model[i]
-        k = row.first_velocity
+        k = row.first_step
         if row.kind == SCREW:
-            out[k] = v[k]
+            out[k] = w[k]
         elif row.dexp_inv == 0:
-            for j in range(row.num_velocities):
-                out[k + j] = v[k + j]
+            for j in range(row.num_steps):
+                out[k + j] = w[k + j]
         elif (
             call_address(
                 row.dexp_inv,
-                (work[i].slot, pointer_at(row.parameters), at(x, k), at(v, k), at(out, k)),
+                (work[i].slot, pointer_at(row.parameters), at(x, k), at(w, k), at(out, k)),
+            )
+            != OK
+        ):
+            return status(JOINT_FAILED, i)
+    return OK
+
+
+@helper
+def rates_rows(model, work, q, v, out):
+    """out = rates at which a step leaves q with velocity v: v, but for nonholonomic joints."""
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        k = row.first_velocity
+        d = row.first_step
+        if row.rates == 0:
+            for j in range(row.num_velocities):
+                out[d + j] = v[k + j]
+        elif (
+            call_address(
+                row.rates,
+                (
+                    work[i].slot,
+                    pointer_at(row.parameters),
+                    at(q, row.first_position),
+                    at(v, k),
+                    at(out, d),
+                ),
             )
             != OK
         ):
@@ -60,9 +87,9 @@ def difference_rows(model, work, q0, q1, out):
     for i in range(1, model.shape[0]):
         row = model[i]
         a = row.first_position
-        k = row.first_velocity
+        k = row.first_step
         if row.difference == 0:
-            for j in range(row.num_velocities):
+            for j in range(row.num_steps):
                 out[k + j] = q1[a + j] - q0[a + j]
         elif (
             call_address(
@@ -80,14 +107,23 @@ def retract(space, _option, q, dx, _x, out):
     """The configuration that dx leads to from q, out (nq,)."""
     model = bodies(space)
     return retract_rows(
-        model, scratch(space), positions(model, q), velocities(model, dx), positions(model, out)
+        model, scratch(space), positions(model, q), steps(model, dx), positions(model, out)
     )
 
 
 @address_kernel(EVALUATION)
 def difference(space, _option, q0, q1, _x, out):
-    """The dx that leads from q0 to q1, out (nv,)."""
+    """The dx that leads from q0 to q1, out (num_steps,)."""
     model = bodies(space)
     return difference_rows(
-        model, scratch(space), positions(model, q0), positions(model, q1), velocities(model, out)
+        model, scratch(space), positions(model, q0), positions(model, q1), steps(model, out)
+    )
+
+
+@address_kernel(EVALUATION)
+def rates(space, _option, q, v, _x, out):
+    """The rates at which a step leaves q with velocity v, out (num_steps,)."""
+    model = bodies(space)
+    return rates_rows(
+        model, scratch(space), positions(model, q), velocities(model, v), steps(model, out)
     )

@@ -8,7 +8,13 @@ from mbkit.kernels.compile import call_address, floats, int64, integers, kernel,
 from mbkit.kernels.layout import LOADED
 from mbkit.kernels.space import bodies, frames
 from mbkit.kernels.status import OK, WRONG_LENGTH
-from mbkit.kernels.validation import check_columns, check_positions, check_rows, check_velocities
+from mbkit.kernels.validation import (
+    check_columns,
+    check_positions,
+    check_rows,
+    check_steps,
+    check_velocities,
+)
 
 
 @kernel(int64(int64, int64, int64, floats, floats, floats, floats))
@@ -107,13 +113,13 @@ def state(space, function, option, q, v, x, out):
 
 @kernel(int64(int64, int64, int64, floats, floats, floats, floats))
 def retract(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nv,) that writes out (nq,)."""
+    """Call a function of q (nq,), v (num_steps,) that writes out (nq,)."""
     model = bodies(space)
     state = check_positions(model, q)
     if state == OK:
         state = check_positions(model, out)
     if state == OK:
-        state = check_velocities(model, v, v, v)
+        state = check_steps(model, v)
     if state != OK:
         return state
     return call_address(function, (space, option, q, v, x, out))
@@ -121,13 +127,27 @@ def retract(space, function, option, q, v, x, out):
 
 @kernel(int64(int64, int64, int64, floats, floats, floats, floats))
 def difference(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nq,) that writes out (nv,)."""
+    """Call a function of q (nq,), v (nq,) that writes out (num_steps,)."""
     model = bodies(space)
     state = check_positions(model, q)
     if state == OK:
         state = check_positions(model, v)
     if state == OK:
-        state = check_velocities(model, out, out, out)
+        state = check_steps(model, out)
+    if state != OK:
+        return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
+@kernel(int64(int64, int64, int64, floats, floats, floats, floats))
+def rates(space, function, option, q, v, x, out):
+    """Call a function of q (nq,), v (nv,) that writes out (num_steps,)."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, v, v)
+    if state == OK:
+        state = check_steps(model, out)
     if state != OK:
         return state
     return call_address(function, (space, option, q, v, x, out))

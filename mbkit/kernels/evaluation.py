@@ -21,6 +21,12 @@ def velocities(model, v):
 
 
 @helper
+def steps(model, dx):
+    """The pointer dx as an array (num_steps,)."""
+    return as_array(dx, model[0].num_steps)
+
+
+@helper
 def rows(pointer, count, width):
     """The pointer as an array (count, width)."""
     return as_array(pointer, count * width).reshape((count, width))

@@ -29,6 +29,9 @@ BODY = np.dtype(
         ("num_positions", _i8),
         ("first_velocity", _i8),
         ("num_velocities", _i8),
+        # of steps on the configuration group; fewer velocities where a joint is nonholonomic
+        ("first_step", _i8),
+        ("num_steps", _i8),
         # columns: the velocities counted in the order of the rows, which is depth-first, so that
         # those of a subtree follow each other
         ("first_column", _i8),
@@ -46,6 +49,7 @@ BODY = np.dtype(
         ("retract", _i8),
         ("difference", _i8),
         ("dexp_inv", _i8),
+        ("rates", _i8),  # 0: velocities are rates of steps
         ("constraint_wrenches", _i8),
         ("parameters", _i8),
         ("seat", _i8),  # address of R (by rows), p: the body's frame in its joint's, where seated
@@ -156,6 +160,7 @@ SPACE = np.dtype(
         ("efforts", _i8),  # memory for nv numbers: their sum
         ("time", _i8),  # memory for t
         ("powers", _i8),  # memory for NUM_POWERS numbers, which the force pass leaves
+        ("rates", _i8),  # of steps, by address; form of `evaluation`; 0: they are the velocities
         # events: what looks at the end of every step, by address; 0: nothing does
         ("watch", _i8),
         ("watch_slot", _i8),
@@ -232,7 +237,7 @@ SLOT_STATE = 0
 DONE = 0.0
 PENDING = 1.0
 
-#: What follows in the slot of a joint in Python: two inputs of max(nq, nv) numbers each, then its
+#: What follows in the slot of a joint in Python: two inputs of max(nq, num_steps) numbers each, its
 #: results, R, p, S-dot v and up to six columns of S, or a vector.
 SLOT_FIRST = 1
 SLOT_R = 0
@@ -249,7 +254,9 @@ PYTHON_RETRACT = 3
 PYTHON_DIFFERENCE = 4
 PYTHON_DEXP_INV = 5
 PYTHON_WRENCHES = 6
-PYTHON_SIZE = 7
+PYTHON_RATES = 7
+PYTHON_NUM_STEPS = 8
+PYTHON_SIZE = 9
 
 #: What the prescribed joints have in their slot after that: callback, t, numbers of positions and
 #: velocities, and the hybrid dynamics of the representation by address.

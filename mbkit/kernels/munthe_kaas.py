@@ -1,8 +1,19 @@
 """The time loop of explicit Runge-Kutta-Munthe-Kaas methods."""
 
-from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix
+from mbkit.kernels.compile import (
+    call_address,
+    float64,
+    floats,
+    helper,
+    int64,
+    integers,
+    kernel,
+    matrix,
+    records_at,
+)
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.equations import acceleration
+from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
 from mbkit.kernels.times import instant
@@ -24,19 +35,21 @@ def combine(h, weights, stages, count, out):
 
 @helper
 def step(
-    space, A, b, c, t, h, end, q, v, work, x, q_stage, v_stage, xdot, vdot, powers, q_next
+    space, A, b, c, t, h, end, q, v, work, x, w, q_stage, v_stage, xdot, vdot, powers, q_next
 ):  # fmt: skip
     """Advance (q, v) by h, to the time `end`, in place, and the work done meanwhile.
 
     Stage i, in coordinates x of the group about q:
         x_i = h sum_j a_ij k_j,   q_i = q exp(x_i),   v_i = v + h sum_j a_ij l_j,
-        k_i = dexp^-1_{-x_i} v_i,   l_i = vdot(t + c_i h, q_i, v_i).
+        k_i = dexp^-1_{-x_i} w_i,   l_i = vdot(t + c_i h, q_i, v_i),
+    with the rates w_i of steps at (q_i, v_i); w is v_stage itself but for nonholonomic joints.
     Then q exp(h sum b_i k_i) and v + h sum b_i l_i; work + h sum b_i powers_i.
     Source: Munthe-Kaas 1999, algorithm 3.1; Hairer, Lubich, Wanner 2006, IV.8.
     """
     model = bodies(space)
     memory = scratch(space)
     nv = v.shape[0]
+    rates = records_at(space, 1, SPACE)[0].rates
     for i in range(b.shape[0]):
         combine(h, A[i], xdot, i, x)
         state = retract_rows(model, memory, q, x, q_stage)
@@ -45,7 +58,10 @@ def step(
         combine(h, A[i], vdot, i, v_stage)
         for j in range(nv):
             v_stage[j] += v[j]
-        state = dexp_inv_rows(model, memory, x, v_stage, xdot[i])
+        if rates != 0:
+            state = call_address(rates, (space, 0, q_stage, v_stage, v_stage, w))
+        if state == OK:
+            state = dexp_inv_rows(model, memory, x, w, xdot[i])
         if state == OK:
             state = acceleration(space, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
         if state != OK:
@@ -74,34 +90,34 @@ def step(
 @kernel(
     int64(
         int64, matrix, floats, floats, float64, float64, int64, int64, int64, floats, floats,
-        floats, floats, floats, floats, matrix, matrix, integers, floats, matrix, matrix, matrix,
+        floats, floats, floats, floats, floats, matrix, matrix, matrix, integers, floats, matrix,
+        matrix, matrix,
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, A, b, c, t0, h, first, steps, save_every, q, v,
-    work, q_stage, v_stage, memory, stages, powers, count, rows_t, rows_q, rows_v, rows_work,
+    work, q_stage, v_stage, memory, w, xdot, vdot, powers, count, rows_t, rows_q, rows_v, rows_work,
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
     Writes  q, v (the state), work (dissipated and supplied since the start), rows (of the steps
             that are a multiple of `save_every`), count (steps taken, rows written), q_stage and
             v_stage (what was evaluated last).
-    Memory  memory (nq + nv,), stages (2 s, nv), powers (s, NUM_POWERS).
+    Memory  memory (nq + d,) with d the number of steps, w (d,) or v_stage itself where velocities
+            are rates of steps, xdot (s, d), vdot (s, nv), powers (s, NUM_POWERS).
     Returns OK, or the status of what failed; q, v, work are then those of the last complete step.
     """
-    s = b.shape[0]
     q_next = memory[: q.shape[0]]
     x = memory[q.shape[0] :]
-    xdot = stages[:s]
-    vdot = stages[s:]
     count[0] = 0
     count[1] = 0
     for k in range(first, first + steps):
         t = instant(t0, h, k)
         end = instant(t0, h, k + 1)
         state = step(
-            space, A, b, c, t, h, end, q, v, work, x, q_stage, v_stage, xdot, vdot, powers, q_next
+            space, A, b, c, t, h, end, q, v, work, x, w, q_stage, v_stage, xdot, vdot, powers,
+            q_next,
         )  # fmt: skip
         if state != OK:
             return state

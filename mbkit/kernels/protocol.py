@@ -1,11 +1,11 @@
 """What an integrator in Python asks the equations of motion for; compiled ones use the helpers."""
 
 from mbkit.kernels.compile import float64, floats, int64, kernel
-from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
+from mbkit.kernels.configuration import dexp_inv_rows, rates_rows, retract_rows
 from mbkit.kernels.equations import acceleration
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.validation import check_positions, check_velocities
+from mbkit.kernels.validation import check_positions, check_steps, check_velocities
 from mbkit.kernels.watch import look
 
 
@@ -27,16 +27,32 @@ def move(space, q, x, out):
     if state == OK:
         state = check_positions(model, out)
     if state == OK:
-        state = check_velocities(model, x, x, x)
+        state = check_steps(model, x)
     return retract_rows(model, scratch(space), q, x, out) if state == OK else state
 
 
 @kernel(int64(int64, floats, floats, floats))
-def rate(space, x, v, out):
-    """Write the rate of x while q exp(x) moves with velocity v (nv,)."""
+def rate(space, x, w, out):
+    """Write the rate of x while q exp(x) moves with the rates w (num_steps,)."""
     model = bodies(space)
-    state = check_velocities(model, x, v, out)
-    return dexp_inv_rows(model, scratch(space), x, v, out) if state == OK else state
+    state = check_steps(model, x)
+    if state == OK:
+        state = check_steps(model, w)
+    if state == OK:
+        state = check_steps(model, out)
+    return dexp_inv_rows(model, scratch(space), x, w, out) if state == OK else state
+
+
+@kernel(int64(int64, floats, floats, floats))
+def rates(space, q, v, out):
+    """Write the rates (num_steps,) at which a step leaves q with velocity v."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, v, v)
+    if state == OK:
+        state = check_steps(model, out)
+    return rates_rows(model, scratch(space), q, v, out) if state == OK else state
 
 
 @kernel(int64(int64, float64, floats, floats))

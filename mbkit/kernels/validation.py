@@ -18,6 +18,12 @@ def check_velocities(model, a, b, c):
 
 
 @helper
+def check_steps(model, a):
+    """Return OK if a has one entry a step."""
+    return OK if a.shape[0] == model[0].num_steps else WRONG_LENGTH
+
+
+@helper
 def check_rows(sites, out, width):
     """Return OK if out has `width` numbers for each of the user's bodies, the world included."""
     return OK if out.shape[0] == sites.shape[0] and out.shape[1] == width else WRONG_LENGTH

@@ -17,7 +17,7 @@ from mbkit.systems.body_tree import Integers
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Freedom", "checked_freedom", "free_velocities"]
+__all__ = ["Freedom", "checked_freedom", "free_velocities", "step_entries"]
 
 _TURN = 2.0 * np.pi
 
@@ -35,6 +35,8 @@ class Freedom:
         Lower and upper limit of each position; infinite where there is none.
     velocities : ndarray of int, shape (free,)
         The entries of v that may move.
+    steps : ndarray of int, shape (free,)
+        The entries of steps on the group that they are.
     positions : ndarray of int, shape (free,)
         The position that each of them adds to; -1 where positions are not simply added.
     turning : ndarray of bool, shape (free,)
@@ -44,13 +46,14 @@ class Freedom:
     system: System
     limits: FloatArray
     velocities: Integers
+    steps: Integers
     positions: Integers
     turning: Any
 
     def moved(self, q: FloatArray, x: FloatArray) -> FloatArray:
         """Return the configuration that a step (free,) leads to, within the limits."""
-        step = np.zeros(self.system.nv)
-        step[self.velocities] = x
+        step = np.zeros(self.system.num_steps)
+        step[self.steps] = x
         return self.clipped(self.system.retract(q, step))
 
     def clipped(self, q: FloatArray) -> FloatArray:
@@ -108,8 +111,8 @@ class Freedom:
         origins = self.system.poses(q)[:, :3, 3]
         size = max(float(np.linalg.norm(origins - origins.mean(axis=0), axis=1).max()), 1e-3)
         x = rng.uniform(-1.0, 1.0, len(turns)) * np.where(turns, np.pi, size)
-        step = np.zeros(self.system.nv)
-        step[self.velocities] = x
+        step = np.zeros(self.system.num_steps)
+        step[self.steps] = x
         start = self.system.retract(q, step)
         added = self.positions[self.positions >= 0]
         between = added[np.isfinite(self.limits[added]).all(axis=1)]
@@ -153,7 +156,29 @@ def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freed
                 f"limits of single positions have no meaning; leave them infinite."
             )
     velocities = free_velocities(system, locked, who)
-    return Freedom(system, found, velocities, positions[velocities], turning[velocities])
+    steps = step_entries(system)[velocities]
+    stuck = [name for name in joints if (steps[_at(system, name, velocities)] < 0).any()]
+    if stuck:
+        raise UsageError(
+            f"{who}: joint '{stuck[0]}' is nonholonomic: steps along its velocities do not reach "
+            f"all its positions. Put it where it shall be, and lock it: locked=['{stuck[0]}']."
+        )
+    return Freedom(system, found, velocities, steps, positions[velocities], turning[velocities])
+
+
+def step_entries(system: System) -> Integers:
+    """Return the entry of a step that each velocity is (nv,); -1 for nonholonomic joints."""
+    entries = np.full(system.nv, -1)
+    for joint in system.arrays.joints:
+        if joint is not None and joint.num_steps == joint.num_velocities:
+            steps = system.step_slice(joint.name)
+            entries[system.velocity_slice(joint.name)] = np.arange(steps.start, steps.stop)
+    return entries
+
+
+def _at(system: System, joint: str, velocities: Integers) -> Any:
+    own = system.velocity_slice(joint)
+    return (velocities >= own.start) & (velocities < own.stop)
 
 
 def _turns(joint: Joint) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import NotFiniteError
 from mbkit.kinematics.bounded_step import bounded_step
 from mbkit.kinematics.descent import REACHED, Descent, descend
-from mbkit.kinematics.freedom import Freedom
+from mbkit.kinematics.freedom import Freedom, step_entries
 from mbkit.kinematics.targets import Targets
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 
@@ -47,7 +47,9 @@ def checked_preference(
     """
     if not callable(preferred):
         posture = system.checked("q", preferred)
-        return lambda q: system.difference(posture, q)
+        steps = step_entries(system)
+        # of nonholonomic joints, which are locked: 0
+        return lambda q: np.where(steps < 0, 0.0, system.difference(posture, q)[steps])
     given = preferred
 
     def gradient(q: FloatArray) -> FloatArray:

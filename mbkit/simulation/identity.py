@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.forces import ForceFunction
 from mbkit.joints import CompositeJoint
 from mbkit.systems import System
 
@@ -21,7 +22,16 @@ _DEPTH = 4
 
 # Fields of a row that are addresses: those of another process, or of another moment.
 _ADDRESSES = frozenset(
-    ("motion", "retract", "difference", "dexp_inv", "constraint_wrenches", "parameters", "seat")
+    (
+        "motion",
+        "retract",
+        "difference",
+        "dexp_inv",
+        "rates",
+        "constraint_wrenches",
+        "parameters",
+        "seat",
+    )
 )
 
 
@@ -81,7 +91,7 @@ def system_digest(system: System) -> str:
 
 
 def fingerprints_of_parts(system: System) -> dict[str, Any]:
-    """Return the fingerprints of joints and forces whose classes are not mbkit's.
+    """Return the fingerprints of joints and forces that are code of the user.
 
     By what they are and their names: ``"joint 'name'"``.
     """
@@ -91,7 +101,7 @@ def fingerprints_of_parts(system: System) -> dict[str, Any]:
     found = {
         f"{kind} '{part.name}'": fingerprint(part)
         for kind, part in parts
-        if not type(part).__module__.startswith("mbkit.")
+        if isinstance(part, ForceFunction) or not type(part).__module__.startswith("mbkit.")
     }
     for name, motion in system.motions.items():
         for what in ("position", "rate", "acceleration"):

@@ -99,7 +99,8 @@ def prepare(
         drive.install(workspace)
     problem = Problem(
         space=workspace.address,
-        nq=system.nq, nv=system.nv, num_rows=len(system.arrays.bodies),
+        nq=system.nq, nv=system.nv, num_steps=system.num_steps,
+        num_rows=len(system.arrays.bodies),
         t0=float(t_span[0]), h=float(h),
         q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
         q_stage=q_start.copy(), v_stage=v_start.copy(),

@@ -13,7 +13,7 @@ from mbkit.errors import ShapeError
 __all__ = ["Arguments"]
 
 _POSITIONS = ("q", "q0", "q1")
-_VELOCITIES = ("v", "vdot", "tau", "dx", "x")
+_VELOCITIES = ("v", "vdot", "tau", "x")
 
 
 @attrs.frozen(slots=False)
@@ -22,12 +22,13 @@ class Arguments:
 
     Attributes
     ----------
-    num_positions, num_velocities, num_bodies, num_forces : int
-        nq, nv, the number of bodies without the world, and of forces.
+    num_positions, num_velocities, num_steps, num_bodies, num_forces : int
+        nq, nv, the size of steps on the group, the number of bodies without the world, of forces.
     """
 
     num_positions: int
     num_velocities: int
+    num_steps: int
     num_bodies: int
     num_forces: int = 0
 
@@ -38,6 +39,7 @@ class Arguments:
         return {
             **dict.fromkeys(_POSITIONS, (nq,)),
             **dict.fromkeys(_VELOCITIES, (nv,)),
+            "dx": (self.num_steps,),
             "M": (nv, nv),
             "poses": (rows, 4, 4),
             "twists": (rows, 6),

@@ -17,7 +17,7 @@ __all__ = ["SystemArrays", "fill_table", "padded"]
 _PADDING = 8
 
 _GROUP_OPERATIONS = ("retract", "difference", "dexp_inv")
-_OPERATIONS = ("motion", "retract", "difference", "dexp_inv", "constraint_wrenches")
+_OPERATIONS = ("motion", "retract", "difference", "dexp_inv", "rates", "constraint_wrenches")
 
 
 @attrs.frozen(eq=False)
@@ -75,14 +75,16 @@ def fill_table(row: Any, joint: Joint) -> list[Any]:
         from mbkit.kernels.joints import python_joint
 
         kernels = python_joint
-        parameters = python_parameters(joint.num_positions, joint.num_velocities)
+        parameters = python_parameters(joint)
     else:
         parameters = padded(joint.parameters())
-    # a Python joint without a group adds coordinates: that needs no call
-    adds = joint.kernels() is None and joint.positions_add
+    # a Python joint without a group adds steps: that needs no call
+    adds = joint.kernels() is None and (joint.positions_add or type(joint).retract is Joint.retract)
     owners: list[Any] = [parameters]
     for operation in _OPERATIONS:
         function = getattr(kernels, operation, None)
+        if operation == "rates" and joint.num_steps == joint.num_velocities:
+            continue
         if function is not None and not (adds and operation in _GROUP_OPERATIONS):
             row[operation] = function.address
             owners.append(function)

@@ -16,7 +16,7 @@ from mbkit.representations import Representation
 from mbkit.systems.arrays import SystemArrays
 from mbkit.systems.blueprint import Blueprint
 from mbkit.systems.body_tree import BodyTree
-from mbkit.systems.evaluations import DIFFERENCE, RETRACT
+from mbkit.systems.evaluations import DIFFERENCE, RATES, RETRACT
 from mbkit.systems.evaluator import Evaluator
 
 __all__ = ["Configurations", "Floats"]
@@ -44,6 +44,7 @@ class Configurations:
     _reference: Floats
     _position_slices: dict[str, slice]
     _velocity_slices: dict[str, slice]
+    _step_slices: dict[str, slice]
     tree: BodyTree
     evaluator: Evaluator
     motions: Mapping[str, JointMotion] = attrs.field(factory=dict)
@@ -122,6 +123,11 @@ class Configurations:
         """Number of velocities."""
         return len(self.velocity_names)
 
+    @functools.cached_property
+    def num_steps(self) -> int:
+        """Size of steps on the group of configurations; nv unless a joint is nonholonomic."""
+        return self.evaluator.arguments.num_steps
+
     def body_index(self, name: str) -> int:
         """Return the row of a body in `poses`, `twists` and `wrenches`.
 
@@ -155,6 +161,10 @@ class Configurations:
         """Return where a joint's velocities stand in ``v``; NameUnknownError if there is none."""
         return self._slice(self._velocity_slices, joint)
 
+    def step_slice(self, joint: str) -> slice:
+        """Return where a joint's entries stand in steps; NameUnknownError if there is none."""
+        return self._slice(self._step_slices, joint)
+
     def _slice(self, slices: dict[str, slice], joint: str) -> slice:
         if joint not in slices:
             raise NameUnknownError(
@@ -186,8 +196,9 @@ class Configurations:
         ----------
         q : array_like, shape (..., nq)
             Configuration.
-        dx : array_like, shape (..., nv)
-            Step, in the coordinates of the velocities.
+        dx : array_like, shape (..., num_steps)
+            Step, in the coordinates of `rates`: those of the velocities unless a joint is
+            nonholonomic.
         out : ndarray, shape (..., nq), optional
             Where to write.
         on_error : {"raise", "nan"}
@@ -209,14 +220,37 @@ class Configurations:
         ----------
         q0, q1 : array_like, shape (..., nq)
             Configurations.
-        out : ndarray, shape (..., nv), optional
+        out : ndarray, shape (..., num_steps), optional
             Where to write.
         on_error : {"raise", "nan"}
             Whether a sample that fails raises, or gets NaN for a result.
 
         Returns
         -------
-        ndarray, shape (..., nv)
+        ndarray, shape (..., num_steps)
             The step. Of several that lead there (whole turns) the shortest.
         """
         return self.evaluator.compute(DIFFERENCE, q0, q1, out=out, on_error=on_error)
+
+    def rates(
+        self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
+    ) -> Floats:
+        """Return the rate at which a step leaves a configuration: v but for nonholonomic joints.
+
+        A motion with velocity v through q is, to first order in t, ``retract(q, t rates(q, v))``.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        out : ndarray, shape (..., num_steps), optional
+            Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., num_steps)
+            The rate.
+        """
+        return self.evaluator.compute(RATES, q, v, out=out, on_error=on_error)

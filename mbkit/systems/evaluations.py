@@ -20,6 +20,7 @@ __all__ = [
     "MOMENTUM",
     "MOTION_SUBSPACES",
     "POSES",
+    "RATES",
     "RETRACT",
     "TWISTS",
     "Evaluation",
@@ -66,7 +67,8 @@ MOTION_SUBSPACES = Evaluation(
 )
 POSES = Evaluation("poses", ("q", "", ""), "poses", "placement", "poses")
 RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "retract", "configuration")
-DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "v", "difference", "configuration")
+DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "dx", "difference", "configuration")
+RATES = Evaluation("rates", ("q", "v", ""), "dx", "rates", "configuration")
 ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "state", "energy")
 MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "state", "energy")
 

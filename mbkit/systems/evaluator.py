@@ -294,6 +294,10 @@ class Evaluator:
         """Return the name of the joint that has an entry of v."""
         return self._joint_of("first_velocity", "num_velocities", entry)
 
+    def joint_of_step(self, entry: int) -> str:
+        """Return the name of the joint to which an entry of a step belongs."""
+        return self._joint_of("first_step", "num_steps", entry)
+
     def _joint_of(self, first: str, count: str, entry: int) -> str:
         rows = self.arrays.bodies[1:]
         start = rows[first]

@@ -14,7 +14,7 @@ from mbkit.errors import (
     NotFiniteError,
     SingularMassMatrixError,
 )
-from mbkit.joints import CompositeJoint, FreeJoint, SphericalJoint
+from mbkit.joints import FreeJoint, SphericalJoint
 from mbkit.kernels.layout import DONE, QUATERNION_TOLERANCE, SCREW, SLOT_STATE
 from mbkit.systems.callbacks import taken_error
 
@@ -103,13 +103,14 @@ def _joint_failure(
     if bad is not None:
         return NotFiniteError(bad)
     joint = evaluator.arrays.joints[row]
-    if isinstance(joint, CompositeJoint):
+    if not isinstance(joint, SphericalJoint | FreeJoint | None):
         for q in evaluator.positions_of_row(row, arguments):
             try:
                 joint.pose(q)
-            except MbkitError as error:  # of a member
-                return ConfigurationError(f"Joint '{name}': {error}{_place(arguments)}")
-    if not isinstance(joint, SphericalJoint | FreeJoint):
+            except MbkitError as error:  # its own, or of a member of a composite joint
+                named = str(error).startswith(f"Joint '{name}'")
+                what = str(error) if named else f"Joint '{name}': {error}"
+                return ConfigurationError(f"{what}{_place(arguments)}")
         return JointError(
             f"Joint '{name}': its compiled function reported a failure.{_where(arguments)}"
         )
@@ -162,6 +163,8 @@ def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str |
             joint = (
                 evaluator.joint_of_position(entry)
                 if name in ("q", "q0", "q1")
+                else evaluator.joint_of_step(entry)
+                if name == "dx"
                 else evaluator.joint_of_velocity(entry)
             )
             return (

@@ -16,19 +16,21 @@ __all__ = ["PythonJointSlot", "python_parameters"]
 FLOAT = np.dtype(np.float64)
 
 
-def python_parameters(num_positions: int, num_velocities: int) -> Any:
+def python_parameters(joint: Joint) -> Any:
     """Return the parameters that the compiled side of a Python joint gets."""
     from mbkit.kernels import layout
 
     parameters = np.zeros(layout.PYTHON_SIZE)
-    parameters[layout.PYTHON_NUM_POSITIONS] = num_positions
-    parameters[layout.PYTHON_NUM_VELOCITIES] = num_velocities
+    parameters[layout.PYTHON_NUM_POSITIONS] = joint.num_positions
+    parameters[layout.PYTHON_NUM_VELOCITIES] = joint.num_velocities
+    parameters[layout.PYTHON_NUM_STEPS] = joint.num_steps
     # An address is below 2^47 on the machines numba knows: a double holds it exactly.
     for entry, operation in (
         (layout.PYTHON_MOTION, "motion"),
         (layout.PYTHON_RETRACT, "retract"),
         (layout.PYTHON_DIFFERENCE, "difference"),
         (layout.PYTHON_DEXP_INV, "dexp_inv"),
+        (layout.PYTHON_RATES, "rates"),
         (layout.PYTHON_WRENCHES, "constraint_wrenches"),
     ):
         parameters[entry] = callback_address(operation)
@@ -38,15 +40,15 @@ def python_parameters(num_positions: int, num_velocities: int) -> Any:
 class PythonJointSlot:
     """The arguments and results of one Python joint in one workspace.
 
-    Memory: whether the call came to its end, two inputs of max(nq, nv) numbers, then the results,
-    R p S-dot-v S or a vector.
+    Memory: whether the call came to its end, two inputs of max(nq, num_steps) numbers, then the
+    results, R p S-dot-v S or a vector.
     """
 
     def __init__(self, joint: Joint) -> None:
         from mbkit.kernels import layout
 
-        nq, nv = joint.num_positions, joint.num_velocities
-        width = max(nq, nv)
+        nq, nv, num_steps = joint.num_positions, joint.num_velocities, joint.num_steps
+        width = max(nq, num_steps)
         self.joint = joint
         # None where both methods are there and the pose need not be differentiated
         complete = defines(joint, "motion_subspace") and defines(joint, "bias")
@@ -58,14 +60,15 @@ class PythonJointSlot:
         results = second[width:]
         self.q = _read_only(first[:nq])
         self.v = _read_only(second[:nv])
-        self.x = _read_only(first[:nv])
+        self.x = _read_only(first[:num_steps])
         self.q1 = _read_only(second[:nq])
+        self.dx = _read_only(second[:num_steps])
         self._R = results[: layout.SLOT_P].reshape(3, 3)
         self._p = results[layout.SLOT_P : layout.SLOT_BIAS]
         self._bias = results[layout.SLOT_BIAS : layout.SLOT_S]
         self._S = results[layout.SLOT_S : layout.SLOT_S + 6 * nv].reshape(nv, 6).T
         self._positions = results[:nq]
-        self._velocities = results[:nv]
+        self._step = results[:num_steps]
         self._wrenches = results[: 6 * (6 - nv)].reshape(6 - nv, 6).T
 
     def motion(self) -> None:
@@ -101,15 +104,19 @@ class PythonJointSlot:
 
     def retract(self) -> None:
         """Write the configuration that a step leads to."""
-        _assign(self._positions, self.joint.retract(self.q, self.v), self.joint, "retract")
+        _assign(self._positions, self.joint.retract(self.q, self.dx), self.joint, "retract")
 
     def difference(self) -> None:
         """Write the step that leads from one configuration to another."""
-        _assign(self._velocities, self.joint.difference(self.q, self.q1), self.joint, "difference")
+        _assign(self._step, self.joint.difference(self.q, self.q1), self.joint, "difference")
 
     def dexp_inv(self) -> None:
         """Write the rate of the step."""
-        _assign(self._velocities, self.joint.dexp_inv(self.x, self.v), self.joint, "dexp_inv")
+        _assign(self._step, self.joint.dexp_inv(self.x, self.dx), self.joint, "dexp_inv")
+
+    def rates(self) -> None:
+        """Write the rates at which a step leaves a configuration."""
+        _assign(self._step, self.joint.rates(self.q, self.v), self.joint, "rates")
 
     def constraint_wrenches(self) -> None:
         """Write the wrenches that the joint bears."""

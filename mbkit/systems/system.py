@@ -44,8 +44,9 @@ class System(Driven):
         The mechanism's name.
     representation : Representation
         Of twists, wrenches, Jacobians and accelerations of bodies.
-    nq, nv : int
-        Numbers of positions and of velocities.
+    nq, nv, num_steps : int
+        Numbers of positions, of velocities, and of entries of a step on the configuration group:
+        nv, or more where a joint is nonholonomic.
     body_names : tuple of str
         The world first, then the bodies in the order in which they were added; the order of the
         rows of `poses` and `twists`.

@@ -64,6 +64,10 @@ class Workspace:
         space["rest"] = array_address(self.rest)
         space["columns"] = array_address(self.columns)
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
+        if totals["num_steps"] != totals["num_velocities"]:
+            from mbkit.kernels.configuration import rates
+
+            space["rates"] = rates.address
         self.address = array_address(self.record)
         self._arrays = arrays
         self.force_slots: dict[int, PythonForceSlot] = {}

@@ -23,7 +23,7 @@ def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple
     ----------
     joint : Joint
         One with compiled forms.
-    q, v, x : ndarray, shape (nq,), (nv,), (nv,)
+    q, v, x : ndarray, shape (nq,), (nv,), (num_steps,)
         Configuration, velocity, step.
 
     Yields
@@ -56,11 +56,12 @@ def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple
     yield "p", p, T[:3, 3]
     yield "S", S.reshape(nv, 6).T, turn @ joint.motion_subspace(q)
     yield "bias", bias, turn @ joint.bias(q, v)
-    moved = joint.retract(q, x)
+    moved, w = joint.retract(q, x), joint.rates(q, v)
     for operation, arguments, expected in (
         ("retract", (q, x), moved),
         ("difference", (q, moved), joint.difference(q, moved)),
-        ("dexp_inv", (x, v), joint.dexp_inv(x, v)),
+        ("dexp_inv", (x, w), joint.dexp_inv(x, w)),
+        ("rates", (q, v), w),
     ):
         if getattr(kernels, operation) is not None:
             yield operation, call(operation, *arguments, out=(len(expected),))[0], expected

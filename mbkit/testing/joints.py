@@ -33,6 +33,8 @@ _SMOOTH = 1e-9
 class _Place:
     """Where a joint is looked at: a configuration, a velocity, a step; whether it is a random one.
 
+    The step is of `num_steps`, also where velocities are fewer.
+
     At the neutral configuration and half a turn from it a motion subspace may lose rank.
     """
 
@@ -105,7 +107,7 @@ def _places(joint: Joint, configurations: Any, rng: np.random.Generator) -> list
     nv = joint.num_velocities
 
     def step(size: float) -> Any:
-        x = rng.normal(size=nv)
+        x = rng.normal(size=joint.num_steps)
         # at most three of them turn; of a joint with one, it is all that there is
         return x * (size / np.linalg.norm(x[:3])) if nv else x
 
@@ -163,12 +165,13 @@ def _subspace(joint: Joint, at: _Place) -> Found:
     S = np.asarray(joint.motion_subspace(at.q))
     back = inverse(joint.pose(at.q))
 
-    def twist(unit: Any, e: float) -> Any:
-        """Along the unit step, as far as it is small: vee(T^-1 (T(e) - T))."""
-        return _vee(back @ np.asarray(joint.pose(joint.retract(at.q, e * unit))))
+    def twist(w: Any, e: float) -> Any:
+        """Along the step w, as far as it is small: vee(T^-1 (T(e) - T))."""
+        return _vee(back @ np.asarray(joint.pose(joint.retract(at.q, e * w))))
 
     for k, unit in enumerate(np.eye(joint.num_velocities)):
-        yield f"column {k}", S[:, k], _rate(functools.partial(twist, unit), S[:, k])
+        w = np.asarray(joint.rates(at.q, unit))
+        yield f"column {k}", S[:, k], _rate(functools.partial(twist, w), S[:, k])
 
 
 def _rank(joint: Joint, at: _Place) -> Found:
@@ -179,8 +182,10 @@ def _rank(joint: Joint, at: _Place) -> Found:
 
 
 def _bias(joint: Joint, at: _Place) -> Found:
+    w = np.asarray(joint.rates(at.q, at.v))
+
     def moving(t: float) -> Any:
-        return joint.motion_subspace(joint.retract(at.q, t * at.v)) @ at.v
+        return joint.motion_subspace(joint.retract(at.q, t * w)) @ at.v
 
     bias = joint.bias(at.q, at.v)
     yield "S-dot v", bias, _rate(moving, bias)
@@ -209,15 +214,35 @@ def _retract(joint: Joint, at: _Place) -> Found:
 def _rates(joint: Joint, at: _Place) -> Found:
     start = joint.neutral()
     for x in (at.x, 0.0 * at.x, 4.0 * at.x):
-        rate, q = np.asarray(joint.dexp_inv(x, at.v)), joint.retract(start, x)
+        q = joint.retract(start, x)
+        w = np.asarray(joint.rates(q, at.v))
+        rate = np.asarray(joint.dexp_inv(x, w))
         back = inverse(joint.pose(q))
         moving = functools.partial(_moved, joint, start, back, x, rate)
         twist = joint.motion_subspace(q) @ at.v
         yield "S v while x moves at this rate", _rate(moving, twist), twist
+        if joint.num_steps != joint.num_velocities:
+            w = at.x  # where no velocity leads to
+            rate = np.asarray(joint.dexp_inv(x, w))
+            along_x = derivative(functools.partial(_stepped, joint, start, x, rate))
+            along_w = derivative(functools.partial(_stepped, joint, q, 0.0 * w, w))
+            yield "the rate of q in any direction", along_x, along_w
 
 
 def _moved(joint: Joint, start: Any, back: Any, x: Any, rate: Any, t: float) -> Any:
     return _vee(back @ np.asarray(joint.pose(joint.retract(start, x + t * rate))))
+
+
+def _stepped(joint: Joint, start: Any, x: Any, rate: Any, t: float) -> Any:
+    return joint.retract(start, x + t * rate)
+
+
+def _linear(joint: Joint, at: _Place) -> Found:
+    if joint.num_steps == joint.num_velocities:
+        raise Nothing("it has a velocity for each step")
+    columns = np.array([joint.rates(at.q, unit) for unit in np.eye(joint.num_velocities)]).T
+    yield "rates of a sum", joint.rates(at.q, at.v), columns @ at.v
+    yield "rank", np.linalg.matrix_rank(columns), joint.num_velocities
 
 
 def _repeated(joint: Joint, at: _Place) -> Found:
@@ -251,10 +276,12 @@ def _power(joint: Joint, at: _Place) -> Found:
     body = mech.add_body(Body("body", box))
     mech.add_joint(joint, mech.world, body, frames=(inverse(frame), frame))
     system = mech.assemble()
-    tau = system.inverse_dynamics(at.q, at.v, at.x)
+    vdot = at.x[: system.nv]
+    tau = system.inverse_dynamics(at.q, at.v, vdot)
+    w = system.rates(at.q, at.v)
 
     def energy(t: float) -> Any:
-        q, v = system.retract(at.q, t * at.v), at.v + t * at.x
+        q, v = system.retract(at.q, t * w), at.v + t * vdot
         return np.array(system.kinetic_energy(q, v) + system.potential_energy(q))
 
     yield "power", tau @ at.v, _rate(energy, tau @ at.v)
@@ -270,6 +297,7 @@ _LAWS: tuple[tuple[str, float, Callable[..., Found]], ...] = (
     ("constraint wrenches are all there are", 0.0, _complementary),
     ("retract and difference are inverse to each other", 1e-9, _retract),
     ("dexp_inv is the rate of the step", 1e-8, _rates),
+    ("rates are linear in v, and none is lost", 1e-12, _linear),
     ("the same arguments give the same results", 0.0, _repeated),
     ("compiled and Python forms agree", 1e-12, _compiled),
     ("power is what the energy gains, of a body on the joint", 1e-7, _power),

@@ -14,6 +14,8 @@ from mbkit.lie import SE3
 from tests.every_representation import REPRESENTATIONS, each_representation
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
 
+pytestmark = pytest.mark.slow
+
 AXIS, POINT = np.array((0.5, -1.0, 0.7)), np.array((0.4, -0.3, 0.8))
 K = mb.CylindricalJoint("k", AXIS, POINT).canonical_frame
 X, Y, Z = K[:3, :3].T

@@ -12,6 +12,8 @@ import mbkit as mb
 AXIS, POINT = (0.5, -1.0, 0.7), (0.4, -0.3, 0.8)
 PLACE = {"axis": AXIS, "point": POINT}
 
+pytestmark = pytest.mark.slow
+
 
 def sinc(x):
     return math.sin(x) / x if x else 1.0

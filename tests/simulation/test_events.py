@@ -488,3 +488,42 @@ def test_an_integrator_that_knows_nothing_of_events_has_them():
     assert run.events.names == same.events.names == ("floor", "apex", "end")
     np.testing.assert_array_equal(run.events.t, same.events.t)
     np.testing.assert_array_equal(run.q, same.q)
+
+
+def held_and_moved(rail):
+    """Return a double pendulum on a cart, with one of its corners watched."""
+    mech = mb.Mechanism("cart", gravity=(0, 0, 0))
+    cart = mech.add_body(mb.Body("cart", mb.SpatialInertia.sphere(2.0, radius=0.1)))
+    rod = mb.SpatialInertia.from_com(1.0, (0, 0, -0.5), np.diag([0.1, 0.1, 0.01]))
+    upper, lower = (mech.add_body(mb.Body(name, rod)) for name in ("upper", "lower"))
+    mech.add_joint(rail, mech.world, cart)
+    mech.add_joint(mb.RevoluteJoint("h1", axis=(0, 1, 0)), cart, upper)
+    mech.add_joint(mb.RevoluteJoint("h2", axis=(0, 1, 0), point=(0, 0, -1)), upper, lower)
+    return mech.assemble()
+
+
+def test_prescribed_joints_do_not_give_way_to_an_impact():
+    """A cart that is held is a fixed one; one that moves is a wall that moves."""
+    wall = mb.Event("wall", mb.JointPosition("h1", 0.1), direction="rising", reset=mb.Impact(1.0))
+    options = {"h": 1e-3, "events": [wall], "save_every": 50}
+    fixed = held_and_moved(mb.FixedJoint("rail"))
+    held = held_and_moved(mb.PrismaticJoint("rail", axis=(1, 0, 0)).prescribe(lambda t: 0.0 * t))
+    one = mb.simulate(fixed, (0.0, 0.3), v=[1.0, 0.2], **options)
+    other = mb.simulate(held, (0.0, 0.3), v=[0.0, 1.0, 0.2], **options)
+    assert len(one.events) == len(other.events) == 1
+    np.testing.assert_allclose(other.events.v_after[:, 1:], one.events.v_after, atol=1e-12)
+    assert abs(one.energy_balance).max() < 1e-10
+    assert abs(other.energy_balance).max() < 1e-10
+    moving = held_and_moved(mb.PrismaticJoint("rail", axis=(1, 0, 0)).prescribe(lambda t: 0.5 * t))
+    gap = mb.PlaneDistance("lower", point=(0, 0, -1.0), normal=(-1, 0, 0), through=(0.1, 0, 0))
+    hit = mb.Event("hit", gap, direction="falling", reset=mb.Impact(0.5))
+    run = mb.simulate(moving, (0.0, 0.3), h=1e-3, events=[hit])
+    before, after = run.events.v[0], run.events.v_after[0]
+    g = gap.gradient(moving, run.events.t[0], run.events.q[0])
+    assert before[0] == after[0] == 0.5
+    assert g @ after == pytest.approx(-0.5 * (g @ before), rel=1e-12)
+    with pytest.raises(mb.UsageError, match="'rail', whose motion is prescribed"):
+        mb.simulate(
+            held, (0.0, 0.1), 1e-2,
+            events=[mb.Event("x", "rail", direction="falling", reset=mb.Impact(1.0))],
+        )  # fmt: skip

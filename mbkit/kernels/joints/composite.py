@@ -31,11 +31,13 @@ MOTION = 0
 RETRACT = 1
 DIFFERENCE = 2
 DEXP_INV = 3
-POSITIONS = 4
-VELOCITIES = 5
-PARAMETERS = 6
-FRAME = 7
-MEMBER_SIZE = 19
+RATES = 4
+POSITIONS = 5
+VELOCITIES = 6
+STEPS = 7
+PARAMETERS = 8
+FRAME = 9
+MEMBER_SIZE = 21
 
 
 @helper
@@ -154,10 +156,10 @@ def retract(slot, parameters, q, dx, out):
     k = 0
     for m in range(int(parameters[NUM_MEMBERS])):
         row = FIRST_MEMBER + MEMBER_SIZE * m
-        nv = int(parameters[row + VELOCITIES])
+        size = int(parameters[row + STEPS])
         address = int(parameters[row + RETRACT])
         if address == 0:
-            for j in range(nv):
+            for j in range(size):
                 out[a + j] = q[a + j] + dx[k + j]
         else:
             own = pointer_after(parameters, int(parameters[row + PARAMETERS]))
@@ -168,7 +170,7 @@ def retract(slot, parameters, q, dx, out):
             if state != OK:
                 return state
         a += int(parameters[row + POSITIONS])
-        k += nv
+        k += size
     return OK
 
 
@@ -179,10 +181,10 @@ def difference(slot, parameters, q0, q1, out):
     k = 0
     for m in range(int(parameters[NUM_MEMBERS])):
         row = FIRST_MEMBER + MEMBER_SIZE * m
-        nv = int(parameters[row + VELOCITIES])
+        size = int(parameters[row + STEPS])
         address = int(parameters[row + DIFFERENCE])
         if address == 0:
-            for j in range(nv):
+            for j in range(size):
                 out[k + j] = q1[a + j] - q0[a + j]
         else:
             own = pointer_after(parameters, int(parameters[row + PARAMETERS]))
@@ -193,28 +195,55 @@ def difference(slot, parameters, q0, q1, out):
             if state != OK:
                 return state
         a += int(parameters[row + POSITIONS])
-        k += nv
+        k += size
     return OK
 
 
 @address_kernel("ipppp")
-def dexp_inv(slot, parameters, x, v, out):
+def dexp_inv(slot, parameters, x, w, out):
     """Member by member; those without a function are vector spaces."""
     k = 0
     for m in range(int(parameters[NUM_MEMBERS])):
         row = FIRST_MEMBER + MEMBER_SIZE * m
-        nv = int(parameters[row + VELOCITIES])
+        size = int(parameters[row + STEPS])
         address = int(parameters[row + DEXP_INV])
         if address == 0:
-            for j in range(nv):
-                out[k + j] = v[k + j]
+            for j in range(size):
+                out[k + j] = w[k + j]
         else:
             own = pointer_after(parameters, int(parameters[row + PARAMETERS]))
             state = call_address(
                 address,
-                (slot, own, pointer_after(x, k), pointer_after(v, k), pointer_after(out, k)),
+                (slot, own, pointer_after(x, k), pointer_after(w, k), pointer_after(out, k)),
             )
             if state != OK:
                 return state
-        k += nv
+        k += size
+    return OK
+
+
+@address_kernel("ipppp")
+def rates(slot, parameters, q, v, out):
+    """Member by member; velocities of those without a function are rates of steps."""
+    a = 0
+    first = 0
+    k = 0
+    for m in range(int(parameters[NUM_MEMBERS])):
+        row = FIRST_MEMBER + MEMBER_SIZE * m
+        nv = int(parameters[row + VELOCITIES])
+        address = int(parameters[row + RATES])
+        if address == 0:
+            for j in range(nv):
+                out[k + j] = v[first + j]
+        else:
+            own = pointer_after(parameters, int(parameters[row + PARAMETERS]))
+            state = call_address(
+                address,
+                (slot, own, pointer_after(q, a), pointer_after(v, first), pointer_after(out, k)),
+            )
+            if state != OK:
+                return state
+        a += int(parameters[row + POSITIONS])
+        first += nv
+        k += int(parameters[row + STEPS])
     return OK

@@ -12,7 +12,9 @@ from mbkit.kernels.layout import (
     PYTHON_DIFFERENCE,
     PYTHON_MOTION,
     PYTHON_NUM_POSITIONS,
+    PYTHON_NUM_STEPS,
     PYTHON_NUM_VELOCITIES,
+    PYTHON_RATES,
     PYTHON_RETRACT,
     PYTHON_WRENCHES,
     ROTATION_TOLERANCE,
@@ -32,7 +34,8 @@ NO_ROTATION = 1
 @helper
 def slot_width(parameters):
     """Numbers that each of the slot's two inputs takes."""
-    return int(max(parameters[PYTHON_NUM_POSITIONS], parameters[PYTHON_NUM_VELOCITIES]))
+    # of steps there are at least as many as of velocities
+    return int(max(parameters[PYTHON_NUM_POSITIONS], parameters[PYTHON_NUM_STEPS]))
 
 
 @helper
@@ -98,8 +101,8 @@ def motion(slot, parameters, q, v, R, p, S, bias):
 def retract(slot, parameters, q, dx, out):
     """The configuration that dx leads to."""
     nq = int(parameters[PYTHON_NUM_POSITIONS])
-    nv = int(parameters[PYTHON_NUM_VELOCITIES])
-    state = call_back(slot, parameters, PYTHON_RETRACT, q, nq, dx, nv)
+    num_steps = int(parameters[PYTHON_NUM_STEPS])
+    state = call_back(slot, parameters, PYTHON_RETRACT, q, nq, dx, num_steps)
     if state == OK:
         copy_output(slot, parameters, 0, nq, out)
     return state
@@ -109,20 +112,31 @@ def retract(slot, parameters, q, dx, out):
 def difference(slot, parameters, q0, q1, out):
     """The dx that leads from q0 to q1."""
     nq = int(parameters[PYTHON_NUM_POSITIONS])
-    nv = int(parameters[PYTHON_NUM_VELOCITIES])
+    num_steps = int(parameters[PYTHON_NUM_STEPS])
     state = call_back(slot, parameters, PYTHON_DIFFERENCE, q0, nq, q1, nq)
     if state == OK:
-        copy_output(slot, parameters, 0, nv, out)
+        copy_output(slot, parameters, 0, num_steps, out)
     return state
 
 
 @address_kernel("ipppp")
-def dexp_inv(slot, parameters, x, v, out):
-    """dx/dt of q = retract(q0, x) that moves with velocity v."""
-    nv = int(parameters[PYTHON_NUM_VELOCITIES])
-    state = call_back(slot, parameters, PYTHON_DEXP_INV, x, nv, v, nv)
+def dexp_inv(slot, parameters, x, w, out):
+    """dx/dt of q = retract(q0, x) that moves with the rates w."""
+    num_steps = int(parameters[PYTHON_NUM_STEPS])
+    state = call_back(slot, parameters, PYTHON_DEXP_INV, x, num_steps, w, num_steps)
     if state == OK:
-        copy_output(slot, parameters, 0, nv, out)
+        copy_output(slot, parameters, 0, num_steps, out)
+    return state
+
+
+@address_kernel("ipppp")
+def rates(slot, parameters, q, v, out):
+    """The rates at which a step leaves q with velocity v."""
+    nq = int(parameters[PYTHON_NUM_POSITIONS])
+    nv = int(parameters[PYTHON_NUM_VELOCITIES])
+    state = call_back(slot, parameters, PYTHON_RATES, q, nq, v, nv)
+    if state == OK:
+        copy_output(slot, parameters, 0, int(parameters[PYTHON_NUM_STEPS]), out)
     return state
 
 

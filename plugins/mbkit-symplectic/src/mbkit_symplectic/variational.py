@@ -56,6 +56,11 @@ class VariationalIntegrator(mb.Integrator):
 
     def prepare(self, problem: Any) -> Any:
         """Return the function that takes steps of the problem."""
+        if problem.num_steps != problem.nv:
+            raise mb.UsageError(
+                "VariationalIntegrator does not take nonholonomic joints, whose motion follows "
+                "from no variational principle; use for example mbkit.RungeKuttaMuntheKaas()."
+            )
         from mbkit.kernels.layout import NUM_POWERS
         from mbkit_symplectic.kernels import advance
 

@@ -1,0 +1,525 @@
+"""Rolling without slip: the contact rests, energy stays, closed forms, orders on the group."""
+
+import numpy as np
+import pytest
+from mbkit_rolling import RollingDisc, RollingJoint, RollingSphere, plugin
+
+import mbkit as mb
+from mbkit.lie import SE3, SO3, UnitQuaternion
+from mbkit.testing import check_joint
+from mbkit.testing.convergence import errors_of_steps, fitted_slope, last_points
+
+REPRESENTATIONS = [mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed()]
+JOINTS = [RollingSphere("rolls", 0.3), RollingDisc("rolls", 0.3)]
+TABLEAUS = [mb.tableaus.EULER, mb.tableaus.HEUN, mb.tableaus.RK4, mb.tableaus.DORMAND_PRINCE5]
+
+each_joint = pytest.mark.parametrize("joint", JOINTS, ids=lambda each: type(each).__name__)
+each_representation = pytest.mark.parametrize(
+    "representation", REPRESENTATIONS, ids=lambda each: each.name
+)
+
+LUMP = mb.SpatialInertia.from_com(2.0, (0.05, -0.08, 0.03), np.diag([0.06, 0.09, 0.11]))
+
+
+def tilted():
+    """Return a pose that is aligned with nothing."""
+    return SE3.exp(np.array([0.4, -0.3, 0.8, 0.2, 0.1, -0.5]))
+
+
+def one_body(joint, inertia=LUMP, gravity=(0.0, 0.0, -9.81), frames=None):
+    mech = mb.Mechanism("roller", gravity=gravity)
+    body = mech.add_body(mb.Body("body", inertia))
+    mech.add_joint(joint, mech.world, body, frames=frames or (np.eye(4), np.eye(4)))
+    return mech
+
+
+def as_root(joint):
+    """Return a lump that rolls on a tilted plane, its centre of mass beside its centre."""
+    return one_body(joint, frames=(tilted(), np.eye(4)), gravity=(1.0, 0.5, -9.0))
+
+
+def as_inner(joint):
+    """Return a cart on a rail, a lump that rolls on the cart, and a bob that hangs in the lump."""
+    mech = mb.Mechanism("cart", gravity=(1.0, 0.5, -9.0))
+    cart = mech.add_body(mb.Body("cart", mb.SpatialInertia.box(5.0, size=(1.0, 1.0, 0.1))))
+    body = mech.add_body(mb.Body("body", LUMP))
+    bob = mech.add_body(
+        mb.Body(
+            "bob", mb.SpatialInertia.from_com(0.5, (0.0, 0.1, -0.3), np.diag([0.1, 0.12, 0.05]))
+        )
+    )
+    mech.add_joint(mb.PrismaticJoint("rail", axis=(1.0, 0.2, 0.0)), mech.world, cart)
+    mech.add_joint(joint, cart, body, frames=(tilted(), tilted()))
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(0.3, 1.0, 0.2)), body, bob)
+    return mech
+
+
+def turned_round(joint):
+    """Return a lump on a hinge, and a plate that rolls on it: the tree goes the other way."""
+    mech = mb.Mechanism("plate", gravity=(1.0, 0.5, -9.0))
+    body = mech.add_body(mb.Body("body", LUMP))
+    plate = mech.add_body(mb.Body("plate", mb.SpatialInertia.box(5.0, size=(1.0, 1.0, 0.1))))
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(1.0, 0.2, 0.0)), mech.world, body)
+    mech.add_joint(joint, plate, body, frames=(tilted(), tilted()))
+    return mech
+
+
+MECHANISMS = [as_root, as_inner, turned_round]
+each_mechanism = pytest.mark.parametrize("make", MECHANISMS, ids=lambda each: each.__name__)
+
+
+def random_state(system, seed, size=0.4):
+    rng = np.random.default_rng(seed)
+    step = size * rng.normal(size=system.num_steps)
+    q = system.retract(system.reference_configuration(), step)
+    return q, rng.normal(size=system.nv)
+
+
+def simulate(system, span, h, q, v, **options):
+    return mb.simulate(system, span, h, q=q, v=v, progress=False, **options)
+
+
+# ---------------------------------------------------------------------------------- the contract
+
+
+@each_joint
+def test_it_keeps_what_a_joint_must_keep(joint):
+    """Motion subspace, bias, rates, wrenches against the pose; compiled forms against methods."""
+    check_joint(joint).raise_if_failed()
+
+
+@each_joint
+def test_it_keeps_it_after_long_ways_and_next_to_half_a_turn(joint):
+    rng = np.random.default_rng(3)
+    turns = [np.pi - 1e-7, 2.0, 0.7, 1e-8]
+    steps = [
+        np.concatenate([size * SO3.exp(rng.normal(size=3))[:, 0], [50, -70]]) for size in turns
+    ]
+    places = [joint.retract(joint.neutral(), step) for step in steps]
+    places = [q for q in places if joint.singularity(q) > 0.2]
+    assert len(places) >= 2
+    check_joint(joint, configurations=places).raise_if_failed()
+
+
+def by_its_pose(joint):
+    """Return the joint by its pose, its group and its rates: all else is derived."""
+
+    class Twin(mb.Joint):
+        num_positions, num_velocities, num_steps = 6, 3, 5
+
+        def neutral(self):
+            return joint.neutral()
+
+        def retract(self, q, dx):
+            turned = UnitQuaternion.compose(q[:4], UnitQuaternion.exp(dx[:3]))
+            return np.concatenate([turned, q[4:] + dx[3:]])
+
+        def difference(self, q0, q1):
+            return joint.difference(q0, q1)
+
+        def pose(self, q):
+            R = UnitQuaternion.Ad(q[:4])
+            n = R[2]
+            u = n if isinstance(joint, RollingSphere) else n * [1.0, 1.0, 0.0] / np.hypot(*n[:2])
+            T = np.eye(4)
+            T[:3, :3] = R
+            T[:3, 3] = np.concatenate([q[4:], np.zeros(1)]) + joint.radius * (R @ u)
+            return T
+
+        def rates(self, q, v):
+            R = UnitQuaternion.Ad(q[:4])
+            if isinstance(joint, RollingSphere):
+                w = R @ v
+                return np.concatenate([v, joint.radius * np.array([w[1], -w[0]])])
+            s = np.hypot(R[2, 0], R[2, 1])
+            spin = v[2] - R[2, 2] * (v[0] * R[2, 0] + v[1] * R[2, 1]) / s**2
+            # level and in the disc
+            along = (R[:, 1] * R[2, 0] - R[:, 0] * R[2, 1]) / s
+            return np.concatenate([v, joint.radius * spin * along[:2]])
+
+    return Twin("rolls")
+
+
+@each_joint
+@pytest.mark.parametrize("make", [as_root, as_inner], ids=lambda each: each.__name__)
+def test_its_pose_and_rates_alone_give_the_same_motion(joint, make):
+    """Against derivatives of the pose, and slip conditions written down in another way."""
+    twin = by_its_pose(joint)
+    check_joint(twin).raise_if_failed()
+    q, v = random_state(make(joint).assemble(), 4)
+    runs = [simulate(make(each).assemble(), (0.0, 0.2), 1e-2, q, v) for each in (joint, twin)]
+    np.testing.assert_allclose(runs[1].q, runs[0].q, atol=1e-12)
+    np.testing.assert_allclose(runs[1].v, runs[0].v, atol=1e-11)
+
+
+# ------------------------------------------------------------------------------------ no slip
+
+
+@each_joint
+@each_representation
+@each_mechanism
+def test_the_contact_has_no_velocity(joint, representation, make):
+    """The body's point at the contact moves as the plane's does, and it is at the lowest place."""
+    system = make(joint).assemble(mb.RelativeCoordinates(representation))
+    plane = {"as_root": "world", "as_inner": "cart", "turned_round": "plate"}[make.__name__]
+    S_pred = tilted()
+    for seed in range(5):
+        q, v = random_state(system, seed)
+        poses, twists = system.poses(q), system.twists(q, v, representation=mb.Spatial())
+        a, b = system.body_index(plane), system.body_index("body")
+        contact = (poses[a] @ S_pred @ [*q[system.position_slice("rolls")][4:], 0.0, 1.0])[:3]
+        slip = twists[b] - twists[a]
+        np.testing.assert_allclose(slip[3:] + np.cross(slip[:3], contact), 0.0, atol=1e-13)
+        S_succ = np.eye(4) if make is as_root else tilted()
+        centre = (poses[b] @ S_succ)[:3, 3]
+        assert abs(np.linalg.norm(centre - contact) - joint.radius) < 1e-13
+
+
+@each_joint
+@each_mechanism
+def test_rates_are_those_of_the_pose(joint, make):
+    """Poses along retract(q, t rates(q, v)) move with the twists that v has."""
+    system = make(joint).assemble()
+    q, v = random_state(system, 7)
+    w, h = system.rates(q, v), 1e-5
+    ahead, behind = (system.poses(system.retract(q, t * w)) for t in (h, -h))
+    found = (ahead - behind)[1:] / (2 * h)
+    twists = system.twists(q, v)[1:]
+    for C, dC, V in zip(system.poses(q)[1:], found, twists, strict=True):
+        expected = C[:3, :3] @ np.cross(V[:3], np.eye(3)).T
+        np.testing.assert_allclose(dC[:3, 3], C[:3, :3] @ V[3:], atol=1e-8)
+        np.testing.assert_allclose(dC[:3, :3], expected, atol=1e-8)
+
+
+def test_rates_of_many_samples_and_their_mistakes():
+    system = as_inner(JOINTS[0]).assemble()
+    assert (system.nq, system.nv, system.num_steps) == (8, 5, 7)
+    states = [random_state(system, seed) for seed in range(6)]
+    q, v = (np.array(part) for part in zip(*states, strict=True))
+    found = system.rates(q, v)
+    assert found.shape == (6, 7)
+    one_by_one = [system.rates(*state) for state in states]
+    np.testing.assert_array_equal(found, one_by_one)
+    steps = system.difference(q[:-1], q[1:])
+    assert steps.shape == (5, 7)
+    np.testing.assert_allclose(
+        system.poses(system.retract(q[:-1], steps)), system.poses(q[1:]), atol=1e-13
+    )
+    with pytest.raises(mb.ShapeError, match=r"'dx' must have shape \(7,\)"):
+        system.retract(q[0], v[0])
+    with pytest.raises(mb.ShapeError, match=r"'v' must have shape \(5,\)"):
+        system.rates(q[0], steps[0])
+
+
+# ------------------------------------------------------------------------------------- energy
+
+
+@each_joint
+@each_representation
+@each_mechanism
+def test_energy_is_kept(joint, representation, make):
+    system = make(joint).assemble(mb.RelativeCoordinates(representation))
+    q, v = random_state(system, 1, size=0.2)
+    drifts = []
+    for steps in (400, 800):
+        run = simulate(system, (0.0, 0.4), 0.4 / steps, q, v)
+        drifts.append(abs(run.energy_drift).max() / run.kinetic_energy.max())
+    assert drifts[0] < 1e-7
+    assert drifts[1] < max(drifts[0] / 10.0, 1e-12)  # it is the method's error, of order 4 or more
+
+
+@each_joint
+@each_mechanism
+def test_all_algorithms_agree_in_all_representations(joint, make):
+    systems = [make(joint).assemble(mb.RelativeCoordinates(each)) for each in REPRESENTATIONS]
+    q, v = random_state(systems[0], 2)
+    rng = np.random.default_rng(8)
+    tau = rng.normal(size=systems[0].nv)
+    results = []
+    for system in systems:
+        vdot = system.forward_dynamics(q, v, tau)
+        np.testing.assert_allclose(system.inverse_dynamics(q, v, vdot), tau, atol=1e-11)
+        M = system.mass_matrix(q)
+        np.testing.assert_allclose(M @ vdot + system.bias_force(q, v), tau, atol=1e-11)
+        np.testing.assert_allclose(0.5 * v @ M @ v, system.kinetic_energy(q, v), rtol=1e-13)
+        results.append(vdot)
+    for found in results[1:]:
+        np.testing.assert_allclose(found, results[0], rtol=1e-11, atol=1e-11)
+
+
+# ------------------------------------------------------------------------------- closed forms
+
+
+@pytest.mark.parametrize("angle", [0.1, 0.7])
+def test_a_homogeneous_ball_on_a_slope_accelerates_with_five_sevenths(angle):
+    """5/7 g sin(alpha) downhill, across it the velocity stays. Neimark and Fufaev, chapter 2."""
+    radius = 0.4
+    slope = np.eye(4)
+    slope[:3, :3] = SO3.exp(np.array([0.0, angle, 0.0]))  # x goes down
+    ball = RollingSphere("rolls", radius)
+    inertia = mb.SpatialInertia.sphere(3.0, radius=radius)
+    system = one_body(ball, inertia, frames=(slope, np.eye(4))).assemble()
+    across = 0.8
+    q, v = system.reference_configuration(), [-across / radius, 0.0, 3.0]
+    run = simulate(system, (0.0, 2.0), 1e-3, q, v)
+    down = 0.5 * 5.0 / 7.0 * 9.81 * np.sin(angle) * run.t**2
+    np.testing.assert_allclose(run.q[:, 4], down, atol=1e-7)
+    np.testing.assert_allclose(run.q[:, 5], across * run.t, atol=1e-7)
+
+
+def test_a_ball_on_a_turntable_goes_round_with_two_sevenths_of_its_rate():
+    """Seen from the world dV/dt = 2/7 Omega x V, wherever it is. Neimark and Fufaev, chapter 2."""
+    rate, radius = 1.7, 0.2
+    mech = mb.Mechanism("turntable")
+    table = mech.add_body(mb.Body("table", mb.SpatialInertia.sphere(1.0, radius=1.0)))
+    ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(3.0, radius=radius)))
+    spindle = mb.RevoluteJoint("spindle").prescribe(lambda t: rate * t)
+    mech.add_joint(spindle, mech.world, table)
+    mech.add_joint(RollingSphere("rolls", radius), table, ball, frames=(np.eye(4), np.eye(4)))
+    system = mech.assemble()
+    q = system.reference_configuration()
+    q[system.position_slice("rolls")] = [1.0, 0.0, 0.0, 0.0, 0.7, -0.3]
+    v = np.zeros(system.nv)
+    v[system.velocity_slice("rolls")] = [2.0, -1.0, 0.5]
+    v[system.velocity_slice("spindle")] = rate
+    run = simulate(system, (0.0, 5.0), 1e-3, q, v)
+    velocity = system.twists(run.q, run.v, representation=mb.Hybrid())[:, 2, 3:]
+    angle = 2.0 / 7.0 * rate * run.t
+    c, s = np.cos(angle), np.sin(angle)
+    x, y, _ = velocity[0]
+    expected = np.array([c * x - s * y, s * x + c * y, 0.0 * c]).T
+    assert np.linalg.norm(expected[0]) > 0.3
+    np.testing.assert_allclose(velocity, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize(("lean", "precession"), [(1.2, 1.5), (0.6, -4.0), (2.0, 2.0)])
+def test_a_disc_rolls_in_circles(lean, precession):
+    """Lean, precession W and rate w of turning about the axis keep under one condition.
+
+    A W^2 sin cos - (C + m r^2) W w sin = m g r cos (of the lean, between axis and normal).
+    Source: moments about the centre in the axes of precession; Neimark and Fufaev, chapter 2.
+    """
+    m, r, g = 2.0, 0.3, 9.81
+    A, C = 0.25 * m * r**2, 0.5 * m * r**2
+    disc = mb.SpatialInertia.from_com(m, (0, 0, 0), np.diag([A, A, C]))
+    system = one_body(RollingDisc("rolls", r), disc).assemble()
+    s, c = np.sin(lean), np.cos(lean)
+    turning = (A * precession**2 * s * c - m * g * r * c) / ((C + m * r**2) * precession * s)
+    q = np.array([np.cos(lean / 2), -np.sin(lean / 2), 0, 0, 0, 0])  # R^T n = (0, -s, c)
+    period = 2.0 * np.pi / abs(precession)
+    v = np.array([0.0, -precession * s, turning])
+    run = simulate(system, (0.0, period), period / 2000, q, v)
+    axis = system.poses(run.q)[:, 1, :3, 2]
+    np.testing.assert_allclose(axis[:, 2], c, atol=1e-9)
+    heading = np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
+    np.testing.assert_allclose(heading - heading[0], precession * run.t, atol=1e-8)
+    # the contact goes round in a circle
+    radius = r * abs(turning - precession * c) / abs(precession)
+    centre = run.q[:-1, 4:].mean(axis=0)
+    np.testing.assert_allclose(np.linalg.norm(run.q[:, 4:] - centre, axis=1), radius, atol=1e-8)
+    assert abs(run.energy_drift).max() < 1e-9 * run.energy[0]
+
+
+def test_a_hoop_stands_while_it_rolls_fast_enough():
+    """Upright rolling is stable above w^2 = A m g r / (C (C + m r^2)); slower, it falls."""
+    m, r, g = 1.0, 0.5, 9.81
+    A, C = 0.5 * m * r**2, m * r**2
+    hoop = mb.SpatialInertia.from_com(m, (0, 0, 0), np.diag([A, A, C]))
+    system = one_body(RollingDisc("rolls", r), hoop).assemble()
+    critical = np.sqrt(A * m * g * r / (C * (C + m * r**2)))
+    q = system.retract(system.reference_configuration(), [1e-4, 0, 0, 0, 0])
+    leans = []
+    for factor in (0.8, 1.3):
+        run = simulate(system, (0.0, 4.0), 2e-3, q, [0.0, 0.0, factor * critical])
+        leans.append(abs(system.poses(run.q)[:, 1, 2, 2]).max())
+    assert leans[0] > 1e-2
+    assert leans[1] < 1e-3
+
+
+@pytest.mark.parametrize("side", [0.3, 1e-2])
+def test_a_ball_that_comes_back_is_turned(side):
+    """Rolled round a square without turning on the spot: the product of four quarter ways.
+
+    For small squares the angle is area / r^2, about the normal.
+    """
+    radius = 0.4
+    ball = mb.SpatialInertia.sphere(1.0, radius=radius)
+    system = one_body(RollingSphere("rolls", radius), ball, gravity=(0, 0, 0)).assemble()
+    q, expected = system.reference_configuration(), np.eye(3)
+    for direction in ([1, 0], [0, 1], [-1, 0], [0, -1]):
+        w = np.array([-direction[1], direction[0], 0.0]) / radius  # one metre per second
+        body = UnitQuaternion.Ad(q[:4]).T @ w
+        q = simulate(system, (0.0, side), side / 200, q, body).q[-1]
+        expected = SO3.exp(side * w) @ expected
+    np.testing.assert_allclose(q[4:], 0.0, atol=1e-12)
+    np.testing.assert_allclose(UnitQuaternion.Ad(q[:4]), expected, atol=1e-12)
+    turn = SO3.log(expected)
+    small = side / radius
+    assert abs(abs(turn[2]) - small**2) < small**3
+    assert np.linalg.norm(turn) > 0.9 * small**2
+
+
+# ------------------------------------------------------------------------------------- orders
+
+
+@each_representation
+@pytest.mark.parametrize("make", [as_root, as_inner], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("tableau", TABLEAUS, ids=lambda each: each.name)
+def test_the_order_is_that_of_the_tableau(representation, make, tableau):
+    """On a lump that rolls unevenly: steps are those of the group of positions, in five dimensions.
+
+    Three coordinates about the start of a step would not do: the contact leaves every such chart.
+    """
+    system = make(RollingSphere("rolls", 0.3)).assemble(mb.RelativeCoordinates(representation))
+    q, v = random_state(system, 6, size=0.3)
+    end = 1.0
+
+    def run(steps, method):
+        options = {"integrator": mb.RungeKuttaMuntheKaas(method), "save_every": steps}
+        return simulate(system, (0.0, end), end / steps, q, v, **options)
+
+    exact = run(8000, mb.tableaus.DORMAND_PRINCE5)
+
+    def measure(steps):
+        found = run(steps, tableau)
+        return (
+            np.linalg.norm(system.difference(exact.q[-1], found.q[-1])),
+            np.linalg.norm(found.v[-1] - exact.v[-1]),
+        )
+
+    first, most = {1: (8000, 64000), 2: (800, 6400), 4: (400, 3200), 5: (100, 800)}[tableau.order]
+    counts, errors = errors_of_steps(measure, first, ratio=2.0, floor=1e-11, most=most)
+    for column in errors.T:
+        slope = fitted_slope(*last_points(counts, column, 1e-12))
+        assert abs(slope.value - tableau.order) < 0.15, (slope, column)
+
+
+@pytest.mark.parametrize("tableau", TABLEAUS, ids=lambda each: each.name)
+def test_the_order_of_a_disc(tableau):
+    system = as_root(RollingDisc("rolls", 0.3)).assemble()
+    q, v = random_state(system, 5, size=0.2)
+    end = 0.2
+
+    def run(steps, method):
+        options = {"integrator": mb.RungeKuttaMuntheKaas(method), "save_every": steps}
+        return simulate(system, (0.0, end), end / steps, q, v, **options)
+
+    exact = run(4000, mb.tableaus.DORMAND_PRINCE5).q[-1]
+
+    def measure(steps):
+        return (np.linalg.norm(system.difference(exact, run(steps, tableau).q[-1])),)
+
+    first, most = {1: (4000, 64000), 2: (400, 6400), 4: (25, 400), 5: (12, 200)}[tableau.order]
+    counts, errors = errors_of_steps(measure, first, ratio=2.0, floor=1e-11, most=most)
+    slope = fitted_slope(*last_points(counts, errors[:, 0], 1e-12))
+    assert abs(slope.value - tableau.order) < 0.15, (slope, errors)
+
+
+# ------------------------------------------------------------------ in composites, files, messages
+
+
+def test_it_may_be_a_part_of_a_composite_joint():
+    """A ball that rolls on a cart without mass: as one joint, and as two with a body between."""
+    rail = mb.PrismaticJoint("rail", axis=(1.0, 0.2, 0.0))
+    ball = RollingSphere("ball", 0.3)
+    macro = mb.CompositeJoint("macro", rail, ball, mb.RevoluteJoint("axle", axis=(0, 1, 0)))
+    assert (macro.num_positions, macro.num_velocities, macro.num_steps) == (8, 5, 7)
+    check_joint(macro).raise_if_failed()
+    mech = mb.Mechanism("chain", gravity=(1.0, 0.5, -9.0))
+    nothing = mb.SpatialInertia.zero()
+    before = mech.world
+    for joint, inertia in zip(macro.members, (nothing, nothing, LUMP), strict=True):
+        body = mech.add_body(mb.Body(joint.name, inertia))
+        mech.add_joint(joint, before, body, frames=(np.eye(4), np.eye(4)))
+        before = body
+    chain = mech.assemble()
+    one = one_body(macro, gravity=(1.0, 0.5, -9.0)).assemble()
+    q, v = random_state(one, 3)
+    np.testing.assert_allclose(one.forward_dynamics(q, v), chain.forward_dynamics(q, v), rtol=1e-9)
+    np.testing.assert_array_equal(one.rates(q, v), chain.rates(q, v))
+    x = np.random.default_rng(5).normal(size=7)
+    np.testing.assert_array_equal(one.retract(q, x), chain.retract(q, x))
+
+
+MODEL = """
+mbkit_model = 1
+name = "marble"
+[bodies.marble]
+mass = 2.0
+shape = {type = "sphere", radius = 0.25}
+[joints.rolls]
+type = "rolling_sphere"
+predecessor = "world"
+successor = "marble"
+radius = 0.25
+"""
+
+
+def test_files_have_them_once_the_plugin_is_there():
+    """By type and radius, which is a parameter of the system."""
+    assert set(plugin.mbkit_joint_types()) == {"rolling_sphere", "rolling_disc"}
+    for name, kind in plugin.mbkit_joint_types().items():
+        mech = mb.parse_model(MODEL.replace("rolling_sphere", name))
+        assert isinstance(mech.joints["rolls"].joint, kind)
+        system = mech.assemble()
+        assert system.parameters["joints.rolls.radius"] == 0.25
+        larger = system.with_parameters({"joints.rolls.radius": 0.5})
+        q = system.reference_configuration()
+        moment = 0.4 * 2.0 * 0.25**2
+        np.testing.assert_allclose(system.mass_matrix(q)[0, 0], moment + 2.0 * 0.25**2)
+        np.testing.assert_allclose(larger.mass_matrix(q)[0, 0], moment + 2.0 * 0.5**2)
+
+
+@pytest.mark.parametrize("radius", [0.0, -1.0, np.nan, np.inf, "0.3"])
+@pytest.mark.parametrize("kind", [RollingSphere, RollingDisc])
+def test_a_radius_must_be_one(kind, radius):
+    with pytest.raises(mb.JointError, match="'r': radius must be a positive, finite number"):
+        kind("r", radius)
+
+
+def test_a_flat_disc_and_a_quaternion_that_is_none_are_refused():
+    system = one_body(RollingDisc("rolls", 0.3)).assemble()
+    with pytest.raises(mb.ConfigurationError, match=r"'rolls': the disc lies flat on its plane"):
+        system.mass_matrix([1.0, 0, 0, 0, 0, 0])
+    with pytest.raises(mb.ConfigurationError, match=r"'rolls': rotation must be a unit quaternion"):
+        system.mass_matrix([1.0, 1.0, 0, 0, 0, 0])
+    (near,) = mb.near_singularity(system, [np.cos(0.02), np.sin(0.02), 0, 0, 0, 0])
+    assert near.joint == "rolls"
+
+
+def test_what_cannot_be_done_with_it_says_so():
+    """Inverse kinematics, prescribed motion and variational integrators need all directions."""
+    joint = RollingSphere("rolls", 0.3)
+    with pytest.raises(mb.JointError, match="'rolls' is nonholonomic"):
+        joint.prescribe(lambda t: np.array([1.0, 0, 0, 0, t, 0]))
+    system = as_inner(joint).assemble()
+    target = {"bob": system.poses(system.reference_configuration())[3]}
+    with pytest.raises(mb.UsageError, match=r"'rolls' is nonholonomic.*locked=\['rolls'\]"):
+        mb.inverse_kinematics(system, target)
+    q, _ = random_state(system, 2, size=0.3)
+    goal = q.copy()
+    goal[system.position_slice("rail")] += 0.1
+    goal[system.position_slice("hinge")] += 0.2
+    found = mb.inverse_kinematics(system, {"bob": system.poses(goal)[3]}, q=q, locked=["rolls"])
+    np.testing.assert_allclose(system.poses(found.q)[3], system.poses(goal)[3], atol=1e-8)
+
+
+def test_the_base_class_is_for_other_round_bodies():
+    """Every class of it has the group of rotations and contacts."""
+    for kind in (RollingSphere, RollingDisc):
+        assert issubclass(kind, RollingJoint)
+        assert kind("r", 1.0).num_steps == 5
+
+
+def test_its_examples_pass_the_checks_of_plugins():
+    for example in plugin.mbkit_examples():
+        check_joint(example).raise_if_failed()
+    kinds = {type(each) for each in plugin.mbkit_examples()}
+    assert kinds == set(plugin.mbkit_joint_types().values())
+
+
+def test_variational_integrators_refuse_it():
+    symplectic = pytest.importorskip("mbkit_symplectic")
+    system = as_root(JOINTS[0]).assemble()
+    with pytest.raises(mb.UsageError, match="does not take nonholonomic joints"):
+        mb.simulate(system, (0.0, 0.1), 1e-2, integrator=symplectic.VariationalIntegrator())
