@@ -15,6 +15,7 @@ import attrs
 
 from mbkit.errors import ModelFileError, PluginWarning, UsageError, printable
 from mbkit.io.text_file import checked_path, read_text
+from mbkit.studies.sources import changed_sources
 
 if TYPE_CHECKING:
     from mbkit.plugins import Plugin
@@ -157,7 +158,9 @@ def load_plugin(project: Project, *, warn: bool = True) -> Plugin | None:
     if not project.plugin:
         return None
     about = Plugin(project.name, project.version, str(project.root))
-    return registry().add(about, lambda: _imported(project), warn=warn)
+    plugin = registry().add(about, lambda: _imported(project), warn=warn)
+    changed_sources(project.root)  # from now on
+    return plugin
 
 
 def _stranger(file: pathlib.Path, named: pathlib.Path | None) -> str:
