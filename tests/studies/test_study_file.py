@@ -195,6 +195,10 @@ CHANGES = {
     ("bodies.upper.mass", True): "set bodies.upper.mass=True: must be a number or numbers, got Tr",
     ("output", "../x.nc"): "set output=../x.nc: must be a place below the folder 'results'",
     ("mbkit_study", 2): "set mbkit_study=2: there is no such key",
+    ("initial.q.shoulder", 10**400): "must be a finite number, or an array of them, got 1000",
+    ("initial.q.ball", (10**400, 0, 0, 0)): "must be a finite number, or an array of them, got [1",
+    ("save_every", 10**25): "save_every must be below 2^62, got a number of 84 bits.",
+    ("save_at", (0, 10**400)): "save_at must be a list of times, got ",
     ("h.x", 2): "set h.x=2: there is no such key of a study",
 }
 
