@@ -37,8 +37,8 @@ class UniformField(Force):
     Raises
     ------
     ForceError, ShapeError, GeometryError
-        If the acceleration is not a finite vector of three, a body is named twice or none
-        is.
+        If the acceleration is not a finite vector of three, a body is named twice, or the
+        list is empty.
 
     Examples
     --------

@@ -113,7 +113,8 @@ class RunDirectory:
         if self.has_run():
             raise UsageError(
                 f"'{self.path}' has a run already; continue it by mbkit.resume('{self.path}') or "
-                f"mbkit simulate --resume {self.path}, or choose another directory."
+                f"mbkit simulate --resume {self.path}, or, of a study, by mbkit run STUDY "
+                "--resume; or choose another directory."
             )
         others = sorted(e.name for e in self._entries() if not _is_leftover(e.name))
         if others:

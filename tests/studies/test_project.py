@@ -121,6 +121,13 @@ def test_refusals_of_the_command(project):
     no_folder = mbkit("run", "studies/swing.toml", "--resume", folder=project, check=False)
     assert no_folder.returncode == 2
     assert "let its 'output' end in /" in no_folder.stderr
+    for options in (("-o", "results/d/"), ("--resume", "-o", "results/d/"), ("--resume",)):
+        forced = mbkit(
+            "run", "studies/swing.toml", "--force", *options, folder=project, check=False
+        )
+        assert forced.returncode == 2
+        assert "--force replaces a result file, and not" in forced.stderr
+    assert not (project / "results" / "d").exists()
 
 
 def test_the_projects_own_tests_pass(project):

@@ -275,6 +275,41 @@ def test_changes_on_the_command_line(text, expected):
     assert parsed_change(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ('initial.v."ball[2]"=2', ("initial", "v", "ball[2]")),
+        ("'initial'.q.\"shoulder\"=2", ("initial", "q", "shoulder")),
+        ('"h"=0.01', ("h",)),
+        ('forces."spring".stiffness=2', ("forces", "spring", "stiffness")),
+        ('bodies."upper".mass=2', ("parameters", "bodies.upper.mass")),
+    ],
+)
+def test_keys_may_be_quoted_as_in_toml(study_folder, change, place):
+    path, value = parsed_change(change)
+    study = mb.load_study(study_folder / "swing.toml", {path: value})
+    found = study.settings
+    for key in place:
+        found = found[key]
+    assert found == value
+
+
+def test_a_quoted_key_may_have_an_equals_sign():
+    assert parsed_change('forces."a=b".stiffness=2') == ('forces."a=b".stiffness', 2)
+    assert parsed_change("about='a=b'") == ("about", "a=b")
+    assert parsed_change("initial.q.bob's=2") == ("initial.q.bob's", 2)
+
+
+@pytest.mark.parametrize(
+    "path", ["forces.spring", "initial.q", "initial", "integrator", "bodies.upper", "parameters"]
+)
+def test_whole_tables_are_refused_by_name(study_folder, path):
+    with pytest.raises(mb.StudyFileError) as caught:
+        mb.load_study(study_folder / "swing.toml", {path: {"mass": 3}})
+    assert f"set {path}: a table cannot be given as a whole; give" in str(caught.value)
+    assert f"as in {path}.mass=VALUE." in str(caught.value)
+
+
 @pytest.mark.parametrize("text", ["h", "h=", "=1", "="])
 def test_a_change_has_a_path_and_a_value(text):
     with pytest.raises(mb.UsageError, match="write it as PATH=VALUE, such as h=1e-4"):
