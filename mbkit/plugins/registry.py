@@ -166,7 +166,9 @@ class Registry:
         with self._lock:
             try:
                 plugin = self._enter(load(), plugin)
-            except (Exception, SystemExit) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 plugin = attrs.evolve(plugin, fault=_cause(error))
                 if not self._is_loaded(plugin.name):
                     self._plugins[plugin.name] = plugin
@@ -271,7 +273,10 @@ class Registry:
 
 def _cause(error: BaseException) -> str:
     """Return what went wrong, and where in the plugin, as the end of a message."""
-    message = " ".join(printable(error).split())
+    try:
+        message = " ".join(printable(error).split())
+    except Exception:
+        message = "with a message that cannot be shown"
     if isinstance(error, BrokenContract):
         return f"{message}."
     where = ""

@@ -110,7 +110,8 @@ FAULTS = {
     'model = "arm.toml"': {
         'model = "am.toml"': "swing.toml:2: model: must be a file, seen from the folder of the st"
         "udy, got 'am.toml'; did you mean 'arm.toml'?",
-        'model = "."': "swing.toml:2: model: must be a file",
+        'model = "."': "model: must be a file, seen from the folder of the study; '.' is a folder.",
+        'model = "/dev/zero"': "of the study; '/dev/zero' is a device or a pipe.",
         'model = "a\\u0000"': "swing.toml:2: model: must be a file",
         "model = 3": "swing.toml:2: model: must be a string, got 3.",
     },
@@ -172,6 +173,17 @@ def test_faults_are_told_with_their_lines(study_folder, old, new, message):
     with pytest.raises(mb.StudyFileError) as caught:
         mb.load_study(path)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["forces = []", "events = 3", "parameters = 'x'", "integrator = 1"]
+)
+def test_what_must_be_a_table_is_told(study_folder, text):
+    path = study_folder / "swing.toml"
+    path.write_text(STUDY[: STUDY.index("[integrator]")] + text)
+    key = text.partition(" = ")[0]
+    with pytest.raises(mb.StudyFileError, match=rf"swing.toml:8: {key}: must be a table, got "):
+        mb.load_study(path)
 
 
 def test_all_faults_are_told_at_once(study_folder):
