@@ -76,6 +76,8 @@ def run(
             target, is_directory = pathlib.Path(output), output.endswith("/")
         else:
             target = _shortest(target)
+        if force and (resume or is_directory):
+            _refuse_force(target, is_directory=is_directory)
         if resume:
             _go_on(loaded, target, is_directory, other_versions=other_versions)
             return
@@ -94,6 +96,13 @@ def _shortest(path: pathlib.Path) -> pathlib.Path:
         return path.relative_to(pathlib.Path.cwd())
     except ValueError:
         return path
+
+
+def _refuse_force(target: pathlib.Path, *, is_directory: bool) -> None:
+    """Say that --force replaces files alone."""
+    what = f"the directory '{printable(target)}'" if is_directory else "a run that goes on"
+    remedy = "delete it first, or give another one by -o" if is_directory else "leave one out"
+    raise click.UsageError(f"--force replaces a result file, and not {what}; {remedy}.")
 
 
 def _go_on(study: Study, target: pathlib.Path, is_directory: bool, *, other_versions: bool) -> None:

@@ -21,10 +21,11 @@ from mbkit.spatial.arrays import (
 from mbkit.spatial.frames import stored_pose
 
 __all__ = [
+    "EVERY_BODY",
     "array_field",
     "check_name_field",
     "choice",
-    "names",
+    "names_or_all",
     "number",
     "point",
     "pose",
@@ -105,20 +106,39 @@ def check_name_field(force: Any, attribute: attrs.Attribute[Any], value: Any) ->
         raise _fault(force, attribute.name, f"must be a name, got {value!r}.")
 
 
-def names() -> Any:
-    """Return a field that is a tuple of different names, empty by default."""
+class _Every(tuple[str, ...]):
+    """No names, which stand for all there are."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+#: The value of a field of names that was left out.
+EVERY_BODY = _Every()
+
+
+def names_or_all() -> Any:
+    """Return a field that is a tuple of different names, `EVERY_BODY` by default and for None."""
 
     def check(force: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
         if not (isinstance(value, tuple) and all(isinstance(each, str) for each in value)):
             raise _fault(force, attribute.name, f"must be a list of names, got {value!r}.")
+        if not value and not isinstance(value, _Every):
+            raise _fault(
+                force, attribute.name, "must have a name; leave it out for all, got an empty list."
+            )
         for each in value:
             if value.count(each) > 1:
                 raise _fault(force, attribute.name, f"must have each name once, got {value!r}.")
 
     def convert(value: Any) -> Any:
+        if value is None:
+            return EVERY_BODY
         return tuple(value) if isinstance(value, list) else value
 
-    return attrs.field(default=(), converter=convert, validator=check)
+    return attrs.field(default=EVERY_BODY, converter=convert, validator=check)
 
 
 def choice(*words: str) -> Any:

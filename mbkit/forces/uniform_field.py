@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from mbkit.forces.fields import names, vector
+from mbkit.forces.fields import names_or_all, vector
 from mbkit.forces.force import Force
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import FloatArray
@@ -30,13 +30,15 @@ class UniformField(Force):
         Unique among the forces of the mechanism.
     acceleration : ndarray, shape (3,)
         g, in the world. [m/s^2]
-    bodies : tuple of str, default empty
-        Names of the bodies; all where none is named.
+    bodies : tuple of str, optional
+        Names of the bodies; all if left out or None, which the attribute has as `EVERY_BODY`. An
+        empty list is refused: a selection that found nothing would act on everything.
 
     Raises
     ------
     ForceError, ShapeError, GeometryError
-        If the acceleration is not a finite vector of three, or a body is named twice.
+        If the acceleration is not a finite vector of three, a body is named twice, or the
+        list is empty.
 
     Examples
     --------
@@ -53,7 +55,7 @@ class UniformField(Force):
 
     name: str
     acceleration: FloatArray = vector(3)
-    bodies: tuple[str, ...] = names()
+    bodies: tuple[str, ...] = names_or_all()
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""

@@ -99,6 +99,7 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook_func(_is_shaped, _shaped)
     made.register_structure_hook_func(lambda kind: kind == Pose, _pose)
     made.register_structure_hook_func(lambda kind: kind == tuple[str, ...], _names)
+    made.register_structure_hook_func(lambda kind: kind == dict[str, Any], _mapping)
     made.register_structure_hook_func(lambda kind: kind == Entries, _entries)
     made.register_structure_hook_factory(attrs.has, lambda kind: _table(made, kind))
     return made
@@ -174,6 +175,12 @@ def _has_other(values: list[Any]) -> bool:
         _has_other(item) if isinstance(item, list) else type(item) not in (int, float)
         for item in values
     )
+
+
+def _mapping(value: Any, _: Any = None) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ShapeError(f"must be a table, got {value!r}.")
+    return dict(value)
 
 
 def _names(value: Any, _: Any = None) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ResultFileError, UsageError
+from mbkit.io.manifest import parsed_manifest
 from mbkit.io.replacement import replacement
 
 __all__ = ["FORMAT_VERSION", "RESULT", "RunDirectory"]
@@ -113,7 +114,8 @@ class RunDirectory:
         if self.has_run():
             raise UsageError(
                 f"'{self.path}' has a run already; continue it by mbkit.resume('{self.path}') or "
-                f"mbkit simulate --resume {self.path}, or choose another directory."
+                f"mbkit simulate --resume {self.path}, or, of a study, by mbkit run STUDY "
+                "--resume; or choose another directory."
             )
         others = sorted(e.name for e in self._entries() if not _is_leftover(e.name))
         if others:
@@ -257,16 +259,16 @@ class RunDirectory:
                 "before it had one has confirmed nothing; start it again."
             )
         try:
-            manifest = json.loads(path.read_bytes())
-            version = manifest["mbkit_run"]
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise ResultFileError(f"'{path}' is not the manifest of a run: {error!r}.") from error
+            content = path.read_bytes()
+        except OSError as error:
+            raise ResultFileError(f"'{path}' cannot be read: {error.strerror}.") from error
+        manifest = parsed_manifest(content, f"'{path}'")
+        version = manifest["mbkit_run"]
         if version != FORMAT_VERSION:
             raise ResultFileError(
                 f"'{path}' has the format {version!r}; this mbkit reads {FORMAT_VERSION}."
             )
-        checked: dict[str, Any] = manifest
-        return checked
+        return manifest
 
     def write_part(self, number: int, arrays: Mapping[str, Any]) -> None:
         """Write a part: arrays of numbers by name. An old one of this number is replaced."""

@@ -146,7 +146,7 @@ class Registry:
             if module not in self._plugins:
                 self._enter(importlib.import_module(module), Plugin(module, "", BUILT_IN))
 
-    def add(self, plugin: Plugin, load: Callable[[], Any]) -> Plugin:
+    def add(self, plugin: Plugin, load: Callable[[], Any], *, warn: bool = True) -> Plugin:
         """Import and register a plugin, or skip it with a warning that names it and the cause.
 
         Parameters
@@ -155,6 +155,8 @@ class Registry:
             What is known of it, without what it provides.
         load : callable
             Returns its module, or another object with hooks.
+        warn : bool
+            Whether there is a warning; without it the caller tells of the fault.
 
         Returns
         -------
@@ -164,11 +166,13 @@ class Registry:
         with self._lock:
             try:
                 plugin = self._enter(load(), plugin)
-            except (Exception, SystemExit) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 plugin = attrs.evolve(plugin, fault=_cause(error))
                 if not self._is_loaded(plugin.name):
                     self._plugins[plugin.name] = plugin
-        if plugin.fault:
+        if plugin.fault and warn:
             warnings.warn(
                 f"The plugin '{printable(plugin)}' ({printable(plugin.origin)}) is skipped: "
                 f"{plugin.fault}",
@@ -269,7 +273,10 @@ class Registry:
 
 def _cause(error: BaseException) -> str:
     """Return what went wrong, and where in the plugin, as the end of a message."""
-    message = " ".join(printable(error).split())
+    try:
+        message = " ".join(printable(error).split())
+    except Exception:
+        message = "with a message that cannot be shown"
     if isinstance(error, BrokenContract):
         return f"{message}."
     where = ""

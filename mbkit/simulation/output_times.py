@@ -37,7 +37,7 @@ class OutputTimes:
         """Return the output times of a run of `count` steps; UsageError where they are none."""
         try:
             array = np.array(times, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             array = np.zeros((0, 0))
         if array.ndim != 1 or array.size == 0:
             raise UsageError(f"save_at must be a list of times, got {times!r}.")

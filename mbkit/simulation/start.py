@@ -25,6 +25,9 @@ __all__ = [
     "saving_interval",
 ]
 
+# Kernels count steps in 64 bits, and add this to a number of steps.
+_MOST_STEPS = 2**62
+
 #: What a run with a directory may save.
 SAVED = ("q", "v", "energies")
 
@@ -34,7 +37,7 @@ def number_of_steps(t_span: tuple[float, float], h: float) -> int:
     try:
         start, end = (float(t) for t in t_span)
         h = float(h)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(
             f"t_span must be two times and h a number; got t_span={t_span!r}, h={h!r}."
         ) from None
@@ -83,6 +86,10 @@ def saving_interval(save_every: Any) -> int:
     if steps < 1 or isinstance(save_every, bool):
         raise UsageError(
             f"save_every must be a whole number of steps, at least 1; got {save_every!r}."
+        )
+    if steps >= _MOST_STEPS:
+        raise UsageError(
+            f"save_every must be below 2^62, got a number of {steps.bit_length()} bits."
         )
     return steps
 

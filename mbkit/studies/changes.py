@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from mbkit.errors import ModelFileError, UsageError
+from mbkit.errors import ModelFileError, StudyFileError, UsageError
 
 __all__ = ["STUDY_KEYS", "Changed", "changed_document", "flattened", "parsed_change"]
 
@@ -20,6 +21,12 @@ STUDY_KEYS = (
 
 # Tables of a study, by how many parts of a path lead to a value.
 _TABLES = (("integrator",), ("initial", "q"), ("initial", "v"))
+
+# A change: the first equals sign that is not within a quoted key parts it.
+_CHANGE = re.compile(r"""((?:"[^"]*"|'[^']*'|[^=])*?)=(.*)""", re.DOTALL)
+
+# A whole key in quotes.
+_QUOTED = re.compile(r"""(?:(?<=\.)|^)[ ]*("(?:[^"\\]|\\.)*"|'[^']*')[ ]*(?=\.|$)""")
 
 Path = tuple[str, ...]
 
@@ -55,9 +62,9 @@ def parsed_change(text: str) -> tuple[str, Any]:
     """
     from mbkit.io.toml_document import read_document
 
-    path, equals, value = text.partition("=")
-    path, value = path.strip(), value.strip()
-    if not (path and equals and value):
+    match = _CHANGE.fullmatch(text)
+    path, value = ("", "") if match is None else (part.strip() for part in match.groups())
+    if not (path and value):
         raise UsageError(f"--set {text}: write it as PATH=VALUE, such as h=1e-4.")
     for attempt in (value, f"[{value}]" if "," in value else value):
         try:
@@ -86,6 +93,11 @@ def changed_document(
     tuple
         A document, whose parameters are flat, and the paths that were changed. What is no path of
         a study goes to the parameters, which are compared with those of the system later.
+
+    Raises
+    ------
+    StudyFileError
+        If the value is a table for a place where tables are not values.
     """
     changed = copy.deepcopy(dict(document))
     if isinstance(changed.get("parameters"), dict):
@@ -93,6 +105,12 @@ def changed_document(
     given: Changed = {}
     for text, value in changes.items():
         path = _place(text, changed)
+        if path[0] == "parameters" and isinstance(value, Mapping):
+            first = next(iter(value), "KEY")
+            raise StudyFileError(
+                f"set {text}: a table cannot be given as a whole; give its values one by one, as "
+                f"in {text}.{first}=VALUE."
+            )
         table: Any = changed
         for step in path[:-1]:
             inner = table.setdefault(step, {})
@@ -106,8 +124,22 @@ def changed_document(
     return changed, given
 
 
+def _unquoted(path: str) -> str:
+    """Return a path without the quotes that TOML has around some keys: ``initial.q."a[0]"``."""
+    from mbkit.io.toml_document import read_document
+
+    def plain(match: re.Match[str]) -> str:
+        try:
+            return str(read_document(f"x = {match[1]}", "", "")["x"])
+        except ModelFileError:  # an escape that is none
+            return match[0]
+
+    return _QUOTED.sub(plain, path)
+
+
 def _place(text: str, document: Mapping[str, Any]) -> Path:
     """Return the keys that lead to what a path names; names may have points in them."""
+    text = _unquoted(text)
     text = text.removeprefix("parameters.")
     if text in STUDY_KEYS:
         return (text,)

@@ -26,7 +26,8 @@ def commit_of(folder: pathlib.Path) -> dict[str, Any]:
     dict
         ``commit``, the hash, and ``uncommitted_changes``, whether files of the folder differ from
         it or are not in it, ignored ones apart. Empty where there is no repository, no commit, or
-        no git: then nothing is run.
+        no git: then nothing is run. Empty also where the commit has nothing of the folder, or the
+        repository ignores it: then it is of something else around the folder.
     """
     folder = folder.absolute()
     if not any((each / ".git").exists() for each in (folder, *folder.parents)):
@@ -34,10 +35,29 @@ def commit_of(folder: pathlib.Path) -> dict[str, Any]:
     git = shutil.which("git")
     if git is None:
         return {}
+    status = _answer(git, folder, "status", "--porcelain=v2", "--branch",
+                     "--untracked-files=normal", "--", ".")  # fmt: skip
+    if status is None:
+        return {}
+    lines = status.splitlines()
+    about = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# ") and " " in line)
+    commit = about.get("branch.oid", "")
+    if not commit or not all(each in "0123456789abcdef" for each in commit):  # "(initial)"
+        return {}
+    if not _answer(git, folder, "ls-tree", "--name-only", commit):
+        return {}
+    if _answer(git, folder, "check-ignore", "--no-index", "--quiet", ".") is not None:
+        return {}
+    changed = any(not line.startswith("# ") for line in lines)
+    return {"commit": commit, "uncommitted_changes": changed}
+
+
+def _answer(git: str, folder: pathlib.Path, *arguments: str) -> str | None:
+    """Return what git says in a folder; None where it fails, as it does to say no."""
     # No hooks, no monitor and no locks: a look that changes nothing and starts nothing else.
     command = (
         git, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-        "status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--", ".",
+        *arguments,
     )  # fmt: skip
     # Within a hook of git these would name another repository.
     environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
@@ -46,11 +66,5 @@ def commit_of(folder: pathlib.Path) -> dict[str, Any]:
             command, cwd=folder, env=environment, timeout=_TIMEOUT, check=True, capture_output=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
-        return {}
-    lines = done.stdout.decode(errors="replace").splitlines()
-    about = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# ") and " " in line)
-    commit = about.get("branch.oid", "")
-    if not commit or not all(each in "0123456789abcdef" for each in commit):  # "(initial)"
-        return {}
-    changed = any(not line.startswith("# ") for line in lines)
-    return {"commit": commit, "uncommitted_changes": changed}
+        return None
+    return done.stdout.decode(errors="replace")

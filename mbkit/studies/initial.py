@@ -44,7 +44,7 @@ def fill(
     """
     numbers = value if isinstance(value, list | tuple) else [value]
     for number in numbers:
-        if type(number) not in (int, float) or not math.isfinite(number):
+        if type(number) not in (int, float) or not _is_finite(number):
             raise UsageError(f"must be a finite number, or an array of them, got {value!r}.")
     entries = entries_of(name, names, joints)
     count = entries.stop - entries.start
@@ -53,6 +53,14 @@ def fill(
     if len(numbers) != count:
         raise UsageError(f"'{name}' takes {count} number{'s' * (count > 1)}; got {len(numbers)}.")
     vector[entries] = numbers
+
+
+def _is_finite(number: float) -> bool:
+    """Return whether a number is one of double precision; integers may be larger."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
 
 
 def entries_of(name: str, names: Sequence[str], joints: Mapping[str, slice]) -> slice:

@@ -78,6 +78,12 @@ def model_path(study: pathlib.Path, text: str) -> pathlib.Path:
         found = path.is_file()
     except ValueError:  # a null character in the name
         found = False
+    else:
+        if not found and path.exists():
+            kind = "a folder" if path.is_dir() else "a device or a pipe"
+            raise UsageError(
+                f"must be a file, seen from the folder of the study; {text!r} is {kind}."
+            )
     if not found:
         beside = path.parent.glob("*") if path.parent.is_dir() else ()
         known = [str(pathlib.Path(text).parent / each.name) for each in sorted(beside)]

@@ -7,13 +7,18 @@ import os
 import pathlib
 import sys
 import warnings
-from types import ModuleType
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from mbkit.errors import ModelFileError, PluginWarning, UsageError, printable
 from mbkit.io.text_file import checked_path, read_text
+from mbkit.studies.sources import changed_sources
+
+if TYPE_CHECKING:
+    from mbkit.plugins import Plugin
 
 __all__ = ["Project", "find_project", "load_plugin", "load_project", "load_working_project"]
 
@@ -74,79 +79,102 @@ def load_project(path: str | os.PathLike[str] = ".") -> Project:
     'doctest-project'
     """
     start = checked_path(path, "load_project")
-    project = find_project(start)
+    project = find_project(start, start)
     if project is None:
         raise UsageError(
             f"'{printable(start)}' is in no project: no folder from there upwards has a {_FILE} "
             "with a table [tool.mbkit]; make one by 'mbkit new NAME'."
         )
-    load_plugin(project, start)
+    load_plugin(project)
     return project
 
 
-def find_project(start: pathlib.Path) -> Project | None:
-    """Return the project that a file or folder is in, or None. Nothing of it is run."""
+def find_project(start: pathlib.Path, named: pathlib.Path | None) -> Project | None:
+    """Return the project that a file or folder is in, or None. Nothing of it is run.
+
+    Parameters
+    ----------
+    start : path
+        A file or folder.
+    named : path, optional
+        The file or folder that the user has named, whose owner is trusted by that. Other projects
+        than those of that user, the user's own and those of the administrator are passed over with
+        a `PluginWarning`: a ``pyproject.toml`` in a folder above, such as one for temporary files,
+        may be anyone's, and would say whose code is run and where results are written.
+
+    Returns
+    -------
+    Project or None
+        The nearest one upwards.
+    """
     start = start.absolute()
     for folder in (start, *start.parents):
         file = folder / _FILE
-        if file.is_file():
-            document = _read(file)
-            table = document.get("tool", {}).get("mbkit")
-            if isinstance(table, dict):
-                about = document.get("project", {})
-                name, version = (str(about.get(key, "")) for key in ("name", "version"))
-                return Project(folder, name or folder.name, version, str(table.get("plugin", "")))
+        if not file.is_file():
+            continue
+        document = _read(file)
+        table = _table(_table(document, "tool"), "mbkit", None)
+        if table is None:
+            continue
+        if stranger := _stranger(file, named):
+            warnings.warn(stranger, PluginWarning, 2)
+            continue
+        about = _table(document, "project")
+        name, version = (str(about.get(key, "")) for key in ("name", "version"))
+        return Project(folder, name or folder.name, version, str(table.get("plugin", "")))
     return None
+
+
+def _table(document: Mapping[str, Any], key: str, default: Any = MappingProxyType({})) -> Any:
+    """Return the table of a key; `default` where it is none."""
+    value = document.get(key)
+    return value if isinstance(value, dict) else default
 
 
 def load_working_project() -> None:
     """Load the plugin of the project that the working directory is in, if it is in one."""
-    project = find_project(pathlib.Path())
+    project = find_project(pathlib.Path(), None)
     if project is not None:
-        load_plugin(project, None)
+        load_plugin(project)
 
 
-def load_plugin(project: Project, named: pathlib.Path | None) -> str:
-    """Load the plugin of a project; return its name and version, empty if there is none.
+def load_plugin(project: Project, *, warn: bool = True) -> Plugin | None:
+    """Load the plugin of a project, whose code is run.
 
     Parameters
     ----------
     project : Project
-        The project, whose code is run.
-    named : path, optional
-        The file or folder that the user has named, whose owner is trusted by that. Nobody else's
-        code is run but the user's own and that of the administrator: a ``pyproject.toml`` in
-        a folder above, such as one for temporary files, may be anyone's.
+        One that is trusted, as those of `find_project` are.
+    warn : bool
+        Whether a `PluginWarning` tells where it is skipped.
 
     Returns
     -------
-    str
-        Empty also where the plugin was skipped, of which a `PluginWarning` tells.
+    Plugin or None
+        With its fault where it was skipped; None if the project has none.
     """
     from mbkit.plugins import Plugin, registry
 
     if not project.plugin:
-        return ""
+        return None
     about = Plugin(project.name, project.version, str(project.root))
-    if stranger := _stranger(project, named):
-        warnings.warn(stranger, PluginWarning, 2)
-        return ""
-    plugin = registry().add(about, lambda: _imported(project))
-    return "" if plugin.fault else str(plugin)
+    plugin = registry().add(about, lambda: _imported(project), warn=warn)
+    changed_sources(project.root)  # from now on
+    return plugin
 
 
-def _stranger(project: Project, named: pathlib.Path | None) -> str:
+def _stranger(file: pathlib.Path, named: pathlib.Path | None) -> str:
     """Return a warning where a project belongs to somebody who is not trusted by name."""
-    owner = (project.root / _FILE).stat().st_uid
+    owner = file.stat().st_uid
     trusted = {os.getuid(), 0}
     if named is not None and named.exists():
         trusted.add(named.stat().st_uid)
     if owner in trusted:
         return ""
     return (
-        f"The plugin of the project '{printable(project.root)}' is not loaded: its {_FILE} belongs "
-        f"to another user (number {owner}). If you trust it, name a file of the project that is "
-        "that user's, as in mbkit run STUDY."
+        f"The project '{printable(file.parent)}' is passed over: its {_FILE} belongs to another "
+        f"user (number {owner}). If you trust it, name a file of the project that is that user's, "
+        "as in mbkit run STUDY."
     )
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import pathlib
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
-from mbkit.errors import UsageError
+from mbkit.errors import PluginWarning, UsageError, listed, printable
 from mbkit.studies.commit import commit_of
+from mbkit.studies.sources import changed_sources
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,14 +168,31 @@ class Study:
         )  # fmt: skip
 
     def notes(self) -> dict[str, Any]:
-        """Return what results carry of the study, with the commit of git, looked up now."""
-        plugin = {"plugin": self.plugin} if self.plugin else {}
-        return {
-            "study": self.name,
-            "settings": dict(self.settings),
-            **plugin,
-            **commit_of(self.root),
-        }
+        """Return what results carry of the study, with the commit of git, looked up now.
+
+        Returns
+        -------
+        dict
+            ``study``, ``settings``, ``plugin`` where the project has one, and what `commit_of`
+            tells. Where files of the project have changed since its plugin was loaded, their names
+            are under ``changed_since_loaded`` and there is no commit, for the code that runs may be
+            that of none; a `PluginWarning` says so.
+        """
+        notes: dict[str, Any] = {"study": self.name, "settings": dict(self.settings)}
+        if not self.plugin:
+            return notes | commit_of(self.root)
+        notes["plugin"] = self.plugin
+        changed = changed_sources(self.root)
+        if not changed:
+            return notes | commit_of(self.root)
+        warnings.warn(
+            f"{listed(map(printable, changed))} of the project '{printable(self.root)}' changed "
+            "after being loaded: the study runs with the code as it was then, and its result "
+            "carries no commit. Start Python anew to run the new code.",
+            PluginWarning,
+            stacklevel=3,
+        )
+        return notes | {"changed_since_loaded": changed}
 
 
 def _changed(before: Any, now: Any, path: str = "") -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mbkit.errors import ModelFileError, StudyFileError, printable
 from mbkit.io.text_file import checked_path, read_text, shortened
 from mbkit.studies.changes import Changed, changed_document
-from mbkit.studies.project import find_project, load_plugin
+from mbkit.studies.project import Project, find_project, load_plugin
 from mbkit.studies.study import Study
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def load_study(path: str | os.PathLike[str], changes: Mapping[str, Any] | None =
     ------
     StudyFileError
         If the file cannot be read, or it or the changes have faults. All that can be seen at once
-        are in the message, each with its line, or the change.
+        are in the message, each with its line, or the change. Also if the plugin of its project
+        is skipped: what its names stand for would come from elsewhere, or from nowhere.
     ModelFileError
         If the model file has faults.
     ModelError
@@ -74,8 +75,8 @@ def load_study(path: str | os.PathLike[str], changes: Mapping[str, Any] | None =
     except ModelFileError as error:
         raise StudyFileError(str(error)) from error
     document, changed = changed_document(document, changes or {})
-    project = find_project(source.parent)
-    plugin = "" if project is None else load_plugin(project, source)
+    project = find_project(source.parent, source)
+    plugin = "" if project is None else _plugin_of(project, what)
     root = source.parent if project is None else project.root
     study, faults = read_study(source, root, document, plugin)
     if study is None:
@@ -83,6 +84,19 @@ def load_study(path: str | os.PathLike[str], changes: Mapping[str, Any] | None =
         count = "a fault" if len(lines) == 1 else f"{len(lines)} faults"
         raise StudyFileError(f"{what} has {count}:\n" + "\n".join(lines))
     return study
+
+
+def _plugin_of(project: Project, what: str) -> str:
+    """Load the plugin of a study's project; return its name and version, empty if it has none."""
+    plugin = load_plugin(project, warn=False)
+    if plugin is None:
+        return ""
+    if plugin.fault:
+        raise StudyFileError(
+            f"{what} cannot be run without the plugin of its project, '{printable(plugin)}' in "
+            f"'{printable(project.root)}', which was skipped: {plugin.fault}"
+        )
+    return str(plugin)
 
 
 def _told(faults: Faults, changed: Changed, text: str, name: str) -> list[str]:

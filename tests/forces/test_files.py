@@ -118,6 +118,10 @@ def test_a_file_may_say_it_shorter():
             "no body 'c'",
         ),
         (
+            "type = 'uniform_field'\nacceleration = [0, 0, 1]\nbodies = []",
+            "must have a name",
+        ),
+        (
             "type = 'uniform_field'\nacceleration = [0, 0, 1]\nbodies = 'b'",
             "f.bodies: .*array of strings",
         ),

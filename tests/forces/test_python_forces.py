@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+
+import attrs
 import numpy as np
 import pytest
 
@@ -294,6 +297,8 @@ def test_a_wrong_definition_is_refused(mechanism, attributes, error, message):
         (lambda: mb.UniformField("s", acceleration=[1, 2]), mb.ShapeError, r"shape \(3,\)"),
         (lambda: mb.UniformField("s", [0, 0, 1], bodies="b"), mb.ForceError, "a list of names"),
         (lambda: mb.UniformField("s", [0, 0, 1], bodies=["b", "b"]), mb.ForceError, "name once"),
+        (lambda: mb.UniformField("s", [0, 0, 1], bodies=[]), mb.ForceError, "must have a name; le"),
+        (lambda: mb.UniformField("s", [0, 0, 1], bodies=()), mb.ForceError, "must have a name; le"),
         (lambda: mb.Drag("s", "b", wind=[1, 2]), mb.ShapeError, r"wind.*shape \(3,\)"),
         (lambda: mb.Drag("s", "b", angular=-1.0), mb.ForceError, "angular must be at least 0"),
         (lambda: mb.Drag("s", "b", linear=float("inf")), mb.GeometryError, "finite number"),
@@ -302,6 +307,18 @@ def test_a_wrong_definition_is_refused(mechanism, attributes, error, message):
 def test_wrong_numbers_are_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_a_field_on_all_bodies_stays_one_through_copies():
+    """Left out, None, evolved and copied: only an empty list is refused."""
+    field = mb.UniformField("f", [0, 0, 1])
+    copies = (
+        mb.UniformField("f", [0, 0, 1], None), attrs.evolve(field, name="f"),
+        copy.copy(field), copy.deepcopy(field),
+    )  # fmt: skip
+    for each in copies:
+        assert each == field
+        assert attrs.evolve(each, name="g").bodies == ()
 
 
 def test_a_joint_that_does_not_fit_is_refused(mechanism):

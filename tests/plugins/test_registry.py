@@ -243,6 +243,34 @@ def test_a_plugin_that_breaks_its_contract_is_skipped_whole(registry, hooks, mes
     assert registry.find("joint", "parabola") is Parabola
 
 
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("not even this")
+
+
+class Stop(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (Mute(), "Mute: with a message that cannot be shown"),
+        (Stop("now"), "Stop: now"),
+        (GeneratorExit(), "GeneratorExit: without a message"),
+    ],
+)
+def test_whatever_a_plugin_raises_it_alone_is_skipped(registry, error, message):
+    with pytest.warns(mb.PluginWarning, match=message):
+        assert added(registry, plugin_module(mbkit_joint_types=error), "broken").fault
+    assert not added(registry, plugin_module(**TYPES)).fault
+
+
+def test_a_plugin_can_be_interrupted(registry):
+    with pytest.raises(KeyboardInterrupt):
+        added(registry, plugin_module(mbkit_joint_types=KeyboardInterrupt()))
+
+
 def test_a_hook_with_arguments_is_refused(registry):
     """pluggy compares signatures when a plugin is registered."""
     module = types.ModuleType("wrong")

@@ -64,7 +64,10 @@ def writing(monkeypatch, allowed, number=errno.ENOSPC):
 
 def test_used_directories_are_refused_before_the_run(system, tmp_path):
     simulate(system, tmp_path / "run")
-    with pytest.raises(mb.UsageError, match=r"has a run already; continue it by mbkit\.resume"):
+    with pytest.raises(
+        mb.UsageError,
+        match=r"has a run already; continue it by mbkit\.resume.* mbkit run STUDY --resume",
+    ):
         simulate(system, tmp_path / "run")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/thesis.tex").touch()

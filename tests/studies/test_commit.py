@@ -8,7 +8,7 @@ import time
 import pytest
 
 import mbkit as mb
-from mbkit.studies import commit
+from mbkit.studies import commit, new_project
 from mbkit.studies.commit import commit_of
 from tests.studies.conftest import git
 
@@ -72,6 +72,47 @@ def test_without_repository_commit_or_git_there_is_none(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setenv("PATH", "")
         assert commit_of(tmp_path) == {}
+
+
+def test_a_repository_around_that_has_nothing_of_the_folder_is_not_its_own(repository):
+    """One that ignores the folder would call it clean whatever is in it."""
+    ignored, new = repository / "results" / "mine", repository / "new"
+    for folder in (ignored, new):
+        folder.mkdir(parents=True)
+        (folder / "swing.toml").touch()
+        assert commit_of(folder) == {}
+    git("add", "--force", "results/mine", folder=repository)
+    git("commit", "-q", "-m", "one file of an ignored folder", folder=repository)
+    assert commit_of(ignored) == {}
+    git("add", "new", folder=repository)
+    assert commit_of(new) == {}  # no commit has it yet
+    git("commit", "-q", "-m", "new", folder=repository)
+    assert commit_of(new)["uncommitted_changes"] is False
+
+
+def test_code_that_changed_after_it_was_loaded_is_not_labelled_with_a_new_commit(
+    tmp_path, registry, plugins_apart
+):
+    """Python runs what it has imported; going back to that gives the commit again."""
+    folder = new_project(tmp_path / "pendulum")
+    git("init", "-q", folder=folder)
+    git("add", "-A", folder=folder)
+    git("commit", "-q", "-m", "one", folder=folder)
+    study = mb.load_study(folder / "studies" / "swing.toml")
+    first = git("rev-parse", "HEAD", folder=folder)
+    assert study.notes()["commit"] == first
+    wind = folder / "src" / "pendulum" / "wind.py"
+    before = wind.read_text()
+    wind.write_text(before + "# other\n")
+    git("commit", "-q", "-a", "-m", "two", folder=folder)
+    for each in (study, mb.load_study(folder / "studies" / "swing.toml")):
+        with pytest.warns(mb.PluginWarning, match=r"'src/pendulum/wind\.py' of the project"):
+            notes = each.notes()
+        assert notes["changed_since_loaded"] == ["src/pendulum/wind.py"]
+        assert "commit" not in notes
+    wind.write_text(before)
+    git("commit", "-q", "-a", "-m", "three", folder=folder)
+    assert study.notes()["commit"] == git("rev-parse", "HEAD", folder=folder)
 
 
 def test_what_keeps_git_waiting_costs_the_commit_and_not_the_run(repository, monkeypatch):

@@ -121,6 +121,13 @@ def test_refusals_of_the_command(project):
     no_folder = mbkit("run", "studies/swing.toml", "--resume", folder=project, check=False)
     assert no_folder.returncode == 2
     assert "let its 'output' end in /" in no_folder.stderr
+    for options in (("-o", "results/d/"), ("--resume", "-o", "results/d/"), ("--resume",)):
+        forced = mbkit(
+            "run", "studies/swing.toml", "--force", *options, folder=project, check=False
+        )
+        assert forced.returncode == 2
+        assert "--force replaces a result file, and not" in forced.stderr
+    assert not (project / "results" / "d").exists()
 
 
 def test_the_projects_own_tests_pass(project):
@@ -261,15 +268,14 @@ def test_a_study_that_was_changed_is_refused_by_name(tmp_path):
 # ------------------------------------------------------------------------------- its plugin
 
 
-def test_a_plugin_at_fault_is_named_and_the_rest_goes_on(tmp_path):
+def test_a_plugin_at_fault_is_named_and_what_needs_none_goes_on(tmp_path):
     folder = new_project(tmp_path / "pendulum")
     plugin = folder / "src" / "pendulum" / "plugin.py"
     plugin.write_text("import nothing_of_this_name\n")
     shown = python("-m", "mbkit", "run", "studies/swing.toml", folder=folder, check=False)
     assert shown.returncode == 1
-    assert "Warning: The plugin 'pendulum 0.1.0'" in shown.stderr
+    assert "cannot be run without the plugin of its project, 'pendulum 0.1.0' in" in shown.stderr
     assert "No module named 'nothing_of_this_name'" in shown.stderr
-    assert "joints.track.type: 'pendulum_track' is no known type of joint" in shown.stderr
     plain = "mbkit_model = 1\nname = 'ball'\nbodies.ball.shape = {type = 'sphere', radius = 0.1}\n"
     (folder / "models" / "ball.toml").write_text(plain.replace("radius = 0.1}", "radius = 0.1}\n"
                                                  "bodies.ball.mass = 1.0"))  # fmt: skip
@@ -325,7 +331,7 @@ def test_code_of_others_is_not_loaded_unless_they_are_named(tmp_path, monkeypatc
         mb.load_study("swing.toml")
     os.chown(folder / "studies" / "swing.toml", 12345, -1)
     skipped = "No module named 'nothing_of_this_name'"  # so it was loaded
-    with pytest.warns(mb.PluginWarning, match=skipped), pytest.raises(mb.ModelFileError):
+    with pytest.raises(mb.StudyFileError, match=skipped):
         mb.load_study("../studies/swing.toml")
 
 

@@ -110,7 +110,8 @@ FAULTS = {
     'model = "arm.toml"': {
         'model = "am.toml"': "swing.toml:2: model: must be a file, seen from the folder of the st"
         "udy, got 'am.toml'; did you mean 'arm.toml'?",
-        'model = "."': "swing.toml:2: model: must be a file",
+        'model = "."': "model: must be a file, seen from the folder of the study; '.' is a folder.",
+        'model = "/dev/zero"': "of the study; '/dev/zero' is a device or a pipe.",
         'model = "a\\u0000"': "swing.toml:2: model: must be a file",
         "model = 3": "swing.toml:2: model: must be a string, got 3.",
     },
@@ -174,6 +175,17 @@ def test_faults_are_told_with_their_lines(study_folder, old, new, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "text", ["forces = []", "events = 3", "parameters = 'x'", "integrator = 1"]
+)
+def test_what_must_be_a_table_is_told(study_folder, text):
+    path = study_folder / "swing.toml"
+    path.write_text(STUDY[: STUDY.index("[integrator]")] + text)
+    key = text.partition(" = ")[0]
+    with pytest.raises(mb.StudyFileError, match=rf"swing.toml:8: {key}: must be a table, got "):
+        mb.load_study(path)
+
+
 def test_all_faults_are_told_at_once(study_folder):
     path = study_folder / "swing.toml"
     path.write_text(STUDY.replace("1e-2", "-1").replace("hybrid", "x").replace("heun", "y"))
@@ -195,6 +207,10 @@ CHANGES = {
     ("bodies.upper.mass", True): "set bodies.upper.mass=True: must be a number or numbers, got Tr",
     ("output", "../x.nc"): "set output=../x.nc: must be a place below the folder 'results'",
     ("mbkit_study", 2): "set mbkit_study=2: there is no such key",
+    ("initial.q.shoulder", 10**400): "must be a finite number, or an array of them, got 1000",
+    ("initial.q.ball", (10**400, 0, 0, 0)): "must be a finite number, or an array of them, got [1",
+    ("save_every", 10**25): "save_every must be below 2^62, got a number of 84 bits.",
+    ("save_at", (0, 10**400)): "save_at must be a list of times, got ",
     ("h.x", 2): "set h.x=2: there is no such key of a study",
 }
 
@@ -269,6 +285,41 @@ def test_a_study_writes_nowhere_else_through_a_link(study_folder, tmp_path_facto
 )
 def test_changes_on_the_command_line(text, expected):
     assert parsed_change(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ('initial.v."ball[2]"=2', ("initial", "v", "ball[2]")),
+        ("'initial'.q.\"shoulder\"=2", ("initial", "q", "shoulder")),
+        ('"h"=0.01', ("h",)),
+        ('forces."spring".stiffness=2', ("forces", "spring", "stiffness")),
+        ('bodies."upper".mass=2', ("parameters", "bodies.upper.mass")),
+    ],
+)
+def test_keys_may_be_quoted_as_in_toml(study_folder, change, place):
+    path, value = parsed_change(change)
+    study = mb.load_study(study_folder / "swing.toml", {path: value})
+    found = study.settings
+    for key in place:
+        found = found[key]
+    assert found == value
+
+
+def test_a_quoted_key_may_have_an_equals_sign():
+    assert parsed_change('forces."a=b".stiffness=2') == ('forces."a=b".stiffness', 2)
+    assert parsed_change("about='a=b'") == ("about", "a=b")
+    assert parsed_change("initial.q.bob's=2") == ("initial.q.bob's", 2)
+
+
+@pytest.mark.parametrize(
+    "path", ["forces.spring", "initial.q", "initial", "integrator", "bodies.upper", "parameters"]
+)
+def test_whole_tables_are_refused_by_name(study_folder, path):
+    with pytest.raises(mb.StudyFileError) as caught:
+        mb.load_study(study_folder / "swing.toml", {path: {"mass": 3}})
+    assert f"set {path}: a table cannot be given as a whole; give" in str(caught.value)
+    assert f"as in {path}.mass=VALUE." in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["h", "h=", "=1", "="])

@@ -1,0 +1,60 @@
+"""Which files of a project its loaded code came from, and whether they are still the same."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import sys
+
+__all__ = ["changed_sources"]
+
+# Of each file the digest when it was first seen, soon after its module was imported.
+_SEEN: dict[str, str] = {}
+
+
+def changed_sources(root: pathlib.Path) -> list[str]:
+    """Return which files of a project have changed since Python imported them.
+
+    What is imported is run from memory until the process ends, whatever becomes of its file. A
+    module is looked at from the first call after its import on: calls belong right after imports.
+
+    Parameters
+    ----------
+    root : path
+        The folder of the project. What is installed below it, as in ``.venv``, is left out.
+
+    Returns
+    -------
+    list of str
+        Paths as seen from the root, in order.
+    """
+    changed = []
+    for name, file in _loaded_files(root).items():
+        digest = _digest(file)
+        if _SEEN.setdefault(file, digest) != digest:
+            changed.append(name)
+    return sorted(changed)
+
+
+def _loaded_files(root: pathlib.Path) -> dict[str, str]:
+    """Return the files of modules below a folder, by their paths as seen from it."""
+    starts = {str(each).rstrip(os.sep) + os.sep for each in (root.absolute(), root.resolve())}
+    found = {}
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str):
+            continue
+        start = next((each for each in starts if file.startswith(each)), None)
+        parts = pathlib.PurePath(file).parts
+        if start is not None and "site-packages" not in parts:
+            found[pathlib.PurePath(file.removeprefix(start)).as_posix()] = file
+    return found
+
+
+def _digest(file: str) -> str:
+    """Return the digest of a file; empty where it is gone."""
+    try:
+        return hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()
+    except OSError:
+        return ""
