@@ -112,7 +112,7 @@ class PoseDerivatives:
             return
         S, bias = found[: 6 * nv].reshape(nv, 6).T, found[6 * nv : 6 * nv + 6]
         wrong = wrong_motion(joint, q, w, S, bias)
-        if wrong:
+        if wrong and _is_sound(joint, q):
             raise WrongTraceError(
                 f"at q = {q.tolist()} {wrong}; a branch for one place alone, and a value kept from "
                 f"another call, hide how the pose depends on q"
@@ -214,6 +214,13 @@ class CautiousDerivatives:
 
 class TraceFailedError(Exception):
     """A function could not be traced, or not as it is; the message says why."""
+
+
+def _is_sound(joint: Joint, q: FloatArray) -> bool:
+    """Return whether a pose is a rotation, and the same twice; what is not is refused elsewhere."""
+    first, second = (np.array(joint.pose(q), dtype=np.float64) for _ in range(2))
+    R = first[:3, :3]
+    return bool(np.array_equal(first, second) and np.abs(R @ R.T - np.eye(3)).max() < 1e-6)
 
 
 class WrongTraceError(TraceFailedError):
