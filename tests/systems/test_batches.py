@@ -274,6 +274,7 @@ def test_workspaces_come_back_after_failures(case):
     assert len(pool) <= count + 2
 
 
+@pytest.mark.compiled  # in Python 7000 states take longer than it waits for the child
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_batch_runs_in_a_forked_process(case):
