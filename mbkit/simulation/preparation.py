@@ -71,13 +71,8 @@ def prepare(
         system = system.with_forces(further)
     steps = number_of_steps(t_span, h)
     save_every = saving_interval(save_every)
-    times = None
-    if save_at is not None:
-        if save_every != 1:
-            raise UsageError(
-                f"save_every={save_every} and save_at were both given; leave one of them out."
-            )
-        times = OutputTimes.checked(save_at, (float(t_span[0]), float(t_span[1])), float(h), steps)
+    times = _output_times(save_at, save_every, t_span, h, steps)
+    if times is not None:
         save_every = steps + 1  # rows are written at those times alone
     watched = checked_events(events, system)
     q_start, v_start = initial_state(system, q, v)
@@ -87,16 +82,7 @@ def prepare(
         system.evaluator.function(FORWARD_DYNAMICS),
     )
     force = _install_forces(system, workspace, tau)
-    if system.motions and not (integrator.looks and integrator.takes_prescribed_joints):
-        raise UsageError(
-            f"{type(integrator).__name__} does not take prescribed joints, and system "
-            f"'{system.name}' has {', '.join(map(repr, system.motions))}; use for example "
-            f"mbkit.RungeKuttaMuntheKaas(), or let it ask Problem.look at the end of its steps, "
-            f"and say looks = True."
-        )
-    drive = Drive(system) if system.motions else None
-    if drive is not None:
-        drive.install(workspace)
+    drive = _install_drive(system, integrator, workspace)
     problem = Problem(
         space=workspace.address,
         nq=system.nq, nv=system.nv, num_steps=system.num_steps,
@@ -122,6 +108,35 @@ def prepare(
     return Prepared(
         system, integrator, tau, problem, course, steps, workspace, force, drive, options
     )
+
+
+def _output_times(
+    save_at: ArrayLike | None, save_every: int, t_span: tuple[float, float], h: float, steps: int
+) -> OutputTimes | None:
+    """Return the output times, where there are some of their own."""
+    if save_at is None:
+        return None
+    if save_every != 1:
+        raise UsageError(
+            f"save_every={save_every} and save_at were both given; leave one of them out."
+        )
+    return OutputTimes.checked(save_at, (float(t_span[0]), float(t_span[1])), float(h), steps)
+
+
+def _install_drive(system: System, integrator: Integrator, workspace: Workspace) -> Drive | None:
+    """Let the equations of motion move the prescribed joints, where there are some."""
+    if not system.motions:
+        return None
+    if not (integrator.looks and integrator.takes_prescribed_joints):
+        raise UsageError(
+            f"{type(integrator).__name__} does not take prescribed joints, and system "
+            f"'{system.name}' has {', '.join(map(repr, system.motions))}; use for example "
+            f"mbkit.RungeKuttaMuntheKaas(), or let it ask Problem.look at the end of its steps, "
+            f"and say looks = True."
+        )
+    drive = Drive(system)
+    drive.install(workspace)
+    return drive
 
 
 def _described(thing: Any) -> str:
