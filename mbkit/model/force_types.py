@@ -15,6 +15,7 @@ from mbkit.forces import (
     SpringDamper,
     UniformField,
 )
+from mbkit.model.type_names import name_of_type
 
 __all__ = ["FORCE_TYPES", "force_type_name"]
 
@@ -50,8 +51,4 @@ def force_type_name(force: Force) -> str:
     >>> force_type_name(JointDamper("oil", "axle", damping=0.1))
     'joint_damper'
     """
-    kind = type(force)
-    for name, known in FORCE_TYPES.items():
-        if kind is known:
-            return name
-    return f"{kind.__module__}:{kind.__qualname__}"
+    return name_of_type(type(force), FORCE_TYPES)

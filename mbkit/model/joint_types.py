@@ -20,6 +20,7 @@ from mbkit.joints import (
     TranslationalJoint,
     UniversalJoint,
 )
+from mbkit.model.type_names import name_of_type
 
 __all__ = ["JOINT_TYPES", "type_name"]
 
@@ -60,8 +61,4 @@ def type_name(joint: Joint) -> str:
     >>> type_name(FreeJoint("base"))
     'free'
     """
-    kind = type(joint)
-    for name, known in JOINT_TYPES.items():
-        if kind is known:
-            return name
-    return f"{kind.__module__}:{kind.__qualname__}"
+    return name_of_type(type(joint), JOINT_TYPES)
