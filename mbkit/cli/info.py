@@ -203,11 +203,13 @@ def _show_mobility(console: Console, topology: Topology) -> None:
         f"{mobility} by count (joints {joints}, less 6 for {each}; more where the loops are of "
         "special dimensions)"
     )
-    tree, rows = len(topology.tree_joints), topology.num_constraints
+    positions = sum(
+        edge.num_positions for edge in topology.edges if edge.name not in topology.loop_joints
+    )
     console.print(
-        f"Tree: {tree} {'joint' if tree == 1 else 'joints'} with {sum(topology.freedoms)} "
-        f"velocities, {loops} loop {'joint' if loops == 1 else 'joints'} with {rows} constraint "
-        f"{'row' if rows == 1 else 'rows'}"
+        f"Tree joints: {len(topology.tree_joints)}, with nq {positions} and nv "
+        f"{sum(topology.freedoms)}; loop joints: {loops}, with {topology.num_constraints} "
+        "constraint rows"
     )
 
 

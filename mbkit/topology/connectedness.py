@@ -39,7 +39,7 @@ def check_connected(graph: BodyGraph, cut: Collection[str] = ()) -> None:
     mbkit.errors.TopologyError: Bodies 'hand', 'finger' must be connected to the world by joints, \
 and are not (joints connect them with each other only); connect one of \
 them, by mbkit.FreeJoint if the group floats: \
-mech.add_joint(mbkit.FreeJoint('free'), mech.world, 'hand').
+mech.add_joint(mbkit.FreeJoint('hand (free)'), mech.world, 'hand').
     """
     _, *lost = graph.groups(without=cut)
     if not lost:
@@ -68,7 +68,7 @@ def _sentence(graph: BodyGraph, group: tuple[str, ...], cut: Collection[str]) ->
         remedy = (
             f"connect {'it' if one else 'one of them'}, by mbkit.FreeJoint if "
             f"{'it' if one else 'the group'} floats: "
-            f"mech.add_joint(mbkit.FreeJoint('free'), mech.world, {group[0]!r})"
+            f"mech.add_joint(mbkit.FreeJoint({f'{group[0]} (free)'!r}), mech.world, {group[0]!r})"
         )
     return (
         f"{called} must be connected to the world by joints, and {'is' if one else 'are'} not"

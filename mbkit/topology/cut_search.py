@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import final
+from typing import NamedTuple, final
 
 import attrs
 
 __all__ = ["CutGraph", "Ranking", "best_cut", "ranked_cuts"]
 
-#: Bodies visited before a search is content with what it has seen: about a second.
-EFFORT = 1_000_000
+#: A search is content with so many trees, or so many bodies in them: half a second.
+MOST_TREES = 10_000
+MOST_BODIES = 1_000_000
 
 Loops = frozenset[int]
 
@@ -52,9 +53,7 @@ class CutGraph:
         return found
 
 
-@final
-@attrs.frozen(order=True)
-class Ranking:
+class Ranking(NamedTuple):
     """What a cut is worth; the least is the best.
 
     Attributes
@@ -125,7 +124,7 @@ def best_cut(graph: CutGraph) -> Loops:
     """Return the loop joints that rank best.
 
     The rows are the fewest there can be. The rest of the ranking is the best there is where the
-    joints of each block cost the same, and where the search ends before its `EFFORT` does;
+    joints of each block cost the same, and where the search sees all trees of so few rows;
     otherwise the best that was seen.
     """
     start = _first_cut(graph)
@@ -175,7 +174,7 @@ def _search(
     """
     first = _ranking(graph, start, _tree(graph, start))
     heap, seen, found = [first], {start}, [first]
-    effort = 0
+    most = min(MOST_TREES, MOST_BODIES // graph.num_bodies)
     while heap:
         loops = heapq.heappop(heap).loops
         tree = _tree(graph, loops)
@@ -183,8 +182,7 @@ def _search(
             other = loops - {added} | {removed}
             if other in seen:
                 continue
-            effort += graph.num_bodies
-            if effort > EFFORT:
+            if len(found) > most:
                 return found, False
             seen.add(other)
             ranking = _ranking(graph, other, _tree(graph, other))

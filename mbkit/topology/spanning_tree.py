@@ -57,8 +57,8 @@ def build_topology(graph: BodyGraph, loop_joints: Collection[str] | None = None)
 
     The rows are the fewest in any case. The rest holds in any case where the joints of each block
     (a part of the graph that no single body holds together, a ring for example) have equally many
-    velocities, and otherwise if there are few enough cuts of fewest rows for all to be looked at:
-    as many as have a million bodies together. Beyond that it is the best that was found.
+    velocities, and otherwise if all cuts of fewest rows can be looked at: 10,000 trees, or as many
+    as have 1,000,000 bodies together. Beyond that it is the best that was found.
 
     Joints whose motion is prescribed and nonholonomic joints stay in the tree whatever they cost.
 

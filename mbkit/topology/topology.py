@@ -103,8 +103,8 @@ class Topology:
             A sequence of `Cut`, in the order in which `Mechanism.topology` would choose them: by
             constraint rows, then by depth of the tree, then by the order of adding. Its text is a
             table, with a star at the cut of this topology, which comes last if it is not among the
-            best. Cuts are looked at from the best on until their trees have a million bodies
-            together; beyond that, better ones may be missing.
+            best. 10,000 cuts are looked at, from the best on, or as many as have trees of 1,000,000
+            bodies together; where there are more, better ones than the last listed may be missing.
 
         Raises
         ------
