@@ -6,6 +6,7 @@ from mbkit import testing as testing
 
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
+from mbkit.coordinates import BodyCut as BodyCut
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
 # Errors
