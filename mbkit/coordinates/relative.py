@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, final
 
 import attrs
 
 from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.body_frames import BODY_FRAMES
-from mbkit.errors import TopologyError, UsageError
+from mbkit.errors import UsageError
 from mbkit.representations import BodyFixed, Representation
 from mbkit.systems import System
 
 if TYPE_CHECKING:
+    from mbkit.coordinates.cut_bodies import Cut
     from mbkit.model import Mechanism
-    from mbkit.topology import Topology
 
 __all__ = ["RelativeCoordinates"]
+
+
+def _names(loop_joints: Iterable[str] | None) -> tuple[str, ...] | None:
+    if isinstance(loop_joints, str):
+        return (loop_joints,)
+    return None if loop_joints is None else tuple(loop_joints)
 
 
 @final
@@ -39,6 +47,16 @@ class RelativeCoordinates:
           a body without mass has the frame of its joint.
         - "world": the frame that is the world's in the reference configuration, so that a joint's
           screw in its body is its screw in the world.
+    loop_joints : sequence of str, optional
+        Joints that are taken out of the tree and close its loops as constraints; chosen by
+        `Mechanism.topology` if left out.
+    cut_bodies : mapping of str to str, sequence of str or BodyCut
+        Bodies that are cut in two halves, which a weld of six constraints holds together, and the
+        joints that go over to the second half. A loop of prescribed and nonholonomic joints alone,
+        which no joint can open, is cut so in any case.
+    length : float, optional
+        By which moments are compared with forces in the constraints, so that neither rank nor least
+        norm depends on units; the size of the mechanism if left out. [m]
 
     Notes
     -----
@@ -59,6 +77,16 @@ class RelativeCoordinates:
 
     representation: Representation = attrs.field(factory=BodyFixed)
     body_frames: str = attrs.field(default="joint")
+    loop_joints: tuple[str, ...] | None = attrs.field(default=None, converter=_names)
+    cut_bodies: Mapping[str, Cut] = attrs.field(factory=dict)
+    length: float | None = attrs.field(default=None)
+
+    @length.validator
+    def _check_length(self, _attribute: object, length: object) -> None:
+        if length is not None and not (isinstance(length, int | float) and 0 < length < math.inf):
+            raise UsageError(
+                f"RelativeCoordinates: length must be a positive number of metres, got {length!r}."
+            )
 
     @representation.validator
     def _check_representation(self, _attribute: object, representation: object) -> None:
@@ -82,8 +110,8 @@ class RelativeCoordinates:
         Parameters
         ----------
         mechanism : Mechanism
-            A tree. Joints without velocities merge their bodies into one for computing; every
-            body still answers by its name.
+            Its loops are cut at `loop_joints`. Joints without velocities merge their bodies into
+            one for computing; every body still answers by its name.
 
         Returns
         -------
@@ -93,25 +121,23 @@ class RelativeCoordinates:
         Raises
         ------
         TopologyError
-            If a body is not connected to the world, or joints close a loop.
+            If a body is not connected to the world, or the loop joints leave no tree.
         InertiaError
             If a motion at the end of a branch has no inertia.
         """
+        from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
         from mbkit.model import check_inertias
+        from mbkit.model.graph import graph_of
         from mbkit.model.parts import Parts
+        from mbkit.topology import build_topology
 
-        topology = mechanism.topology()
-        _refuse_loops(mechanism, topology)
-        check_inertias(mechanism, topology)
+        whole = Parts.of(mechanism)
+        cuts = all_cuts(whole, self.cut_bodies)
+        parts = cut_bodies(whole, cuts)
+        welds = [weld_name(body) for body in cuts]
+        loop_joints = None if self.loop_joints is None else (*self.loop_joints, *welds)
+        topology = build_topology(graph_of(parts, welds), loop_joints)
+        check_inertias(parts, topology)
         return Assembly(
-            Parts.of(mechanism), topology, self.representation, self.body_frames
+            whole, topology, self.representation, self.body_frames, self.length, cuts
         ).system()
-
-
-def _refuse_loops(mechanism: Mechanism, topology: Topology) -> None:
-    if topology.loop_joints:
-        closing = ", ".join(f"'{name}'" for name in topology.loop_joints)
-        raise TopologyError(
-            f"Mechanism '{mechanism.name}' has closed loops; relative coordinates need a tree. "
-            f"Joints that close a loop: {closing}. Remove or cut them."
-        )
