@@ -64,7 +64,7 @@ def assemblies(
                 closed.append(near)
     closed.sort(key=lambda each: loops.size(system.difference(begin, each)))
     distinct = [closed[k] for k in _apart(loops, closed, turning)]
-    return np.array(distinct).reshape(len(distinct), system.nq)
+    return np.array(distinct).reshape(-1, system.nq)
 
 
 def _apart(loops: Loops, closed: list[FloatArray], turning: Integers) -> list[int]:
@@ -72,11 +72,11 @@ def _apart(loops: Loops, closed: list[FloatArray], turning: Integers) -> list[in
 
     Motions are looked for between neighbours, the nearest first.
     """
-    system = loops.system
-    way = [
-        [system.difference(q, _without_turns(goal, q, turning)) for goal in closed] for q in closed
-    ]
-    lengths = np.linalg.norm(np.array(way).reshape(len(closed), len(closed), -1), axis=2)
+    lengths = np.zeros((len(closed), len(closed)))
+    for k, q in enumerate(closed):
+        for j, goal in enumerate(closed):
+            way = loops.system.difference(q, _without_turns(goal, q, turning))
+            lengths[k, j] = np.linalg.norm(way)
     pairs = {
         (lengths[k, j], min(j, k), max(j, k))
         for k in range(len(closed))

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, NotFiniteError, UsageError, listed
-from mbkit.kinematics.closing import CLOSED, Closing, close, lead
+from mbkit.kinematics.closing import Closing, close, lead
+from mbkit.kinematics.consistent_velocity import velocity_near
 from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.spatial.arrays import FloatArray, frozen_number
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["checked_start", "checked_tolerance", "close_loops", "random_around"]
 
+_WHO = "close_loops"
 #: Random starts around a configuration that does not lead to a closed one.
 _RESTARTS = 24
 
@@ -26,25 +28,35 @@ _RESTARTS = 24
 def close_loops(
     system: System,
     q: ArrayLike | None,
+    v: ArrayLike | None,
     fixed: Iterable[str],
     branch: ArrayLike | None,
     t: float,
     tolerance: float,
-) -> FloatArray:
-    """Return a closed configuration; see `System.close_loops`."""
-    who = "close_loops"
-    limit = checked_tolerance(tolerance, who)
-    held = checked_fixed(system, fixed, who)
-    start = checked_start(system, q, t, who)
-    if not system.num_position_constraints:
-        return start
+) -> tuple[FloatArray, FloatArray]:
+    """Return a closed configuration and a consistent velocity; see `System.close_loops`."""
+    limit = checked_tolerance(tolerance, _WHO)
+    held = checked_fixed(system, fixed, _WHO)
+    start = checked_start(system, q, t, _WHO)
+    wished = np.zeros(system.nv) if v is None else system.checked("v", v)
     loops = Loops.of(system, start, held, t)
-    if branch is not None:
-        return _led(loops, checked_start(system, branch, t, who), start, limit)
+    if not system.num_position_constraints:
+        found = start
+    elif branch is None:
+        found = _closed(loops, start, held, limit)
+    else:
+        found = _led(loops, checked_start(system, branch, t, _WHO), start, limit)
+    return found, wished if v is None else velocity_near(system, found, wished, held, t, _WHO)
+
+
+def _closed(loops: Loops, start: FloatArray, held: Any, limit: float) -> FloatArray:
+    """Return the end of a descent from the start, or else the nearest of those from elsewhere."""
+    system = loops.system
     found = close(loops, start)
     if found.error <= limit:
         return found.q
-    every = [found, *_by_leading(loops, start), *_around(loops, start)]
+    led = _by_leading(loops, start)
+    every = led or [found, *_around(loops, start)]
     closed = [each for each in every if each.error <= limit]
     if closed:
         return min(closed, key=lambda each: loops.size(system.difference(start, each.q))).q
@@ -119,50 +131,43 @@ def random_around(
 
     Rotations by up to half a turn, translations by up to half the length, both times the spread.
     """
-    limits = np.where(loops.scales[loops.free] == 1.0, np.pi, 0.5)
+    limits = np.where(loops.turns[loops.free], np.pi, 0.5)
     return loops.moved(q, spread * limits * rng.uniform(-1.0, 1.0, len(loops.free)))
 
 
 def _failure(loops: Loops, best: Closing, held: Any, which: str = "q") -> ConstraintError:
     """Return the error that says which loops stay open, and by how much."""
-    system = loops.system
-    closure = system.arrays.closure
-    alone = [
-        close(loops.only(k), best.q) for k in range(len(closure.names)) if _has_rows(closure, k)
-    ]
-    names = [name for k, name in enumerate(closure.names) if _has_rows(closure, k)]
-    stuck = [k for k, each in enumerate(alone) if not each.error <= CLOSED]
-    row = int(np.argmax(np.abs(best.residual)))
-    gap = loops.length * best.error
-    at_best = (
-        f"at best '{closure.position_row_names[row]}' stays open by {gap:.3g} m (angles times "
-        f"{loops.length:.3g} m)"
-    )
-    if stuck:
-        parts = [
-            f"'{names[k]}' (by {loops.length * alone[k].error:.3g} m on its own)" for k in stuck
-        ]
-        what = f"the loop of {', '.join(parts)} cannot be closed"
-    else:
-        what = (
-            f"the loops of {listed(names)} can be closed one by one, but not together"
-            if len(names) > 1
-            else f"the loop of '{names[0]}' cannot be closed"
-        )
-    locked = [system.velocity_names[k] for k in np.flatnonzero(held)]
+    closure = loops.system.arrays.closure
+    row = closure.position_row_names[int(np.argmax(np.abs(best.residual)))]
+    locked = [loops.system.velocity_names[k] for k in np.flatnonzero(held)]
     where = f" with {listed(locked)} fixed" if locked else ""
     remedy = (
-        "Free one of them or give it another position"
+        "Fix less, or give it other positions"
         if locked
-        else "Look for a start that is nearer, or for places of joints that do not fit"
+        else "Look for joints that are misplaced, or start nearer"
     )
     error = ConstraintError(
-        f"close_loops: from {which}, {what}{where}: {at_best}. {remedy}; the exception's q is where "
-        f"it came to."
+        f"{_WHO}: from {which}, {_open_loops(loops, best)}{where}: at best '{row}' stays open by "
+        f"{loops.length * best.error:.3g} m, where angles count by {loops.length:.3g} m. {remedy}; "
+        f"the exception's q is where the descent ended."
     )
     error.q = best.q
     return error
 
 
-def _has_rows(closure: Any, k: int) -> bool:
-    return bool(closure.constraints[k]["num_position_rows"])
+def _open_loops(loops: Loops, best: Closing) -> str:
+    """Return which loops cannot even be closed on their own, or that all can."""
+    closure = loops.system.arrays.closure
+    counts = closure.constraints["num_position_rows"]
+    names = [name for name, count in zip(closure.names, counts, strict=True) if count]
+    alone = {
+        name: loops.length * found.error
+        for name, k in zip(names, np.flatnonzero(counts), strict=True)
+        if not (found := close(loops.only(int(k)), best.q)).is_closed
+    }
+    if alone:
+        each = [f"'{name}' (by {gap:.3g} m on its own)" for name, gap in alone.items()]
+        return f"the loop of {', '.join(each)} cannot be closed"
+    if len(names) == 1:
+        return f"the loop of '{names[0]}' was not closed"
+    return f"the loops of {listed(names)} can be closed one by one, but were not together"

@@ -56,12 +56,20 @@ class Closing:
 
 
 def least_step(J: FloatArray, r: FloatArray, damping: float = 0.0) -> FloatArray:
-    """Return the y that minimises |J y + r|^2 + damping |y|^2, of several the shortest."""
+    """Return the y that minimises |J y + r|^2 + damping |y|^2, of several the shortest.
+
+    Where rows are redundant, J has singular values of the size of r that are zero where r is, with
+    parts of r of the size of its square: such a pair is left out, else it would move along motions.
+    """
     if not (J.size and np.isfinite(J).all()):
         return np.zeros(J.shape[1])
     U, sizes, Vt = np.linalg.svd(J, full_matrices=False)
     damping = max(damping, (_LEAST * float(sizes.max(initial=0.0))) ** 2, 1e-300)
-    return np.asarray(-Vt.T @ (sizes / (sizes * sizes + damping) * (U.T @ r)))
+    parts, size = U.T @ r, float(np.linalg.norm(r))
+    redundant = sizes < 10.0 * size
+    if np.linalg.norm(parts[redundant]) < 0.1 * size:
+        parts[redundant] = 0.0
+    return np.asarray(-Vt.T @ (sizes / (sizes * sizes + damping) * parts))
 
 
 def close(loops: Loops, q: FloatArray, most: int = _MOST) -> Closing:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, UsageError, listed
 from mbkit.kinematics.bounded_step import null_space
-from mbkit.kinematics.loops import checked_fixed, velocity_scales
+from mbkit.kinematics.loops import checked_entries, checked_fixed, velocity_scales
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def consistent_velocity(
     wished = np.zeros(system.nv) if v is None else system.checked("v", v)
     fixed = checked_fixed(system, (), who)
     for name, value in rates.items():
-        own = checked_velocities(system, name, who)
+        own = _velocities(system, name, who)
         count = int(own.sum())
         array = frozen_array(value)
         check_array(array, () if array.ndim == 0 and count == 1 else (count,), f"{who}: '{name}'")
@@ -51,18 +51,16 @@ def consistent_velocity(
     return velocity_near(system, configuration, wished, fixed, t, who)
 
 
-def checked_velocities(system: System, name: str, who: str) -> Any:
-    """Return which velocities a name means (nv,), a joint's or one, such as "joint[1]"."""
+def _velocities(system: System, name: str, who: str) -> Any:
+    """Return which velocities a name means (nv,): a joint's, or one, such as "joint[1]"."""
     mask = np.zeros(system.nv, dtype=bool)
     if name in system.velocity_names:
         mask[system.velocity_names.index(name)] = True
-        return mask
-    mask = checked_fixed(system, [name], who)
-    others = checked_fixed(system, (), who)
-    if name not in system.prescribed_joints:
-        mask &= ~others
-        return mask
-    raise UsageError(f"{who}: joint '{name}' is prescribed: its velocity is a function of time.")
+    else:
+        mask[checked_entries(system, name, who)] = True
+    if (mask & checked_fixed(system, (), who)).any():
+        raise UsageError(f"{who}: '{name}' is prescribed: its velocity is a function of time.")
+    return mask
 
 
 def velocity_near(

@@ -15,7 +15,14 @@ from mbkit.systems.body_tree import Integers
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Loops", "checked_fixed", "position_rows", "velocity_scales"]
+__all__ = [
+    "Loops",
+    "checked_entries",
+    "checked_fixed",
+    "position_rows",
+    "turning",
+    "velocity_scales",
+]
 
 #: Step for differences of the residual: error and rounding are both about 1e-10.
 _DIFFERENCE = 1e-5
@@ -38,8 +45,10 @@ class Loops:
         These rows of the residual.
     free : ndarray of int, shape (n,)
         The entries of v along which the system may move.
+    turns : ndarray of bool, shape (nv,)
+        Which velocities turn a body.
     scales : ndarray, shape (nv,)
-        What makes velocities comparable: 1 for rotations, the length for translations, so that a
+        What makes velocities comparable: 1 for those that turn, the length for others, so that a
         unit moves the mechanism by about its length.
     """
 
@@ -48,6 +57,7 @@ class Loops:
     rows: Integers
     position_rows: Integers
     free: Integers
+    turns: Any
     scales: FloatArray
 
     @classmethod
@@ -67,11 +77,12 @@ class Loops:
         """
         rows = position_rows(system)
         free = np.flatnonzero(~fixed)
-        return cls(system, t, rows, np.arange(len(rows)), free, velocity_scales(system, q))
+        scales = velocity_scales(system, q)
+        return cls(system, t, rows, np.arange(len(rows)), free, turning(system, q), scales)
 
     @property
     def length(self) -> float:
-        """The length of the system. [m]"""
+        """Of the system, which its residuals are measured by, in metres."""
         return float(self.system.arrays.closure.length)
 
     def residual(self, q: FloatArray) -> FloatArray:
@@ -124,8 +135,12 @@ def position_rows(system: System) -> Integers:
 
 def velocity_scales(system: System, q: FloatArray) -> FloatArray:
     """Return 1 for velocities that turn their body, the length of the system for others, (nv,)."""
-    turns = np.abs(system.motion_subspaces(q)[:, :3]).max(axis=1, initial=0.0) > 1e-9
-    return np.where(turns, 1.0, system.arrays.closure.length)
+    return np.where(turning(system, q), 1.0, system.arrays.closure.length)
+
+
+def turning(system: System, q: FloatArray) -> Any:
+    """Return which velocities turn their body, booleans (nv,)."""
+    return np.abs(system.motion_subspaces(q)[:, :3]).max(axis=1, initial=0.0) > 1e-9
 
 
 def checked_fixed(system: System, fixed: Any, who: str) -> Any:
@@ -145,11 +160,11 @@ def checked_fixed(system: System, fixed: Any, who: str) -> Any:
         raise UsageError(f"{who}: fixed must be names of joints or positions, got {fixed!r}.")
     mask = np.zeros(system.nv, dtype=bool)
     for name in (*names, *system.prescribed_joints):
-        mask[_entries(system, name, who)] = True
+        mask[checked_entries(system, name, who)] = True
     return mask
 
 
-def _entries(system: System, name: Any, who: str) -> Any:
+def checked_entries(system: System, name: Any, who: str) -> Any:
     """Return the velocities of a joint, or the one of a position."""
     if name in system.arrays.closure.names:
         raise UsageError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 import mbkit as mb
@@ -21,19 +23,25 @@ def hinge(name, point, axis):
 def cycle(name, points, joints):
     """Return one loop, ``joints[k]`` at ``points[k]``, from the world and back to it."""
     mech = mb.Mechanism(name)
-    bodies = [mech.world]
-    for k in range(len(points) - 1):
-        bodies.append(mech.add_body(rod(f"rod {k + 1}", points[k], points[k + 1])))
-    bodies.append(mech.world)
-    for k, joint in enumerate(joints[:-1]):
-        mech.add_joint(joint, bodies[k], bodies[k + 1])
-    mech.add_joint(joints[-1], mech.world, bodies[-2])  # the world is its predecessor, too
+    ends = enumerate(itertools.pairwise(points), start=1)
+    rods = [mech.add_body(rod(f"rod {k}", *pair)) for k, pair in ends]
+    for joint, pair in zip(joints[:-1], itertools.pairwise([mech.world, *rods]), strict=True):
+        mech.add_joint(joint, *pair)
+    mech.add_joint(joints[-1], mech.world, rods[-1])  # the world is its predecessor, too
     return mech
+
+
+def assembled(mech, *cut, **options):
+    """Return the system with some joints cut, the last one if none is named."""
+    cut = cut or (list(mech.joints)[-1],)
+    return mech.assemble(mb.RelativeCoordinates(loop_joints=cut, **options))
 
 
 def four_bar(A=(0, 0, 0), B=(0, 0, 0.3), C=(0.8, 0, 0.5), D=(0.9, 0, 0), axis=(0, 1, 0)):
     points = [A, B, C, D]
-    return cycle("four-bar", points, [hinge(n, p, axis) for n, p in zip("ABCD", points, strict=True)])
+    return cycle(
+        "four-bar", points, [hinge(n, p, axis) for n, p in zip("ABCD", points, strict=True)]
+    )
 
 
 def parallelogram():
@@ -94,7 +102,9 @@ def stewart():
     """Return six legs with universal, prismatic and spherical joints: nothing is redundant."""
     mech = mb.Mechanism("Stewart platform")
     feet = [(np.cos(a), np.sin(a), 0.0) for a in np.deg2rad([-10, 10, 110, 130, 230, 250])]
-    tops = [(0.6 * np.cos(a), 0.6 * np.sin(a), 1.0) for a in np.deg2rad([-50, 50, 70, 170, 190, 290])]
+    tops = [
+        (0.6 * np.cos(a), 0.6 * np.sin(a), 1.0) for a in np.deg2rad([-50, 50, 70, 170, 190, 290])
+    ]
     platform = mech.add_body(rod("platform", *tops))
     for k, (foot, top) in enumerate(zip(map(np.array, feet), map(np.array, tops), strict=True)):
         way = (top - foot) / np.linalg.norm(top - foot)
@@ -103,7 +113,11 @@ def stewart():
         side = np.cross(way, (0.0, 0.0, 1.0))
         side /= np.linalg.norm(side)
         axes = (tuple(side), tuple(np.cross(way, side)))
-        mech.add_joint(mb.UniversalJoint(f"foot {k}", axis1=axes[0], axis2=axes[1], point=foot), mech.world, lower)
+        mech.add_joint(
+            mb.UniversalJoint(f"foot {k}", axis1=axes[0], axis2=axes[1], point=foot),
+            mech.world,
+            lower,
+        )
         mech.add_joint(mb.PrismaticJoint(f"leg {k}", axis=way), lower, upper)
         mech.add_joint(mb.SphericalJoint(f"top {k}", point=top), upper, platform)
     return mech
