@@ -95,7 +95,8 @@ class Workspace:
         space["force_table"] = array_address(self.force_table)
         space["num_forces"] = len(self.force_table)
         space["force_order"] = array_address(forces.order)
-        space["num_called"] = len(forces.order) - 1
+        space["num_ordered"] = len(forces.order) - 1
+        space["num_called"] = forces.num_called
         space["num_fields"] = forces.num_fields
         space["field"] = forces.field
         space["linear"] = array_address(forces.linear)
@@ -103,6 +104,9 @@ class Workspace:
         self.sites = _sites(self._arrays)
         self._mark_carriers()
         space["sites"], space["num_sites"] = array_address(self.sites), len(forces.sites)
+        space["num_moved"] = forces.num_moved
+        self.springs = _springs(self._arrays)
+        space["springs"], space["num_springs"] = array_address(self.springs), len(forces.springs)
         space["force_pass"] = force_pass.address
         space["force_search"] = force_search.address
         space["efforts"] = array_address(self.efforts)
@@ -127,3 +131,22 @@ def _sites(arrays: SystemArrays) -> Any:
     sites["frame"][:-1] = arrays.forces.sites
     sites["row"] = arrays.frames["row"][sites["frame"]]
     return sites
+
+
+def _springs(arrays: SystemArrays) -> Any:
+    """Return SPRING rows, one more than there are: an empty array has no address of its own."""
+    from mbkit.kernels import layout
+
+    forces = arrays.forces
+    springs = np.zeros(len(forces.springs) + 1, layout.SPRING)
+    for spring, k in zip(springs, forces.springs, strict=False):
+        numbers = forces.parameters[forces.names[k]]
+        spring["stiffness"], spring["rest"], spring["damping"] = numbers[:3]
+        ends = zip(
+            "ab", forces.sites[forces.bodies[k][:2]], numbers[3:9].reshape(2, 3), strict=True
+        )
+        for end, site, point in ends:
+            frame = arrays.frames[site]
+            spring[f"row_{end}"] = frame["row"]
+            spring[f"point_{end}"] = frame["R"] @ point + frame["p"]
+    return springs

@@ -251,6 +251,13 @@ def wrench_from_world(body, t, f):
 
 
 @helper
+def point_wrench(body, r, x, f):
+    """(r x R^T f, R^T f)."""
+    f = rotate_back(body.world_R, f)
+    return cross(r, f), f
+
+
+@helper
 def place_for_forces(model, work, i):
     """Pose in the world, which nothing else here asks for, where forces want it."""
     if work[i].carries != 0:
@@ -260,4 +267,4 @@ def place_for_forces(model, work, i):
 @helper
 def forces(space, q, v, tau):
     """The forces."""
-    return act(space, q, v, tau, twist_in_world, wrench_from_world)
+    return act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench)

@@ -6,6 +6,7 @@ axes, and back from such a wrench to its own.
 """
 
 from mbkit.kernels.compile import call_address, helper, pointer_at, records_at
+from mbkit.kernels.forces.springs import pull_springs
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.poses import compose
 from mbkit.kernels.space import frames, scratch, sites
@@ -34,12 +35,15 @@ def clear_sites(space):
 
 
 @helper
-def move_sites(space, twist_in_world):
-    """Pose, arm and twist of each site. Needs poses and twists of the rows. Cost: O(sites)."""
+def move_sites(space, count, twist_in_world):
+    """Pose, arm and twist of the first `count` sites, and no wrench on them. Cost: O(count).
+
+    Needs poses and twists of the rows.
+    """
     table = sites(space)
     places = frames(space)
     work = scratch(space)
-    for s in range(table.shape[0]):
+    for s in range(count):
         site = table[s]
         place = places[site.frame]
         body = work[site.row]
@@ -47,6 +51,7 @@ def move_sites(space, twist_in_world):
         w, u = twist_in_world(body)
         compose(body.world_R, body.world_p, place.R, place.p, site.R, site.p)
         store(site.V, w, add(u, cross(w, arm)))
+        store(site.W, _ZERO, _ZERO)
         for j in range(3):
             site.arm[j] = arm[j]
 
@@ -59,24 +64,26 @@ def carried(site):
 
 
 @helper
-def act(space, q, v, tau, twist_in_world, wrench_from_world):
+def act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench):
     """tau += what the forces do along the joints,  F -= W of the bodies that they act on.
 
-    Steps   twist_in_world: from V to the world's axes;  wrench_from_world: from them to F's.
+    Steps   twist_in_world: from V to the world's axes;  wrench_from_world: from them to F's;
+            point_wrench: of a force at a point of a row.
     Reads   time of SPACE; poses in the world and twists of the rows, F.
     Writes  tau (nv,), powers of SPACE, sites, F.
     """
     record = records_at(space, 1, SPACE)[0]
     work = scratch(space)
     table = sites(space)
-    move_sites(space, twist_in_world)
+    move_sites(space, record.num_moved, twist_in_world)
     state = call_address(record.force_pass, (space, 0, q, v, pointer_at(record.time), tau))
     if state != OK:
         return state
-    for s in range(table.shape[0]):
+    for s in range(record.num_moved):
         body = work[table[s].row]
         if table[s].row != 0:
             t, f = carried(table[s])
             t, f = wrench_from_world(body, t, f)
             accumulate(body.F, scale(-1.0, t), scale(-1.0, f))
+    pull_springs(space, point_wrench)
     return OK
