@@ -95,10 +95,15 @@ WORK = np.dtype(
         ("world_R", _f8, (3, 3)),
         ("world_p", _f8, (3,)),
         ("slot", _i8),  # a joint in Python finds its arguments here; row 0: the staging area
-        ("carries", _i8),  # 1 where forces act on it, or on what hangs on it
+        ("carries", _i8),  # whether forces ask for its pose: 0, CARRIES, COMMON
     ],
     align=True,
 )
+
+#: Forces act on the body or on what hangs on it: they ask for its pose in the world; or nothing but
+#: springs hangs on it, with both ends, so that its frame can stand for the world's.
+CARRIES = 1
+COMMON = 2
 
 #: Where the user's bodies sit: the row that carries them, and the pose of their frame in its frame;
 #: and the inertia that fields of acceleration act on, in the body's own frame.

@@ -3,6 +3,7 @@
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation import EVALUATION, positions, rows
 from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.rows import multiply
 from mbkit.kernels.space import at_rest, bodies, frames, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, load, rotate, scale
@@ -12,6 +13,15 @@ from mbkit.kernels.vectors import add, load, rotate, scale
 def weighted(a, X):
     """a^T X, X by rows."""
     return add(add(scale(a[0], X[0]), scale(a[1], X[1])), scale(a[2], X[2]))
+
+
+@helper
+def place(R, p, R_child, p_child, R_out, p_out):
+    """(R_out, p_out) = (R, p) (R_child, p_child), in contiguous memory."""
+    origin = add(load(p), rotate(R, load(p_child)))
+    multiply(R, R_child, R_out)
+    for j in range(3):
+        p_out[j] = origin[j]
 
 
 @helper
@@ -45,7 +55,7 @@ def set_identity(body):
 @helper
 def set_world_pose(parent, body):
     """world_R, world_p of a body: C_i = C_p C_pi."""
-    compose(parent.world_R, parent.world_p, body.R, body.p, body.world_R, body.world_p)
+    place(parent.world_R, parent.world_p, body.R, body.p, body.world_R, body.world_p)
 
 
 @helper

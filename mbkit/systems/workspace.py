@@ -102,11 +102,11 @@ class Workspace:
         space["linear"] = array_address(forces.linear)
         space["num_linear"] = len(forces.linear) - 1
         self.sites = _sites(self._arrays)
-        self._mark_carriers()
         space["sites"], space["num_sites"] = array_address(self.sites), len(forces.sites)
         space["num_moved"] = forces.num_moved
         self.springs = _springs(self._arrays)
         space["springs"], space["num_springs"] = array_address(self.springs), len(forces.springs)
+        self._mark_carriers()
         space["force_pass"] = force_pass.address
         space["force_search"] = force_search.address
         space["efforts"] = array_address(self.efforts)
@@ -114,13 +114,27 @@ class Workspace:
         space["powers"] = array_address(self.powers)
 
     def _mark_carriers(self) -> None:
-        """Mark the rows that carry sites, and all between these and the world."""
+        """Mark the rows whose poses forces ask for.
+
+        Of a site, all from its row to the world; of a spring, all from its ends to the first row
+        that both hang on.
+        """
+        from mbkit.kernels.layout import CARRIES, COMMON
+
         parent = self._arrays.bodies["parent"]
         carries = self.scratch["carries"]
-        for row in self.sites["row"].tolist():
-            while row != 0 and not carries[row]:
-                carries[row] = 1
-                row = int(parent[row])
+        pairs = [(0, row) for row in self.sites["row"][: self._arrays.forces.num_moved].tolist()]
+        pairs += [(spring["row_a"], spring["row_b"]) for spring in self.springs[:-1]]
+        meet = []
+        for a, b in pairs:
+            while a != b:
+                low = max(a, b)  # parents come first
+                carries[low] = CARRIES
+                a, b = min(a, b), parent[low]
+            meet.append(a)
+        for row in meet:
+            if row != 0 and not carries[row]:
+                carries[row] = COMMON
 
 
 def _sites(arrays: SystemArrays) -> Any:
