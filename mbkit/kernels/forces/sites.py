@@ -9,7 +9,7 @@ from mbkit.kernels.compile import call_address, helper, pointer_at, records_at
 from mbkit.kernels.forces.linear import add_linear
 from mbkit.kernels.forces.springs import pull_springs
 from mbkit.kernels.layout import DISSIPATED, SPACE, SUPPLIED
-from mbkit.kernels.poses import place
+from mbkit.kernels.poses import compose
 from mbkit.kernels.space import frames, powers_of, scratch, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
@@ -50,7 +50,7 @@ def move_sites(space, count, twist_in_world):
         body = work[site.row]
         arm = rotate(body.world_R, load(seat.p))
         w, u = twist_in_world(body)
-        place(body.world_R, body.world_p, seat.R, seat.p, site.R, site.p)
+        compose(body.world_R, body.world_p, seat.R, seat.p, site.R, site.p)
         store(site.V, w, add(u, cross(w, arm)))
         store(site.W, _ZERO, _ZERO)
         for j in range(3):
