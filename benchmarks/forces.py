@@ -36,10 +36,10 @@ BARS = {"30 joint springs": 1.03, "four on bodies": 1.10}
 #: Most that one spring between bodies may take beyond its own arithmetic. [% of an evaluation]
 SPRING_BAR = 1.0
 
-#: Springs between bodies far from each other, and between neighbours.
+#: Springs between bodies far from each other, and across one joint each.
 PAIRS = {
     "far": ((3, 28), (10, 20), (5, 25), (8, 29)),
-    "near": ((3, 4), (12, 13), (20, 22), (27, 28)),
+    "near": ((3, 4), (10, 12), (20, 22), (26, 28)),
 }
 
 #: Most that a call of a force in Python may take beyond its own code. [s]

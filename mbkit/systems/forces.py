@@ -241,6 +241,12 @@ def _fill(row: Any, force: Force, kernels: Any, entries: list[Any], sites: list[
         numbers = np.array(force.parameters(), dtype=np.float64).reshape(-1)
         if not np.isfinite(numbers).all():
             raise ForceError(f"Force {force.name!r}: its parameters must be finite, got {numbers}.")
+        if kernels.spring and (len(sites), numbers.size) != (2, 9):
+            raise ForceError(
+                f"Force {force.name!r}: a spring between points names two bodies and has nine "
+                f"parameters, got {len(sites)} and {numbers.size}; correct them, or leave out "
+                f"'spring' in its ForceKernels."
+            )
     row["function"] = kernels.evaluate.address
     row["potential"] = 0 if kernels.potential is None else kernels.potential.address
     # one entry at least: an empty array has no address of its own
