@@ -13,7 +13,6 @@ from benchmarks.mechanisms import REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
 from benchmarks.timing import Timings, interleaved
 from mbkit.kernels.layout import NUM_POWERS
-from mbkit.systems.evaluations import FORWARD_DYNAMICS
 from mbkit.systems.workspace import Workspace
 from tests.trees import random_pose, random_state
 
@@ -81,7 +80,8 @@ def _cases(mechanism: mb.Mechanism) -> dict[str, list[mb.Force]]:
 
 def _loop(system: mb.System, state: Any) -> Callable[[], Any]:
     """Return what evaluates vdot CALLS times, in memory of its own."""
-    space = Workspace(system.arrays, system.evaluator.function(FORWARD_DYNAMICS))
+    space = Workspace(system.arrays, system.evaluator)
+    space.install_equations(system.evaluator.function(system.equations))
     vectors = state.q.copy(), state.v.copy(), np.zeros(system.nv), np.zeros(NUM_POWERS)
 
     def call() -> None:

@@ -6,10 +6,12 @@ from mbkit import testing as testing
 
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
+from mbkit.coordinates import BodyCut as BodyCut
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
 # Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
+from mbkit.errors import ConstraintError as ConstraintError
 from mbkit.errors import ContractError as ContractError
 from mbkit.errors import DuplicateNameError as DuplicateNameError
 from mbkit.errors import EventError as EventError
@@ -27,6 +29,7 @@ from mbkit.errors import NotFiniteError as NotFiniteError
 from mbkit.errors import ParameterError as ParameterError
 from mbkit.errors import PluginWarning as PluginWarning
 from mbkit.errors import QuantityError as QuantityError
+from mbkit.errors import RedundantConstraintsWarning as RedundantConstraintsWarning
 from mbkit.errors import ResultFileError as ResultFileError
 from mbkit.errors import ShapeError as ShapeError
 from mbkit.errors import SingularityWarning as SingularityWarning

@@ -8,7 +8,6 @@ import pytest
 
 import mbkit as mb
 from mbkit.forces import ForceKernels
-from mbkit.systems.evaluations import FORWARD_DYNAMICS
 from mbkit.systems.workspace import Workspace
 from tests.every_representation import each_representation
 from tests.forces.cases import tree
@@ -72,6 +71,13 @@ CASES = (
 )
 
 
+def memory(system):
+    """Return the memory of a time loop."""
+    workspace = Workspace(system.arrays, system.evaluator)
+    workspace.install_equations(system.evaluator.function(system.equations))
+    return workspace
+
+
 def accelerations(workspace, s):
     """Return vdot under the forces, and their powers, as time loops ask for them."""
     from mbkit.kernels.protocol import accelerate
@@ -99,7 +105,7 @@ def test_they_do_what_their_function_does(mechanism, representation, body_frames
     """Whichever frame their ends have in common."""
     system = mechanism.assemble(mb.RelativeCoordinates(representation, body_frames))
     system = system.with_forces(springs(pairs(mechanism)[name]))
-    workspace = Workspace(system.arrays, system.evaluator.function(FORWARD_DYNAMICS))
+    workspace = memory(system)
     rng = np.random.default_rng(44)
     for _ in range(3):
         s = random_state(rng, system, 0.7)
@@ -119,7 +125,7 @@ def test_they_go_with_forces_that_are_called(mechanism, representation):
     system = mechanism.assemble(mb.RelativeCoordinates(representation))
     for forces in ([*between, *others], [*others, *between], [others[0], *between, *others[1:]]):
         forced = system.with_forces(forces)
-        workspace = Workspace(forced.arrays, forced.evaluator.function(FORWARD_DYNAMICS))
+        workspace = memory(forced)
         s = random_state(np.random.default_rng(45), system, 0.7)
         is_what_the_function_says(forced, s, *accelerations(workspace, s))
 
@@ -130,9 +136,8 @@ def test_what_the_memory_held_before_does_not_matter(mechanism, representation, 
     """Such as poses in the world, which other algorithms leave: bit for bit."""
     system = mechanism.assemble(mb.RelativeCoordinates(representation))
     system = system.with_forces(springs(pairs(mechanism)[name]))
-    function = system.evaluator.function(FORWARD_DYNAMICS)
     s = random_state(np.random.default_rng(46), system, 0.7)
-    fresh, used = Workspace(system.arrays, function), Workspace(system.arrays, function)
+    fresh, used = memory(system), memory(system)
     for field in ("V", "F", "wrench", "world_R", "world_p"):
         used.scratch[field] = np.nan
     used.sites["W"] = np.nan
@@ -151,7 +156,7 @@ def test_points_that_meet_are_pulled_nowhere(mechanism, representation):
     found = []
     for forces in ([met, *springs([("body2", "body9")])], springs([("body2", "body9")])):
         each = system.with_forces(forces)
-        workspace = Workspace(each.arrays, each.evaluator.function(FORWARD_DYNAMICS))
+        workspace = memory(each)
         found.append(accelerations(workspace, s))
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * np.abs(other).max())
@@ -183,7 +188,7 @@ class AnotherSpring(mb.Force):
 def test_a_force_of_a_user_may_be_one(mechanism):
     """By the same door."""
     system = mechanism.assemble().with_forces([AnotherSpring("mine")])
-    workspace = Workspace(system.arrays, system.evaluator.function(FORWARD_DYNAMICS))
+    workspace = memory(system)
     s = random_state(np.random.default_rng(47), system, 0.7)
     is_what_the_function_says(system, s, *accelerations(workspace, s))
 
