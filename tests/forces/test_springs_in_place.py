@@ -9,6 +9,7 @@ import pytest
 import mbkit as mb
 from mbkit.forces import ForceKernels
 from mbkit.systems.workspace import Workspace
+from tests.constraints.loops import closed, consistent, random_loops
 from tests.every_representation import each_representation
 from tests.forces.cases import tree
 from tests.trees import random_pose, random_state
@@ -128,6 +129,24 @@ def test_they_go_with_forces_that_are_called(mechanism, representation):
         workspace = memory(forced)
         s = random_state(np.random.default_rng(45), system, 0.7)
         is_what_the_function_says(forced, s, *accelerations(workspace, s))
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+@each_representation
+def test_they_go_with_loops(representation):
+    """Whose constraints ask for poses in the world of other bodies."""
+    rng = np.random.default_rng(49)
+    mech, q, loops = random_loops(rng, 14, ["spherical", "revolute"])
+    system = closed(mech, loops, representation)
+    bodies = list(mech.bodies)
+    between = [tuple(rng.choice(bodies, 2, replace=False)) for _ in range(4)]
+    forced = system.with_forces(springs(between))
+    s = random_state(rng, system)
+    v = consistent(system, q, s.v)
+    expected, _ = forced.solve_dynamics(q, v, forced.generalized_forces(q, v))
+    found, powers = accelerations(memory(forced), attrs.evolve(s, q=q, v=v))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_allclose(powers, forced.force_powers(q, v).sum(axis=0), rtol=1e-11)
 
 
 @each_representation
