@@ -30,7 +30,7 @@ STAGES = 4
 CALLS = 500
 
 #: Most that an evaluation with forces may take, by that of the same tree without.
-BARS = {"30 joint springs": 1.03, "four on bodies": 1.10}
+BARS = {"30 joint springs": 1.03, "four on bodies": 1.15}
 
 #: Most that one spring between bodies may take beyond its own arithmetic. [% of an evaluation]
 SPRING_BAR = 1.0
