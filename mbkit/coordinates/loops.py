@@ -88,7 +88,8 @@ def loop_closure(
         num_rows=int(constraints["num_rows"].sum()),
         num_position_rows=int(constraints["num_position_rows"].sum()),
         num_wrenches=num_wrenches, num_coefficients=0, num_response=num_response,
-        num_gram=num_gram, num_buffer=max(own.BUFFER_SIZE, most),
+        num_velocities=int(arrays.bodies[0]["num_velocities"]), num_gram=num_gram,
+        num_buffer=max(own.BUFFER_SIZE, most),
         owners=(*owners, nothing, *supports, *pointed),
     )  # fmt: skip
 

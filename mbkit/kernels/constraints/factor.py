@@ -10,7 +10,6 @@ from mbkit.kernels.constraints.layout import (
     NEIGHBOUR_BLOCK,
     NEIGHBOUR_SIZE,
     NEIGHBOUR_START,
-    RANK_TOLERANCE,
     ROUNDING,
 )
 from mbkit.kernels.constraints.space import blocks, constraints
@@ -69,24 +68,30 @@ def solve_pivots(G, pivots, rank, X, buffer):
 
 
 @helper
-def set_limits(closure, gram, limits, largest):
-    """The least pivot that counts, from the diagonal."""
-    top = 0.0
+def read_diagonal(closure, sizes):
+    """The diagonal of the Gram matrix: what the rows are worth alone."""
+    gram = floats_at(closure.gram, closure.num_gram)
     table = blocks(closure)
     for b in range(table.shape[0]):
         block = table[b]
         for r in range(block.num_rows):
-            value = gram[block.start + r * block.num_rows + r]
-            largest[block.first_row + r] = value
-            top = max(top, value)
+            sizes[block.first_row + r] = gram[block.start + r * block.num_rows + r]
+
+
+@helper
+def set_limits(closure, sizes, limits):
+    """The least pivot that counts, from the squared sizes of the rows."""
+    top = 0.0
+    for r in range(closure.num_rows):
+        top = max(top, sizes[r])
     every = constraints(closure)
     for c in range(every.shape[0]):
         first = every[c].first_row
         most = 0.0
         for r in range(every[c].num_rows):
-            most = max(most, largest[first + r])
+            most = max(most, sizes[first + r])
         for r in range(every[c].num_rows):
-            limits[first + r] = max(RANK_TOLERANCE * most, ROUNDING * top)
+            limits[first + r] = max(closure.tolerance * most, ROUNDING * top)
 
 
 @helper
@@ -97,14 +102,12 @@ def part(gram, start, rows, columns):
 
 @helper
 def factorise(closure):
-    """Factorise the Gram matrix in place; return its rank."""
+    """Factorise the Gram matrix in place, given the limits; return its rank."""
     gram = floats_at(closure.gram, closure.num_gram)
     pivots = integers_at(closure.pivots, closure.num_rows)
     kept = integers_at(closure.kept, closure.num_rows)
     limits = floats_at(closure.limits, closure.num_rows)
-    largest = floats_at(closure.largest, closure.num_rows)
     buffer = floats_at(closure.buffer, closure.num_buffer)
-    set_limits(closure, gram, limits, largest)
     table = blocks(closure)
     total = 0
     for b in range(table.shape[0]):

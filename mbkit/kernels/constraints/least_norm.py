@@ -38,7 +38,7 @@ def reduce(closure, multipliers):
         others += 1 - kept[r]
     if others == 0:
         return
-    room = floats_at(closure.least, 3 * m)
+    room = floats_at(closure.room, 3 * m)
     slope = room[:m]
     direction = room[m : 2 * m]
     change = room[2 * m :]
