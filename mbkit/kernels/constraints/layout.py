@@ -162,15 +162,7 @@ NEIGHBOUR_BLOCK = 0  # its number in the order of elimination
 NEIGHBOUR_START = 1  # where the coupling begins: its rows by this block's columns
 NEIGHBOUR_SIZE = 2
 
-#: A pivot of A M^-1 A^T below this part of the largest diagonal entry of its constraint is none.
-#: Redundant rows leave 1e-15 and less; a singular posture is met within 1e-6 of it.
-RANK_TOLERANCE = 1e-12
-
-#: The same of a square where rows are not squared before: a row that is 1e-10 of what it was. Loops
-#: are closed to 1e-12, and so far redundant rows may differ.
-ROW_TOLERANCE = 1e-20
-
-#: The same against the largest of all: what is smaller is rounding.
+#: Squared sizes of rows below this part of the largest are rounding.
 ROUNDING = 1e-24
 
 #: The most rows of a loop joint, and where in the buffer its wrenches lie, and what the velocity of
