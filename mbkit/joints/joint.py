@@ -85,6 +85,8 @@ class Joint(abc.ABC):
         ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
         ``singularities(q)``: the same for the rows of q. Default one by one.
     20. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
+    21. ``constant_subspace``: whether S is declared to be the same at every q, and the bias zero:
+        derivatives of the dynamics are then exact and cheaper. Default False.
 
     What must hold
 
@@ -134,6 +136,9 @@ class Joint(abc.ABC):
 
     #: Whether the neutral configuration is declared to give the identity.
     zero_reference: bool = False
+
+    #: Whether S is declared to be the same at every configuration, and the bias zero.
+    constant_subspace: bool = False
 
     def __init__(self, name: str) -> None:
         self.name = name

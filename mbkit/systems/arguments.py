@@ -41,6 +41,7 @@ class Arguments:
             **dict.fromkeys(_VELOCITIES, (nv,)),
             "dx": (self.num_steps,),
             "M": (nv, nv),
+            "derivatives": (nv * (self.num_steps + nv),),
             "poses": (rows, 4, 4),
             "twists": (rows, 6),
             "wrenches": (rows, 6),

@@ -15,6 +15,7 @@ __all__ = [
     "GENERALIZED_FORCES",
     "HYBRID_DYNAMICS",
     "INVERSE_DYNAMICS",
+    "INVERSE_DYNAMICS_DERIVATIVES",
     "JACOBIAN",
     "MASS_MATRIX",
     "MOMENTUM",
@@ -56,6 +57,10 @@ class Evaluation:
 INVERSE_DYNAMICS = Evaluation("inverse_dynamics", ("q", "v", "vdot"), "tau", "dynamics")
 FORWARD_DYNAMICS = Evaluation("forward_dynamics", ("q", "v", "tau"), "vdot", "dynamics")
 HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found", "state")
+INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
+    "inverse_dynamics_derivatives", ("q", "v", "vdot"), "derivatives", "derivatives",
+    "derivatives.inverse_dynamics",
+)  # fmt: skip
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
 ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")

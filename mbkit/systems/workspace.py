@@ -14,6 +14,8 @@ from mbkit.systems.python_joint import PythonJointSlot
 
 __all__ = ["Workspace"]
 
+_COUNTS = ("num_positions", "num_velocities", "num_steps")
+
 
 class Workspace:
     """The memory of one caller at a time; a system keeps a pool of them.
@@ -41,6 +43,8 @@ class Workspace:
         self.tau = np.zeros(nv)
         self.rest = np.zeros(nv)
         self.columns = np.zeros(layout.COLUMN_SIZE * nv)
+        self.directions = np.zeros(max(1, int(totals["num_steps"])), layout.DIRECTION)
+        self.trial = np.zeros(max(1, sum(int(totals[count]) for count in _COUNTS)))
         self.scratch[0]["slot"] = array_address(self.stage)
         self.slots: dict[int, PythonJointSlot] = {}
         for i in python_joint_rows(arrays.joints):
@@ -64,6 +68,8 @@ class Workspace:
         space["rest"] = array_address(self.rest)
         space["columns"] = array_address(self.columns)
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
+        space["directions"] = array_address(self.directions)
+        space["trial"] = array_address(self.trial)
         if totals["num_steps"] != totals["num_velocities"]:
             from mbkit.kernels.configuration import rates
 

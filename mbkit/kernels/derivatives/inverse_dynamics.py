@@ -1,0 +1,364 @@
+"""Derivatives of inverse dynamics with respect to configuration and velocity.
+
+Everything is measured in the axes of the world, at the origin of the body that the tree hangs on
+the world by: there twists, wrenches and inertias of all bodies add as they are.
+
+A step along D of joint j moves all bodies beyond it as one, and leaves the others where they are.
+Seen from the bodies, the changes of twist and acceleration are the same for all bodies i beyond j
+but for a bracket,
+
+    dV_i = n,   dA_i = a + [n, V_i],
+    n = [V_p, D] + dS v,   a = [A_p, D] - [n, V_p] + dS vdot + [V_j, dS v] + d(S-dot v),
+
+so that the wrench that the bodies beyond i need together changes by
+
+    dF_i = M a + B n,   B = -M ad_V - ad_V^T M + (h x),   (h x) n = -ad_n^T h,   h = M V,
+
+with the sums of M and B over these bodies. B is the rate of M but for a skew part: with h = (t, f)
+and X, the rate of the moment of inertia, B (w, u) = (X w + w x t, 2 w x f). Then
+
+    d tau_i = S_i . (M_i a + B_i n)                      for i beyond j,
+    d tau_j = S_j . (M_j a + B_j n) + dS . F_j,
+    d tau_i = S_i . (M_j a + B_j n - ad_D^T F_j)         for i between j and the world,
+
+and nothing in other branches. Along a velocity n = S, a = [V_j + V_p, S] + d(S-dot v), D = 0.
+
+Sources: Carpentier, Mansard 2018 (Analytical derivatives of rigid body dynamics algorithms); Singh,
+Russo, Wensing 2022 (Efficient analytical derivatives of rigid-body dynamics using spatial vector
+algebra), whose B it is; derived here for joints whose S depends on q, or is turned round.
+"""
+
+from mbkit.kernels.compile import address_kernel, floats_at, helper
+from mbkit.kernels.derivatives.joint_changes import joint_changes
+from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.inertias import (
+    add_rigid,
+    rigid_times,
+    set_moved_rigid,
+    symmetric_times,
+)
+from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.layout import STAGE_SIZE
+from mbkit.kernels.poses import set_world_pose
+from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.world import start
+from mbkit.kernels.space import bodies, directions, scratch, trials
+from mbkit.kernels.spatial.recursion import move_subspace
+from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    cross,
+    dot,
+    force_bracket,
+    force_to_parent,
+    linear,
+    load,
+    motion_bracket,
+    pairing,
+    scale,
+    store,
+    subtract,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+# ------------------------------------------------------------------ from the world to the tips
+
+
+@helper
+def place(model, work, i):
+    """Pose of a body in the world's axes, the origin of its tree's first body for origin."""
+    row = model[i]
+    body = work[i]
+    set_world_pose(work[row.parent], body)
+    if row.parent == 0:
+        store_position(body.world_p, _ZERO)
+
+
+@helper
+def store_position(p, x):
+    """Write a tuple of three."""
+    for j in range(3):
+        p[j] = x[j]
+
+
+@helper
+def move(row, body, parent, v, vdot):
+    """V = V_p + S v;  A = A_p + S vdot + ad_V S v + S-dot v; returns S v and S vdot."""
+    x = joint_sum(row, body, v)
+    y = joint_sum(row, body, vdot)
+    w = add(angular(parent.V), x[0])
+    u = add(linear(parent.V), x[1])
+    store(body.V, w, u)
+    a, b = motion_bracket(w, u, x[0], x[1])
+    store(
+        body.A,
+        add(add(angular(parent.A), y[0]), add(a, angular(body.bias))),
+        add(add(linear(parent.A), y[1]), add(b, linear(body.bias))),
+    )
+    return x, y
+
+
+@helper
+def weighted_changes(direction, row, v, vdot):
+    """dS v and dS vdot."""
+    x = (_ZERO, _ZERO)
+    y = (_ZERO, _ZERO)
+    for c in range(row.num_velocities):
+        dS = direction.S[c]
+        k = row.first_velocity + c
+        x = add(x[0], scale(v[k], angular(dS))), add(x[1], scale(v[k], linear(dS)))
+        y = add(y[0], scale(vdot[k], angular(dS))), add(y[1], scale(vdot[k], linear(dS)))
+    return x, y
+
+
+@helper
+def turned_changes(direction, row, body, x, y):
+    """Of a joint turned round, whose S is that of a constant one seen from the other side.
+
+    dS = [S, D] of each column, so that dS v = [S v, D].
+    """
+    w = angular(direction.D)
+    u = linear(direction.D)
+    for c in range(row.num_velocities):
+        a, b = motion_bracket(angular(body.S[c]), linear(body.S[c]), w, u)
+        store(direction.S[c], a, b)
+    return motion_bracket(x[0], x[1], w, u), motion_bracket(y[0], y[1], w, u)
+
+
+@helper
+def push_of_step(row, body, parent, direction, v, vdot, x, y):
+    """n and a of a step along D."""
+    D = direction.D
+    w, u = motion_bracket(angular(parent.V), linear(parent.V), angular(D), linear(D))
+    a, b = motion_bracket(angular(parent.A), linear(parent.A), angular(D), linear(D))
+    if row.constant == 0 or (row.reversed != 0 and row.num_velocities > 1):
+        if row.constant == 0:
+            dx, dy = weighted_changes(direction, row, v, vdot)
+            a = add(a, angular(direction.bias))
+            b = add(b, linear(direction.bias))
+        else:
+            dx, dy = turned_changes(direction, row, body, x, y)
+        w = add(w, dx[0])
+        u = add(u, dx[1])
+        c, d = motion_bracket(angular(body.V), linear(body.V), dx[0], dx[1])
+        a = add(a, add(c, dy[0]))
+        b = add(b, add(d, dy[1]))
+    c, d = motion_bracket(angular(parent.V), linear(parent.V), w, u)
+    store_position(direction.turn, w)
+    store(direction.push, add(a, c), add(b, d))
+
+
+@helper
+def push_of_velocity(row, body, parent, S, direction, x):
+    """a of a velocity: [2 V - S v, S] + d(S-dot v), where V - S v is the parent's."""
+    w = subtract(scale(2.0, angular(body.V)), x[0])
+    u = subtract(scale(2.0, linear(body.V)), x[1])
+    a, b = motion_bracket(w, u, angular(S), linear(S))
+    if row.constant == 0:
+        a = add(a, angular(direction.bias_rate))
+        b = add(b, linear(direction.bias_rate))
+    store(direction.rate, a, b)
+
+
+@helper
+def set_rate_of_moment(body, t, f):
+    """X = w~ Theta - Theta w~ - (h~ u~ + u~ h~), and the momentum after it.
+
+    With -(a~ b~ + b~ a~) = 2 (a.b) I - a b^T - b a^T. Where: in the room of the articulated inertia.
+    """
+    w = angular(body.V)
+    u = linear(body.V)
+    h = load(body.first_moment)
+    Y = body.moment
+    # columns of w~ Theta, to which the transpose is added
+    a = cross(w, (Y[0], Y[1], Y[2]))
+    b = cross(w, (Y[1], Y[3], Y[4]))
+    c = cross(w, (Y[2], Y[4], Y[5]))
+    diagonal = 2.0 * dot(h, u)
+    X = body.rotational
+    X[0] = 2.0 * (a[0] - h[0] * u[0]) + diagonal
+    X[1] = a[1] + b[0] - h[0] * u[1] - h[1] * u[0]
+    X[2] = a[2] + c[0] - h[0] * u[2] - h[2] * u[0]
+    X[3] = 2.0 * (b[1] - h[1] * u[1]) + diagonal
+    X[4] = b[2] + c[1] - h[1] * u[2] - h[2] * u[1]
+    X[5] = 2.0 * (c[2] - h[2] * u[2]) + diagonal
+    store(body.coupling, t, f)
+
+
+@helper
+def own_terms(row, body, loaded):
+    """M, X, momentum and F = M A - ad_V^T M V of a body alone; less the wrench applied to it."""
+    set_moved_rigid(row, body.world_R, body.world_p, body)
+    w = angular(body.V)
+    u = linear(body.V)
+    t, f = rigid_times(body, w, u)
+    set_rate_of_moment(body, t, f)
+    x, y = force_bracket(w, u, t, f)
+    t, f = rigid_times(body, angular(body.A), linear(body.A))
+    store(body.F, add(t, x), add(f, y))
+    if loaded != 0:
+        W = body.wrench
+        t, f = force_to_parent(body.world_R, body.world_p, angular(W), linear(W))
+        accumulate(body.F, scale(-1.0, t), scale(-1.0, f))
+
+
+@helper
+def outward(space, loaded, q, v, vdot):
+    """Motion, own terms, and n and a of every direction."""
+    model = bodies(space)
+    work = scratch(space)
+    memory = directions(space)
+    stage = floats_at(work[0].slot, STAGE_SIZE)
+    start(work, scale(-1.0, load(model[0].gravity)))
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        body = work[i]
+        parent = work[row.parent]
+        place(model, work, i)
+        if row.constant == 0:
+            if joint_changes(row, body, q, v, trials(space), memory, stage) != OK:
+                return status(JOINT_FAILED, i)
+            move_subspace(row, body)
+        else:
+            move_subspace(row, body)
+            store(body.bias, _ZERO, _ZERO)
+            for k in range(row.num_steps):
+                direction = memory[row.first_step + k]
+                store(direction.D, angular(body.S[k]), linear(body.S[k]))
+        x, y = move(row, body, parent, v, vdot)
+        for k in range(row.num_steps):
+            push_of_step(row, body, parent, memory[row.first_step + k], v, vdot, x, y)
+        for c in range(row.num_velocities):
+            push_of_velocity(row, body, parent, body.S[c], memory[row.first_velocity + c], x)
+        own_terms(row, body, loaded)
+    return OK
+
+
+# ------------------------------------------------------------------ from the tips to the world
+
+
+@helper
+def changed_wrench(body, w, a):
+    """M a + B n, w the angular part of n."""
+    t, f = rigid_times(body, angular(a), linear(a))
+    h = body.coupling
+    t = add(t, add(symmetric_times(body.rotational, w), cross(w, angular(h))))
+    return t, add(f, scale(2.0, cross(w, linear(h))))
+
+
+@helper
+def rows_of_joint(model, work, memory, i, d_q, d_v):
+    """d tau of joint i along all directions of the joints between it and the world, and its own.
+
+    S . (M a + B n) = (M S) . a + (B^T S) . n; with S = (x, y), B^T S = (X x + t x x + 2 f x y, 0).
+    """
+    body = work[i]
+    h = body.coupling
+    for c in range(model[i].num_velocities):
+        x = angular(body.S[c])
+        y = linear(body.S[c])
+        U = rigid_times(body, x, y)
+        b = add(cross(angular(h), x), scale(2.0, cross(linear(h), y)))
+        b = add(b, symmetric_times(body.rotational, x))
+        velocity = model[i].first_velocity + c
+        j = i
+        while j != 0:
+            row = model[j]
+            for k in range(row.first_step, row.first_step + row.num_steps):
+                d_q[velocity, k] = pairing(memory[k].push, U[0], U[1]) + dot(
+                    b, load(memory[k].turn)
+                )
+            for k in range(row.num_velocities):
+                n = row.first_velocity + k
+                d_v[velocity, n] = pairing(memory[n].rate, U[0], U[1]) + dot(
+                    b, angular(work[j].S[k])
+                )
+            j = row.parent
+
+
+@helper
+def add_change_of_subspace(row, body, memory, d_q):
+    """d tau += dS . F for the joint itself."""
+    t = angular(body.F)
+    f = linear(body.F)
+    for k in range(row.first_step, row.first_step + row.num_steps):
+        for c in range(row.num_velocities):
+            d_q[row.first_velocity + c, k] += pairing(memory[k].S[c], t, f)
+
+
+@helper
+def column_inwards(model, work, j, k, t, f, out):
+    """d tau = S . (t, f) of all joints between joint j and the world, in column k."""
+    i = model[j].parent
+    while i != 0:
+        row = model[i]
+        for c in range(row.num_velocities):
+            out[row.first_velocity + c, k] = pairing(work[i].S[c], t, f)
+        i = row.parent
+
+
+@helper
+def columns_of_joint(model, work, memory, j, d_q, d_v):
+    """d tau of the joints between joint j and the world, along the directions of j."""
+    row = model[j]
+    body = work[j]
+    F = body.F
+    for k in range(row.first_step, row.first_step + row.num_steps):
+        direction = memory[k]
+        t, f = changed_wrench(body, load(direction.turn), direction.push)
+        D = direction.D
+        x, y = force_bracket(angular(D), linear(D), angular(F), linear(F))
+        column_inwards(model, work, j, k, add(t, x), add(f, y), d_q)
+    for c in range(row.num_velocities):
+        n = row.first_velocity + c
+        t, f = changed_wrench(body, angular(body.S[c]), memory[n].rate)
+        column_inwards(model, work, j, n, t, f, d_v)
+
+
+@helper
+def add_to_parent(body, parent):
+    """Sums over the bodies beyond a joint."""
+    add_rigid(body, parent)
+    for j in range(6):
+        parent.rotational[j] += body.rotational[j]
+        parent.coupling[j] += body.coupling[j]
+        parent.F[j] += body.F[j]
+
+
+@address_kernel(EVALUATION)
+def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
+    """d tau by d q, (nv, num_steps), and after it by d v, (nv, nv).
+
+    Reads   model, q, v, vdot; where `loaded`, the wrenches in work, in the axes of the bodies, to
+            which they stay fixed.
+    Writes  work, directions, out. Cost: O(nv depth), beside the zeros.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    memory = directions(space)
+    nv = model[0].num_velocities
+    num_steps = model[0].num_steps
+    q = positions(model, q)
+    v = velocities(model, v)
+    vdot = velocities(model, vdot)
+    state = joint_pass(model, work, q, v)
+    if state == OK:
+        state = outward(space, loaded, q, v, vdot)
+    if state != OK:
+        return state
+    both = rows(out, 1, nv * (num_steps + nv))[0]
+    d_q = both[: nv * num_steps].reshape((nv, num_steps))
+    d_v = both[nv * num_steps :].reshape((nv, nv))
+    both[:] = 0.0
+    for i in range(model.shape[0] - 1, 0, -1):
+        row = model[i]
+        rows_of_joint(model, work, memory, i, d_q, d_v)
+        if row.constant == 0 or (row.reversed != 0 and row.num_velocities > 1):
+            add_change_of_subspace(row, work[i], memory, d_q)
+        if row.parent != 0:
+            columns_of_joint(model, work, memory, i, d_q, d_v)
+            add_to_parent(work[i], work[row.parent])
+    return OK
