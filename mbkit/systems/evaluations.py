@@ -9,6 +9,7 @@ __all__ = [
     "APPLY_WRENCHES",
     "DIFFERENCE",
     "ENERGIES",
+    "FORCE_DERIVATIVES",
     "FORCE_POTENTIALS",
     "FORCE_POWERS",
     "FORWARD_DYNAMICS",
@@ -79,6 +80,9 @@ MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "state", "energy")
 
 GENERALIZED_FORCES = Evaluation(
     "generalized_forces", ("q", "v", "t"), "tau", module="forces.force_pass"
+)
+FORCE_DERIVATIVES = Evaluation(
+    "force_derivatives", ("q", "v", "t"), "derivatives", module="derivatives.forces"
 )
 FORCE_POWERS = Evaluation("force_powers", ("q", "v", "t"), "powers", module="forces.force_pass")
 FORCE_POTENTIALS = Evaluation(

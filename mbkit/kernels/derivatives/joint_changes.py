@@ -14,17 +14,18 @@ from mbkit.kernels.layout import TABLE
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, linear, motion_to_parent, store
 
-_STEP = 1.0 / 256.0
+#: h.
+STEP = 1.0 / 256.0
 
 
 @helper
 def weight(k):
     """The weight of f(k h), k = 1, 2, 3."""
     if k == 1:
-        return 45.0 / (60.0 * _STEP)
+        return 45.0 / (60.0 * STEP)
     if k == 2:
-        return -9.0 / (60.0 * _STEP)
-    return 1.0 / (60.0 * _STEP)
+        return -9.0 / (60.0 * STEP)
+    return 1.0 / (60.0 * STEP)
 
 
 @helper
@@ -84,7 +85,7 @@ def along_steps(row, body, q, v, trial, dx, directions, stage):
         clear(directions[j], nv)
         for k in range(1, 4):
             for sign in range(-1, 2, 2):
-                dx[j] = sign * k * _STEP
+                dx[j] = sign * k * STEP
                 state = step_from(row, body, q, dx, trial)
                 if state == OK:
                     state = evaluate(row, body, trial, v, stage)
