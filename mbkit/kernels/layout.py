@@ -123,19 +123,26 @@ ROTATION_TOLERANCE = 1e-5
 #: Numbers a column: a wrench and one more.
 COLUMN_SIZE = 7
 
-#: Where derivatives go: one record an entry of a step or, the fields that say so, of a velocity.
-#: Poses are in the joint's frame on the parent's side, all else in the frame of the recursion.
+#: Where derivatives go: one record an entry of a step or, the fields that say so, of a velocity. All
+#: is in the axes of the world.
 DIRECTION = np.dtype(
     [
         ("turn", _f8, (3,)),  # how the twist of the body changes, its angular part
         ("push", _f8, (6,)),  # and its acceleration, less the bracket with the twists beyond it
+        ("S", _f8, (6,)),  # of a velocity
         ("rate", _f8, (6,)),  # push of a velocity
-        # of joints whose S depends on q
-        ("D", _f8, (6,)),  # twist by unit of the step
+    ],
+    align=True,
+)
+
+#: The same for joints whose S depends on q: what changes by unit of a step.
+CHANGE = np.dtype(
+    [
+        ("D", _f8, (6,)),  # twist
         ("S", _f8, (6, 6)),  # change of S
         ("bias", _f8, (6,)),  # change of S-dot v
         ("bias_rate", _f8, (6,)),  # change of S-dot v by unit of a velocity
-        ("R", _f8, (3, 3)),  # change of the pose
+        ("R", _f8, (3, 3)),  # change of the pose in the parent
         ("p", _f8, (3,)),
     ],
     align=True,
@@ -164,6 +171,7 @@ SPACE = np.dtype(
         ("columns", _i8),  # memory for COLUMN_SIZE numbers a velocity
         ("velocity_of_column", _i8),  # which velocity a column is: integers
         ("directions", _i8),  # DIRECTION rows: num_steps of them
+        ("changes", _i8),  # CHANGE rows: num_steps of them
         ("trial", _i8),  # memory for nq + nv + num_steps numbers: another q and v, and a step
         # the forces of the system
         ("force_table", _i8),  # FORCE rows

@@ -1,7 +1,7 @@
 """From the one address that a kernel is given to the arrays behind it."""
 
 from mbkit.kernels.compile import floats_at, helper, records_at
-from mbkit.kernels.layout import BODY, DIRECTION, FRAME, SITE, SPACE, WORK
+from mbkit.kernels.layout import BODY, CHANGE, DIRECTION, FRAME, SITE, SPACE, WORK
 
 
 @helper
@@ -46,6 +46,14 @@ def directions(space):
     record = records_at(space, 1, SPACE)[0]
     num_steps = records_at(record.bodies, record.num_bodies, BODY)[0].num_steps
     return records_at(record.directions, num_steps, DIRECTION)
+
+
+@helper
+def changes(space):
+    """Memory for changes of joints: one `CHANGE` row an entry of a step."""
+    record = records_at(space, 1, SPACE)[0]
+    num_steps = records_at(record.bodies, record.num_bodies, BODY)[0].num_steps
+    return records_at(record.changes, num_steps, CHANGE)
 
 
 @helper

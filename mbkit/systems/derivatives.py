@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -80,9 +82,8 @@ class Derivatives(Driven):
         >>> d_q.round(9), d_v.round(9)
         (array([[9.81]]), array([[0.]]))
         """
-        compute = self.evaluator.compute
         if wrenches is None:
-            both = compute(INVERSE_DYNAMICS_DERIVATIVES, q, v, vdot, on_error=on_error)
+            both = self._inverse_dynamics_derivatives(q, v, vdot, None, on_error)
         else:
             both = self.evaluator.compute_loaded(
                 INVERSE_DYNAMICS_DERIVATIVES, q, v, vdot,
@@ -211,12 +212,20 @@ class Derivatives(Driven):
         compute = self.evaluator.compute
         return self._split(compute(FORCE_DERIVATIVES, q, v, times, on_error=on_error))
 
+    @functools.cached_property
+    def _inverse_dynamics_derivatives(self) -> Callable[..., Floats]:
+        return self.evaluator.bind_dynamics(INVERSE_DYNAMICS_DERIVATIVES)
+
     def _split(self, both: Floats) -> tuple[Floats, Floats]:
         """Return the parts (..., nv, num_steps) and (..., nv, nv) of what a kernel wrote."""
-        leading, end = both.shape[:-1], self.nv * self.num_steps
+        nv = self.nv
+        if both.ndim == 1 and len(both) == 2 * nv * nv:
+            d_q, d_v = both.reshape((2, nv, nv))
+            return d_q, d_v
+        leading, end = both.shape[:-1], nv * self.num_steps
         return (
-            both[..., :end].reshape((*leading, self.nv, self.num_steps)),
-            both[..., end:].reshape((*leading, self.nv, self.nv)),
+            both[..., :end].reshape((*leading, nv, self.num_steps)),
+            both[..., end:].reshape((*leading, nv, nv)),
         )
 
     def _in_body_axes(self, q: ArrayLike, wrenches: Wrenches, on_error: str) -> Floats:

@@ -229,7 +229,7 @@ class Evaluator:
     def bind_dynamics(self, what: Evaluation) -> Callable[..., Floats]:
         """Return ``call(q, v, x, out, on_error)``, which returns the result."""
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
-        kernel, function = _entry("dynamics"), self.function(what)
+        kernel, function = _entry(what.entry), self.function(what)
 
         shape = self.arguments.shape(what.result)
 

@@ -42,7 +42,7 @@ from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.poses import set_world_pose
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, directions, scratch, trials
+from mbkit.kernels.space import bodies, changes, directions, scratch, trials
 from mbkit.kernels.spatial.recursion import move_subspace
 from mbkit.kernels.status import JOINT_FAILED, OK, status
 from mbkit.kernels.vectors import (
@@ -102,12 +102,26 @@ def move(row, body, parent, v, vdot):
 
 
 @helper
-def weighted_changes(direction, row, v, vdot):
+def depends_on_q(row):
+    """Whether S, in the axes of the body, changes along steps."""
+    return row.constant == 0 or (row.reversed != 0 and row.num_velocities > 1)
+
+
+@helper
+def twist_of_step(row, body, k, change):
+    """D as (angular, linear)."""
+    if row.constant != 0:
+        return angular(body.S[k]), linear(body.S[k])
+    return angular(change.D), linear(change.D)
+
+
+@helper
+def weighted_changes(change, row, v, vdot):
     """dS v and dS vdot."""
     x = (_ZERO, _ZERO)
     y = (_ZERO, _ZERO)
     for c in range(row.num_velocities):
-        dS = direction.S[c]
+        dS = change.S[c]
         k = row.first_velocity + c
         x = add(x[0], scale(v[k], angular(dS))), add(x[1], scale(v[k], linear(dS)))
         y = add(y[0], scale(vdot[k], angular(dS))), add(y[1], scale(vdot[k], linear(dS)))
@@ -115,32 +129,31 @@ def weighted_changes(direction, row, v, vdot):
 
 
 @helper
-def turned_changes(direction, row, body, x, y):
+def turned_changes(change, row, body, D, x, y):
     """Of a joint turned round, whose S is that of a constant one seen from the other side.
 
     dS = [S, D] of each column, so that dS v = [S v, D].
     """
-    w = angular(direction.D)
-    u = linear(direction.D)
+    w, u = D
     for c in range(row.num_velocities):
         a, b = motion_bracket(angular(body.S[c]), linear(body.S[c]), w, u)
-        store(direction.S[c], a, b)
+        store(change.S[c], a, b)
     return motion_bracket(x[0], x[1], w, u), motion_bracket(y[0], y[1], w, u)
 
 
 @helper
-def push_of_step(row, body, parent, direction, v, vdot, x, y):
-    """n and a of a step along D."""
-    D = direction.D
-    w, u = motion_bracket(angular(parent.V), linear(parent.V), angular(D), linear(D))
-    a, b = motion_bracket(angular(parent.A), linear(parent.A), angular(D), linear(D))
-    if row.constant == 0 or (row.reversed != 0 and row.num_velocities > 1):
+def push_of_step(row, body, parent, k, direction, change, v, vdot, x, y):
+    """n and a of step k, along D."""
+    D = twist_of_step(row, body, k, change)
+    w, u = motion_bracket(angular(parent.V), linear(parent.V), D[0], D[1])
+    a, b = motion_bracket(angular(parent.A), linear(parent.A), D[0], D[1])
+    if depends_on_q(row):
         if row.constant == 0:
-            dx, dy = weighted_changes(direction, row, v, vdot)
-            a = add(a, angular(direction.bias))
-            b = add(b, linear(direction.bias))
+            dx, dy = weighted_changes(change, row, v, vdot)
+            a = add(a, angular(change.bias))
+            b = add(b, linear(change.bias))
         else:
-            dx, dy = turned_changes(direction, row, body, x, y)
+            dx, dy = turned_changes(change, row, body, D, x, y)
         w = add(w, dx[0])
         u = add(u, dx[1])
         c, d = motion_bracket(angular(body.V), linear(body.V), dx[0], dx[1])
@@ -152,22 +165,23 @@ def push_of_step(row, body, parent, direction, v, vdot, x, y):
 
 
 @helper
-def push_of_velocity(row, body, parent, S, direction, x):
+def push_of_velocity(row, body, S, direction, change, x):
     """a of a velocity: [2 V - S v, S] + d(S-dot v), where V - S v is the parent's."""
     w = subtract(scale(2.0, angular(body.V)), x[0])
     u = subtract(scale(2.0, linear(body.V)), x[1])
     a, b = motion_bracket(w, u, angular(S), linear(S))
     if row.constant == 0:
-        a = add(a, angular(direction.bias_rate))
-        b = add(b, linear(direction.bias_rate))
+        a = add(a, angular(change.bias_rate))
+        b = add(b, linear(change.bias_rate))
     store(direction.rate, a, b)
+    store(direction.S, angular(S), linear(S))
 
 
 @helper
 def set_rate_of_moment(body, t, f):
     """X = w~ Theta - Theta w~ - (h~ u~ + u~ h~), and the momentum after it.
 
-    With -(a~ b~ + b~ a~) = 2 (a.b) I - a b^T - b a^T. Where: in the room of the articulated inertia.
+    -(a~ b~ + b~ a~) = 2 (a.b) I - a b^T - b a^T. It goes where articulated inertias have room.
     """
     w = angular(body.V)
     u = linear(body.V)
@@ -211,6 +225,7 @@ def outward(space, loaded, q, v, vdot):
     model = bodies(space)
     work = scratch(space)
     memory = directions(space)
+    cold = changes(space)
     stage = floats_at(work[0].slot, STAGE_SIZE)
     start(work, scale(-1.0, load(model[0].gravity)))
     for i in range(1, model.shape[0]):
@@ -218,21 +233,18 @@ def outward(space, loaded, q, v, vdot):
         body = work[i]
         parent = work[row.parent]
         place(model, work, i)
-        if row.constant == 0:
-            if joint_changes(row, body, q, v, trials(space), memory, stage) != OK:
-                return status(JOINT_FAILED, i)
-            move_subspace(row, body)
-        else:
-            move_subspace(row, body)
+        if row.constant != 0:
             store(body.bias, _ZERO, _ZERO)
-            for k in range(row.num_steps):
-                direction = memory[row.first_step + k]
-                store(direction.D, angular(body.S[k]), linear(body.S[k]))
+        elif joint_changes(row, body, q, v, trials(space), cold, stage) != OK:
+            return status(JOINT_FAILED, i)
+        move_subspace(row, body)
         x, y = move(row, body, parent, v, vdot)
         for k in range(row.num_steps):
-            push_of_step(row, body, parent, memory[row.first_step + k], v, vdot, x, y)
+            j = row.first_step + k
+            push_of_step(row, body, parent, k, memory[j], cold[j], v, vdot, x, y)
         for c in range(row.num_velocities):
-            push_of_velocity(row, body, parent, body.S[c], memory[row.first_velocity + c], x)
+            j = row.first_velocity + c
+            push_of_velocity(row, body, body.S[c], memory[j], cold[j], x)
         own_terms(row, body, loaded)
     return OK
 
@@ -268,54 +280,50 @@ def rows_of_joint(model, work, memory, i, d_q, d_v):
         while j != 0:
             row = model[j]
             for k in range(row.first_step, row.first_step + row.num_steps):
-                d_q[velocity, k] = pairing(memory[k].push, U[0], U[1]) + dot(
-                    b, load(memory[k].turn)
-                )
-            for k in range(row.num_velocities):
-                n = row.first_velocity + k
-                d_v[velocity, n] = pairing(memory[n].rate, U[0], U[1]) + dot(
-                    b, angular(work[j].S[k])
-                )
+                turn = load(memory[k].turn)
+                d_q[velocity, k] = pairing(memory[k].push, U[0], U[1]) + dot(b, turn)
+            for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
+                turn = angular(memory[k].S)
+                d_v[velocity, k] = pairing(memory[k].rate, U[0], U[1]) + dot(b, turn)
             j = row.parent
 
 
 @helper
-def add_change_of_subspace(row, body, memory, d_q):
+def add_change_of_subspace(row, body, cold, d_q):
     """d tau += dS . F for the joint itself."""
     t = angular(body.F)
     f = linear(body.F)
     for k in range(row.first_step, row.first_step + row.num_steps):
         for c in range(row.num_velocities):
-            d_q[row.first_velocity + c, k] += pairing(memory[k].S[c], t, f)
+            d_q[row.first_velocity + c, k] += pairing(cold[k].S[c], t, f)
 
 
 @helper
-def column_inwards(model, work, j, k, t, f, out):
+def column_inwards(model, memory, j, k, t, f, out):
     """d tau = S . (t, f) of all joints between joint j and the world, in column k."""
     i = model[j].parent
     while i != 0:
         row = model[i]
-        for c in range(row.num_velocities):
-            out[row.first_velocity + c, k] = pairing(work[i].S[c], t, f)
+        for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
+            out[n, k] = pairing(memory[n].S, t, f)
         i = row.parent
 
 
 @helper
-def columns_of_joint(model, work, memory, j, d_q, d_v):
+def columns_of_joint(model, work, memory, cold, j, d_q, d_v):
     """d tau of the joints between joint j and the world, along the directions of j."""
     row = model[j]
     body = work[j]
     F = body.F
-    for k in range(row.first_step, row.first_step + row.num_steps):
-        direction = memory[k]
-        t, f = changed_wrench(body, load(direction.turn), direction.push)
-        D = direction.D
-        x, y = force_bracket(angular(D), linear(D), angular(F), linear(F))
-        column_inwards(model, work, j, k, add(t, x), add(f, y), d_q)
-    for c in range(row.num_velocities):
-        n = row.first_velocity + c
-        t, f = changed_wrench(body, angular(body.S[c]), memory[n].rate)
-        column_inwards(model, work, j, n, t, f, d_v)
+    for k in range(row.num_steps):
+        n = row.first_step + k
+        t, f = changed_wrench(body, load(memory[n].turn), memory[n].push)
+        w, u = twist_of_step(row, body, k, cold[n])
+        x, y = force_bracket(w, u, angular(F), linear(F))
+        column_inwards(model, memory, j, n, add(t, x), add(f, y), d_q)
+    for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
+        t, f = changed_wrench(body, angular(memory[n].S), memory[n].rate)
+        column_inwards(model, memory, j, n, t, f, d_v)
 
 
 @helper
@@ -339,6 +347,7 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     model = bodies(space)
     work = scratch(space)
     memory = directions(space)
+    cold = changes(space)
     nv = model[0].num_velocities
     num_steps = model[0].num_steps
     q = positions(model, q)
@@ -356,9 +365,9 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         rows_of_joint(model, work, memory, i, d_q, d_v)
-        if row.constant == 0 or (row.reversed != 0 and row.num_velocities > 1):
-            add_change_of_subspace(row, work[i], memory, d_q)
+        if depends_on_q(row):
+            add_change_of_subspace(row, work[i], cold, d_q)
         if row.parent != 0:
-            columns_of_joint(model, work, memory, i, d_q, d_v)
+            columns_of_joint(model, work, memory, cold, i, d_q, d_v)
             add_to_parent(work[i], work[row.parent])
     return OK

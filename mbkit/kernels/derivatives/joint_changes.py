@@ -50,39 +50,39 @@ def step_from(row, body, q, dx, out):
 
 
 @helper
-def clear(direction, nv):
+def clear(change, nv):
     """No change."""
     for j in range(6):
-        direction.bias[j] = 0.0
+        change.bias[j] = 0.0
         for c in range(nv):
-            direction.S[c, j] = 0.0
+            change.S[c, j] = 0.0
     for i in range(3):
-        direction.p[i] = 0.0
+        change.p[i] = 0.0
         for j in range(3):
-            direction.R[i, j] = 0.0
+            change.R[i, j] = 0.0
 
 
 @helper
-def add(direction, factor, body, nv):
+def add(change, factor, body, nv):
     """Add `factor` times what the joint pass left of a body."""
     for j in range(6):
-        direction.bias[j] += factor * body.bias[j]
+        change.bias[j] += factor * body.bias[j]
         for c in range(nv):
-            direction.S[c, j] += factor * body.S[c, j]
+            change.S[c, j] += factor * body.S[c, j]
     for i in range(3):
-        direction.p[i] += factor * body.p[i]
+        change.p[i] += factor * body.p[i]
         for j in range(3):
-            direction.R[i, j] += factor * body.R[i, j]
+            change.R[i, j] += factor * body.R[i, j]
 
 
 @helper
-def along_steps(row, body, q, v, trial, dx, directions, stage):
+def along_steps(row, body, q, v, trial, dx, changes, stage):
     """The changes by unit of each entry of a step."""
     nv = row.num_velocities
     for j in range(row.num_steps):
         dx[row.first_step + j] = 0.0
     for j in range(row.first_step, row.first_step + row.num_steps):
-        clear(directions[j], nv)
+        clear(changes[j], nv)
         for k in range(1, 4):
             for sign in range(-1, 2, 2):
                 dx[j] = sign * k * STEP
@@ -91,13 +91,13 @@ def along_steps(row, body, q, v, trial, dx, directions, stage):
                     state = evaluate(row, body, trial, v, stage)
                 if state != OK:
                     return state
-                add(directions[j], sign * weight(k), body, nv)
+                add(changes[j], sign * weight(k), body, nv)
         dx[j] = 0.0
     return OK
 
 
 @helper
-def along_velocities(row, body, q, v, trial, directions, stage):
+def along_velocities(row, body, q, v, trial, changes, stage):
     """The change of S-dot v by unit of each velocity; leaves the body as it is at (q, v)."""
     first = row.first_velocity
     end = first + row.num_velocities
@@ -107,28 +107,28 @@ def along_velocities(row, body, q, v, trial, directions, stage):
         size = max(size, abs(v[c]))
     for c in range(first, end):
         for j in range(6):
-            directions[c].bias_rate[j] = 0.0
+            changes[c].bias_rate[j] = 0.0
         for sign in range(-1, 2, 2):
             trial[c] = v[c] + sign * size
             state = evaluate(row, body, q, trial, stage)
             if state != OK:
                 return state
             for j in range(6):
-                directions[c].bias_rate[j] += sign * body.bias[j] / (2.0 * size)
+                changes[c].bias_rate[j] += sign * body.bias[j] / (2.0 * size)
         trial[c] = v[c]
     return evaluate(row, body, q, v, stage)
 
 
 @helper
-def set_twists(row, body, directions):
+def set_twists(row, body, changes):
     """D = (vee R^T dR, R^T dp) of each entry of a step; S where velocities are rates of steps."""
     R = body.R
     for j in range(row.num_steps):
-        direction = directions[row.first_step + j]
+        change = changes[row.first_step + j]
         if row.rates == 0:
-            store(direction.D, angular(body.S[j]), linear(body.S[j]))
+            store(change.D, angular(body.S[j]), linear(body.S[j]))
         else:
-            dR = direction.R
+            dR = change.R
             for i in range(3):
                 k = (i + 1) % 3
                 m = (i + 2) % 3
@@ -137,9 +137,9 @@ def set_twists(row, body, directions):
                 shift = 0.0
                 for n in range(3):
                     turn += 0.5 * (R[n, m] * dR[n, k] - R[n, k] * dR[n, m])
-                    shift += R[n, i] * direction.p[n]
-                direction.D[i] = turn
-                direction.D[3 + i] = shift
+                    shift += R[n, i] * change.p[n]
+                change.D[i] = turn
+                change.D[3 + i] = shift
 
 
 @helper
@@ -150,27 +150,27 @@ def to_world(V, R, p):
 
 
 @helper
-def joint_changes(row, body, q, v, trials, directions, stage):
-    """Fill the DIRECTION rows of a joint, in the axes and at the origin of the world.
+def joint_changes(row, body, q, v, trials, changes, stage):
+    """Fill the CHANGE rows of a joint, in the axes and at the origin of the world.
 
     Reads   the row, q, v; the pose in the world of the body.
     Writes  D, S, bias of each step, bias_rate of each velocity; leaves the body as it was.
     """
     trial_q, trial_v, dx = trials
-    state = along_steps(row, body, q, v, trial_q, dx, directions, stage)
+    state = along_steps(row, body, q, v, trial_q, dx, changes, stage)
     if state == OK:
-        state = along_velocities(row, body, q, v, trial_v, directions, stage)
+        state = along_velocities(row, body, q, v, trial_v, changes, stage)
     if state != OK:
         return state
-    set_twists(row, body, directions)
+    set_twists(row, body, changes)
     R = body.world_R
     p = body.world_p
     for j in range(row.num_steps):
-        direction = directions[row.first_step + j]
-        to_world(direction.D, R, p)
-        to_world(direction.bias, R, p)
+        change = changes[row.first_step + j]
+        to_world(change.D, R, p)
+        to_world(change.bias, R, p)
         for c in range(row.num_velocities):
-            to_world(direction.S[c], R, p)
+            to_world(change.S[c], R, p)
     for c in range(row.first_velocity, row.first_velocity + row.num_velocities):
-        to_world(directions[c].bias_rate, R, p)
+        to_world(changes[c].bias_rate, R, p)
     return OK
