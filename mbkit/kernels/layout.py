@@ -123,8 +123,8 @@ ROTATION_TOLERANCE = 1e-5
 #: Numbers a column: a wrench and one more.
 COLUMN_SIZE = 7
 
-#: Where derivatives go: one record an entry of a step or, the fields that say so, of a velocity. All
-#: is in the axes of the world.
+#: Where derivatives go: one record an entry of a step or, the fields that say so, of a velocity;
+#: all in the axes of the world.
 DIRECTION = np.dtype(
     [
         ("turn", _f8, (3,)),  # how the twist of the body changes, its angular part
