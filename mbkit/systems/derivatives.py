@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.representations import BodyFixed
-from mbkit.systems.driving import Driven
+from mbkit.systems.constraint_derivatives import ConstraintDerivatives
 from mbkit.systems.evaluations import FORCE_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
 from mbkit.systems.kinematics import Floats
 from mbkit.systems.wrenches import Wrenches, wrench_rows
@@ -20,7 +20,7 @@ __all__ = ["Derivatives"]
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)
-class Derivatives(Driven):
+class Derivatives(ConstraintDerivatives):
     """Derivatives of forces and accelerations; see `System`.
 
     A derivative with respect to the configuration is one along steps on its group: column k of

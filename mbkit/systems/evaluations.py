@@ -7,6 +7,14 @@ import attrs
 __all__ = [
     "ACCELERATIONS",
     "APPLY_WRENCHES",
+    "CONSTRAINED_DYNAMICS",
+    "CONSTRAINT_FORCE_DERIVATIVE",
+    "CONSTRAINT_JACOBIAN",
+    "CONSTRAINT_MOTION",
+    "CONSTRAINT_RESPONSE",
+    "CONSTRAINT_SITES",
+    "CONSTRAINT_STATE",
+    "CONSTRAINT_VELOCITY_DERIVATIVE",
     "DIFFERENCE",
     "ENERGIES",
     "FORCE_DERIVATIVES",
@@ -24,6 +32,7 @@ __all__ = [
     "POSES",
     "RATES",
     "RETRACT",
+    "SOLVED_DYNAMICS",
     "TWISTS",
     "Evaluation",
 ]
@@ -66,6 +75,9 @@ MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
 ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")
 JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
+CONSTRAINT_SITES = Evaluation("constraint_sites", ("", "", ""), "")
+CONSTRAINT_RESPONSE = Evaluation("constraint_response", ("", "", ""), "")
+CONSTRAINT_MOTION = Evaluation("constraint_motion", ("", "", ""), "")
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
 MOTION_SUBSPACES = Evaluation(
@@ -87,4 +99,29 @@ FORCE_DERIVATIVES = Evaluation(
 FORCE_POWERS = Evaluation("force_powers", ("q", "v", "t"), "powers", module="forces.force_pass")
 FORCE_POTENTIALS = Evaluation(
     "force_potentials", ("q", "", "t"), "potentials", module="forces.force_pass"
+)
+
+CONSTRAINED_DYNAMICS = Evaluation(
+    "constrained_dynamics", ("q", "v", "tau"), "vdot", "dynamics", "constraints.dynamics"
+)
+SOLVED_DYNAMICS = Evaluation(
+    "solved_dynamics", ("q", "v", "tau and t"), "solution", "state", "constraints.dynamics"
+)
+CONSTRAINT_STATE = Evaluation(
+    "constraint_state",
+    ("q", "v", "vdot and t"),
+    "constraint state",
+    "state",
+    "constraints.evaluate",
+)
+CONSTRAINT_VELOCITY_DERIVATIVE = Evaluation(
+    "velocity_derivative", ("q", "v", "t"), "constraint velocity derivative",
+    module="derivatives.constraints",
+)  # fmt: skip
+CONSTRAINT_FORCE_DERIVATIVE = Evaluation(
+    "force_derivative", ("q", "multipliers", "t"), "constraint force derivative",
+    module="derivatives.constraints",
+)  # fmt: skip
+CONSTRAINT_JACOBIAN = Evaluation(
+    "constraint_jacobian", ("q", "", "t"), "constraint jacobian", module="constraints.jacobian"
 )

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from mbkit.errors import ShapeError, UsageError
 from mbkit.systems.derivatives import Derivatives
 from mbkit.systems.evaluations import (
-    FORWARD_DYNAMICS,
     HYBRID_DYNAMICS,
     INVERSE_DYNAMICS,
 )
@@ -183,7 +182,7 @@ class System(Derivatives):
             tau = self.evaluator.zero
         if wrenches is not None:
             return self.evaluator.compute_loaded(
-                FORWARD_DYNAMICS,
+                self.equations,
                 q,
                 v,
                 tau,
@@ -372,7 +371,7 @@ class System(Derivatives):
 
     @functools.cached_property
     def _forward_dynamics(self) -> Callable[..., Floats]:
-        return self.evaluator.bind_dynamics(FORWARD_DYNAMICS)
+        return self.evaluator.bind_dynamics(self.equations)
 
     @functools.cached_property
     def _mass_matrix(self) -> Callable[..., Floats]:

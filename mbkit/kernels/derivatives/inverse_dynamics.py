@@ -28,8 +28,15 @@ Russo, Wensing 2022 (Efficient analytical derivatives of rigid-body dynamics usi
 algebra), whose B it is; derived here for joints whose S depends on q, or is turned round.
 """
 
-from mbkit.kernels.compile import address_kernel, floats_at, helper
-from mbkit.kernels.derivatives.joint_changes import joint_changes
+from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.derivatives.directions import (
+    depends_on_q,
+    place,
+    set_subspace,
+    store_vector,
+    twist_of_step,
+    weighted_change,
+)
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
 from mbkit.kernels.inertias import (
     add_rigid,
@@ -38,12 +45,9 @@ from mbkit.kernels.inertias import (
     symmetric_times,
 )
 from mbkit.kernels.joint_pass import joint_pass
-from mbkit.kernels.layout import STAGE_SIZE
-from mbkit.kernels.poses import set_world_pose
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, directions, scratch, trials
-from mbkit.kernels.spatial.recursion import move_subspace
+from mbkit.kernels.space import bodies, changes, directions, scratch
 from mbkit.kernels.status import JOINT_FAILED, OK, status
 from mbkit.kernels.vectors import (
     accumulate,
@@ -68,25 +72,8 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def place(model, work, i):
-    """Pose of a body in the world's axes, the origin of its tree's first body for origin."""
-    row = model[i]
-    body = work[i]
-    set_world_pose(work[row.parent], body)
-    if row.parent == 0:
-        store_position(body.world_p, _ZERO)
-
-
-@helper
-def store_position(p, x):
-    """Write a tuple of three."""
-    for j in range(3):
-        p[j] = x[j]
-
-
-@helper
 def move(row, body, parent, v, vdot):
-    """V = V_p + S v;  A = A_p + S vdot + ad_V S v + S-dot v; returns S v and S vdot."""
+    """V = V_p + S v;  A = A_p + S vdot + ad_V S v + S-dot v; returns S v."""
     x = joint_sum(row, body, v)
     y = joint_sum(row, body, vdot)
     w = add(angular(parent.V), x[0])
@@ -98,69 +85,28 @@ def move(row, body, parent, v, vdot):
         add(add(angular(parent.A), y[0]), add(a, angular(body.bias))),
         add(add(linear(parent.A), y[1]), add(b, linear(body.bias))),
     )
-    return x, y
+    return x
 
 
 @helper
-def depends_on_q(row):
-    """Whether S, in the axes of the body, changes along steps."""
-    return row.constant == 0 or (row.reversed != 0 and row.num_velocities > 1)
-
-
-@helper
-def twist_of_step(row, body, k, change):
-    """D as (angular, linear)."""
-    if row.constant != 0:
-        return angular(body.S[k]), linear(body.S[k])
-    return angular(change.D), linear(change.D)
-
-
-@helper
-def weighted_changes(change, row, v, vdot):
-    """dS v and dS vdot."""
-    x = (_ZERO, _ZERO)
-    y = (_ZERO, _ZERO)
-    for c in range(row.num_velocities):
-        dS = change.S[c]
-        k = row.first_velocity + c
-        x = add(x[0], scale(v[k], angular(dS))), add(x[1], scale(v[k], linear(dS)))
-        y = add(y[0], scale(vdot[k], angular(dS))), add(y[1], scale(vdot[k], linear(dS)))
-    return x, y
-
-
-@helper
-def turned_changes(change, row, body, D, x, y):
-    """Of a joint turned round, whose S is that of a constant one seen from the other side.
-
-    dS = [S, D] of each column, so that dS v = [S v, D].
-    """
-    w, u = D
-    for c in range(row.num_velocities):
-        a, b = motion_bracket(angular(body.S[c]), linear(body.S[c]), w, u)
-        store(change.S[c], a, b)
-    return motion_bracket(x[0], x[1], w, u), motion_bracket(y[0], y[1], w, u)
-
-
-@helper
-def push_of_step(row, body, parent, k, direction, change, v, vdot, x, y):
+def push_of_step(row, body, parent, k, direction, change, v, vdot):
     """n and a of step k, along D."""
     D = twist_of_step(row, body, k, change)
     w, u = motion_bracket(angular(parent.V), linear(parent.V), D[0], D[1])
     a, b = motion_bracket(angular(parent.A), linear(parent.A), D[0], D[1])
     if depends_on_q(row):
+        x, y = weighted_change(change, row, v)
+        w = add(w, x)
+        u = add(u, y)
+        c, d = motion_bracket(angular(body.V), linear(body.V), x, y)
+        x, y = weighted_change(change, row, vdot)
+        a = add(a, add(c, x))
+        b = add(b, add(d, y))
         if row.constant == 0:
-            dx, dy = weighted_changes(change, row, v, vdot)
             a = add(a, angular(change.bias))
             b = add(b, linear(change.bias))
-        else:
-            dx, dy = turned_changes(change, row, body, D, x, y)
-        w = add(w, dx[0])
-        u = add(u, dx[1])
-        c, d = motion_bracket(angular(body.V), linear(body.V), dx[0], dx[1])
-        a = add(a, add(c, dy[0]))
-        b = add(b, add(d, dy[1]))
     c, d = motion_bracket(angular(parent.V), linear(parent.V), w, u)
-    store_position(direction.turn, w)
+    store_vector(direction.turn, w)
     store(direction.push, add(a, c), add(b, d))
 
 
@@ -226,22 +172,18 @@ def outward(space, loaded, q, v, vdot):
     work = scratch(space)
     memory = directions(space)
     cold = changes(space)
-    stage = floats_at(work[0].slot, STAGE_SIZE)
     start(work, scale(-1.0, load(model[0].gravity)))
     for i in range(1, model.shape[0]):
         row = model[i]
         body = work[i]
         parent = work[row.parent]
-        place(model, work, i)
-        if row.constant != 0:
-            store(body.bias, _ZERO, _ZERO)
-        elif joint_changes(row, body, q, v, trials(space), cold, stage) != OK:
+        place(row, body, parent, load(body.p))
+        if set_subspace(space, i, q, v) != OK:
             return status(JOINT_FAILED, i)
-        move_subspace(row, body)
-        x, y = move(row, body, parent, v, vdot)
+        x = move(row, body, parent, v, vdot)
         for k in range(row.num_steps):
             j = row.first_step + k
-            push_of_step(row, body, parent, k, memory[j], cold[j], v, vdot, x, y)
+            push_of_step(row, body, parent, k, memory[j], cold[j], v, vdot)
         for c in range(row.num_velocities):
             j = row.first_velocity + c
             push_of_velocity(row, body, body.S[c], memory[j], cold[j], x)
