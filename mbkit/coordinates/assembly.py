@@ -60,6 +60,11 @@ class Assembly:
     length: float | None = None
     further: frozenset[str] = frozenset()
 
+    @property
+    def loop_joints(self) -> tuple[str, ...]:
+        """Names of the joints that are not in the tree."""
+        return self.topology.loop_joints
+
     def text(self) -> str:
         """Return the text of a model file."""
         from mbkit.model.document import can_be_written, to_toml
