@@ -44,6 +44,7 @@ class Arguments:
             **dict.fromkeys(_POSITIONS, (nq,)),
             **dict.fromkeys(_VELOCITIES, (nv,)),
             "dx": (self.num_steps,),
+            "rate": (self.num_steps,),
             "M": (nv, nv),
             "derivatives": (nv * (self.num_steps + nv),),
             "poses": (rows, 4, 4),

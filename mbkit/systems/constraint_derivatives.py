@@ -56,9 +56,7 @@ class ConstraintDerivatives(Constrained):
         See `mbkit.EquationsOfMotion`.
         """
         if not self.arrays.closure:
-            leading = np.broadcast_shapes(
-                self.checked_leading("q", q), self.checked_leading("v", v), np.shape(t)
-            )
+            leading = self._leading(t, q=q, v=v)
             return np.zeros((*leading, 0, self.num_steps))
         if not self._loops_alone:
             rates = self._jacobian_differences(q, t, on_error)
@@ -101,11 +99,7 @@ class ConstraintDerivatives(Constrained):
         See `mbkit.EquationsOfMotion`.
         """
         if not self.arrays.closure:
-            leading = np.broadcast_shapes(
-                self.checked_leading("q", q),
-                self.checked_leading("multipliers", multipliers),
-                np.shape(t),
-            )
+            leading = self._leading(t, q=q, multipliers=multipliers)
             return np.zeros((*leading, self.nv, self.num_steps))
         if not self._loops_alone:
             rates = self._jacobian_differences(q, t, on_error)
@@ -115,6 +109,12 @@ class ConstraintDerivatives(Constrained):
         return self.evaluator.compute(
             CONSTRAINT_FORCE_DERIVATIVE, q, multipliers, times, on_error=on_error
         )
+
+    def _leading(self, t: ArrayLike, **given: ArrayLike) -> tuple[int, ...]:
+        """Return the batch axes of arguments, which are looked at."""
+        checked = self.evaluator.arguments.with_leading_axes
+        axes = (checked(name, value).shape[:-1] for name, value in given.items())
+        return np.broadcast_shapes(np.shape(t), *axes)
 
     @property
     def _loops_alone(self) -> bool:

@@ -15,6 +15,8 @@ __all__ = [
     "CONSTRAINT_SITES",
     "CONSTRAINT_STATE",
     "CONSTRAINT_VELOCITY_DERIVATIVE",
+    "DEXP",
+    "DEXP_INV",
     "DIFFERENCE",
     "ENERGIES",
     "FORCE_DERIVATIVES",
@@ -26,6 +28,7 @@ __all__ = [
     "INVERSE_DYNAMICS",
     "INVERSE_DYNAMICS_DERIVATIVES",
     "JACOBIAN",
+    "MASS_ACTION",
     "MASS_MATRIX",
     "MOMENTUM",
     "MOTION_SUBSPACES",
@@ -72,6 +75,7 @@ INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
     "derivatives.inverse_dynamics",
 )  # fmt: skip
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
+MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "dynamics", "mass_action")
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
 ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")
 JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
@@ -86,6 +90,8 @@ MOTION_SUBSPACES = Evaluation(
 POSES = Evaluation("poses", ("q", "", ""), "poses", "placement", "poses")
 RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "retract", "configuration")
 DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "dx", "difference", "configuration")
+DEXP = Evaluation("dexp", ("dx", "rate", ""), "dx", module="configuration")
+DEXP_INV = Evaluation("dexp_inv", ("dx", "rate", ""), "dx", module="configuration")
 RATES = Evaluation("rates", ("q", "v", ""), "dx", "rates", "configuration")
 ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "state", "energy")
 MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "state", "energy")

@@ -12,7 +12,9 @@ depend on T alone, so that with P_i = (dW/dx_i) . V of the six directions x of T
 
 The same for A^T lambda, where V is the column of a velocity, and L = W lambda:
 
-    d(L.V) = dL.V + L.dV,   V = S_i and V_a = 0 on the side of b, V = -S_i and V_a = S_i on that of a.
+    d(L.V) = dL.V + L.dV,
+
+with V = S_i, V_a = 0 on the side of b, and V = -S_i, V_a = S_i on that of a.
 
 All is exact but for dW, by differences of sixth order where it is not constant.
 """
@@ -217,9 +219,7 @@ def force_rows(space, constraint, multipliers, out):
     b = table[constraint.first_site + 1]
     buffer = floats_at(closure.buffer, closure.num_buffer)
     W = buffer[BUFFER_WRENCHES:BUFFER_Q]
-    state = force_changes(
-        closure, constraint, joint, body, multipliers, buffer[BUFFER_Q:BUFFER_R]
-    )
+    state = force_changes(closure, constraint, joint, body, multipliers, buffer[BUFFER_Q:BUFFER_R])
     if state == OK:
         state = current_wrenches(closure, joint, body)
     if state != OK:
