@@ -23,9 +23,9 @@ from mbkit.model import Body, Connection
 from mbkit.model.graph import graph_of
 from mbkit.model.parts import Parts
 from mbkit.spatial import SpatialInertia
-from mbkit.topology import WORLD
+from mbkit.topology import WORLD, held_loop
 
-__all__ = ["BodyCut", "cut_bodies", "half_name", "weld_name"]
+__all__ = ["BodyCut", "Cut", "all_cuts", "cut_bodies", "half_name", "weld_name"]
 
 
 def _names(joints: object) -> tuple[str, ...]:
@@ -69,6 +69,10 @@ class BodyCut:
             )
 
 
+#: How a body may be said to be cut: by the joints that go over, or by a `BodyCut`.
+Cut = BodyCut | str | Collection[str]
+
+
 def half_name(body: str) -> str:
     """Return the name of the second half of a body that is cut."""
     return f"{body} (cut)"
@@ -79,7 +83,7 @@ def weld_name(body: str) -> str:
     return f"{body} (weld)"
 
 
-def cut_bodies(parts: Parts, cuts: Mapping[str, BodyCut | str | Collection[str]]) -> Parts:
+def cut_bodies(parts: Parts, cuts: Mapping[str, Cut]) -> Parts:
     """Return the parts of a mechanism with bodies cut in two.
 
     It opens a loop whose joints cannot be cut, because they are prescribed or nonholonomic, or
@@ -149,9 +153,49 @@ def cut_bodies(parts: Parts, cuts: Mapping[str, BodyCut | str | Collection[str]]
         for joint in cut.joints:
             joints[joint] = _moved(joints[joint], name, second)
         joints[weld] = Connection(FixedJoint(weld), name, second, np.eye(4), np.eye(4))
+    if not cuts:
+        return parts
     made = attrs.evolve(parts, bodies=MappingProxyType(bodies), joints=MappingProxyType(joints))
     _check_loops(made, cuts)
     return made
+
+
+def all_cuts(parts: Parts, cuts: Mapping[str, Cut]) -> dict[str, Cut]:
+    """Return the cuts that are asked for, and those that loops need which no joint can open.
+
+    Such loops are of prescribed and nonholonomic joints alone. Of the bodies between two of its
+    joints one that has mass is cut.
+
+    Parameters
+    ----------
+    parts : Parts
+        Bodies and joints.
+    cuts : mapping of str to str, collection of str or BodyCut
+        What is asked for.
+
+    Returns
+    -------
+    dict
+        What `cut_bodies` takes.
+    """
+    every = dict(cuts)
+    while loop := held_loop(graph_of(cut_bodies(parts, every)).edges()):
+        further = _between(parts, loop)
+        if further is None or further[0] in every:
+            break
+        every[further[0]] = further[1]
+    return every
+
+
+def _between(parts: Parts, loop: tuple[str, ...]) -> tuple[str, str] | None:
+    """Return a body with mass between two joints of a loop, and one of these."""
+    for k, name in enumerate(loop):
+        one, other = (parts.joints[each] for each in (name, loop[k - 1]))
+        shared = {one.predecessor, one.successor} & {other.predecessor, other.successor}
+        for body in shared - {WORLD}:
+            if parts.bodies[body].inertia.mass > 0.0:
+                return body, name
+    return None
 
 
 def _check(parts: Parts, name: str, cut: BodyCut) -> None:

@@ -7,6 +7,7 @@ from mbkit.topology.edge import JointEdge as JointEdge
 from mbkit.topology.graph import BodyGraph as BodyGraph
 from mbkit.topology.path import BodyPath as BodyPath
 from mbkit.topology.spanning_tree import build_topology as build_topology
+from mbkit.topology.spanning_tree import held_loop as held_loop
 from mbkit.topology.topology import Topology as Topology
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "JointEdge",
     "Topology",
     "build_topology",
+    "held_loop",
 ]

@@ -76,7 +76,7 @@ def build_topology(graph: BodyGraph, loop_joints: Collection[str] | None = None)
     edges = {edge.name: edge for edge in graph.edges()}
     cut = frozenset(edge.name for edge in edges.values() if edge.is_cut)
     if loop_joints is None:
-        _check_held(edges.values())
+        _check_held(edges)
         check_connected(graph, cut)
         tree = _tree(graph, cut := choose_loop_joints(tuple(graph.bodies()), graph.edges()))
     else:
@@ -104,8 +104,19 @@ def _check_loop_joints(loop_joints: Collection[str], edges: Mapping[str, JointEd
             )
 
 
-def _check_held(edges: Collection[JointEdge]) -> None:
-    """Raise if joints that must stay in the tree close a loop among themselves."""
+def held_loop(edges: Collection[JointEdge]) -> tuple[str, ...]:
+    """Return the joints of a loop in which all must stay in the tree; empty if there is none.
+
+    Parameters
+    ----------
+    edges : collection of JointEdge
+        Joints between bodies.
+
+    Returns
+    -------
+    tuple of str
+        Names, along the loop.
+    """
     import networkx as nx
 
     held = nx.Graph()
@@ -114,13 +125,20 @@ def _check_held(edges: Collection[JointEdge]) -> None:
             continue
         ends = edge.predecessor, edge.successor
         if held.has_node(ends[0]) and held.has_node(ends[1]) and nx.has_path(held, *ends):
-            loop = [edge.name, *_path_joints(held, *ends)]
-            raise TopologyError(
-                f"The loop of the joints {listed(loop)} cannot be cut at a joint: all of them must "
-                f"stay in the tree, {edge.name!r} for {edge.held}. Take one of them out of the "
-                "loop, or let one move freely and apply a force instead."
-            )
+            return (edge.name, *_path_joints(held, *ends))
         held.add_edge(*ends, joint=edge.name)
+    return ()
+
+
+def _check_held(edges: Mapping[str, JointEdge]) -> None:
+    """Raise if joints that must stay in the tree close a loop among themselves."""
+    loop = held_loop(edges.values())
+    if loop:
+        raise TopologyError(
+            f"The loop of the joints {listed(loop)} cannot be cut at a joint: all of them must "
+            f"stay in the tree, {loop[0]!r} for {edges[loop[0]].held}. Take one of them out of the "
+            "loop, or let one move freely and apply a force instead."
+        )
 
 
 def _tree(graph: BodyGraph, cut: Collection[str]) -> Any:
