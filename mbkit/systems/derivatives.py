@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.errors import UsageError
 from mbkit.representations import BodyFixed
 from mbkit.systems.constraint_derivatives import ConstraintDerivatives
 from mbkit.systems.evaluations import FORCE_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
@@ -126,6 +127,8 @@ class Derivatives(ConstraintDerivatives):
         ------
         SingularMassMatrixError
             If a joint can move without moving any inertia; it is named.
+        UsageError
+            If the system has loops.
 
         Notes
         -----
@@ -143,6 +146,11 @@ class Derivatives(ConstraintDerivatives):
         >>> d_q.round(9), d_tau.round(9)
         (array([[-9.81]]), array([[1.]]))
         """
+        if self.arrays.closure:
+            raise UsageError(
+                f"System '{self.name}' has loops: forward_dynamics_derivatives is of trees. What "
+                f"derivatives of the closed motion are made of is in mbkit.EquationsOfMotion."
+            )
         system: Any = self
         moving, steps = np.ones(self.nv, dtype=bool), np.ones(self.num_steps, dtype=bool)
         if self.motions:

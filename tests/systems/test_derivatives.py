@@ -8,6 +8,7 @@ import pytest
 import mbkit as mb
 from mbkit.joints.differences import derivative
 from mbkit.lie import SE3
+from tests.constraints.loops import closed, random_loops
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
@@ -288,6 +289,13 @@ def test_a_joint_that_moves_no_inertia_is_named():
     mech.add_joint(mb.PrismaticJoint("slide", axis=(0, 0, 1)), arm, mass)
     with pytest.raises(mb.SingularMassMatrixError, match="turn"):
         mech.assemble().forward_dynamics_derivatives([0.1, 0.2], [0.0, 0.0])
+
+
+def test_closed_systems_are_refused():
+    mech, _, loops = random_loops(np.random.default_rng(55), 4, ("revolute",))
+    system = closed(mech, loops)
+    with pytest.raises(mb.UsageError, match="has loops"):
+        system.forward_dynamics_derivatives(np.zeros(system.nq), np.zeros(system.nv))
 
 
 # ---------------------------------------------------------------------------------------- forces
