@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.systems.constrained import Constrained
+from mbkit.systems.closing import Closing
 from mbkit.systems.evaluations import (
     CONSTRAINT_FORCE_DERIVATIVE,
     CONSTRAINT_VELOCITY_DERIVATIVE,
@@ -21,7 +21,7 @@ _WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) * 256.0 / 60.0
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)
-class ConstraintDerivatives(Constrained):
+class ConstraintDerivatives(Closing):
     """What implicit schemes need of constraints; see `System`."""
 
     def constraint_jacobian_velocity_derivative(

@@ -15,19 +15,17 @@ from mbkit.kernels.compile import (
     call_address,
     floats_at,
     helper,
-    integers_at,
     records_at,
 )
 from mbkit.kernels.derivatives.joint_changes import STEP, step_from, weight
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
 from mbkit.kernels.forces.force_pass import (
     add_wrenches,
-    call_force,
+    call_forces,
     clear_rows,
     have_bodies,
     have_forces,
     motion_for_forces,
-    powers_of,
 )
 from mbkit.kernels.forces.sites import clear_sites
 from mbkit.kernels.layout import LINEAR, SPACE
@@ -45,17 +43,12 @@ def called_forces(space, q, v, t, tau):
     state = motion_for_forces(space, q, v)
     if state != OK:
         return state
-    record = records_at(space, 1, SPACE)[0]
-    order = integers_at(record.force_order, record.num_called)
     clear_rows(space)
     clear_sites(space)
-    for j in range(order.shape[0]):
-        state = call_force(space, order[j], t, q, v, tau, powers_of(space))
-        if state != OK:
-            return state
-    if have_bodies(space):
+    state = call_forces(space, 0, records_at(space, 1, SPACE)[0].num_ordered, q, v, t, tau)
+    if state == OK and have_bodies(space):
         add_wrenches(space, tau)
-    return OK
+    return state
 
 
 @helper
@@ -196,7 +189,7 @@ def force_derivatives(space, _option, q, v, t, out):
     record = records_at(space, 1, SPACE)[0]
     efforts = floats_at(record.efforts, nv)
     state = OK
-    if record.num_called > 0:
+    if record.num_ordered > 0:
         state = checked_forces(space, q, v, t, efforts)
         if state == OK:
             state = along_steps(space, own_q, v, t, efforts, d_q)
