@@ -137,7 +137,7 @@ class Assembly:
         arrays = attrs.evolve(
             assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames),
             forces=force_arrays(
-                forces, f"mechanism {parts.name!r}", positions, velocities, body_names
+                forces, f"mechanism {parts.name!r}", positions, velocities, body_names, loops
             ),
         )
         length = characteristic_length(parts) if self.length is None else self.length

@@ -18,7 +18,7 @@ from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
 from mbkit.model.ends import end_name
 from mbkit.model.forces import add_force
-from mbkit.model.graph import add_edge
+from mbkit.model.graph import add_edge, graph_of
 from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.topology import Topology, build_topology
 
@@ -289,7 +289,9 @@ class Mechanism(Contents):
         >>> mech.topology(loop_joints=["right"]).cycles
         (('right', 'left'),)
         """
-        return build_topology(self._graph, loop_joints)
+        from mbkit.model.parts import Parts
+
+        return build_topology(graph_of(Parts.of(self)), loop_joints)
 
     def graph(self) -> Any:
         """Return the graph of bodies and joints as a `networkx.MultiDiGraph`.
