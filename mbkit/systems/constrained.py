@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import attrs
 import numpy as np
@@ -247,6 +248,8 @@ class Constrained(Driven):
         RedundantConstraintsWarning
             Where rows depend on others: motion is unique, their multipliers are not.
         """
+        if self.motions or not self.arrays.closure:
+            return self._solve_driven(q, v, tau, wrenches, t, on_error)
         tau = self._timed("tau", self.evaluator.zero if tau is None else tau, t)
         rows = None if wrenches is None else wrench_rows(self, q, wrenches)
         if rows is None:
@@ -257,16 +260,59 @@ class Constrained(Driven):
             )
         m = self.num_velocity_constraints
         vdot, basic, kept = np.split(found, [self.nv, self.nv + m], axis=-1)
-        return vdot.copy(), self._least_multipliers(q, t, basic, kept)
+        return vdot.copy(), self.least_multipliers(q, t, basic, kept)
 
-    def _least_multipliers(self, q: ArrayLike, t: ArrayLike, basic: Floats, kept: Floats) -> Floats:
-        """Return the multipliers of least norm that do what those of the independent rows do."""
+    def _solve_driven(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None,
+        wrenches: Wrenches | None,
+        t: ArrayLike,
+        on_error: str,
+    ) -> tuple[Floats, Floats]:
+        """Do the same where joints are prescribed, or where there is no loop."""
+        system: Any = self
+        if not self.arrays.closure:
+            vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
+            return vdot, np.zeros((*vdot.shape[:-1], 0))
+        q, v, vdot = self.prescribed_rows(t, q, v, on_error)
+        known = system.known(tau, vdot, self.prescribed_joints)
+        vdot, _, multipliers, _ = system.solve_hybrid(q, v, known, wrenches, t, on_error)
+        return vdot, multipliers
+
+    def least_multipliers(
+        self,
+        q: ArrayLike,
+        t: ArrayLike,
+        basic: Floats,
+        kept: Floats,
+        columns: Any = slice(None),
+    ) -> Floats:
+        """Return the multipliers of least norm that do what those of the independent rows do.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        t : array_like, shape (...)
+            Time. [s]
+        basic, kept : ndarray, shape (..., num_velocity_constraints)
+            Multipliers, zero for dependent rows; 1 for the independent rows.
+        columns : slice or ndarray of bool, shape (nv,)
+            The velocities for which they are to do the same.
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints)
+            The least.
+        """
         known = np.isfinite(kept)
         if (kept[known] == 1.0).all():
             return basic.copy()
         self._warn(kept)
         A = self.constraint_jacobian(q, t, on_error="nan")
-        A = np.broadcast_to(A, (*basic.shape[:-1], *A.shape[-2:]))
+        A = np.broadcast_to(A, (*basic.shape[:-1], *A.shape[-2:]))[..., columns]
         least = np.full(basic.shape, np.nan)
         for index in np.ndindex(basic.shape[:-1]):
             if np.isfinite(basic[index]).all() and np.isfinite(A[index]).all():
