@@ -142,7 +142,8 @@ def constraint_loads(
     on_error : {"raise", "nan"}
         Whether a sample that fails raises, or gets NaN for a result.
     """
-    given = np.concatenate([multipliers, t[..., None]], axis=-1)
+    times = np.broadcast_to(t[..., None], (*multipliers.shape[:-1], 1))
+    given = np.concatenate([multipliers, times], axis=-1)
     found = system.evaluator.compute(
         CONSTRAINT_WRENCHES, q, system.evaluator.zero, given, on_error=on_error
     )
