@@ -24,6 +24,11 @@ class Blueprint(Protocol):
         """Bodies and joints, with the numbers that the system has."""
         ...
 
+    @property
+    def loop_joints(self) -> tuple[str, ...]:
+        """Return the names of the joints that are not in the tree."""
+        ...
+
     def text(self) -> str:
         """Return the text of a model file."""
         ...

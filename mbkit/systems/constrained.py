@@ -30,6 +30,11 @@ class Constrained(Driven):
     """Constraints of a system; see `System`."""
 
     @property
+    def loop_joints(self) -> tuple[str, ...]:
+        """Names of the joints that close loops: they have no entries in q and v."""
+        return self._blueprint.loop_joints
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """One name a row of the constraints: "joint[k]", or "joint" where it has one."""
         return self.arrays.closure.row_names
@@ -165,18 +170,12 @@ class Constrained(Driven):
             much as they are open.
         """
         if not self.arrays.closure:
-            leading = self.checked_leading("q", q)
+            leading = self.evaluator.arguments.with_leading_axes("q", q).shape[:-1]
             return np.zeros((*leading, 0, self.nv))
         times = np.asarray(t, dtype=np.float64)[..., None]
         return self.evaluator.compute(
             CONSTRAINT_JACOBIAN, q, self.evaluator.zero, times, on_error=on_error
         )
-
-    def checked_leading(self, name: str, argument: ArrayLike) -> tuple[int, ...]:
-        """Return the batch axes of an argument."""
-        array = self.evaluator.arguments.with_leading_axes(name, argument)
-        shape: tuple[int, ...] = array.shape[:-1]
-        return shape
 
     def _timed(self, name: str, vector: ArrayLike, t: ArrayLike) -> Floats:
         """Return a vector (..., nv) followed by the time, (..., nv + 1)."""
@@ -203,6 +202,11 @@ class Constrained(Driven):
         """Return g, A v, A vdot + dA/dt v."""
         zero = self.evaluator.zero
         timed = self._timed("vdot", zero if vdot is None else vdot, t)
+        if not self.arrays.closure:
+            checked = self.evaluator.arguments.with_leading_axes
+            leading = np.broadcast_shapes(checked("q", q).shape[:-1], timed.shape[:-1])
+            nothing = np.zeros((*leading, 0))
+            return nothing, nothing, nothing
         given = q, zero if v is None else v, timed
         found = self.evaluator.compute(CONSTRAINT_STATE, *given, on_error=on_error)
         g, rate, bias = np.split(
@@ -248,7 +252,27 @@ class Constrained(Driven):
         RedundantConstraintsWarning
             Where rows depend on others: motion is unique, their multipliers are not.
         """
-        if self.motions or not self.arrays.closure:
+        vdot, multipliers, kept = self.solved(q, v, tau, wrenches, t=t, on_error=on_error)
+        self._warn(kept)
+        return vdot, multipliers
+
+    def solved(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return what `solve_dynamics` does, and 1.0 for each independent row; without warning."""
+        if not self.arrays.closure:
+            system: Any = self
+            vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
+            nothing = np.zeros((*vdot.shape[:-1], 0))
+            return vdot, nothing, nothing
+        if self.motions:
             return self._solve_driven(q, v, tau, wrenches, t, on_error)
         tau = self._timed("tau", self.evaluator.zero if tau is None else tau, t)
         rows = None if wrenches is None else wrench_rows(self, q, wrenches)
@@ -260,7 +284,7 @@ class Constrained(Driven):
             )
         m = self.num_velocity_constraints
         vdot, basic, kept = np.split(found, [self.nv, self.nv + m], axis=-1)
-        return vdot.copy(), self.least_multipliers(q, t, basic, kept)
+        return vdot.copy(), self.least_multipliers(q, t, basic, kept), kept
 
     def _solve_driven(
         self,
@@ -270,16 +294,13 @@ class Constrained(Driven):
         wrenches: Wrenches | None,
         t: ArrayLike,
         on_error: str,
-    ) -> tuple[Floats, Floats]:
-        """Do the same where joints are prescribed, or where there is no loop."""
+    ) -> tuple[Floats, Floats, Floats]:
+        """Do the same where joints are prescribed."""
         system: Any = self
-        if not self.arrays.closure:
-            vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
-            return vdot, np.zeros((*vdot.shape[:-1], 0))
         q, v, vdot = self.prescribed_rows(t, q, v, on_error)
         known = system.known(tau, vdot, self.prescribed_joints)
-        vdot, _, multipliers, _ = system.solve_hybrid(q, v, known, wrenches, t, on_error)
-        return vdot, multipliers
+        vdot, _, multipliers, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error)
+        return vdot, multipliers, kept
 
     def least_multipliers(
         self,
@@ -310,7 +331,6 @@ class Constrained(Driven):
         known = np.isfinite(kept)
         if (kept[known] == 1.0).all():
             return basic.copy()
-        self._warn(kept)
         A = self.constraint_jacobian(q, t, on_error="nan")
         A = np.broadcast_to(A, (*basic.shape[:-1], *A.shape[-2:]))[..., columns]
         least = np.full(basic.shape, np.nan)
@@ -327,7 +347,7 @@ class Constrained(Driven):
     def _warn(self, kept: Floats) -> None:
         lost = np.flatnonzero((kept.reshape(-1, kept.shape[-1]) == 0.0).any(axis=0))
         key = tuple(lost.tolist())
-        if key in self.evaluator.warned:
+        if not key or key in self.evaluator.warned:
             return
         self.evaluator.warned.add(key)
         names = ", ".join(f"'{self.constraint_names[row]}'" for row in lost[:12])
@@ -337,5 +357,5 @@ class Constrained(Driven):
             f"and what is unique among the reactions do not depend on it; multipliers are those of "
             f"least norm. See System.diagnose.",
             RedundantConstraintsWarning,
-            stacklevel=4,
+            stacklevel=3,
         )

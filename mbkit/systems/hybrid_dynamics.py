@@ -99,8 +99,8 @@ class HybridDynamics(ClosedKinematics):
         """
         known = self.known(tau, vdot, prescribed)
         if self.arrays.closure:
-            vdot, tau, _, unique = self.solve_hybrid(q, v, known, wrenches, t, on_error)
-            self._check_unique(unique, prescribed, tau, on_error)
+            vdot, tau, _, kept = self.solve_hybrid(q, v, known, wrenches, t, on_error)
+            self._check_unique(q, kept, prescribed, t, tau, on_error)
             return vdot, tau
         if wrenches is None:
             found = self.evaluator.compute(HYBRID_DYNAMICS, q, v, known, on_error=on_error)
@@ -117,9 +117,27 @@ class HybridDynamics(ClosedKinematics):
         return found[..., self.nv :].copy(), found[..., : self.nv].copy()
 
     def _check_unique(
-        self, unique: Any, prescribed: Sequence[str], tau: Floats, on_error: str
+        self,
+        q: ArrayLike,
+        kept: Floats,
+        prescribed: Sequence[str],
+        t: ArrayLike,
+        tau: Floats,
+        on_error: str,
     ) -> None:
-        """Raise where other forces give the same motion, or make them NaN."""
+        """Raise where other forces give the same motion, or make them NaN.
+
+        They do where holding what is prescribed makes more rows depend on others.
+        """
+        free = self._mask(prescribed) == 0.0
+        unique = np.ones(kept.shape[:-1], dtype=bool)
+        if (kept == 0.0).any():
+            A = self.constraint_jacobian(q, t, on_error=on_error)
+            A = A / velocity_sizes(self, q, on_error)[..., None, :]
+            A = np.broadcast_to(A, (*unique.shape, *A.shape[-2:]))
+            for index in map(tuple, np.argwhere((kept == 0.0).any(axis=-1))):
+                left = Ranked.of(A[index][:, free], float(np.linalg.norm(A[index], 2)))
+                unique[index] = left.rank == Ranked.of(A[index]).rank
 
         def compute(index: tuple[int, ...]) -> None:
             if not unique[index]:
@@ -174,7 +192,7 @@ class HybridDynamics(ClosedKinematics):
         wrenches: Wrenches | None,
         t: ArrayLike,
         on_error: str,
-    ) -> tuple[Floats, Floats, Floats, Any]:
+    ) -> tuple[Floats, Floats, Floats, Floats]:
         """Return hybrid dynamics with the loops closed.
 
         Parameters
@@ -196,8 +214,9 @@ class HybridDynamics(ClosedKinematics):
             All accelerations, and all forces but for those of the constraints.
         multipliers : ndarray, shape (..., num_velocity_constraints)
             The smallest of all that do the same to what is not prescribed.
-        unique : ndarray of bool, shape (...)
-            Whether there are no other forces.
+        kept : ndarray, shape (..., num_velocity_constraints)
+            1 for each row that is independent of those before it where what is prescribed stands
+            still.
 
         Raises
         ------
@@ -218,17 +237,8 @@ class HybridDynamics(ClosedKinematics):
         tau, vdot, basic, kept = np.split(found, [nv, 2 * nv, 2 * nv + m], axis=-1)
         mask = given.reshape(-1, 3 * nv)[0, 2 * nv :] != 0.0
         found[~self._check_prescribed(at, moving, vdot, mask, time, on_error)] = np.nan
-        unique = np.ones(found.shape[:-1], dtype=bool)
-        dropped = np.array((kept == 0.0).any(axis=-1))
-        if mask.any() and dropped.any():
-            A = self.constraint_jacobian(at, time, on_error=on_error)
-            A = A / velocity_sizes(self, at, on_error)[..., None, :]
-            A = np.broadcast_to(A, (*unique.shape, *A.shape[-2:]))
-            for index in map(tuple, np.argwhere(dropped)):
-                free = Ranked.of(A[index][:, ~mask], float(np.linalg.norm(A[index], 2)))
-                unique[index] = free.rank == Ranked.of(A[index]).rank
         multipliers = self.least_multipliers(at, time, basic, kept, ~mask)
-        return vdot.copy(), tau.copy(), multipliers, unique
+        return vdot.copy(), tau.copy(), multipliers, kept.copy()
 
     def _check_prescribed(
         self, q: Floats, v: Floats, vdot: Floats, mask: Any, t: Floats, on_error: str

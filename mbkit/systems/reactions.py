@@ -167,7 +167,7 @@ class Reactions(ClosedDynamics):
                 q, v, _ = self.prescribed_rows(t, q, v, on_error)
             if self.forces:
                 given = given + self.generalized_forces(q, v, t, on_error=on_error)
-            vdot, multipliers = self.solve_dynamics(q, v, given, wrenches, t=t, on_error=on_error)
+            vdot, multipliers, _ = self.solved(q, v, given, wrenches, t=t, on_error=on_error)
             free[entries_of(self, self.prescribed_joints, "prescribed")] = True
         elif tau is not None:
             raise UsageError("reaction: give tau, from which the motion follows, or vdot.")
