@@ -118,10 +118,10 @@ class Actuation:
         off = np.argsort(-np.abs(missing))
         off = off[np.abs(missing[off]) > 1e-6 * np.abs(missing).max()]
         shown = listed([f"'{names[k]}' {missing[k]:.6g}" for k in off], str)
-        actuated = names_of(self.system, self.actuated)
+        actuated = listed(names_of(self.system, self.actuated)) if self.actuated else "no joint"
         return (
-            f"System '{self.system.name}': no efforts of {listed(actuated) if actuated else 'no joint'} "
-            f"give this motion. What comes nearest leaves efforts missing at passive joints: "
+            f"System '{self.system.name}': no efforts of {actuated} give this motion. "
+            f"What comes nearest leaves efforts missing at passive joints: "
             f"{shown} [N m, N]. Actuate more joints, or give a motion that these can drive: "
             f"System.forward_dynamics."
         )

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, listed
+from mbkit.errors import ConstraintError, ShapeError, UsageError, listed
 from mbkit.systems.constrained_motion import HOLDS, ConstrainedMotion
 from mbkit.systems.entries import (
     broadcast,
@@ -105,6 +105,75 @@ class ClosedKinematics(ConstrainedMotion):
 
         by_sample(time.shape, on_error, compute)
         return H
+
+    def closed_motion(
+        self,
+        independent: Mapping[str, Sequence[ArrayLike]],
+        q: ArrayLike | None = None,
+        t: ArrayLike = 0.0,
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the motion of a closed mechanism from that of independent joints.
+
+        Parameters
+        ----------
+        independent : mapping of str to (position, rate, acceleration)
+            By joint, or by single coordinate ("rail[1]"); arrays of shape (k,), or (k, nq) and
+            (k, nv) of a joint of several, for k samples that follow each other. [rad], [m]
+        q : array_like, shape (nq,), optional
+            Near the first sample: of several assemblies, the one to be in. The reference
+            configuration if left out.
+        t : array_like, shape (k,) or (), default 0
+            Time, of which constraints and prescribed joints may be functions. [s]
+
+        Returns
+        -------
+        q, v, vdot : ndarray, shape (k, nq), (k, nv), (k, nv)
+            Each configuration is on the branch of the one before. Without k where nothing has it.
+
+        Raises
+        ------
+        ConstraintError
+            If loops do not close: see `close_loops`; and as `constrained_jacobian`.
+        NameUnknownError
+            If there is no such joint in the tree.
+
+        Examples
+        --------
+        See `docs/closed-dynamics.md`.
+        """
+        parts = {name: _three(name, value) for name, value in independent.items()}
+        entries = [self._position_entries(name) for name in parts]
+        rows = [np.asarray(each[0], dtype=np.float64) for each in parts.values()]
+        rows = [
+            row[..., None] if len(mine) == 1 and row.shape[-1:] != (1,) else row
+            for row, mine in zip(rows, entries, strict=True)
+        ]
+        shape = np.broadcast_shapes(np.shape(t), *(row.shape[:-1] for row in rows))
+        if len(shape) > 1:
+            raise ShapeError(f"closed_motion takes samples along one axis, got axes {shape}.")
+        times = np.broadcast_to(np.asarray(t, dtype=np.float64), shape)
+        here = self.reference_configuration() if q is None else self.checked("q", q)
+        found = np.empty((*shape, self.nq))
+        before = None
+
+        def compute(index: tuple[int, ...]) -> None:
+            nonlocal here, before
+            for mine, row in zip(entries, rows, strict=True):
+                here[mine] = np.broadcast_to(row, (*shape, len(mine)))[index]
+            time = float(times[index])
+            here = self.close_loops(here, fixed=tuple(parts), branch=before, t=time)
+            found[index], before = here, here.copy()
+
+        by_sample(shape, "raise", compute)
+        v = self.dependent_velocity(found, {name: each[1] for name, each in parts.items()}, t)
+        rates = {name: each[2] for name, each in parts.items()}
+        return found, v, self.dependent_acceleration(found, v, rates, t)
+
+    def _position_entries(self, name: str) -> list[int]:
+        if name in self.position_names:
+            return [self.position_names.index(name)]
+        place = self.position_slice(name)
+        return list(range(place.start, place.stop))
 
     def dependent_velocity(
         self,
@@ -308,3 +377,13 @@ class Partition:
     def solve(self, rate: Any) -> Any:
         """Return the dependent x with A_d x + rate = 0."""
         return (-self._ranked.solve(rate).T / self._sizes).T
+
+
+def _three(name: str, values: Any) -> tuple[Any, Any, Any]:
+    """Return position, rate and acceleration."""
+    if isinstance(values, Sequence) and len(values) == 3:
+        return tuple(values)
+    raise UsageError(
+        f"closed_motion: the motion of '{name}' must be (position, rate, acceleration), got "
+        f"{values!r}."
+    )

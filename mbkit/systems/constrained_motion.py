@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError
-from mbkit.systems.constrained import Constrained
+from mbkit.systems.closing import Closing
 from mbkit.systems.entries import broadcast, by_sample
 from mbkit.systems.kinematics import Floats
 
@@ -20,7 +20,7 @@ HOLDS = 1e-6
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)
-class ConstrainedMotion(Constrained):
+class ConstrainedMotion(Closing):
     """Checks of motions; see `System`."""
 
     def check_motion(

@@ -100,7 +100,8 @@ def names_of(system: Constrained, entries: Iterable[int]) -> list[str]:
 def velocity_sizes(system: Constrained, q: ArrayLike, on_error: str) -> Floats:
     """Return how fast a unit of each velocity moves the body of its joint, (..., nv).
 
-    In metres: angular velocities count by the length of the system. What is divided by it can be compared.
+    In metres: angular velocities count by the length of the system. Columns that are divided by it
+    can be compared.
     """
     S = system.motion_subspaces(q, on_error=on_error)
     length = system.arrays.closure.length
