@@ -69,10 +69,10 @@ class Configurations:
         """The model document, with the values of all parameters."""
         return self._blueprint.text()
 
-    @property
+    @functools.cached_property
     def parts(self) -> Parts:
-        """Bodies and joints that the system was made from, with its own numbers."""
-        return self._blueprint.parts
+        """Bodies and joints of the system, bodies that are cut as their halves."""
+        return self._blueprint.assembled
 
     @functools.cached_property
     def parameters(self) -> Mapping[str, Any]:

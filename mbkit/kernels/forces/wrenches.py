@@ -1,7 +1,7 @@
 """What the forces of a system do to each body, and along each joint, before it is summed up."""
 
-from mbkit.kernels.compile import address_kernel, records_at
-from mbkit.kernels.evaluation import EVALUATION, rows, velocities
+from mbkit.kernels.compile import address_kernel, as_array, records_at
+from mbkit.kernels.evaluation import EVALUATION, velocities
 from mbkit.kernels.forces.force_pass import (
     clear_rows,
     have_bodies,
@@ -26,7 +26,8 @@ def force_wrenches(space, _option, q, v, t, out):
     nv = model[0].num_velocities
     places = frames(space)
     tau = velocities(model, out)
-    wrenches = rows(out, nv + 6 * places.shape[0], 1)[nv:, 0].reshape((places.shape[0], 6))
+    count = 6 * places.shape[0]
+    wrenches = as_array(out, nv + count)[nv : nv + count].reshape((places.shape[0], 6))
     tau[:] = 0.0
     wrenches[:, :] = 0.0
     if not have_forces(space):
