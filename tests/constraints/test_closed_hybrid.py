@@ -164,8 +164,8 @@ def test_a_prescribed_crank_in_a_run(representation):
 @each_representation
 def test_a_prescribed_ball_in_a_loop(representation):
     """A joint of three velocities that are all prescribed, against a dense solution."""
-    rng = np.random.default_rng(3)
-    kinds = ("spherical", "revolute", "universal", "revolute", "cylindrical")
+    rng = np.random.default_rng(5)
+    kinds = ("spherical", "universal", "cylindrical")
     system, q = mobile_loops(rng, 8, ("cylindrical",), representation, kinds)
     v = consistent(system, q, rng.normal(size=system.nv))
     joints = system.parts.joints

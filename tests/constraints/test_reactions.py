@@ -198,7 +198,7 @@ def body_forces(system, q, v):
     parts = system.parts
     for body in parts.bodies.values():
         free.add_body(body)
-        free.add_joint(mb.FreeJoint(f"to {body.name}"), free.world, body)
+        free.add_joint(mb.FreeJoint(f"to {body.name}"), free.world, body, frames=[np.eye(4)] * 2)
     for force in system.forces:
         free.add_force(force)
     floating = free.assemble()
@@ -289,14 +289,13 @@ def test_a_welded_beam():
     tip = mech.add_body(mb.Body("tip", mb.SpatialInertia.sphere(1.0, radius=0.1)))
     mech.add_joint(mb.RevoluteJoint("table", axis=(0, 0, 1)), mech.world, foot)
     mech.add_joint(mb.FixedJoint("clamp"), foot, beam)
-    mech.add_joint(
-        mb.FixedJoint("glue"), beam, tip, frames=(mb.spatial.translation((1, 0, 0)),) * 2
-    )
+    ends = mb.spatial.translation((1, 0, 0)), np.eye(4)
+    mech.add_joint(mb.FixedJoint("glue"), beam, tip, frames=ends)
     system = mech.assemble()
     found = system.reaction("clamp", [0.0], [0.0], on="foot")
     np.testing.assert_allclose(found, [0, 9.81 * 2.0, 0, 0, 0, -9.81 * 3.0], atol=1e-12)
     turning = system.reaction("clamp", [0.0], [3.0], expressed_in="beam")
-    np.testing.assert_allclose(turning[3], -9.0 * (2.0 * 0.5 + 1.0 * 0.0), atol=1e-12)
+    np.testing.assert_allclose(turning[3], -9.0 * (2.0 * 0.5 + 1.0 * 1.0), atol=1e-12)
     with pytest.raises(mb.UsageError, match="between 'foot' and 'beam'"):
         system.reaction("clamp", [0.0], [0.0], on="tip")
 
