@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError
-from mbkit.systems.closing import Closing
+from mbkit.systems.derivatives import Derivatives
 from mbkit.systems.entries import broadcast, by_sample
 from mbkit.systems.kinematics import Floats
 
@@ -38,7 +38,7 @@ def largest_terms(A: Floats, x: Floats) -> Floats:
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)
-class ConstrainedMotion(Closing):
+class ConstrainedMotion(Derivatives):
     """Checks of motions; see `System`."""
 
     def check_motion(

@@ -3,12 +3,14 @@
 from mbkit.kernels.compile import address_kernel, as_array, records_at
 from mbkit.kernels.evaluation import EVALUATION, velocities
 from mbkit.kernels.forces.force_pass import (
+    call_forces,
     clear_rows,
     have_bodies,
     have_forces,
     motion_for_forces,
-    sum_forces,
 )
+from mbkit.kernels.forces.linear import add_linear
+from mbkit.kernels.forces.sites import clear_sites
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, frames, scratch, sites
 from mbkit.kernels.status import OK
@@ -36,8 +38,10 @@ def force_wrenches(space, _option, q, v, t, out):
     if state != OK:
         return state
     clear_rows(space)
+    clear_sites(space)
     record = records_at(space, 1, SPACE)[0]
-    state = sum_forces(space, record.num_fields, q, v, t, tau)
+    add_linear(space, q, v, tau)
+    state = call_forces(space, record.num_fields, record.num_ordered, q, v, t, tau)
     if state != OK or not have_bodies(space):
         return state
     table = sites(space)
