@@ -13,6 +13,7 @@ from typing import Any
 __all__ = [
     "ConfigurationError",
     "ContractError",
+    "ConstraintDerivativeWarning",
     "ConstraintError",
     "DuplicateNameError",
     "EventError",
@@ -132,6 +133,10 @@ class ModelFileWarning(UserWarning):
 
 class ConstraintError(MbkitError, ValueError):
     """The constraints of a system do not hold, or cannot."""
+
+
+class ConstraintDerivativeWarning(UserWarning):
+    """A constraint that cannot be differentiated exactly: differences take the place."""
 
 
 class RedundantConstraintsWarning(UserWarning):

@@ -26,7 +26,7 @@ def linearise(space, option, q, v, tau, vdot):
     if state == OK:
         state = call_address(closure.move_sites, (space, option, q, v, tau, vdot))
     if state == OK:
-        state = constraint_rows(space)
+        state = constraint_rows(space, q, v, vdot)
     if state == OK:
         state = call_address(closure.respond, (space, option, q, v, tau, vdot))
     if state == OK:

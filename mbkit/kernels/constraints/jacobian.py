@@ -42,7 +42,8 @@ def constraint_jacobian(space, _option, q, _v, t, out):
     model = bodies(space)
     work = scratch(space)
     rest = at_rest(space)
-    state = joint_pass(model, work, positions(model, q), rest)
+    q = positions(model, q)
+    state = joint_pass(model, work, q, rest)
     if state != OK:
         return state
     start(work, _ZERO)
@@ -51,7 +52,7 @@ def constraint_jacobian(space, _option, q, _v, t, out):
     move_sites(
         space, _ZERO, hybrid.place_for_forces, hybrid.twist_in_world, hybrid.acceleration_in_world
     )
-    state = constraint_rows(space)
+    state = constraint_rows(space, q, rest, rest)
     if state != OK:
         return state
     closure = closure_of(space)
