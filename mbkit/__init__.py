@@ -6,10 +6,12 @@ from mbkit import testing as testing
 
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
+from mbkit.coordinates import BodyCut as BodyCut
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
 # Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
+from mbkit.errors import ConstraintError as ConstraintError
 from mbkit.errors import ContractError as ContractError
 from mbkit.errors import DuplicateNameError as DuplicateNameError
 from mbkit.errors import EventError as EventError
@@ -122,6 +124,8 @@ from mbkit.representations import convert_twist as convert_twist
 from mbkit.representations import convert_wrench as convert_wrench
 from mbkit.results import EventLog as EventLog
 from mbkit.results import Result as Result
+from mbkit.simulation import Baumgarte as Baumgarte
+from mbkit.simulation import Projection as Projection
 from mbkit.simulation import resume as resume
 from mbkit.simulation import simulate as simulate
 from mbkit.spatial import Acceleration as Acceleration
