@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import attrs
 
-from mbkit.constraints.fields import array_field, fault
+from mbkit.constraints.fields import fault, table
 from mbkit.constraints.pairs import JointPairConstraint
 from mbkit.constraints.spline import check_table, spline
 from mbkit.forces.kernels import Addressed
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["Cam"]
-
-
-def _table() -> Any:
-    return array_field(lambda *_: None, attrs.NOTHING)
 
 
 @final
@@ -56,8 +52,8 @@ class Cam(JointPairConstraint):
     True
     """
 
-    positions: FloatArray = _table()
-    lift: FloatArray = _table()
+    positions: FloatArray = table()
+    lift: FloatArray = table()
     periodic: bool = False
 
     without_value = "The driver is outside of the positions of its table."

@@ -56,8 +56,6 @@ got 0.
             raise ConstraintError(f"{what}: {key} must be a tuple of names, got {names!r}.")
         if len(set(names)) < len(names):
             raise ConstraintError(f"{what}: {key} must have each name once, got {names!r}.")
-    if not constraint.joints and not constraint.bodies:
-        raise ConstraintError(f"{what}: {kind} must name what it acts on in 'joints' or 'bodies'.")
     rows, position_rows = constraint.num_rows, constraint.num_position_rows
     if not isinstance(rows, int) or rows < 1:
         raise ConstraintError(f"{what}: num_rows must be an integer of 1 or more, got {rows!r}.")
@@ -66,12 +64,12 @@ got 0.
             f"{what}: num_position_rows must be an integer between 0 and num_rows = {rows}, got "
             f"{position_rows!r}."
         )
+    if not constraint.joints and not constraint.bodies:
+        raise ConstraintError(f"{what}: {kind} must name what it acts on in 'joints' or 'bodies'.")
     if constraint.kernel() is not None:
         return
     if position_rows and not defines(constraint, "residual"):
-        raise ConstraintError(
-            f"{what}: {kind} must define residual(t, q, poses), or kernel()."
-        )
+        raise ConstraintError(f"{what}: {kind} must define residual(t, q, poses), or kernel().")
     if position_rows < rows and not defines(constraint, "rows"):
         raise ConstraintError(
             f"{what}: {kind} has {rows} rows, of which {position_rows} have a residual; it must "

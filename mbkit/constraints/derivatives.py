@@ -75,18 +75,23 @@ class ConstraintDerivatives:
         One without a compiled function.
     joints : sequence of Joint
         Those that it names.
+
+    Attributes
+    ----------
+    motion : Motion
+        How its states move.
     """
 
     def __init__(self, constraint: Constraint, joints: Sequence[Joint]) -> None:
         self._constraint = constraint
-        self._motion = Motion(joints, len(constraint.bodies))
+        self.motion = Motion(joints, len(constraint.bodies))
         self._given = {each: defines(constraint, each) for each in ("rows", "rate", "bias")}
         self._shapes = {
             "residual": (constraint.num_position_rows,),
             "rate": (constraint.num_rows,),
             "bias": (constraint.num_rows,),
             "wrenches": (constraint.num_rows, len(constraint.bodies), 6),
-            "coefficients": (constraint.num_rows, self._motion.num_velocities),
+            "coefficients": (constraint.num_rows, self.motion.num_velocities),
         }
         self._programs: list[Program] = []
         self._warned = False
@@ -182,7 +187,7 @@ class ConstraintDerivatives:
         )
         convert = Retargeting()
         shadow = convert.convert(self._constraint)
-        motion = self._motion.traced(convert)
+        motion = self.motion.traced(convert)
         X, Y = (tape.inputs(name, [0.0] * motion.num_steps) for name in ("x", "y"))
         start = State(T[0], _array(Q), _array(P).reshape(-1, 4, 4))
         here = motion.moved(start, _array(X))
@@ -229,7 +234,7 @@ class ConstraintDerivatives:
             return
         parts = self._parts_of(found, sizes)
         size = 1.0 + float(np.abs(poses).max(initial=0.0)) + float(np.abs(q).max(initial=0.0))
-        moved = self._motion.carried
+        moved = self.motion.carried
 
         def residual(e: float) -> Any:
             return self._residual(moved(state, v, twists, e))
@@ -257,10 +262,8 @@ class ConstraintDerivatives:
         if self._given["rows"]:
             rate = self._differences_of_rate(state)
             return Parts(None, rate, None, *self._rows(state)).velocity(v, twists)
-        moved = self._motion.carried
-        found, _ = derivative_by(
-            lambda e: self._residual(moved(state, v, twists, e)), side, h
-        )
+        moved = self.motion.carried
+        found, _ = derivative_by(lambda e: self._residual(moved(state, v, twists, e)), side, h)
         return np.asarray(found)
 
     def _differences_of_rate(self, state: State) -> FloatArray:
@@ -274,16 +277,16 @@ class ConstraintDerivatives:
     def _differences_of_rows(self, state: State) -> tuple[FloatArray, FloatArray]:
         if self._given["rows"]:
             return self._rows(state)
-        nv, nb = self._motion.num_velocities, len(self._constraint.bodies)
-        columns = [
-            derivative(
-                lambda e, u=unit: self._residual(
-                    self._motion.carried(state, u[:nv], u[nv:], e, time=0.0)
-                )
-            )
-            for unit in np.eye(nv + 6 * nb)
-        ]
-        A = np.array(columns).T
+        nv, nb = self.motion.num_velocities, len(self._constraint.bodies)
+
+        def column(unit: FloatArray) -> Any:
+            def residual(e: float) -> Any:
+                there = self.motion.carried(state, unit[:nv], unit[nv:], e, time=0.0)
+                return self._residual(there)
+
+            return derivative(residual)
+
+        A = np.array([column(unit) for unit in np.eye(nv + 6 * nb)]).T
         return A[:, nv:].reshape(-1, nb, 6), A[:, :nv]
 
     def _by_differences(self, state: State, v: FloatArray, twists: FloatArray) -> Parts:
@@ -294,7 +297,7 @@ class ConstraintDerivatives:
         else:
 
             def velocity(e: float) -> Any:
-                there = self._motion.carried(state, v, twists, e)
+                there = self.motion.carried(state, v, twists, e)
                 rows = self._differences_of_rows(there)
                 there_rate = self._differences_of_rate(there)
                 return Parts(None, there_rate, None, *rows).velocity(v, twists)

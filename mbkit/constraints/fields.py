@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from mbkit.errors import ConstraintError
-from mbkit.spatial.fields import Fields
-from mbkit.spatial.fields import array_field as array_field
+from typing import Any
 
-__all__ = ["array_field", "direction", "fault", "name", "number", "point", "pose"]
+import attrs
+
+from mbkit.errors import ConstraintError
+from mbkit.spatial.fields import Fields, array_field
+
+__all__ = [
+    "array_field",
+    "direction",
+    "fault",
+    "name_field",
+    "number",
+    "point",
+    "pose",
+    "table",
+]
 
 _fields = Fields("Constraint", ConstraintError)
 
 fault = _fields.fault
-name = _fields.name
+name_field = _fields.name
 number = _fields.number
 point = _fields.point
 pose = _fields.pose
 direction = _fields.direction
+
+
+def table(default: Any = attrs.NOTHING) -> Any:
+    """Return a field that is an array, which the class checks as a whole."""
+    return array_field(lambda *_: None, default)

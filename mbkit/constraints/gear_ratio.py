@@ -21,11 +21,11 @@ class GearRatio(JointPairConstraint):
     """A ratio between two joints: gears, a belt, a rack and a pinion, a lead screw.
 
     q_driven = ratio q_driver + offset. With both joints on the same carrier and along parallel
-    axes, the ratio of a pair of gears is -z_driver / z_driven with their numbers of teeth, +z_driver
-    / z_driven if one has its teeth inside; of a belt r_driver / r_driven; of a rack that a pinion
-    drives the pinion's radius. Its multiplier is the effort in the driven joint, divided by the
-    length of the system if that turns; times -ratio it is that in the driver. What bears the gears
-    is not loaded otherwise than by these efforts.
+    axes, the ratio of a pair of gears is -z_driver / z_driven with their numbers of teeth, and
+    +z_driver / z_driven if one has its teeth inside; of a belt r_driver / r_driven; of a rack that
+    a pinion drives the pinion's radius. The driven joint gets the effort m, the driver -ratio m,
+    with m the multiplier, times the length of the system where the driven joint turns. Bearings do
+    not feel the force between the teeth.
 
     Attributes
     ----------
@@ -45,6 +45,7 @@ class GearRatio(JointPairConstraint):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import mbkit as mb
     >>> mech = mb.Mechanism("gears", gravity=(0, 0, 0))
     >>> wheel = mb.SpatialInertia.from_com(1.0, (0, 0, 0), np.diag([1, 1, 2]) * 1e-3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, final
 
 import attrs
@@ -21,8 +20,8 @@ __all__ = ["JointCoupling", "PolynomialCoupling"]
 class JointCoupling(JointPairConstraint):
     """A function in Python gives the position of one joint from that of another.
 
-    q_driven = f(q_driver). Its two derivatives are exact; see `Constraint`. A function that is a
-    polynomial or a table is faster as a `PolynomialCoupling` or a `Cam`, which model files can hold.
+    q_driven = f(q_driver). Its two derivatives are exact; see `Constraint`. A polynomial or a
+    table is faster as a `PolynomialCoupling` or a `Cam`, which model files can hold.
 
     Attributes
     ----------
@@ -55,16 +54,14 @@ class JointCoupling(JointPairConstraint):
     array([[-0.1,  1. ]])
     """
 
-    function: Callable[[Any], Any] = attrs.field(
+    function: Any = attrs.field(
         repr=lambda function: getattr(function, "__qualname__", type(function).__qualname__)
     )
 
     def __attrs_post_init__(self) -> None:
         JointPairConstraint.__attrs_post_init__(self)
         if not callable(self.function) or isinstance(self.function, type):
-            raise fault(
-                self, "function", f"must be a function of a number, got {self.function!r}."
-            )
+            raise fault(self, "function", f"must be a function of a number, got {self.function!r}.")
 
     def residual(self, t: float, q: FloatArray, poses: FloatArray) -> Any:
         """Return q_driven - f(q_driver)."""

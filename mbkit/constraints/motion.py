@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
 from mbkit.lie import SO3
-
-if TYPE_CHECKING:
-    from mbkit.joints import Joint
 
 __all__ = ["Motion", "State"]
 
@@ -46,6 +43,7 @@ class Motion:
     def __init__(self, joints: Sequence[Any], num_bodies: int) -> None:
         self._joints = tuple(joints)
         self._num_bodies = num_bodies
+        self.num_positions = sum(int(joint.num_positions) for joint in joints)
         self.num_velocities = sum(int(joint.num_velocities) for joint in joints)
         self.first_body_step = 1 + sum(int(joint.num_steps) for joint in joints)
         self.num_steps = self.first_body_step + 6 * num_bodies

@@ -49,8 +49,7 @@ class PointOnPlane(BodyPairConstraint):
     >>> tip = mb.PointOnPlane("tip", "world", "top", point_b=(0, 0, -0.2))
     >>> _ = mech.add_constraint(tip)
     >>> system = mech.assemble()
-    >>> q = system.neutral()
-    >>> system.constraint_residual(q)
+    >>> system.constraint_residual(system.reference_configuration())
     array([-0.2])
     """
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from mbkit.errors import ForceError
-from mbkit.spatial.fields import EVERY_BODY as EVERY_BODY
-from mbkit.spatial.fields import Fields
-from mbkit.spatial.fields import array_field as array_field
+from mbkit.spatial.fields import EVERY_BODY, Fields, array_field
 
 __all__ = [
     "EVERY_BODY",

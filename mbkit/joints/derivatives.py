@@ -13,7 +13,7 @@ from mbkit.differentiation.program import compile_tape
 from mbkit.differentiation.retarget import Retargeting
 from mbkit.differentiation.rules import differentiate, substitute
 from mbkit.differentiation.runs import Program as _Program
-from mbkit.differentiation.runs import TraceFailedError as TraceFailedError
+from mbkit.differentiation.runs import TraceFailedError
 from mbkit.differentiation.runs import numbers as _numbers
 from mbkit.differentiation.runs import run as _run
 from mbkit.differentiation.runs import values as _values

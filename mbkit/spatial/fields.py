@@ -74,9 +74,7 @@ class Fields:
 
         return attrs.field(default=default, converter=frozen_number, validator=check)
 
-    def vector(
-        self, size: int, default: Any = attrs.NOTHING, *, least: float | None = None
-    ) -> Any:
+    def vector(self, size: int, default: Any = attrs.NOTHING, *, least: float | None = None) -> Any:
         """Return a field that is a finite vector."""
 
         def check(owner: Any, attribute: attrs.Attribute[Any], value: FloatArray) -> None:

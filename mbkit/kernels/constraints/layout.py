@@ -78,7 +78,7 @@ CONSTRAINT = np.dtype(
         ("num_sites", _i8),
         ("first_wrench", _i8),
         ("joint", _i8),  # LOOP_JOINT: which row of the joints
-        # TABLE: function by address, its parameters, by which each row is multiplied for metres, and
+        # TABLE: function by address, its parameters, by which rows are multiplied for metres, and
         # the joints it names (as in FORCE) with the velocities it has coefficients for
         ("function", _i8),
         ("parameters", _i8),

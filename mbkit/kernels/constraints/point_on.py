@@ -1,4 +1,4 @@
-"""A point of one body that does not move along some directions of another: on a line, on a plane."""
+"""A point of one body that stays on a line, or on a plane, of another."""
 
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.constraints.form import (
@@ -39,7 +39,5 @@ def evaluate(space, c, _t, _q, _v):
         # on a it acts where the point of b is
         put_force(W[2 * r], add(arm_a, d), scale(-1.0, e))
         put_force(W[2 * r + 1], arm_b, e)
-        second[r] = (
-            dot(e, subtract(c_b, c_a)) + 2.0 * dot(e_dot, d_dot) + dot(cross(w, e_dot), d)
-        )
+        second[r] = dot(e, subtract(c_b, c_a)) + 2.0 * dot(e_dot, d_dot) + dot(cross(w, e_dot), d)
     return OK

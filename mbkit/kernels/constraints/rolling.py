@@ -1,8 +1,8 @@
 """Rolling without slip on a plane: a ball, a thin disc.
 
-With the contact at x on both bodies, g = n.(x - x_a) is how far the body is above the plane, and its
-rate, n.(v_b(x) - v_a(x)), is the first row; the other two are the slip, along two directions of the
-plane. These have no g: they cannot be integrated.
+With the contact at x on both bodies, g = n.(x - x_a) is how far the body is above the plane, and
+its rate, n.(v_b(x) - v_a(x)), is the first row; the other two are the slip, along two directions of
+the plane. These have no g: they cannot be integrated.
 """
 
 from mbkit.kernels.compile import address_kernel, helper
@@ -81,7 +81,7 @@ def sphere(space, c, _t, _q, _v):
 
 @address_kernel(CONSTRAINT_FORM)
 def disc(space, c, _t, _q, _v):
-    """The contact is the lowest point: x = x_c - rho m / |m|, m = n - (n.k) k, k the disc's axis."""
+    """The contact is the lowest point: x = x_c - rho m / |m|, m = n - (n.k) k, k the axis."""
     p = parameters(space, c)
     a = body(space, c, 0)
     b = body(space, c, 1)
@@ -96,9 +96,7 @@ def disc(space, c, _t, _q, _v):
     size = sqrt(dot(m, m))
     if size < LEAST_SINE:
         return CALLBACK_FAILED
-    m_dot = subtract(
-        subtract(n_dot, scale(dot(n_dot, k) + dot(n, k_dot), k)), scale(cosine, k_dot)
-    )
+    m_dot = subtract(subtract(n_dot, scale(dot(n_dot, k) + dot(n, k_dot), k)), scale(cosine, k_dot))
     unit = scale(1.0 / size, m)
     unit_dot = scale(1.0 / size, subtract(m_dot, scale(dot(unit, m_dot), unit)))
     x = subtract(center, scale(p[RADIUS], unit))

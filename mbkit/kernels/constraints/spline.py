@@ -1,9 +1,8 @@
 """Piecewise cubic curves with their first two derivatives.
 
 Memory: the period, 0 where there is none; the number of pieces n; the n + 1 knots; then for each
-piece and each entry of the curve four coefficients c0 + c1 s + c2 s^2 + c3 s^3, with s the way since
-the piece began. Between knots the second derivative is continuous; over the ends, by rounding, the
-outer pieces go on.
+piece and each entry of the curve four coefficients c0 + c1 s + c2 s^2 + c3 s^3, with s the way
+since the piece began. Beyond the ends, by rounding, the outer pieces go on.
 """
 
 import math

@@ -52,10 +52,10 @@ def table_rows(space, c, q, v, vdot):
         g_dot[r] = scales[r] * first
         g_ddot[r] = scales[r] * second
         # a number less itself is not zero where it is none
-        if not (first - first == 0.0 and second - second == 0.0):
+        if first - first != 0.0 or second - second != 0.0:
             state = NOT_FINITE
     for r in range(constraint.num_position_rows):
         g[r] *= scales[r]
-        if not (g[r] - g[r] == 0.0):
+        if g[r] - g[r] != 0.0:
             state = NOT_FINITE
     return state
