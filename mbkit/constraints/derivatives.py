@@ -261,10 +261,11 @@ class ConstraintDerivatives:
         """Return g' at a state by differences of one step size, or by the rows that are given."""
         if self._given["rows"]:
             rate = self._differences_of_rate(state)
-            return Parts(None, rate, None, *self._rows(state)).velocity(v, twists)
+            found: FloatArray = Parts(None, rate, None, *self._rows(state)).velocity(v, twists)
+            return found
         moved = self.motion.carried
-        found, _ = derivative_by(lambda e: self._residual(moved(state, v, twists, e)), side, h)
-        return np.asarray(found)
+        by_steps, _ = derivative_by(lambda e: self._residual(moved(state, v, twists, e)), side, h)
+        return np.asarray(by_steps)
 
     def _differences_of_rate(self, state: State) -> FloatArray:
         if self._given["rate"]:

@@ -11,9 +11,9 @@ from mbkit.spatial.fields import Fields, array_field
 
 __all__ = [
     "array_field",
+    "check_name_field",
     "direction",
     "fault",
-    "name_field",
     "number",
     "point",
     "pose",
@@ -23,7 +23,7 @@ __all__ = [
 _fields = Fields("Constraint", ConstraintError)
 
 fault = _fields.fault
-name_field = _fields.name
+check_name_field = _fields.check_name
 number = _fields.number
 point = _fields.point
 pose = _fields.pose

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.constraints.constraint import Constraint
-from mbkit.constraints.fields import fault, name_field
+from mbkit.constraints.fields import check_name_field, fault
 from mbkit.errors import ConstraintError
 from mbkit.spatial.arrays import FloatArray
 
@@ -32,8 +32,8 @@ class BodyPairConstraint(Constraint):
     """
 
     name: str
-    body_a: str = name_field()
-    body_b: str = name_field()
+    body_a: str = attrs.field(validator=check_name_field)
+    body_b: str = attrs.field(validator=check_name_field)
 
     def __attrs_post_init__(self) -> None:
         if self.body_a == self.body_b:
@@ -58,8 +58,8 @@ class JointPairConstraint(Constraint):
     """
 
     name: str
-    driver: str = name_field()
-    driven: str = name_field()
+    driver: str = attrs.field(validator=check_name_field)
+    driven: str = attrs.field(validator=check_name_field)
 
     num_rows = 1
 

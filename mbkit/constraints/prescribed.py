@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.constraints.constraint import Constraint
-from mbkit.constraints.fields import fault, name_field, point, pose, table
+from mbkit.constraints.fields import check_name_field, fault, point, pose, table
 from mbkit.constraints.spline import check_table, spline
 from mbkit.forces.kernels import Addressed
 from mbkit.lie import SO3
@@ -68,7 +68,7 @@ class PrescribedPoint(Constraint):
     """
 
     name: str
-    body: str = name_field()
+    body: str = attrs.field(validator=check_name_field)
     function: Any = attrs.field(default=None, repr=_shown)
     point: FloatArray = point()
     times: FloatArray = table(())
@@ -154,7 +154,7 @@ class PrescribedPose(Constraint):
     """
 
     name: str
-    body: str = name_field()
+    body: str = attrs.field(validator=check_name_field)
     function: Any = attrs.field(repr=_shown)
     frame: FloatArray = pose()
 

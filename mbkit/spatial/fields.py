@@ -102,10 +102,6 @@ class Fields:
         """Return a field that is a pose, the identity by default."""
         return array_field(stored_pose, np.eye(4))
 
-    def name(self) -> Any:
-        """Return a field that names a joint or a body."""
-        return attrs.field(validator=self.check_name)
-
     def check_name(self, owner: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
         """Check a field that names a joint or a body (a validator of attrs)."""
         if not isinstance(value, str):
