@@ -106,16 +106,16 @@ def test_compiled_is_what_its_residual_in_python_gives(constraint):
     )
     rng = np.random.default_rng(5)
     for _ in range(5):
-        q = compiled.retract(
-            compiled.reference_configuration(), rng.normal(size=compiled.nv)
-        )
+        q = compiled.retract(compiled.reference_configuration(), rng.normal(size=compiled.nv))
         v, vdot = rng.normal(size=(2, compiled.nv))
         first = slice(0, 1)
         for name, given in (
             ("residual", (q, 0.3)), ("jacobian", (q, 0.3)), ("velocity", (q, v, 0.3)),
             ("bias", (q, v, 0.3)), ("acceleration", (q, v, vdot, 0.3)),
         ):  # fmt: skip
-            one, other = (getattr(each, f"constraint_{name}")(*given) for each in (compiled, written))
+            one, other = (
+                getattr(each, f"constraint_{name}")(*given) for each in (compiled, written)
+            )
             np.testing.assert_allclose(one[first], other, rtol=0, atol=2e-12, err_msg=name)
 
 

@@ -113,7 +113,7 @@ def test_a_gear_train_keeps_ratio_and_energy(representation):
 
 
 def test_gears_on_a_carrier_are_a_planetary_gear():
-    """With the ring held, the sun turns 1 + z_ring / z_sun times as fast as the carrier (Willis)."""
+    """With the ring held the sun turns 1 + z_ring / z_sun times as fast as the carrier (Willis)."""
     mech = mb.Mechanism("planetary", gravity=(0, 0, 0))
     wheel = mb.SpatialInertia.from_com(1.0, (0, 0, 0), np.diag([1.0, 1.0, 2.0]) * 1e-3)
     for body, on in (("carrier", "world"), ("sun", "carrier"), ("planet", "carrier")):
@@ -135,7 +135,7 @@ def test_gears_on_a_carrier_are_a_planetary_gear():
 
 @each_representation
 def test_a_cam_moves_its_follower(representation):
-    """A cam that turns evenly moves the follower by its profile, the compiled one and a function."""
+    """A cam that turns evenly moves the follower by its profile, compiled or a function."""
     for kind in ("cam", "function"):
         mech = mb.Mechanism("cam", gravity=(0, 0, 0))
         for body, joint in (("shaft", mb.RevoluteJoint("axle")), ("valve", mb.PrismaticJoint("z"))):
@@ -295,7 +295,9 @@ def test_a_prescribed_point_needs_what_prescribed_joints_need(representation):
     def crane():
         mech = mb.Mechanism("crane")
         mech.add_body(mb.Body("hook", BALL))
-        mech.add_body(mb.Body("load", mb.SpatialInertia.from_com(2.0, (0, 0, -0.7), np.eye(3) * 0.1)))
+        mech.add_body(
+            mb.Body("load", mb.SpatialInertia.from_com(2.0, (0, 0, -0.7), np.eye(3) * 0.1))
+        )
         return mech
 
     free = crane()
