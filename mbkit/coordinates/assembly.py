@@ -146,7 +146,8 @@ class Assembly:
             ),
         )
         length = characteristic_length(parts) if self.length is None else self.length
-        arrays = attrs.evolve(arrays, closure=loop_closure(parts, loops, arrays, length))
+        closure = loop_closure(parts, loops, arrays, length, positions, velocities)
+        arrays = attrs.evolve(arrays, closure=closure)
         nq = sum(joint.num_positions for joint in joints.values())
         nv = sum(joint.num_velocities for joint in joints.values())
         num_steps = sum(joint.num_steps for joint in joints.values())

@@ -15,7 +15,7 @@ __all__ = ["add_edge", "graph_of"]
 
 
 def add_edge(
-    graph: BodyGraph, connection: Connection, *, is_cut: bool = False, force: str = ""
+    graph: BodyGraph, connection: Connection, *, is_cut: bool = False, needed: str = ""
 ) -> None:
     """Add a joint to a graph that has its bodies.
 
@@ -27,8 +27,8 @@ def add_edge(
         The joint in its place.
     is_cut : bool
         Whether it closes a loop in any case; see `JointEdge`.
-    force : str
-        Name of a force that acts along the joint, if there is one: it needs coordinates.
+    needed : str
+        Why the joint must have coordinates, if something says so.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def add_edge(
         connection.successor,
         freedom=joint.num_velocities,
         num_positions=joint.num_positions,
-        held=_why_held(connection, force),
+        held=_why_held(connection, needed),
         is_cut=is_cut,
     )
 
@@ -74,19 +74,25 @@ def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
     graph = BodyGraph()
     for body in parts.bodies:
         graph.add_body(body)
-    acted_on = {joint: force.name for force in parts.forces.values() for joint in force.joints}
+    acting = {"force": parts.forces.values(), "constraint": parts.constraints.values()}
+    needed = {
+        joint: f"the {kind} {each.name!r} acts along it"
+        for kind, every in acting.items()
+        for each in every
+        for joint in each.joints
+    }
     for name, connection in parts.joints.items():
-        add_edge(graph, connection, is_cut=name in cut, force=acted_on.get(name, ""))
+        add_edge(graph, connection, is_cut=name in cut, needed=needed.get(name, ""))
     return graph
 
 
-def _why_held(connection: Connection, force: str) -> str:
+def _why_held(connection: Connection, needed: str) -> str:
     """Return why a joint must stay in the tree, empty if it need not."""
     joint = connection.joint
     if connection.motion is not None:
         return "its motion is prescribed"
-    if force:
-        return f"the force {force!r} acts along it"
+    if needed:
+        return needed
     if joint.num_steps != joint.num_velocities:
         return (
             f"it is nonholonomic: it has {joint.num_velocities} velocities, and positions of "
