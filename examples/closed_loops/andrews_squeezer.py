@@ -94,7 +94,7 @@ def build() -> mb.Mechanism:
     mech.add_force(
         mb.SpringDamper(
             "spring", "world", "K3", stiffness=STIFFNESS, rest_length=REST_LENGTH,
-            point_a=(*C, 0.0), point_b=(SC, -SD, 0.0),
+            point_a=(*C, 0.0), point_b=(SD, -SC, 0.0),
         )
     )  # fmt: skip
     return mech
