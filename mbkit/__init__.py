@@ -27,6 +27,7 @@ from mbkit.errors import NotFiniteError as NotFiniteError
 from mbkit.errors import ParameterError as ParameterError
 from mbkit.errors import PluginWarning as PluginWarning
 from mbkit.errors import QuantityError as QuantityError
+from mbkit.errors import RedundantConstraintsWarning as RedundantConstraintsWarning
 from mbkit.errors import ResultFileError as ResultFileError
 from mbkit.errors import ShapeError as ShapeError
 from mbkit.errors import SingularityWarning as SingularityWarning

@@ -13,6 +13,7 @@ from typing import Any
 __all__ = [
     "ConfigurationError",
     "ContractError",
+    "ConstraintError",
     "DuplicateNameError",
     "EventError",
     "ForceError",
@@ -27,6 +28,7 @@ __all__ = [
     "NameUnknownError",
     "NotFiniteError",
     "PluginWarning",
+    "RedundantConstraintsWarning",
     "QuantityError",
     "ResultFileError",
     "ShapeError",
@@ -126,6 +128,14 @@ class ModelFileError(MbkitError, ValueError):
 
 class ModelFileWarning(UserWarning):
     """What a model file holds and mbkit does not take, or the other way round."""
+
+
+class ConstraintError(MbkitError, ValueError):
+    """The constraints of a system do not hold, or cannot."""
+
+
+class RedundantConstraintsWarning(UserWarning):
+    """Constraints depend on each other, so that their multipliers are not unique."""
 
 
 class SingularityWarning(UserWarning):

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
@@ -40,11 +41,14 @@ class Assembly:
     parts : Parts
         Bodies, joints and gravity.
     topology : Topology
-        A tree.
+        Its spanning tree, and the joints that close loops.
     representation : Representation
         In which the recursions run.
     body_frames : str
         And at which frames.
+    length : float, optional
+        By which moments of constraints are compared with forces; the mechanism's size if left out.
+        [m]
     further : frozenset of str
         Names of the forces that were added afterwards: of them the text has what a file can hold.
     """
@@ -53,6 +57,7 @@ class Assembly:
     topology: Topology
     representation: Representation
     body_frames: str
+    length: float | None = None
     further: frozenset[str] = frozenset()
 
     def text(self) -> str:
@@ -113,7 +118,8 @@ class Assembly:
     def system(self) -> System:
         """Return the equations of motion."""
         parts = self.parts
-        joints = {name: edge.joint for name, edge in parts.joints.items()}
+        loops = self.topology.loop_joints
+        joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
         steps = _slices({name: joint.num_steps for name, joint in joints.items()})
@@ -125,6 +131,8 @@ class Assembly:
                 forces, f"mechanism {parts.name!r}", positions, velocities, body_names
             ),
         )
+        length = characteristic_length(parts) if self.length is None else self.length
+        arrays = attrs.evolve(arrays, closure=loop_closure(parts, loops, arrays, length))
         nq = sum(joint.num_positions for joint in joints.values())
         nv = sum(joint.num_velocities for joint in joints.values())
         num_steps = sum(joint.num_steps for joint in joints.values())
@@ -140,7 +148,7 @@ class Assembly:
             ),
             mass=float(sum(body.inertia.mass for body in parts.bodies.values())),
             gravity=parts.gravity,
-            **_limits(parts),
+            **_limits([parts.joints[name] for name in joints]),
             blueprint=self,
             reference=_reference(tuple(joints.values())),
             position_slices=positions,
@@ -148,12 +156,24 @@ class Assembly:
             step_slices=steps,
             tree=_tree(parts, self.topology, velocities, arrays),
             motions=MappingProxyType(
-                {name: edge.motion for name, edge in parts.joints.items() if edge.motion}
+                {
+                    name: edge.motion
+                    for name, edge in parts.joints.items()
+                    if edge.motion and name not in loops
+                }
             ),
             evaluator=Evaluator(
                 arrays,
                 self.representation,
-                Arguments(nq, nv, num_steps, len(parts.bodies), len(forces)),
+                Arguments(
+                    nq,
+                    nv,
+                    num_steps,
+                    len(parts.bodies),
+                    len(forces),
+                    arrays.closure.num_rows,
+                    arrays.closure.num_position_rows,
+                ),
             ),
         )
 
@@ -171,9 +191,8 @@ def _tree(
     return BodyTree.of({body: edges[body] for body in parts.bodies}, velocities, arrays)
 
 
-def _limits(parts: Parts) -> dict[str, Floats]:
-    """Return the limits of all joints, one row an entry of q or v."""
-    edges = parts.joints.values()
+def _limits(edges: list[Any]) -> dict[str, Floats]:
+    """Return the limits of joints, one row an entry of q or v."""
     limits = {
         "position_limits": [np.zeros((0, 2)), *(e.limits.of_positions(e.joint) for e in edges)],
         "velocity_limits": [np.zeros(0), *(e.limits.of_velocities(e.joint) for e in edges)],

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, final
 
 import attrs
 
 from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.body_frames import BODY_FRAMES
-from mbkit.errors import TopologyError, UsageError
+from mbkit.errors import UsageError
 from mbkit.representations import BodyFixed, Representation
 from mbkit.systems import System
 
 if TYPE_CHECKING:
     from mbkit.model import Mechanism
-    from mbkit.topology import Topology
 
 __all__ = ["RelativeCoordinates"]
+
+
+def _names(loop_joints: Iterable[str] | None) -> tuple[str, ...] | None:
+    if isinstance(loop_joints, str):
+        return (loop_joints,)
+    return None if loop_joints is None else tuple(loop_joints)
 
 
 @final
@@ -39,6 +45,12 @@ class RelativeCoordinates:
           a body without mass has the frame of its joint.
         - "world": the frame that is the world's in the reference configuration, so that a joint's
           screw in its body is its screw in the world.
+    loop_joints : sequence of str, optional
+        Joints that are taken out of the tree and close its loops as constraints; chosen by
+        `Mechanism.topology` if left out.
+    length : float, optional
+        By which moments are compared with forces in the constraints, so that neither rank nor least
+        norm depends on units; the size of the mechanism if left out. [m]
 
     Notes
     -----
@@ -59,6 +71,8 @@ class RelativeCoordinates:
 
     representation: Representation = attrs.field(factory=BodyFixed)
     body_frames: str = attrs.field(default="joint")
+    loop_joints: tuple[str, ...] | None = attrs.field(default=None, converter=_names)
+    length: float | None = attrs.field(default=None)
 
     @representation.validator
     def _check_representation(self, _attribute: object, representation: object) -> None:
@@ -82,8 +96,8 @@ class RelativeCoordinates:
         Parameters
         ----------
         mechanism : Mechanism
-            A tree. Joints without velocities merge their bodies into one for computing; every
-            body still answers by its name.
+            Its loops are cut at `loop_joints`. Joints without velocities merge their bodies into
+            one for computing; every body still answers by its name.
 
         Returns
         -------
@@ -93,25 +107,15 @@ class RelativeCoordinates:
         Raises
         ------
         TopologyError
-            If a body is not connected to the world, or joints close a loop.
+            If a body is not connected to the world, or the loop joints leave no tree.
         InertiaError
             If a motion at the end of a branch has no inertia.
         """
         from mbkit.model import check_inertias
         from mbkit.model.parts import Parts
 
-        topology = mechanism.topology()
-        _refuse_loops(mechanism, topology)
+        topology = mechanism.topology(self.loop_joints)
         check_inertias(mechanism, topology)
         return Assembly(
-            Parts.of(mechanism), topology, self.representation, self.body_frames
+            Parts.of(mechanism), topology, self.representation, self.body_frames, self.length
         ).system()
-
-
-def _refuse_loops(mechanism: Mechanism, topology: Topology) -> None:
-    if topology.loop_joints:
-        closing = ", ".join(f"'{name}'" for name in topology.loop_joints)
-        raise TopologyError(
-            f"Mechanism '{mechanism.name}' has closed loops; relative coordinates need a tree. "
-            f"Joints that close a loop: {closing}. Remove or cut them."
-        )

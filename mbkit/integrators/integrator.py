@@ -98,6 +98,15 @@ class Problem:
 
         return int(rate(self.space, x, w, out))
 
+    def close(self, t: float, q: Any, v: Any) -> int:
+        """Bring q and v back to the constraints, in place, at the end of a step; return a status.
+
+        Nothing is done for a tree.
+        """
+        from mbkit.kernels.protocol import close_at
+
+        return int(close_at(self.space, t, q, v))
+
     def look(self, t: float, q: Any, v: Any) -> int:
         """Return 0 where a step may end at (t, q, v), and not where an event lies in it.
 
@@ -129,6 +138,9 @@ class Integrator(abc.ABC):
     5. Joints whose motion is a function of time are written by `Problem.accelerate` and by
        `Problem.look`; one that uses other equations says by `takes_prescribed_joints` that it does
        not take them.
+    6. One that says `takes_constraints` can advance closed mechanisms: it takes its accelerations
+       from `Problem.accelerate`, and before it takes over a step asks `Problem.close` to bring its
+       end back to the constraints. Others are refused there.
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
     a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
@@ -139,6 +151,7 @@ class Integrator(abc.ABC):
     order: int
     looks: bool = False
     takes_prescribed_joints: bool = True
+    takes_constraints: bool = False
 
     @abc.abstractmethod
     def prepare(self, problem: Problem) -> Advance:

@@ -42,6 +42,7 @@ class RungeKuttaMuntheKaas(Integrator):
     """
 
     looks = True
+    takes_constraints = True
 
     tableau: Tableau = attrs.field(default=RK4)
 

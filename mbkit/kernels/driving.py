@@ -25,7 +25,7 @@ from mbkit.kernels.layout import (
     SLOT_STATE,
     SPACE,
 )
-from mbkit.kernels.space import bodies
+from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import MOTION_FAILED, OK, status
 
 
@@ -78,6 +78,19 @@ def driven_dynamics(space, option, q, v, tau, vdot):
     state = call_address(int(head[DRIVE_DYNAMICS]), (space, option, q, v, known, found))
     as_array(vdot, nv)[:] = found[nv:]
     return state
+
+
+@helper
+def add_driving_efforts(space):
+    """Add what the drives need against the constraints, which is in u of the velocities."""
+    record = records_at(space, 1, SPACE)[0]
+    if record.drive != 0:
+        work = scratch(space)
+        nv = bodies(space)[0].num_velocities
+        memory = vectors(record.drive_slot, nv)
+        for k in range(nv):
+            if memory[2 * nv + k] != 0.0:
+                memory[3 * nv + k] += work[k].u
 
 
 @helper

@@ -17,6 +17,8 @@ def acceleration(space, t, q, v, vdot, powers):
     equations = records_at(space, 1, SPACE)[0]
     nv = v.shape[0]
     tau = floats_at(equations.tau, nv)
+    time = floats_at(equations.time, 1)
+    time[0] = t
     state = drive(space, t, q, v)
     if state != OK:
         return state
@@ -42,11 +44,19 @@ def acceleration(space, t, q, v, vdot, powers):
 
 
 @helper
+def close_loops(space, t, q, v):
+    """Bring the end of a step back to the constraints, in place; nothing where there are none."""
+    record = records_at(space, 1, SPACE)[0]
+    if record.project == 0:
+        return OK
+    return call_address(record.project, (space, t, q, v))
+
+
+@helper
 def forced_acceleration(space, t, q, v, tau, vdot, powers):
     """The forward dynamics with the forces, which it evaluates between its passes."""
     equations = records_at(space, 1, SPACE)[0]
     time = floats_at(equations.time, 1)
-    time[0] = t
     efforts = floats_at(equations.efforts, v.shape[0])
     supplied = 0.0
     for j in range(v.shape[0]):

@@ -167,6 +167,9 @@ SPACE = np.dtype(
         # prescribed joints: what moves them, by address; 0: there are none
         ("drive", _i8),
         ("drive_slot", _i8),
+        # constraints: a CLOSURE, and by address what brings a state back to them; 0: none
+        ("closure", _i8),
+        ("project", _i8),
     ],
     align=True,
 )

@@ -12,7 +12,7 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
-from mbkit.kernels.equations import acceleration
+from mbkit.kernels.equations import acceleration, close_loops
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
@@ -76,7 +76,9 @@ def step(
     if not (all_finite(q_next) and all_finite(v_stage)):
         q_stage[:] = q_next
         return status(NOT_FINITE, 0)
-    state = look(space, end, q_next, v_stage)
+    state = close_loops(space, end, q_next, v_stage)
+    if state == OK:
+        state = look(space, end, q_next, v_stage)
     if state != OK:
         return state
     q[:] = q_next

@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import float64, floats, int64, kernel
 from mbkit.kernels.configuration import dexp_inv_rows, rates_rows, retract_rows
-from mbkit.kernels.equations import acceleration
+from mbkit.kernels.equations import acceleration, close_loops
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.validation import check_positions, check_steps, check_velocities
@@ -53,6 +53,16 @@ def rates(space, q, v, out):
     if state == OK:
         state = check_steps(model, out)
     return rates_rows(model, scratch(space), q, v, out) if state == OK else state
+
+
+@kernel(int64(int64, float64, floats, floats))
+def close_at(space, t, q, v):
+    """Bring q and v back to the constraints."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, v, v)
+    return close_loops(space, t, q, v) if state == OK else state
 
 
 @kernel(int64(int64, float64, floats, floats))

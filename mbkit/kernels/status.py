@@ -12,6 +12,8 @@ FORCE_FAILED = 6  # a force's function returned a non-zero status; index: force
 FORCE_NOT_FINITE = 7  # index: force
 EVENT_FAILED = 8  # the number of an event is not finite; index: event, or their count: a callback
 MOTION_FAILED = 10  # the function of time of a prescribed joint did not come to its end
+CONSTRAINT_FAILED = 11  # a constraint's function returned a non-zero status; index: constraint
+NOT_CLOSED = 12  # no configuration nearby closes the loops
 EVENT = 9  # no failure: an event lies in the step that was not taken
 
 _FACTOR = 1 << 32

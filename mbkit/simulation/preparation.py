@@ -17,6 +17,7 @@ from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
+from mbkit.simulation.closed import check_constraints
 from mbkit.simulation.course import Course
 from mbkit.simulation.endings import FAILED
 from mbkit.simulation.output_times import OutputTimes
@@ -26,7 +27,6 @@ from mbkit.simulation.watch import Watch, checked_events
 from mbkit.systems import System
 from mbkit.systems.callbacks import taken_error
 from mbkit.systems.driving import Drive
-from mbkit.systems.evaluations import FORWARD_DYNAMICS
 from mbkit.systems.failures import failure
 from mbkit.systems.workspace import Workspace
 
@@ -77,10 +77,9 @@ def prepare(
     watched = checked_events(events, system)
     q_start, v_start = initial_state(system, q, v)
     q_start, v_start, _ = system.prescribed_state(float(t_span[0]), q_start, v_start)
-    workspace = Workspace(
-        system.arrays,
-        system.evaluator.function(FORWARD_DYNAMICS),
-    )
+    check_constraints(system, integrator, float(t_span[0]), q_start, v_start)
+    workspace = Workspace(system.arrays, system.evaluator)
+    workspace.install_equations(system.evaluator.function(system.equations))
     force = _install_forces(system, workspace, tau)
     drive = _install_drive(system, integrator, workspace)
     problem = Problem(
@@ -92,6 +91,7 @@ def prepare(
         q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every,
     )  # fmt: skip
+    _close(system, problem, workspace)
     options = {
         "integrator": _described(integrator), "representation": system.representation.name,
         "h": problem.h, "t_span": [float(t) for t in t_span],
@@ -108,6 +108,14 @@ def prepare(
     return Prepared(
         system, integrator, tau, problem, course, steps, workspace, force, drive, options
     )
+
+
+def _close(system: System, problem: Problem, workspace: Workspace) -> None:
+    """Remove what is left of the constraints in the initial state, and evaluate it once."""
+    status = problem.close(problem.t0, problem.q, problem.v)
+    if status != 0:
+        raise failure(system.evaluator, status, workspace, {"q": problem.q, "v": problem.v})
+    problem.q_stage[:], problem.v_stage[:] = problem.q, problem.v
 
 
 def _output_times(

@@ -24,6 +24,8 @@ class Arguments:
     ----------
     num_positions, num_velocities, num_steps, num_bodies, num_forces : int
         nq, nv, the size of steps on the group, the number of bodies without the world, of forces.
+    num_rows, num_position_rows : int
+        Numbers of velocity and of position constraints.
     """
 
     num_positions: int
@@ -31,6 +33,8 @@ class Arguments:
     num_steps: int
     num_bodies: int
     num_forces: int = 0
+    num_rows: int = 0
+    num_position_rows: int = 0
 
     @functools.cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -51,8 +55,13 @@ class Arguments:
             "energies": (2,),
             "momentum": (9,),
             "t": (1,),
+            "tau and t": (nv + 1,),
+            "vdot and t": (nv + 1,),
             "powers": (self.num_forces, 2),
             "potentials": (self.num_forces,),
+            "solution": (nv + 2 * self.num_rows,),
+            "constraint state": (self.num_position_rows + 2 * self.num_rows,),
+            "constraint jacobian": (self.num_rows, nv),
         }
 
     def shape(self, name: str) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints import Joint
+from mbkit.systems.closure import ClosureArrays
 from mbkit.systems.forces import ForceArrays
 from mbkit.systems.python_joint import python_parameters
 
@@ -36,6 +37,8 @@ class SystemArrays:
         The joint of each row of `bodies`; None for the world.
     forces : ForceArrays
         The table of forces.
+    closure : ClosureArrays
+        The constraints.
     owners : tuple
         What the addresses in `bodies` point to: kept alive here, never read.
     """
@@ -46,6 +49,7 @@ class SystemArrays:
     joints: tuple[Joint | None, ...]
     owners: tuple[Any, ...]
     forces: ForceArrays = attrs.field(factory=ForceArrays)
+    closure: ClosureArrays = attrs.field(factory=ClosureArrays)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

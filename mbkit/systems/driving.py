@@ -201,7 +201,7 @@ class Drive:
         record: Any = workspace.record[0]
         record["drive"] = motion.address
         record["drive_slot"] = address
-        record["forward_dynamics"] = driven_dynamics.address
+        workspace.install_free_dynamics(driven_dynamics.address)
 
     def evaluate(self) -> None:
         """Write positions, velocities and accelerations at the slot's time."""

@@ -7,6 +7,12 @@ import attrs
 __all__ = [
     "ACCELERATIONS",
     "APPLY_WRENCHES",
+    "CONSTRAINED_DYNAMICS",
+    "CONSTRAINT_JACOBIAN",
+    "CONSTRAINT_MOTION",
+    "CONSTRAINT_RESPONSE",
+    "CONSTRAINT_SITES",
+    "CONSTRAINT_STATE",
     "DIFFERENCE",
     "ENERGIES",
     "FORCE_POTENTIALS",
@@ -22,6 +28,7 @@ __all__ = [
     "POSES",
     "RATES",
     "RETRACT",
+    "SOLVED_DYNAMICS",
     "TWISTS",
     "Evaluation",
 ]
@@ -60,6 +67,9 @@ MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
 ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")
 JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
+CONSTRAINT_SITES = Evaluation("constraint_sites", ("", "", ""), "")
+CONSTRAINT_RESPONSE = Evaluation("constraint_response", ("", "", ""), "")
+CONSTRAINT_MOTION = Evaluation("constraint_motion", ("", "", ""), "")
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
 MOTION_SUBSPACES = Evaluation(
@@ -78,4 +88,21 @@ GENERALIZED_FORCES = Evaluation(
 FORCE_POWERS = Evaluation("force_powers", ("q", "v", "t"), "powers", module="forces.force_pass")
 FORCE_POTENTIALS = Evaluation(
     "force_potentials", ("q", "", "t"), "potentials", module="forces.force_pass"
+)
+
+CONSTRAINED_DYNAMICS = Evaluation(
+    "constrained_dynamics", ("q", "v", "tau"), "vdot", "dynamics", "constraints.dynamics"
+)
+SOLVED_DYNAMICS = Evaluation(
+    "solved_dynamics", ("q", "v", "tau and t"), "solution", "state", "constraints.dynamics"
+)
+CONSTRAINT_STATE = Evaluation(
+    "constraint_state",
+    ("q", "v", "vdot and t"),
+    "constraint state",
+    "state",
+    "constraints.evaluate",
+)
+CONSTRAINT_JACOBIAN = Evaluation(
+    "constraint_jacobian", ("q", "", "t"), "constraint jacobian", module="constraints.jacobian"
 )

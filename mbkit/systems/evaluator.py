@@ -72,18 +72,23 @@ class Evaluator:
         # and callbacks into the same system each have their own.
         self._pool: list[Workspace] = []
         self.give_back = self._pool.append
+        self.warned: set[tuple[int, ...]] = set()  # which redundant rows were told of
 
     def take(self) -> Workspace:
         """Return a workspace for one call, to be handed to `give_back` after it."""
         try:
             return self._pool.pop()
         except IndexError:
-            return Workspace(self.arrays)
+            return Workspace(self.arrays, self)
 
     @functools.cached_property
     def calls_python(self) -> bool:
         """Whether a joint or a force is in Python, which threads would only fight for."""
-        return bool(python_joint_rows(self.arrays.joints)) or self.arrays.forces.calls_python
+        return (
+            bool(python_joint_rows(self.arrays.joints))
+            or bool(python_joint_rows(self.arrays.closure.joints))
+            or self.arrays.forces.calls_python
+        )
 
     def chunks(self, count: int) -> int:
         """Return into how many parts a batch of `count` samples is cut."""
@@ -239,7 +244,7 @@ class Evaluator:
             try:
                 workspace = pop()
             except IndexError:
-                workspace = Workspace(self.arrays)
+                workspace = Workspace(self.arrays, self)
             try:
                 try:
                     state = kernel(workspace.address, function, 0, q, v, x, result)
@@ -269,7 +274,7 @@ class Evaluator:
             try:
                 workspace = pop()
             except IndexError:
-                workspace = Workspace(self.arrays)
+                workspace = Workspace(self.arrays, self)
             try:
                 try:
                     state = kernel(workspace.address, function, q, result)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mbkit.errors import (
     ConfigurationError,
+    ConstraintError,
     ForceError,
     JointError,
     MbkitError,
@@ -82,6 +83,10 @@ def failure(
             f"acceleration follows from the forces; give the bodies beyond it mass and moment of "
             f"inertia.{_far(evaluator)}{_where(arguments)}"
         )
+    if code == status.CONSTRAINT_FAILED:
+        return _constraint_failure(evaluator, index, workspace, arguments)
+    if code == status.NOT_CLOSED:
+        return _not_closed(evaluator, workspace, arguments)
     if code == status.NOT_FINITE:
         return NotFiniteError(first_bad_row(evaluator, workspace) + _where(arguments))
     return MbkitError(f"A kernel ended with status {code} at index {index}.{_where(arguments)}")
@@ -124,6 +129,35 @@ def _joint_failure(
             f"{_place(arguments)}"
         )
     return JointError(f"Joint '{name}' could not be evaluated.{_where(arguments)}")
+
+
+def _constraint_failure(
+    evaluator: Evaluator, index: int, workspace: Workspace, arguments: dict[str, Any]
+) -> BaseException:
+    name = evaluator.arrays.closure.names[index]
+    slot = workspace.loop_slots.get(index + 1)
+    if slot is not None and slot.error is not None:
+        error = taken_error(slot)
+        error.add_note(f"Raised in joint '{name}', which closes a loop.{_where(arguments)}")
+        return error
+    return ConstraintError(
+        f"Joint '{name}', which closes a loop, has no configuration near the pose of its bodies."
+        f"{_where(arguments)}"
+    )
+
+
+def _not_closed(
+    evaluator: Evaluator, workspace: Workspace, arguments: dict[str, Any]
+) -> BaseException:
+    closure = workspace.closure
+    assert closure is not None
+    row = int(np.argmax(np.abs(closure.residual)))
+    name = evaluator.arrays.closure.position_row_names[row]
+    return ConstraintError(
+        f"The loops do not close after the step: '{name}' is left open by "
+        f"{abs(closure.residual[row]):.3g} m. A smaller h helps where the motion is sound; at a "
+        f"dead point the mechanism cannot go on.{_where(arguments)}"
+    )
 
 
 def _where(arguments: dict[str, Any]) -> str:

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError
-from mbkit.systems.driving import Driven
+from mbkit.systems.constrained import Constrained
 from mbkit.systems.evaluations import (
-    FORWARD_DYNAMICS,
     HYBRID_DYNAMICS,
     INVERSE_DYNAMICS,
 )
@@ -26,7 +25,7 @@ __all__ = ["System"]
 
 @final
 @attrs.frozen(eq=False, slots=False, repr=False)
-class System(Driven):
+class System(Constrained):
     """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
 
     The forces of the mechanism are not among them: `generalized_forces` is their part of tau, which
@@ -183,7 +182,7 @@ class System(Driven):
             tau = self.evaluator.zero
         if wrenches is not None:
             return self.evaluator.compute_loaded(
-                FORWARD_DYNAMICS,
+                self.equations,
                 q,
                 v,
                 tau,
@@ -372,7 +371,7 @@ class System(Driven):
 
     @functools.cached_property
     def _forward_dynamics(self) -> Callable[..., Floats]:
-        return self.evaluator.bind_dynamics(FORWARD_DYNAMICS)
+        return self.evaluator.bind_dynamics(self.equations)
 
     @functools.cached_property
     def _mass_matrix(self) -> Callable[..., Floats]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.joints import Joint
 from mbkit.systems.arrays import SystemArrays, python_joint_rows
 from mbkit.systems.callbacks import register
+from mbkit.systems.closure import ClosureMemory
 from mbkit.systems.forces import PythonForceSlot
 from mbkit.systems.python_joint import PythonJointSlot
+
+if TYPE_CHECKING:
+    from mbkit.systems.evaluator import Evaluator
 
 __all__ = ["Workspace"]
 
@@ -24,13 +29,13 @@ class Workspace:
         The first argument of every kernel.
     scratch : ndarray of WORK
         What the last kernel left.
-    slots : dict of int to PythonJointSlot
-        By row: the joints that are called back.
+    slots, loop_slots : dict of int to PythonJointSlot
+        By row: the joints that are called back; those that close loops.
     force_slots : dict of int to PythonForceSlot
         By row: the forces that are called back.
     """
 
-    def __init__(self, arrays: SystemArrays, forward_dynamics: int = 0) -> None:
+    def __init__(self, arrays: SystemArrays, evaluator: Evaluator) -> None:
         from mbkit.kernels import layout
         from mbkit.kernels.compile import array_address
 
@@ -43,14 +48,8 @@ class Workspace:
         self.columns = np.zeros(layout.COLUMN_SIZE * nv)
         self.scratch[0]["slot"] = array_address(self.stage)
         self.slots: dict[int, PythonJointSlot] = {}
-        for i in python_joint_rows(arrays.joints):
-            joint = arrays.joints[i]
-            assert joint is not None  # the world has none
-            slot = PythonJointSlot(joint)
-            address = array_address(slot.memory)
-            self.scratch[i]["slot"] = address
-            self.slots[i] = slot
-            weakref.finalize(self, register(address, slot))
+        self.loop_slots: dict[int, PythonJointSlot] = {}
+        self._install_joints(arrays.joints, self.scratch, self.slots)
         self.record = np.zeros(1, layout.SPACE)
         space: Any = self.record[0]
         space["bodies"] = array_address(arrays.bodies)
@@ -59,7 +58,6 @@ class Workspace:
         space["num_rows"] = len(self.scratch)
         space["frames"] = array_address(arrays.frames)
         space["num_frames"] = len(arrays.frames)
-        space["forward_dynamics"] = forward_dynamics
         space["tau"] = array_address(self.tau)
         space["rest"] = array_address(self.rest)
         space["columns"] = array_address(self.columns)
@@ -69,10 +67,51 @@ class Workspace:
 
             space["rates"] = rates.address
         self.address = array_address(self.record)
+        self.time = np.zeros(1)
+        space["time"] = array_address(self.time)
         self._arrays = arrays
+        self.closure: ClosureMemory | None = None
+        if arrays.closure:
+            self.closure = ClosureMemory(arrays.closure, totals, evaluator)
+            space["closure"] = self.closure.address
+            self._install_joints(arrays.closure.joints, self.closure.joint_work, self.loop_slots)
+            self._mark_carriers(self.closure.sites["row"])
         self.force_slots: dict[int, PythonForceSlot] = {}
         if arrays.forces.forces:
             self._install_forces(space)
+
+    def install_equations(self, address: int) -> None:
+        """Let time loops find the equations of motion, and a way back to the constraints."""
+        self.record[0]["forward_dynamics"] = address
+        if self.closure is not None:
+            from mbkit.kernels.constraints.projection import project
+
+            self.record[0]["project"] = project.address
+
+    def install_free_dynamics(self, address: int) -> None:
+        """Let the tree move otherwise than by the representation's own forward dynamics."""
+        if self.closure is None:
+            self.record[0]["forward_dynamics"] = address
+        else:
+            self.closure.record[0]["free_dynamics"] = address
+
+    def _install_joints(
+        self,
+        joints: tuple[Joint | None, ...],
+        work: Any,
+        slots: dict[int, PythonJointSlot],
+    ) -> None:
+        """Give a slot to each joint that is in Python."""
+        from mbkit.kernels.compile import array_address
+
+        for i in python_joint_rows(joints):
+            joint = joints[i]
+            assert joint is not None  # the world has none
+            slot = PythonJointSlot(joint)
+            address = array_address(slot.memory)
+            work[i]["slot"] = address
+            slots[i] = slot
+            weakref.finalize(self, register(address, slot))
 
     def _install_forces(self, space: Any) -> None:
         """Let the record point to the forces, and to a slot for each that is in Python."""
@@ -90,7 +129,6 @@ class Workspace:
                 self.force_slots[k] = slot
                 weakref.finalize(self, register(address, slot))
         self.efforts = np.zeros(len(self.tau))
-        self.time = np.zeros(1)
         self.powers = np.zeros(layout.NUM_POWERS)
         space["force_table"] = array_address(self.force_table)
         space["num_forces"] = len(self.force_table)
@@ -101,19 +139,18 @@ class Workspace:
         space["linear"] = array_address(forces.linear)
         space["num_linear"] = len(forces.linear) - 1
         self.sites = _sites(self._arrays)
-        self._mark_carriers()
+        self._mark_carriers(self.sites["row"])
         space["sites"], space["num_sites"] = array_address(self.sites), len(forces.sites)
         space["force_pass"] = force_pass.address
         space["force_search"] = force_search.address
         space["efforts"] = array_address(self.efforts)
-        space["time"] = array_address(self.time)
         space["powers"] = array_address(self.powers)
 
-    def _mark_carriers(self) -> None:
-        """Mark the rows that carry sites, and all between these and the world."""
+    def _mark_carriers(self, rows: Any) -> None:
+        """Mark rows that carry sites, and all between these and the world."""
         parent = self._arrays.bodies["parent"]
         carries = self.scratch["carries"]
-        for row in self.sites["row"].tolist():
+        for row in rows.tolist():
             while row != 0 and not carries[row]:
                 carries[row] = 1
                 row = int(parent[row])

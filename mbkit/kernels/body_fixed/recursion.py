@@ -245,6 +245,13 @@ def twist_in_world(body):
 
 
 @helper
+def acceleration_in_world(body):
+    """(R w', R (u' + w x u)), from A with A the rate of V."""
+    b = add(linear(body.A), cross(angular(body.V), linear(body.V)))
+    return rotate(body.world_R, angular(body.A)), rotate(body.world_R, b)
+
+
+@helper
 def wrench_from_world(body, t, f):
     """(R^T t, R^T f)."""
     return rotate_back(body.world_R, t), rotate_back(body.world_R, f)

@@ -205,6 +205,12 @@ def twist_in_world(body):
 
 
 @helper
+def acceleration_in_world(body):
+    """(w', u')."""
+    return angular(body.A), linear(body.A)
+
+
+@helper
 def wrench_from_world(body, t, f):
     """(t, f)."""
     return t, f

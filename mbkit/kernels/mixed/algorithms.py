@@ -1,6 +1,7 @@
 """What is computed in mixed twists."""
 
 from mbkit.kernels.compile import address_kernel
+from mbkit.kernels.constraints import response
 from mbkit.kernels.evaluation import EVALUATION, vector
 from mbkit.kernels.mixed import recursion as own
 from mbkit.kernels.recursions import columns, motion
@@ -77,3 +78,24 @@ def jacobian(space, body, q, _v, _x, out):
 def apply_wrenches(space, _option, q, _v, wrenches, _out):
     """Wrenches on the user's bodies, left for the dynamics."""
     return motion.apply_wrenches(space, q, wrenches, True, own.wrench_from_site)
+
+
+@address_kernel(EVALUATION)
+def constraint_sites(space, option, _q, _v, _x, _out):
+    """Where the frames are that constraints act on, and how they move, after forward dynamics."""
+    return response.move_after_dynamics(
+        space, option, own.place_for_forces, own.twist_in_world, own.acceleration_in_world
+    )
+
+
+@address_kernel(EVALUATION)
+def constraint_response(space, _option, _q, _v, _x, _out):
+    """How the tree responds to the constraints' wrenches, after forward dynamics."""
+    return response.respond(space, own.wrench_from_world, columns.column_power, own.to_parent)
+
+
+@address_kernel(EVALUATION)
+def constraint_motion(space, _option, _q, _v, _x, change):
+    """The accelerations that the constraints' wrenches add, out (nv,)."""
+    change = vector(space, change)
+    return response.spread(space, change, own.from_parent, columns.add_column)

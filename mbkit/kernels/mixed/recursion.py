@@ -213,6 +213,12 @@ def twist_in_world(body):
 
 
 @helper
+def acceleration_in_world(body):
+    """(R w', u')."""
+    return rotate(body.world_R, angular(body.A)), linear(body.A)
+
+
+@helper
 def wrench_from_world(body, t, f):
     """(R^T t, f)."""
     return rotate_back(body.world_R, t), f

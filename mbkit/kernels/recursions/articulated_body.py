@@ -55,6 +55,7 @@ def eliminate(row, work, body, prescribed, tau, vdot, some, column_inertia, colu
         inertia, size = column_inertia(row, body, c, U)
         column.u = -column_power(row, body, c, angular(body.F), linear(body.F))
         if some and prescribed[k] != 0.0:
+            column.D = 0.0  # no force moves it otherwise
             a = vdot[k]
         else:
             limit = NEGLIGIBLE * size

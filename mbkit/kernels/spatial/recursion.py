@@ -188,6 +188,16 @@ def twist_in_world(body):
 
 
 @helper
+def acceleration_in_world(body):
+    """(w', u' + w' x p + w x dp/dt), with dp/dt the velocity of the frame's origin."""
+    w = angular(body.V)
+    a = angular(body.A)
+    p = load(body.world_p)
+    p_dot = add(linear(body.V), cross(w, p))
+    return a, add(linear(body.A), add(cross(a, p), cross(w, p_dot)))
+
+
+@helper
 def wrench_from_world(body, t, f):
     """(t + p x f, f): the moment about the world's origin."""
     return add(t, cross(load(body.world_p), f)), f

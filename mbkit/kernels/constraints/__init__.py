@@ -1,0 +1,1 @@
+"""Constraints: loops that are closed again, and their multipliers."""

@@ -1,0 +1,106 @@
+"""Forward dynamics with loops closed: M vdot + b = tau + A^T lambda,  A vdot + A' v + ... = 0."""
+
+from mbkit.kernels.compile import (
+    address_kernel,
+    as_array,
+    call_address,
+    floats_at,
+    helper,
+)
+from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
+from mbkit.kernels.constraints.factor import factorise, solve
+from mbkit.kernels.constraints.response import gather_efforts, set_gram
+from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, rows_of
+from mbkit.kernels.driving import add_driving_efforts
+from mbkit.kernels.evaluation import EVALUATION
+from mbkit.kernels.space import bodies
+from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.validation import all_finite
+
+
+@helper
+def linearise(space, option, q, v, tau, vdot):
+    """Free motion under tau, the rows, and the factor of A M^-1 A^T."""
+    closure = closure_of(space)
+    state = call_address(closure.free_dynamics, (space, option, q, v, tau, vdot))
+    if state == OK:
+        state = call_address(closure.move_sites, (space, option, q, v, tau, vdot))
+    if state == OK:
+        state = constraint_rows(space)
+    if state == OK:
+        state = call_address(closure.respond, (space, option, q, v, tau, vdot))
+    if state == OK:
+        set_gram(space)
+        factorise(closure)
+    return state
+
+
+@helper
+def correct(space, target, multipliers, change):
+    """change = -M^-1 A^T (A M^-1 A^T)^+ target; the multipliers are what is between, negative."""
+    closure = closure_of(space)
+    for r in range(closure.num_rows):
+        multipliers[r] = -target[r]
+    solve(closure, multipliers)
+    gather_efforts(space, multipliers)
+    return call_address(closure.spread, (space, 0, change, change, change, change))
+
+
+@helper
+def stabilise(closure, target):
+    """target += 2 zeta omega (A v + g_t) + omega^2 g. Source: Baumgarte 1972."""
+    residual = floats_at(closure.residual, closure.num_position_rows)
+    rate = rows_of(closure, closure.rate)
+    every = constraints(closure)
+    for c in range(every.shape[0]):
+        for r in range(every[c].num_rows):
+            target[every[c].first_row + r] += closure.damping * rate[every[c].first_row + r]
+        for r in range(every[c].num_position_rows):
+            target[every[c].first_row + r] += (
+                closure.stiffness * residual[every[c].first_position_row + r]
+            )
+
+
+@helper
+def close_dynamics(space, option, q, v, tau, vdot):
+    """vdot and the multipliers of the closed mechanism."""
+    closure = closure_of(space)
+    state = linearise(space, option, q, v, tau, vdot)
+    if state != OK:
+        return state
+    nv = bodies(space)[0].num_velocities
+    target = rows_of(closure, closure.bias)
+    if closure.damping != 0.0 or closure.stiffness != 0.0:
+        stabilise(closure, target)
+    multipliers = rows_of(closure, closure.multipliers)
+    change = floats_at(closure.change, nv)
+    state = correct(space, target, multipliers, change)
+    if state != OK:
+        return state
+    for k in range(nv):
+        vdot[k] += change[k]
+    add_driving_efforts(space)
+    return OK if all_finite(as_array(vdot, nv)) else status(NOT_FINITE, 0)
+
+
+@address_kernel(EVALUATION)
+def constrained_dynamics(space, option, q, v, tau, vdot):
+    """The accelerations under tau, out (nv,)."""
+    return close_dynamics(space, option, q, v, tau, vdot)
+
+
+@address_kernel(EVALUATION)
+def solved_dynamics(space, option, q, v, given, out):
+    """The same, given tau (nv,) and t: vdot (nv,), the multipliers, 1 for each independent row."""
+    set_time(space, given[bodies(space)[0].num_velocities])
+    state = close_dynamics(space, option, q, v, given, out)
+    if state != OK:
+        return state
+    closure = closure_of(space)
+    nv = bodies(space)[0].num_velocities
+    multipliers = rows_of(closure, closure.multipliers)
+    kept = kept_rows(closure)
+    for r in range(closure.num_rows):
+        out[nv + r] = multipliers[r]
+        out[nv + closure.num_rows + r] = kept[r]
+    return OK

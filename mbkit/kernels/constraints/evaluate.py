@@ -1,0 +1,98 @@
+"""All constraints of a state: residuals, rates, and rows as wrenches on the sites."""
+
+from mbkit.kernels.compile import (
+    address_kernel,
+    floats_at,
+    helper,
+    records_at,
+)
+from mbkit.kernels.constraints.layout import LOOP_JOINT
+from mbkit.kernels.constraints.loop_joint import loop_joint_rows
+from mbkit.kernels.constraints.sites import move_sites
+from mbkit.kernels.constraints.space import (
+    closure_of,
+    constraints,
+    joints,
+    sites,
+)
+from mbkit.kernels.evaluation import EVALUATION, positions, velocities
+from mbkit.kernels.hybrid import recursion as hybrid
+from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.layout import SPACE
+from mbkit.kernels.recursions.world import start
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import CONSTRAINT_FAILED, OK, status
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def constraint_rows(space):
+    """g, A v + g_t, A v' + (A' v + ...) into the memory, and the wrenches of the rows.
+
+    Needs the sites.
+    """
+    closure = closure_of(space)
+    table = sites(closure)
+    loops, loop_work = joints(closure)
+    residual = floats_at(closure.residual, closure.num_position_rows)
+    rate = floats_at(closure.rate, closure.num_rows)
+    bias = floats_at(closure.bias, closure.num_rows)
+    every = constraints(closure)
+    for c in range(every.shape[0]):
+        constraint = every[c]
+        state = OK
+        if constraint.kind == LOOP_JOINT:
+            state = loop_joint_rows(
+                closure, constraint, loops[constraint.joint], loop_work[constraint.joint], table,
+                residual, rate, bias,
+            )  # fmt: skip
+        if state != OK:
+            return status(CONSTRAINT_FAILED, c)
+    return OK
+
+
+@helper
+def set_time(space, t):
+    """The time at which constraints and forces are looked at."""
+    time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
+    time[0] = t
+
+
+@address_kernel(EVALUATION)
+def constraint_state(space, _option, q, v, given, out):
+    """g (num_position_rows,), A v + g_t (num_rows,), A vdot + A' v + ... (num_rows,), in a row.
+
+    given is vdot (nv,), then t. The bodies move as in `mbkit.kernels.hybrid`, whatever the system's
+    representation.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    v = velocities(model, v)
+    vdot = velocities(model, given)
+    set_time(space, given[model[0].num_velocities])
+    state = joint_pass(model, work, positions(model, q), v)
+    if state != OK:
+        return state
+    start(work, _ZERO)
+    for i in range(1, model.shape[0]):
+        hybrid.twist(model, work, i, v)
+        hybrid.acceleration(model, work, i, vdot)
+    move_sites(
+        space, _ZERO, hybrid.place_for_forces, hybrid.twist_in_world, hybrid.acceleration_in_world
+    )
+    state = constraint_rows(space)
+    if state != OK:
+        return state
+    closure = closure_of(space)
+    np = closure.num_position_rows
+    m = closure.num_rows
+    residual = floats_at(closure.residual, np)
+    rate = floats_at(closure.rate, m)
+    bias = floats_at(closure.bias, m)
+    for j in range(np):
+        out[j] = residual[j]
+    for j in range(m):
+        out[np + j] = rate[j]
+        out[np + m + j] = bias[j]
+    return OK

@@ -1,0 +1,189 @@
+"""The factor of a symmetric positive semidefinite matrix by blocks, and solutions with it.
+
+Blocks are eliminated in a given order; inside a block the largest pivot goes first, and what is
+left of a row below its limit depends on the rows before it: it is left out. Source: Higham,
+Accuracy and Stability of Numerical Algorithms, 2nd edition, section 10.3.
+"""
+
+from mbkit.kernels.compile import floats_at, helper, integers_at
+from mbkit.kernels.constraints.layout import (
+    NEIGHBOUR_BLOCK,
+    NEIGHBOUR_SIZE,
+    NEIGHBOUR_START,
+    RANK_TOLERANCE,
+    ROUNDING,
+)
+from mbkit.kernels.constraints.space import blocks, constraints
+from mbkit.kernels.elementary import sqrt
+
+
+@helper
+def swap(G, pivots, i, j):
+    """Rows and columns i and j of G change places."""
+    pivots[i], pivots[j] = pivots[j], pivots[i]
+    for k in range(G.shape[0]):
+        G[i, k], G[j, k] = G[j, k], G[i, k]
+    for k in range(G.shape[0]):
+        G[k, i], G[k, j] = G[k, j], G[k, i]
+
+
+@helper
+def factorise_block(G, pivots, limits, kept):
+    """P^T G P = L L^T in place, with P the pivots; return the rank."""
+    n = G.shape[0]
+    for i in range(n):
+        pivots[i] = i
+        kept[i] = 0
+    for k in range(n):
+        best = -1
+        for i in range(k, n):
+            if G[i, i] > limits[pivots[i]] and (best < 0 or G[i, i] > G[best, best]):
+                best = i
+        if best < 0:
+            return k
+        if best != k:
+            swap(G, pivots, best, k)
+        kept[pivots[k]] = 1
+        d = sqrt(G[k, k])
+        G[k, k] = d
+        for i in range(k + 1, n):
+            G[i, k] /= d
+        for i in range(k + 1, n):
+            for j in range(k + 1, i + 1):
+                G[i, j] -= G[i, k] * G[j, k]
+                G[j, i] = G[i, j]
+    return n
+
+
+@helper
+def solve_pivots(G, pivots, rank, X, buffer):
+    """Each row x of X becomes (L^-1 P^T x^T)^T, its first `rank` entries."""
+    for r in range(X.shape[0]):
+        for i in range(rank):
+            value = X[r, pivots[i]]
+            for j in range(i):
+                value -= G[i, j] * buffer[j]
+            buffer[i] = value / G[i, i]
+        for i in range(rank):
+            X[r, i] = buffer[i]
+
+
+@helper
+def set_limits(closure, gram, limits, largest):
+    """The least pivot that counts, from the diagonal."""
+    top = 0.0
+    table = blocks(closure)
+    for b in range(table.shape[0]):
+        block = table[b]
+        for r in range(block.num_rows):
+            value = gram[block.start + r * block.num_rows + r]
+            largest[block.first_row + r] = value
+            top = max(top, value)
+    every = constraints(closure)
+    for c in range(every.shape[0]):
+        first = every[c].first_row
+        most = 0.0
+        for r in range(every[c].num_rows):
+            most = max(most, largest[first + r])
+        for r in range(every[c].num_rows):
+            limits[first + r] = max(RANK_TOLERANCE * most, ROUNDING * top)
+
+
+@helper
+def part(gram, start, rows, columns):
+    """A block of the matrix."""
+    return gram[start : start + rows * columns].reshape((rows, columns))
+
+
+@helper
+def factorise(closure):
+    """Factorise the Gram matrix in place; return its rank."""
+    gram = floats_at(closure.gram, closure.num_gram)
+    pivots = integers_at(closure.pivots, closure.num_rows)
+    kept = integers_at(closure.kept, closure.num_rows)
+    limits = floats_at(closure.limits, closure.num_rows)
+    largest = floats_at(closure.largest, closure.num_rows)
+    buffer = floats_at(closure.buffer, closure.num_buffer)
+    set_limits(closure, gram, limits, largest)
+    table = blocks(closure)
+    total = 0
+    for b in range(table.shape[0]):
+        block = table[b]
+        n = block.num_rows
+        first = block.first_row
+        G = part(gram, block.start, n, n)
+        own = pivots[first : first + n]
+        rank = factorise_block(G, own, limits[first : first + n], kept[first : first + n])
+        block.rank = rank
+        total += rank
+        neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
+        updates = integers_at(block.updates, block.num_updates)
+        at = 0
+        for p in range(block.num_neighbours):
+            high = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]].num_rows
+            X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], high, n)
+            solve_pivots(G, own, rank, X, buffer)
+            for q in range(p + 1):
+                low = table[neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_BLOCK]].num_rows
+                Y = part(gram, neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_START], low, n)
+                Z = part(gram, updates[at], high, low)
+                at += 1
+                for i in range(high):
+                    for j in range(low):
+                        total_ij = 0.0
+                        for k in range(rank):
+                            total_ij += X[i, k] * Y[j, k]
+                        Z[i, j] -= total_ij
+    return total
+
+
+@helper
+def solve(closure, x):
+    """x becomes a solution of G x = x, zero for the rows that were left out."""
+    gram = floats_at(closure.gram, closure.num_gram)
+    pivots = integers_at(closure.pivots, closure.num_rows)
+    buffer = floats_at(closure.buffer, closure.num_buffer)
+    table = blocks(closure)
+    for b in range(table.shape[0]):
+        block = table[b]
+        n = block.num_rows
+        own = x[block.first_row : block.first_row + n]
+        order = pivots[block.first_row : block.first_row + n]
+        G = part(gram, block.start, n, n)
+        for i in range(block.rank):
+            value = own[order[i]]
+            for j in range(i):
+                value -= G[i, j] * buffer[j]
+            buffer[i] = value / G[i, i]
+        neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
+        for p in range(block.num_neighbours):
+            other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
+            X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], other.num_rows, n)
+            for r in range(other.num_rows):
+                for i in range(block.rank):
+                    x[other.first_row + r] -= X[r, i] * buffer[i]
+        for i in range(block.rank):
+            own[i] = buffer[i]
+    for b in range(table.shape[0] - 1, -1, -1):
+        block = table[b]
+        n = block.num_rows
+        own = x[block.first_row : block.first_row + n]
+        order = pivots[block.first_row : block.first_row + n]
+        G = part(gram, block.start, n, n)
+        neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
+        for p in range(block.num_neighbours):
+            other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
+            X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], other.num_rows, n)
+            for r in range(other.num_rows):
+                for i in range(block.rank):
+                    own[i] -= X[r, i] * x[other.first_row + r]
+        for i in range(block.rank - 1, -1, -1):
+            for j in range(i + 1, block.rank):
+                own[i] -= G[j, i] * own[j]
+            own[i] /= G[i, i]
+        for i in range(block.rank):
+            buffer[i] = own[i]
+        for i in range(n):
+            own[i] = 0.0
+        for i in range(block.rank):
+            own[order[i]] = buffer[i]

@@ -1,0 +1,162 @@
+"""The arrays of the constraints: what each acts on, its rows, and the memory to solve with.
+
+A row is a constraint at velocity level: wrenches on sites and coefficients of velocities. Those of
+position level are the first ones of their constraint.
+"""
+
+import numpy as np
+
+_i8 = np.int64
+_f8 = np.float64
+
+#: Kinds of constraints: a joint that closes a loop, computed in place, or one called by address.
+LOOP_JOINT = 0
+TABLE = 1
+
+#: One record a system: where everything lies, by address.
+CLOSURE = np.dtype(
+    [
+        ("constraints", _i8),  # CONSTRAINT rows
+        ("num_constraints", _i8),
+        ("num_rows", _i8),  # of velocity level
+        ("num_position_rows", _i8),
+        ("sites", _i8),  # CONSTRAINT_SITE rows
+        ("num_sites", _i8),
+        ("joints", _i8),  # BODY rows: the joints that close loops; row 0 is none
+        ("joint_work", _i8),  # WORK rows, as many
+        ("num_joints", _i8),
+        ("length", _f8),  # by which moments are compared with forces
+        # what the constraints say of a state, by row
+        ("residual", _i8),  # num_position_rows: g
+        ("rate", _i8),  # A v + g_t
+        ("bias", _i8),  # A vdot + dA/dt v + ..., with the vdot that was given
+        ("wrenches", _i8),  # 6 numbers a row and site of its constraint
+        ("num_wrenches", _i8),
+        ("coefficients", _i8),
+        ("num_coefficients", _i8),
+        # the response of the tree to the rows
+        ("response", _i8),  # S.f of each column inward of a constraint, f what arrives there
+        ("num_response", _i8),
+        ("pairs", _i8),  # PAIR rows
+        ("num_pairs", _i8),
+        # A M^-1 A^T by blocks, and its factor in the same place
+        ("gram", _i8),
+        ("num_gram", _i8),
+        ("blocks", _i8),  # BLOCK rows, in the order of elimination
+        ("num_blocks", _i8),
+        ("pivots", _i8),  # num_rows integers: in each block, which of its rows comes when
+        ("limits", _i8),  # num_rows: the least pivot that counts
+        ("kept", _i8),  # num_rows integers: 1 where a row is independent of those before it
+        ("largest", _i8),  # num_rows, room for the diagonal
+        ("buffer", _i8),  # BUFFER_SIZE numbers, or as many as the largest block has rows
+        ("num_buffer", _i8),
+        ("multipliers", _i8),  # num_rows
+        ("step", _i8),  # num_steps: a correction of q
+        ("change", _i8),  # nv: M^-1 A^T of the multipliers
+        ("unloaded", _i8),  # nv zeros
+        ("next_q", _i8),  # nq
+        # the representation's own, by address; form of `evaluation`
+        ("free_dynamics", _i8),
+        ("move_sites", _i8),
+        ("respond", _i8),
+        ("spread", _i8),
+        # stabilisation: the wanted frequency and damping [1/s], zero without
+        ("stiffness", _f8),
+        ("damping", _f8),
+    ],
+    align=True,
+)
+
+CONSTRAINT = np.dtype(
+    [
+        ("kind", _i8),
+        ("first_row", _i8),
+        ("num_rows", _i8),
+        ("first_position_row", _i8),
+        ("num_position_rows", _i8),
+        ("first_site", _i8),
+        ("num_sites", _i8),
+        ("first_wrench", _i8),
+        ("joint", _i8),  # LOOP_JOINT: which row of the joints
+        # TABLE: function by address, its parameters, velocities it has coefficients for
+        ("function", _i8),
+        ("parameters", _i8),
+        ("slot", _i8),
+        ("velocities", _i8),  # integers
+        ("num_velocities", _i8),
+        ("positions", _i8),  # integers
+        ("num_positions", _i8),
+        ("first_coefficient", _i8),
+        # the rows of the tree that carry its sites and joints, from the tips inwards
+        ("support", _i8),  # integers
+        ("num_support", _i8),
+        ("num_columns", _i8),
+        ("first_response", _i8),
+    ],
+    align=True,
+)
+
+#: A frame on a row of the tree: its pose in the row's frame, and in world axes, at its own origin:
+#: pose, twist and acceleration.
+CONSTRAINT_SITE = np.dtype(
+    [
+        ("row", _i8),
+        ("place_R", _f8, (3, 3)),
+        ("place_p", _f8, (3,)),
+        ("R", _f8, (3, 3)),
+        ("p", _f8, (3,)),
+        ("arm", _f8, (3,)),
+        ("V", _f8, (6,)),
+        ("A", _f8, (6,)),
+    ],
+    align=True,
+)
+
+#: Two constraints that move a common column. Their entries in the Gram matrix begin at `target`,
+#: `stride` numbers a row; a match is three integers: its place in each of them, and its velocity.
+PAIR = np.dtype(
+    [
+        ("row", _i8),
+        ("column", _i8),
+        ("target", _i8),
+        ("stride", _i8),
+        ("matches", _i8),
+        ("num_matches", _i8),
+    ],
+    align=True,
+)
+
+#: Rows that are eliminated together. A neighbour is a block that comes later and is coupled with
+#: it: NEIGHBOUR_SIZE integers; its update is one integer for itself and each neighbour before it.
+BLOCK = np.dtype(
+    [
+        ("first_row", _i8),
+        ("num_rows", _i8),
+        ("start", _i8),  # where its own part begins in the Gram matrix
+        ("rank", _i8),
+        ("neighbours", _i8),
+        ("num_neighbours", _i8),
+        ("updates", _i8),
+        ("num_updates", _i8),
+    ],
+    align=True,
+)
+
+NEIGHBOUR_BLOCK = 0  # its number in the order of elimination
+NEIGHBOUR_START = 1  # where the coupling begins: its rows by this block's columns
+NEIGHBOUR_SIZE = 2
+
+#: A pivot below this part of the largest diagonal entry of its constraint is none. Redundant rows
+#: leave 1e-15 and less; a singular posture is met within 1e-6 of it.
+RANK_TOLERANCE = 1e-12
+
+#: The same against the largest of all: what is smaller is rounding.
+ROUNDING = 1e-24
+
+#: The most rows of a loop joint, and where in the buffer its wrenches lie, and what the velocity of
+#: its coordinates is solved with.
+MOST_ROWS = 6
+BUFFER_WRENCHES = 0
+BUFFER_Q = 36
+BUFFER_R = 72
+BUFFER_SIZE = 108

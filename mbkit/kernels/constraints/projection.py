@@ -1,0 +1,123 @@
+"""Back to the constraints after a step: positions and velocities, by least motion.
+
+dq = -M^-1 A^T (A M^-1 A^T)^+ g, a step on the group, then v -= M^-1 A^T (A M^-1 A^T)^+ (A v + g_t):
+the corrections that are smallest when measured by the kinetic energy they would have. Source:
+Hairer and Wanner, Solving Ordinary Differential Equations II, 2nd edition, section VII.2.
+"""
+
+from mbkit.kernels.compile import (
+    address_kernel,
+    as_array,
+    call_address,
+    floats_at,
+    helper,
+    records_at,
+)
+from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.constraints.dynamics import correct, linearise
+from mbkit.kernels.constraints.evaluate import set_time
+from mbkit.kernels.constraints.space import closure_of, constraints, rows_of
+from mbkit.kernels.driving import drive
+from mbkit.kernels.layout import SPACE
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import NOT_CLOSED, OK, status
+
+#: Corrections that are tried; what is as good as closed, in parts of the length of the system; and
+#: what may be left where corrections help no more, since poses are rounded.
+MOST = 30
+CLOSED = 1e-12
+ROUNDED = 1e-10
+INFINITE = 1e300
+
+
+@helper
+def largest(x):
+    """max |x|, not a number where x has one."""
+    most = 0.0
+    for j in range(x.shape[0]):
+        size = abs(x[j])
+        if not size <= most:
+            most = size
+    return most
+
+
+@helper
+def set_position_target(closure, target):
+    """g by rows of velocity level, zero where a row has none."""
+    residual = floats_at(closure.residual, closure.num_position_rows)
+    every = constraints(closure)
+    for c in range(every.shape[0]):
+        constraint = every[c]
+        for r in range(constraint.num_rows):
+            target[constraint.first_row + r] = 0.0
+        for r in range(constraint.num_position_rows):
+            target[constraint.first_row + r] = residual[constraint.first_position_row + r]
+
+
+@helper
+def correct_positions(space, q):
+    """q becomes q exp(dq)."""
+    closure = closure_of(space)
+    model = bodies(space)
+    totals = model[0]
+    target = rows_of(closure, closure.bias)
+    set_position_target(closure, target)
+    change = floats_at(closure.change, totals.num_velocities)
+    state = correct(space, target, rows_of(closure, closure.multipliers), change)
+    step = floats_at(closure.step, totals.num_steps)
+    record = records_at(space, 1, SPACE)[0]
+    if state == OK and record.rates != 0:
+        state = call_address(record.rates, (space, 0, q, change, change, step))
+    elif state == OK:
+        step[:] = change
+    next_q = floats_at(closure.next_q, totals.num_positions)
+    if state == OK:
+        state = retract_rows(model, scratch(space), q, step, next_q)
+    if state == OK:
+        q[:] = next_q
+    return state
+
+
+@helper
+def correct_velocities(space, v):
+    """v becomes v - M^-1 A^T (A M^-1 A^T)^+ (A v + g_t)."""
+    closure = closure_of(space)
+    change = floats_at(closure.change, v.shape[0])
+    state = correct(
+        space, rows_of(closure, closure.rate), rows_of(closure, closure.multipliers), change
+    )
+    for k in range(v.shape[0]):
+        v[k] += change[k]
+    return state
+
+
+@address_kernel("idpp")
+def project(space, t, q, v):
+    """Close the loops at (q, v), at the time t, in place."""
+    closure = closure_of(space)
+    model = bodies(space)
+    q = as_array(q, model[0].num_positions)
+    v = as_array(v, model[0].num_velocities)
+    nv = v.shape[0]
+    unloaded = floats_at(closure.unloaded, nv)
+    change = floats_at(closure.change, nv)
+    set_time(space, t)
+    state = drive(space, t, q, v)
+    if state != OK:
+        return state
+    before = INFINITE
+    for _ in range(MOST):
+        state = linearise(space, 0, q, v, unloaded, change)
+        if state != OK:
+            return state
+        error = largest(floats_at(closure.residual, closure.num_position_rows)) / closure.length
+        if error > CLOSED and error < 0.5 * before:
+            state = correct_positions(space, q)
+        elif error <= ROUNDED:
+            return correct_velocities(space, v)
+        else:
+            return status(NOT_CLOSED, 0)
+        if state != OK:
+            return state
+        before = error
+    return status(NOT_CLOSED, 0)

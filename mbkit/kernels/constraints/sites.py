@@ -1,0 +1,43 @@
+"""The frames that constraints act on: where they are, how they move, how they are accelerated.
+
+As for forces, all is in world axes, at the frame's own origin. What a representation adds are its
+own steps from the twist and the acceleration of a row to the world's axes.
+"""
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.constraints.space import closure_of, sites
+from mbkit.kernels.poses import compose
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import add, cross, load, rotate, store
+
+
+@helper
+def move_sites(space, fall, place_for_forces, twist_in_world, acceleration_in_world):
+    """Pose, twist and acceleration of each site.
+
+    Steps   place_for_forces: the pose of a row in the world, where it is not there yet;
+            twist_in_world, acceleration_in_world: from V and A to world axes, at the row's origin.
+    Reads   R, p, V, A of the rows; fall: the acceleration of gravity that A is without.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    for i in range(1, model.shape[0]):
+        place_for_forces(model, work, i)
+    table = sites(closure_of(space))
+    for s in range(table.shape[0]):
+        site = table[s]
+        body = work[site.row]
+        arm = rotate(body.world_R, load(site.place_p))
+        w, u = twist_in_world(body)
+        compose(body.world_R, body.world_p, site.place_R, site.place_p, site.R, site.p)
+        turned = cross(w, arm)
+        store(site.V, w, add(u, turned))
+        a, b = acceleration_in_world(body)
+        b = add(add(b, fall), add(cross(a, arm), cross(w, turned)))
+        if site.row == 0:
+            b = (0.0, 0.0, 0.0)
+        store(site.A, a, b)
+        for j in range(3):
+            site.arm[j] = arm[j]
+    return OK

@@ -1,0 +1,46 @@
+"""What a simulation of a closed mechanism starts from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import ConstraintError, UsageError
+from mbkit.integrators import Integrator
+from mbkit.systems import System
+
+__all__ = ["check_constraints"]
+
+#: How far from closed an initial state may be, relative to the length of the system and to its
+#: speed; what is less is removed before the first step.
+_TOLERANCE = 1e-6
+
+
+def check_constraints(system: System, integrator: Integrator, t: float, q: Any, v: Any) -> None:
+    """Raise where an initial state does not satisfy the constraints, or nobody would keep them."""
+    closure = system.arrays.closure
+    if not closure:
+        return
+    if not integrator.takes_constraints:
+        raise UsageError(
+            f"{type(integrator).__name__} does not take closed mechanisms, and system "
+            f"'{system.name}' has constraints by {', '.join(map(repr, closure.names))}; use for "
+            f"example mbkit.RungeKuttaMuntheKaas(), or let it ask Problem.close at the end of its "
+            f"steps, and say takes_constraints = True."
+        )
+    g = np.abs(system.constraint_residual(q, t))
+    if g.size and not g.max() <= _TOLERANCE * closure.length:
+        name = closure.position_row_names[int(np.argmax(g))]
+        raise ConstraintError(
+            f"The initial q leaves loops open: '{name}' by {g.max():.3g} m. Close them first: q = system.close_loops(q)."
+        )
+    rate = np.abs(system.constraint_velocity(q, v, t))
+    speed = np.abs(system.constraint_jacobian(q, t)) @ np.abs(v)
+    off = rate > _TOLERANCE * np.maximum(speed, closure.length)
+    if off.any():
+        row = int(np.argmax(rate * off))
+        raise ConstraintError(
+            f"The initial v opens loops: '{closure.row_names[row]}' at {rate[row]:.3g} m/s. Give "
+            f"velocities that go together: v = system.consistent_velocity({{'joint': rate}}, q)."
+        )

@@ -1,0 +1,138 @@
+"""The constraints of a system as frozen arrays, and their memory in a workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from mbkit.systems.evaluations import (
+    CONSTRAINT_MOTION,
+    CONSTRAINT_RESPONSE,
+    CONSTRAINT_SITES,
+    FORWARD_DYNAMICS,
+)
+
+if TYPE_CHECKING:
+    from mbkit.joints import Joint
+    from mbkit.systems.evaluator import Evaluator
+
+__all__ = ["ClosureArrays", "ClosureMemory"]
+
+
+@attrs.frozen(eq=False)
+class ClosureArrays:
+    """What the kernels read of the constraints; see `mbkit.kernels.constraints.layout`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the constraints.
+    constraints, sites, joint_rows, pairs, blocks : ndarray
+        CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR and BLOCK rows.
+    joints : tuple of Joint or None
+        Of each row of `joint_rows`.
+    length : float
+        By which moments are compared with forces. [m]
+    num_rows, num_position_rows : int
+        Of velocity and of position level.
+    num_wrenches, num_coefficients, num_response, num_gram, num_buffer : int
+        Numbers of numbers.
+    owners : tuple
+        What the addresses point to: kept alive here, never read.
+    """
+
+    names: tuple[str, ...] = ()
+    constraints: Any = None
+    sites: Any = None
+    joint_rows: Any = None
+    pairs: Any = None
+    blocks: Any = None
+    joints: tuple[Joint | None, ...] = ()
+    length: float = 1.0
+    num_rows: int = 0
+    num_position_rows: int = 0
+    num_wrenches: int = 0
+    num_coefficients: int = 0
+    num_response: int = 0
+    num_gram: int = 0
+    num_buffer: int = 0
+    owners: tuple[Any, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.names)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """One name a row of velocity level: "joint", or "joint[k]" where it has several."""
+        return self._row_names("num_rows")
+
+    @property
+    def position_row_names(self) -> tuple[str, ...]:
+        """The same of position level."""
+        return self._row_names("num_position_rows")
+
+    def _row_names(self, field: str) -> tuple[str, ...]:
+        if self.constraints is None:
+            return ()
+        rows = zip(self.names, self.constraints["num_rows"], self.constraints[field], strict=True)
+        return tuple(
+            name if whole == 1 else f"{name}[{k}]"
+            for name, whole, count in rows
+            for k in range(count)
+        )
+
+
+class ClosureMemory:
+    """What one workspace needs to solve for the multipliers of its system."""
+
+    def __init__(self, arrays: ClosureArrays, totals: Any, evaluator: Evaluator) -> None:
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.constraints import layout
+        from mbkit.kernels.layout import WORK
+
+        m, nv = arrays.num_rows, int(totals["num_velocities"])
+        self.joint_work = np.zeros(len(arrays.joint_rows), WORK)
+        self.sites = arrays.sites.copy()
+        self.blocks = arrays.blocks.copy()
+        self.kept = np.zeros(m, dtype=np.int64)
+        self.multipliers = np.zeros(m)
+        numbers = {
+            "residual": arrays.num_position_rows, "rate": m, "bias": m, "limits": m, "largest": m,
+            "wrenches": arrays.num_wrenches, "coefficients": arrays.num_coefficients,
+            "response": arrays.num_response, "gram": arrays.num_gram, "buffer": arrays.num_buffer,
+            "step": int(totals["num_steps"]), "change": nv, "unloaded": nv,
+            "next_q": int(totals["num_positions"]),
+        }  # fmt: skip
+        self._memory: dict[str, Any] = {
+            # one entry at least: an empty array has no address of its own
+            **{name: np.zeros(max(1, count)) for name, count in numbers.items()},
+            "pivots": np.zeros(m, dtype=np.int64),
+            "kept": self.kept,
+            "multipliers": self.multipliers,
+            "sites": self.sites,
+            "blocks": self.blocks,
+            "joint_work": self.joint_work,
+            "joints": arrays.joint_rows,
+            "constraints": arrays.constraints,
+            "pairs": arrays.pairs,
+        }
+        self.record = np.zeros(1, layout.CLOSURE)
+        closure: Any = self.record[0]
+        for name, array in self._memory.items():
+            closure[name] = array_address(array)
+        for name in ("wrenches", "coefficients", "response", "gram", "buffer"):
+            closure[f"num_{name}"] = len(self._memory[name])
+        for name in ("constraints", "sites", "blocks", "pairs", "joints"):
+            closure[f"num_{name}"] = len(self._memory[name])
+        closure["num_rows"] = m
+        closure["num_position_rows"] = arrays.num_position_rows
+        closure["length"] = arrays.length
+        for name, what in (
+            ("free_dynamics", FORWARD_DYNAMICS), ("move_sites", CONSTRAINT_SITES),
+            ("respond", CONSTRAINT_RESPONSE), ("spread", CONSTRAINT_MOTION),
+        ):  # fmt: skip
+            closure[name] = evaluator.function(what)
+        self.residual = self._memory["residual"]
+        self.address = array_address(self.record)

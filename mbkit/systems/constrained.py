@@ -1,0 +1,295 @@
+"""Constraints of a system: residual, Jacobian, bias, and motion with their multipliers."""
+
+from __future__ import annotations
+
+import warnings
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import RedundantConstraintsWarning, ShapeError
+from mbkit.systems.driving import Driven
+from mbkit.systems.evaluations import (
+    CONSTRAINED_DYNAMICS,
+    CONSTRAINT_JACOBIAN,
+    CONSTRAINT_STATE,
+    FORWARD_DYNAMICS,
+    SOLVED_DYNAMICS,
+    Evaluation,
+)
+from mbkit.systems.kinematics import Floats
+from mbkit.systems.wrenches import Wrenches, wrench_rows
+
+__all__ = ["Constrained"]
+
+
+@attrs.frozen(eq=False, slots=False, repr=False)
+class Constrained(Driven):
+    """Constraints of a system; see `System`."""
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """One name a row of the constraints: "joint[k]", or "joint" where it has one."""
+        return self.arrays.closure.row_names
+
+    @property
+    def num_position_constraints(self) -> int:
+        """Number of rows of `constraint_residual`."""
+        return self.arrays.closure.num_position_rows
+
+    @property
+    def num_velocity_constraints(self) -> int:
+        """Number of rows of `constraint_jacobian`."""
+        return self.arrays.closure.num_rows
+
+    @property
+    def equations(self) -> Evaluation:
+        """What gives the accelerations: of the tree, or with its loops closed."""
+        return CONSTRAINED_DYNAMICS if self.arrays.closure else FORWARD_DYNAMICS
+
+    def constraint_residual(
+        self, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return how far the loops are from being closed.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        t : array_like, shape (...), default 0
+            Time, of which a constraint may be a function. [s]
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., num_position_constraints)
+            By row, as in `constraint_names`; angles are multiplied by the length of the system. [m]
+            Empty for a tree.
+
+        Examples
+        --------
+        See `mbkit.RelativeCoordinates`.
+        """
+        return self._constraint_parts(q, None, None, t, on_error)[0]
+
+    def constraint_velocity(
+        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return ``A v``, the rate of the residual: zero where the loops stay closed.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        t : array_like, shape (...), default 0
+            Time. [s]
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints)
+            By row, as in `constraint_names`. [m/s]
+        """
+        return self._constraint_parts(q, v, None, t, on_error)[1]
+
+    def constraint_acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        t: ArrayLike = 0.0,
+        *,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return ``A vdot + dA/dt v``: zero where the loops stay closed.
+
+        Parameters
+        ----------
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
+            Configuration, velocity, acceleration.
+        t : array_like, shape (...), default 0
+            Time. [s]
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints)
+            By row, as in `constraint_names`. [m/s^2]
+        """
+        return self._constraint_parts(q, v, vdot, t, on_error)[2]
+
+    def constraint_bias(
+        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return ``dA/dt v``, the part of `constraint_acceleration` that is there without vdot.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        t : array_like, shape (...), default 0
+            Time. [s]
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints)
+            By row, as in `constraint_names`. [m/s^2]
+        """
+        return self._constraint_parts(q, v, None, t, on_error)[2]
+
+    def constraint_jacobian(
+        self, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return A, where ``A v`` is the rate of the residual.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        t : array_like, shape (...), default 0
+            Time, of which a constraint may be a function. [s]
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints, nv)
+            The exact derivative of the residual where the loops are closed; elsewhere off by as
+            much as they are open.
+        """
+        if not self.arrays.closure:
+            leading = self.checked_leading("q", q)
+            return np.zeros((*leading, 0, self.nv))
+        times = np.asarray(t, dtype=np.float64)[..., None]
+        return self.evaluator.compute(
+            CONSTRAINT_JACOBIAN, q, self.evaluator.zero, times, on_error=on_error
+        )
+
+    def checked_leading(self, name: str, argument: ArrayLike) -> tuple[int, ...]:
+        """Return the batch axes of an argument."""
+        array = self.evaluator.arguments.with_leading_axes(name, argument)
+        shape: tuple[int, ...] = array.shape[:-1]
+        return shape
+
+    def _timed(self, name: str, vector: ArrayLike, t: ArrayLike) -> Floats:
+        """Return a vector (..., nv) followed by the time, (..., nv + 1)."""
+        array = self.evaluator.arguments.with_leading_axes(name, vector)
+        times = np.asarray(t, dtype=np.float64)[..., None]
+        try:
+            leading = np.broadcast_shapes(array.shape[:-1], times.shape[:-1])
+        except ValueError:
+            raise ShapeError(
+                f"The batch axes of the arguments do not broadcast: {name} {array.shape[:-1]}, t "
+                f"{times.shape[:-1]}."
+            ) from None
+        parts = (np.broadcast_to(part, (*leading, part.shape[-1])) for part in (array, times))
+        return np.concatenate(tuple(parts), axis=-1)
+
+    def _constraint_parts(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None,
+        vdot: ArrayLike | None,
+        t: ArrayLike,
+        on_error: str,
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return g, A v, A vdot + dA/dt v."""
+        zero = self.evaluator.zero
+        timed = self._timed("vdot", zero if vdot is None else vdot, t)
+        given = q, zero if v is None else v, timed
+        found = self.evaluator.compute(CONSTRAINT_STATE, *given, on_error=on_error)
+        g, rate, bias = np.split(
+            found, np.cumsum([self.num_position_constraints, self.num_velocity_constraints]), -1
+        )
+        return g.copy(), rate.copy(), bias.copy()
+
+    def solve_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats]:
+        """Return the acceleration of the closed mechanism and the multipliers of its constraints.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity, which should satisfy the constraints: `close_loops`.
+        tau : array_like, shape (..., nv), optional
+            Generalized forces; zero if left out. [N m], [N]
+        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
+            As in `inverse_dynamics`.
+        t : array_like, shape (...), default 0
+            Time, of which constraints may be functions. [s]
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        vdot : ndarray, shape (..., nv)
+        multipliers : ndarray, shape (..., num_velocity_constraints)
+            ``M vdot + b - J^T W = tau + A^T multipliers`` and ``A vdot + dA/dt v = 0``. Where
+            constraints are redundant they are not unique; of all that there are, the smallest: of
+            least sum of squares. Those of a constraint times its rows are the wrench on it. [N]
+
+        Warns
+        -----
+        RedundantConstraintsWarning
+            Where rows depend on others: motion is unique, their multipliers are not.
+        """
+        tau = self._timed("tau", self.evaluator.zero if tau is None else tau, t)
+        rows = None if wrenches is None else wrench_rows(self, q, wrenches)
+        if rows is None:
+            found = self.evaluator.compute(SOLVED_DYNAMICS, q, v, tau, on_error=on_error)
+        else:
+            found = self.evaluator.compute_loaded(
+                SOLVED_DYNAMICS, q, v, tau, wrenches=rows, out=None, on_error=on_error
+            )
+        m = self.num_velocity_constraints
+        vdot, basic, kept = np.split(found, [self.nv, self.nv + m], axis=-1)
+        return vdot.copy(), self._least_multipliers(q, t, basic, kept)
+
+    def _least_multipliers(self, q: ArrayLike, t: ArrayLike, basic: Floats, kept: Floats) -> Floats:
+        """Return the multipliers of least norm that do what those of the independent rows do."""
+        known = np.isfinite(kept)
+        if (kept[known] == 1.0).all():
+            return basic.copy()
+        self._warn(kept)
+        A = self.constraint_jacobian(q, t, on_error="nan")
+        A = np.broadcast_to(A, (*basic.shape[:-1], *A.shape[-2:]))
+        least = np.full(basic.shape, np.nan)
+        for index in np.ndindex(basic.shape[:-1]):
+            if np.isfinite(basic[index]).all() and np.isfinite(A[index]).all():
+                independent = A[index][kept[index] == 1.0]
+                # the range of A^T is that of its independent rows R^T: A = T R, and of all lambda
+                # with T^T lambda = basic the least is T (T^T T)^-1 basic
+                T = np.linalg.lstsq(independent.T, A[index].T, rcond=None)[0].T
+                given = basic[index][kept[index] == 1.0]
+                least[index] = T @ np.linalg.solve(T.T @ T, given)
+        return least
+
+    def _warn(self, kept: Floats) -> None:
+        lost = np.flatnonzero((kept.reshape(-1, kept.shape[-1]) == 0.0).any(axis=0))
+        key = tuple(lost.tolist())
+        if key in self.evaluator.warned:
+            return
+        self.evaluator.warned.add(key)
+        names = ", ".join(f"'{self.constraint_names[row]}'" for row in lost[:12])
+        more = f" and {len(lost) - 12} more" if len(lost) > 12 else ""
+        warnings.warn(
+            f"System '{self.name}' has {len(lost)} redundant constraints: {names}{more}. Motion "
+            f"and what is unique among the reactions do not depend on it; multipliers are those of "
+            f"least norm. See System.diagnose.",
+            RedundantConstraintsWarning,
+            stacklevel=4,
+        )
