@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints.axes import DIRECTION, POINT, frame_at
+from mbkit.joints.charts import NORMAL_ROTATION_VECTOR
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
@@ -65,7 +66,7 @@ class ConstantVelocityJoint(MotionJoint):
     @functools.cached_property
     def motion(self) -> Motion:
         """A rotation about an axis in the plane of x and y."""
-        return ScrewSum(np.eye(6)[:2], ("rad", "rad"))
+        return ScrewSum(np.eye(6)[:2], ("rad", "rad"), chart=NORMAL_ROTATION_VECTOR)
 
     @functools.cached_property
     def canonical_frame(self) -> FloatArray:

@@ -177,6 +177,9 @@ def _check_values(
         "dexp_inv(x, w)": (w.shape, lambda: joint.dexp_inv(0.1 * w, w)),
         "constraint_wrenches(q)": ((6, 6 - nv), lambda: joint.constraint_wrenches(q)),
     }
+    if defines(joint, "locate"):
+        T = np.array(joint.pose(q), dtype=np.float64)
+        calls["locate(T)"] = ((nq,), lambda: joint.locate(T))
     for call, (shape, function) in calls.items():
         if wanted is not None and call not in wanted:
             continue

@@ -49,6 +49,10 @@ class FixedJoint(Joint):
         """Return zero."""
         return np.zeros(6)
 
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return no position, (0,)."""
+        return np.zeros(0)
+
     def constraint_wrenches(self, q: FloatArray) -> FloatArray:
         """Return all wrenches, the identity."""
         return np.eye(6)

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.errors import JointError
+from mbkit.joints.complement import complement
 from mbkit.joints.derivatives import derivatives_of
 from mbkit.joints.kernels import JointKernels
+from mbkit.joints.nearest import nearest
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -53,38 +56,40 @@ class Joint(abc.ABC):
        added.
     9. ``neutral() -> (nq,)``: a configuration. Default zeros.
     10. ``constraint_wrenches(q) -> (6, 6 - nv)``: a basis, in the successor's joint frame, of the
-        wrenches that do no work along S. Default an orthonormal one by singular value
-        decomposition.
+        wrenches that do no work along S, smooth in q. Default an orthonormal one by reflections
+        of the columns of S.
+    11. ``locate(T) -> (nq,)``: the configuration whose pose is nearest to T (4, 4). With the two
+        the joint closes loops. Default a search with `pose`, `motion_subspace` and `retract`.
 
     Where nq differs from nv, 6 and 7 must be given; who gives one of them gives both.
 
     What nonholonomic joints add, which have fewer velocities than directions to go in
 
-    11. ``num_steps``: the dimension of the group of positions, more than nv. Steps dx and x, and
+    12. ``num_steps``: the dimension of the group of positions, more than nv. Steps dx and x, and
         what 7 and 8 return, then have as many entries; 6 and 7 must be given where nq is another
         number. Default nv.
-    12. ``rates(q, v) -> (num_steps,)``: the velocity w on the group that v is at q, linear in v:
+    13. ``rates(q, v) -> (num_steps,)``: the velocity w on the group that v is at q, linear in v:
         to first order q moves to retract(q, t w). Default v.
 
     What compiled joints add
 
-    13. ``kernels()``: compiled forms of 4 to 8, 10 and 12, a `JointKernels`. Default None: the
+    14. ``kernels()``: compiled forms of 4 to 8, 10, 11 and 13, a `JointKernels`. Default None: the
         methods above are called.
-    14. ``parameters()``: numbers that the compiled forms get. Default none.
-    15. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
+    15. ``parameters()``: numbers that the compiled forms get. Default none.
+    16. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
         work: they give K^-1 T K and Ad_K^-1 S. Default the identity.
-    16. ``position_units``: a unit for each position, to label plots. Default "".
-    17. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
+    17. ``position_units``: a unit for each position, to label plots. Default "".
+    18. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
         lead; the recursions then compute it in place. Default None.
 
     What tells more about it
 
-    18. ``random(rng) -> (nq,)``: a random configuration. Default a step of normally distributed
+    19. ``random(rng) -> (nq,)``: a random configuration. Default a step of normally distributed
         numbers from the neutral one.
-    19. ``singularity(q)``: a measure of how far q is from where S loses rank, and
+    20. ``singularity(q)``: a measure of how far q is from where S loses rank, and
         ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
         ``singularities(q)``: the same for the rows of q. Default one by one.
-    20. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
+    21. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
 
     What must hold
 
@@ -244,10 +249,56 @@ class Joint(abc.ABC):
         return np.zeros(self.num_positions)
 
     def constraint_wrenches(self, q: FloatArray) -> FloatArray:
-        """Return a basis (6, 6 - nv) of the wrenches that do no work along S."""
-        S = self.motion_subspace(q)
-        # the left singular vectors beyond the range of S
-        return np.linalg.svd(S)[0][:, self.num_velocities :]
+        """Return a basis (6, 6 - nv) of the wrenches that do no work along S.
+
+        Where S loses rank, there are more of them; as many are returned as elsewhere.
+        """
+        return complement(np.asarray(self.motion_subspace(q), dtype=np.float64))
+
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return the configuration whose pose is nearest to a pose.
+
+        A function of T alone, smooth near poses of the joint. Nearest is least |w|^2 + |d|^2, with
+        w the rotation vector between the poses and d the way between the origins of the canonical
+        frame, radians as metres. A form of a class's own may leave away what is of second order in
+        w and d.
+
+        Parameters
+        ----------
+        T : ndarray, shape (4, 4)
+            A pose of the successor's joint frame in the predecessor's.
+
+        Returns
+        -------
+        ndarray, shape (nq,)
+            The configuration; where T is a pose of the joint, one that has it. Not a number where T
+            is not.
+
+        Raises
+        ------
+        JointError
+            If the joint is nonholonomic.
+
+        Notes
+        -----
+        The default searches, from the neutral configuration first, and from elsewhere where that
+        does not come within 0.01 of T: the search may then end in a place that is only nearest
+        among those around it. docs/joints.md has more.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> hinge = mb.RevoluteJoint("hinge", axis=(0, 0, 1))
+        >>> hinge.locate(hinge.pose(np.array([0.5 + 2.0 * np.pi]))).round(12)
+        array([0.5])
+        """
+        if self.num_steps != self.num_velocities:
+            raise JointError(
+                f"Joint '{self.name}' is nonholonomic, with {self.num_steps} directions to go in "
+                f"and {self.num_velocities} velocities: its poses have more dimensions than its "
+                f"wrenches leave, so that it cannot close a loop; make it a joint of the tree."
+            )
+        return nearest(self, T, self.canonical_frame)
 
     def random(self, rng: np.random.Generator) -> FloatArray:
         """Return a random configuration (nq,), anywhere around the neutral one."""

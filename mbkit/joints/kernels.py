@@ -22,6 +22,7 @@ ARGUMENTS = {
     "dexp_inv": ("slot", "parameters", "x", "w", "out"),
     "rates": ("slot", "parameters", "q", "v", "out"),
     "constraint_wrenches": ("slot", "parameters", "q", "out"),
+    "locate": ("slot", "parameters", "T", "out"),
 }
 
 
@@ -66,8 +67,9 @@ def joint_kernel(operation: str) -> Callable[[Callable[..., int]], CompiledFunct
 
     Parameters
     ----------
-    operation : {"motion", "retract", "difference", "dexp_inv", "rates", "constraint_wrenches"}
-        Which method; "motion" stands for pose, motion subspace and bias together.
+    operation : str
+        Which method: "motion", which stands for pose, motion subspace and bias together,
+        "retract", "difference", "dexp_inv", "rates", "constraint_wrenches", or "locate".
 
     Returns
     -------
@@ -136,6 +138,10 @@ class JointKernels:
         ``rates(slot, parameters, q, v, out)``.
     constraint_wrenches : compiled function, optional
         ``constraint_wrenches(slot, parameters, q, out)`` writes 6 - nv wrenches, one after another.
+        Absent, a basis is computed from the motion.
+    locate : compiled function, optional
+        ``locate(slot, parameters, T, out)`` writes the configuration whose pose is nearest to T, R
+        by rows (9) and p (3). Absent, it is searched with the motion and `retract`.
     """
 
     motion: Addressed
@@ -144,6 +150,7 @@ class JointKernels:
     dexp_inv: Addressed | None = None
     rates: Addressed | None = None
     constraint_wrenches: Addressed | None = None
+    locate: Addressed | None = None
 
     def __attrs_post_init__(self) -> None:
         for operation in ARGUMENTS:

@@ -37,6 +37,7 @@ _RESULTS = {
     "rates": "(num_steps,)",
     "neutral": "(nq,)",
     "constraint_wrenches": "(6, 6 - nv)",
+    "locate": "(nq,)",
 }
 
 

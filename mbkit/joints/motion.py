@@ -7,6 +7,7 @@ import abc
 import numpy as np
 
 from mbkit.joints.kernels import JointKernels
+from mbkit.joints.nearest import nearest
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["Motion", "header"]
@@ -65,6 +66,10 @@ class Motion(abc.ABC):
     def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
         """Return the rate of a step."""
         return v
+
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return the configuration whose pose is nearest to T; searched for unless overridden."""
+        return nearest(self, T)
 
     def neutral(self) -> FloatArray:
         """Return the configuration where T is the identity."""

@@ -79,6 +79,13 @@ class MotionJoint(Joint):
         """Return the rate of the step x; see `Joint.dexp_inv`."""
         return self.motion.dexp_inv(x, v)
 
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return the configuration whose pose is nearest to T; see `Joint.locate`."""
+        if not np.isfinite(T).all():
+            return np.full(self.num_positions, np.nan)
+        K = self.canonical_frame
+        return self.motion.locate(inverse(K) @ T @ K)
+
     def neutral(self) -> FloatArray:
         """Return the configuration where T is the identity."""
         return self.motion.neutral()

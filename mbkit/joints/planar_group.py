@@ -8,6 +8,7 @@ from typing import final
 import attrs
 import numpy as np
 
+from mbkit.joints.charts import locate_screw
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion, header
 from mbkit.spatial.arrays import FloatArray
@@ -90,6 +91,10 @@ class PlanarGroup(Motion):
         rate[1:3] = _turn(0.5 * x[0]) @ v[1:3] + 0.5 * v[0] * np.array([x[2], -x[1]])
         return rate
 
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return the angle of the nearest rotation about z, turns told by the pitch, and p."""
+        return np.array([locate_screw(1.0, self.pitch, T), *T[: self.num_positions - 1, 3]])
+
     def kernels(self) -> JointKernels:
         """Return the compiled forms."""
         from mbkit.kernels.joints import header, planar
@@ -100,6 +105,7 @@ class PlanarGroup(Motion):
             difference=planar.difference,
             dexp_inv=planar.dexp_inv,
             constraint_wrenches=header.stored_wrenches,
+            locate=planar.locate,
         )
 
     def parameters(self) -> FloatArray:

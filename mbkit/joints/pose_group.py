@@ -81,6 +81,12 @@ class PoseGroup(Motion):
         """Return no wrench, (6, 0)."""
         return np.zeros((6, 0))
 
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return the quaternion, its first entry not negative, and the position."""
+        from mbkit.lie import UnitQuaternion
+
+        return np.concatenate([UnitQuaternion.from_rotation(T[:3, :3]), T[:3, 3]])
+
     def kernels(self) -> JointKernels:
         """Return the compiled forms."""
         from mbkit.kernels.joints import free
@@ -91,6 +97,7 @@ class PoseGroup(Motion):
             difference=free.difference,
             dexp_inv=free.dexp_inv,
             constraint_wrenches=free.constraint_wrenches,
+            locate=free.locate,
         )
 
     def parameters(self) -> FloatArray:

@@ -76,6 +76,12 @@ class RotationGroup(Motion):
         """Return the forces through the origin, (0; I)."""
         return np.eye(6)[:, 3:]
 
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return the quaternion, its first entry not negative."""
+        from mbkit.lie import UnitQuaternion
+
+        return UnitQuaternion.from_rotation(T[:3, :3])
+
     def kernels(self) -> JointKernels:
         """Return the compiled forms."""
         from mbkit.kernels.joints import spherical
@@ -86,6 +92,7 @@ class RotationGroup(Motion):
             difference=spherical.difference,
             dexp_inv=spherical.dexp_inv,
             constraint_wrenches=spherical.constraint_wrenches,
+            locate=spherical.locate,
         )
 
     def parameters(self) -> FloatArray:

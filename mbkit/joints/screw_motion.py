@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from mbkit.joints.axes import frame_along
+from mbkit.joints.charts import locate_screw
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
@@ -88,6 +89,14 @@ class ScrewMotion(Joint):
     def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return zero: S is constant."""
         return np.zeros(6)
+
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return the position whose pose is nearest to T; see `Joint.locate`.
+
+        Where the screw does not advance, between half a turn and its negative.
+        """
+        K, K_inverse = self._frames
+        return np.array([locate_screw(self.rate, self.lead, K_inverse @ T @ K)])
 
     def constraint_wrenches(self, q: FloatArray) -> FloatArray:
         """Return the five wrenches reciprocal to X, along the axes of the canonical frame.

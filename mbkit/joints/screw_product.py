@@ -9,11 +9,13 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from mbkit.joints.charts import Chart
+from mbkit.joints.complement import complement
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion, header
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["ScrewProduct", "complement"]
+__all__ = ["ScrewProduct"]
 
 #: A screw that turns by less for a unit of q does not turn at all. [rad]
 _NO_TURN = 1e-150
@@ -37,6 +39,8 @@ class ScrewProduct(Motion):
         A basis of the wrenches that do no work along S, where it is constant.
     measure : (function, int), optional
         Where S may lose rank: its volume is abs(function(q[k])), function numpy's sine or cosine.
+    chart : Chart, optional
+        A closed form of `locate`.
 
     Notes
     -----
@@ -47,6 +51,7 @@ class ScrewProduct(Motion):
     position_units: tuple[str, ...]
     wrenches: FloatArray | None = None
     measure: tuple[Callable[[Any], Any], int] | None = None
+    chart: Chart | None = None
 
     @property
     def num_positions(self) -> int:  # type: ignore[override]
@@ -93,6 +98,10 @@ class ScrewProduct(Motion):
         """Return the constant basis, or an orthonormal one at q."""
         return complement(self.motion_subspace(q)) if self.wrenches is None else self.wrenches
 
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return the configuration whose pose is nearest to T."""
+        return super().locate(T) if self.chart is None else self.chart.positions(self.screws, T)
+
     def singularities(self, q: FloatArray) -> FloatArray:
         """Return the volume of S, infinite where there is no measure."""
         if self.measure is None:
@@ -112,6 +121,7 @@ class ScrewProduct(Motion):
                 if self.wrenches is None
                 else header.stored_wrenches
             ),
+            locate=None if self.chart is None else self.chart.kernel,
         )
 
     def parameters(self) -> FloatArray:
@@ -128,8 +138,3 @@ def _parts(X: FloatArray) -> FloatArray:
     e = w / r
     along = (e @ u) * e
     return np.concatenate([[r], e, along, (u - along) / r])
-
-
-def complement(S: FloatArray) -> FloatArray:
-    """Return an orthonormal basis (6, 6 - n) of the vectors normal to the columns of S (6, n)."""
-    return np.linalg.svd(S)[0][:, S.shape[1] :]

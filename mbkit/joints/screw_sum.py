@@ -8,9 +8,10 @@ from typing import final
 import attrs
 import numpy as np
 
+from mbkit.joints.charts import Chart
+from mbkit.joints.complement import complement
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion, header
-from mbkit.joints.screw_product import complement
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["ScrewSum"]
@@ -34,6 +35,8 @@ class ScrewSum(Motion):
     power : int
         The volume of S is abs(2 sin(x/2) / x) to this power, for a turn by x: it has one factor for
         each eigenvalue of dexp that is not one.
+    chart : Chart, optional
+        A closed form of `locate`.
 
     Notes
     -----
@@ -45,6 +48,7 @@ class ScrewSum(Motion):
     position_units: tuple[str, ...]
     wrenches: FloatArray | None = None
     power: int = 1
+    chart: Chart | None = None
 
     @property
     def num_positions(self) -> int:  # type: ignore[override]
@@ -96,6 +100,10 @@ class ScrewSum(Motion):
         """Return the constant basis, or an orthonormal one at q."""
         return complement(self.motion_subspace(q)) if self.wrenches is None else self.wrenches
 
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return the configuration whose pose is nearest to T."""
+        return super().locate(T) if self.chart is None else self.chart.positions(self.screws, T)
+
     def singularities(self, q: FloatArray) -> FloatArray:
         """Return the volume of S."""
         turns = np.linalg.norm(q @ self.screws[:, :3], axis=1)
@@ -107,7 +115,11 @@ class ScrewSum(Motion):
         from mbkit.kernels.joints import header, screw_sum
 
         stored = None if self.wrenches is None else header.stored_wrenches
-        return JointKernels(motion=screw_sum.motion, constraint_wrenches=stored)
+        return JointKernels(
+            motion=screw_sum.motion,
+            constraint_wrenches=stored,
+            locate=None if self.chart is None else self.chart.kernel,
+        )
 
     def parameters(self) -> FloatArray:
         """Return the header and the screws."""

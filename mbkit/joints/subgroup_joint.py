@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ModelError, suggestion
+from mbkit.joints.charts import PLANAR_SUM, TURN_AND_SHIFTS, Chart
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_product import ScrewProduct
@@ -58,6 +59,9 @@ class SubgroupJoint(MotionJoint):
     default_order: tuple[str, ...] = ()
     turning: int = 2
 
+    #: Closed forms of where the joint is, of the first kind and of the second.
+    charts: tuple[Chart | None, Chart | None] = (PLANAR_SUM, TURN_AND_SHIFTS)
+
     @property
     @abc.abstractmethod
     def freedoms(self) -> dict[str, FloatArray]:
@@ -85,8 +89,10 @@ class SubgroupJoint(MotionJoint):
         screws = np.array([freedoms[name] for name in order])
         units = tuple("rad" if X[:3].any() else "m" for X in screws)
         if self.coordinates == FIRST_KIND:
-            return ScrewSum(screws, units, self.stored_wrenches(), self.turning)
-        return ScrewProduct(screws, units, self.stored_wrenches(), self.second_kind_measure())
+            W = self.stored_wrenches()
+            return ScrewSum(screws, units, W, self.turning, self.charts[0])
+        measure = self.second_kind_measure()
+        return ScrewProduct(screws, units, self.stored_wrenches(), measure, self.charts[1])
 
     @property
     def factors(self) -> tuple[str, ...]:

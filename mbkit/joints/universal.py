@@ -11,6 +11,7 @@ import numpy as np
 
 from mbkit.errors import GeometryError
 from mbkit.joints.axes import DIRECTION, POINT, unit
+from mbkit.joints.charts import CROSSED_AXES
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
@@ -95,7 +96,8 @@ class UniversalJoint(MotionJoint):
     @functools.cached_property
     def motion(self) -> Motion:
         """Two rotations about axes through the origin."""
-        return ScrewProduct(_rotations(self.axis1, self.axis2), ("rad", "rad"))
+        screws = _rotations(self.axis1, self.axis2)
+        return ScrewProduct(screws, ("rad", "rad"), chart=CROSSED_AXES)
 
     @property
     def canonical_frame(self) -> FloatArray:

@@ -51,7 +51,11 @@ BODY = np.dtype(
         ("dexp_inv", _i8),
         ("rates", _i8),  # 0: velocities are rates of steps
         ("constraint_wrenches", _i8),
+        ("locate", _i8),  # 0: one of the tree, or without motion
         ("parameters", _i8),
+        # of these two: those of the joint, or of the general forms that call its motion
+        ("wrench_parameters", _i8),
+        ("locate_parameters", _i8),
         ("seat", _i8),  # address of R (by rows), p: the body's frame in its joint's, where seated
     ],
     align=True,
@@ -240,8 +244,8 @@ SLOT_STATE = 0
 DONE = 0.0
 PENDING = 1.0
 
-#: What follows in the slot of a joint in Python: two inputs of max(nq, num_steps) numbers each, its
-#: results, R, p, S-dot v and up to six columns of S, or a vector.
+#: What follows in the slot of a joint in Python: two inputs of max(nq, num_steps, SLOT_LEAST)
+#: numbers each, its results, R, p, S-dot v and up to six columns of S, or a vector.
 SLOT_FIRST = 1
 SLOT_R = 0
 SLOT_P = 9
@@ -259,7 +263,11 @@ PYTHON_DEXP_INV = 5
 PYTHON_WRENCHES = 6
 PYTHON_RATES = 7
 PYTHON_NUM_STEPS = 8
-PYTHON_SIZE = 9
+PYTHON_LOCATE = 9
+PYTHON_SIZE = 10
+
+#: Least numbers that an input has room for: a pose takes both inputs.
+SLOT_LEAST = 6
 
 #: What the prescribed joints have in their slot after that: callback, t, numbers of positions and
 #: velocities, and the hybrid dynamics of the representation by address.

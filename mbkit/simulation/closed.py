@@ -33,7 +33,8 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
     if g.size and not g.max() <= _TOLERANCE * closure.length:
         name = closure.position_row_names[int(np.argmax(g))]
         raise ConstraintError(
-            f"The initial q leaves loops open: '{name}' by {g.max():.3g} m. Close them first: q = system.close_loops(q)."
+            f"The initial q leaves loops open: '{name}' by {g.max():.3g} m. "
+            f"Close them first: q = system.close_loops(q)."
         )
     rate = np.abs(system.constraint_velocity(q, v, t))
     speed = np.abs(system.constraint_jacobian(q, t)) @ np.abs(v)

@@ -29,7 +29,10 @@ _ADDRESSES = frozenset(
         "dexp_inv",
         "rates",
         "constraint_wrenches",
+        "locate",
         "parameters",
+        "wrench_parameters",
+        "locate_parameters",
         "seat",
     )
 )

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints import Joint
+from mbkit.joints.derivatives import defines
 from mbkit.systems.closure import ClosureArrays
 from mbkit.systems.forces import ForceArrays
 from mbkit.systems.python_joint import python_parameters
@@ -18,7 +19,9 @@ __all__ = ["SystemArrays", "fill_table", "padded"]
 _PADDING = 8
 
 _GROUP_OPERATIONS = ("retract", "difference", "dexp_inv")
-_OPERATIONS = ("motion", "retract", "difference", "dexp_inv", "rates", "constraint_wrenches")
+_OPERATIONS = (
+    "motion", "retract", "difference", "dexp_inv", "rates", "constraint_wrenches", "locate",
+)  # fmt: skip
 
 
 @attrs.frozen(eq=False)
@@ -57,7 +60,7 @@ class SystemArrays:
         return tuple("" if joint is None else joint.name for joint in self.joints)
 
 
-def fill_table(row: Any, joint: Joint) -> list[Any]:
+def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:
     """Write a joint's functions and parameters into its row.
 
     Parameters
@@ -66,6 +69,9 @@ def fill_table(row: Any, joint: Joint) -> list[Any]:
         A row of BODY.
     joint : Joint
         Any joint but a screw, which needs no functions.
+    loop : bool
+        Whether the joint closes a loop: only then the row gets what tells where it is, and forms
+        that call its motion for what it does not give itself.
 
     Returns
     -------
@@ -89,11 +95,40 @@ def fill_table(row: Any, joint: Joint) -> list[Any]:
         function = getattr(kernels, operation, None)
         if operation == "rates" and joint.num_steps == joint.num_velocities:
             continue
+        if operation == "locate" and not (loop and _locates(joint)):
+            continue
         if function is not None and not (adds and operation in _GROUP_OPERATIONS):
             row[operation] = function.address
             owners.append(function)
-    row["parameters"] = array_address(parameters)
+    for entry in ("parameters", "wrench_parameters", "locate_parameters"):
+        row[entry] = array_address(parameters)
+    if loop and joint.num_velocities:
+        owners += _general_forms(row, joint)
     return owners
+
+
+def _locates(joint: Joint) -> bool:
+    """Return whether a joint says itself where it is, by a method or a compiled form."""
+    holonomic = joint.num_steps == joint.num_velocities
+    return holonomic and (joint.kernels() is not None or defines(joint, "locate"))
+
+
+def _general_forms(row: Any, joint: Joint) -> list[Any]:
+    """Write forms that call the joint's motion where it has none of its own."""
+    from mbkit.kernels.compile import array_address
+    from mbkit.kernels.joints import locate
+
+    sizes = np.array([row["motion"], row["parameters"], row["retract"], 0.0, 0.0])
+    sizes[3:] = joint.num_positions, joint.num_velocities
+    # An address is below 2^47 on the machines numba knows: a double holds it exactly.
+    general = np.concatenate([sizes, np.asarray(joint.neutral(), dtype=np.float64)])
+    if row["constraint_wrenches"] == 0:
+        row["constraint_wrenches"] = locate.wrenches.address
+        row["wrench_parameters"] = array_address(general)
+    if row["locate"] == 0 and joint.num_steps == joint.num_velocities:
+        row["locate"] = locate.nearest.address
+        row["locate_parameters"] = array_address(general)
+    return [general, locate.wrenches, locate.nearest]
 
 
 def padded(parameters: Any) -> Any:

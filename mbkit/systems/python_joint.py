@@ -32,6 +32,7 @@ def python_parameters(joint: Joint) -> Any:
         (layout.PYTHON_DEXP_INV, "dexp_inv"),
         (layout.PYTHON_RATES, "rates"),
         (layout.PYTHON_WRENCHES, "constraint_wrenches"),
+        (layout.PYTHON_LOCATE, "locate"),
     ):
         parameters[entry] = callback_address(operation)
     return parameters
@@ -40,15 +41,15 @@ def python_parameters(joint: Joint) -> Any:
 class PythonJointSlot:
     """The arguments and results of one Python joint in one workspace.
 
-    Memory: whether the call came to its end, two inputs of max(nq, num_steps) numbers, then the
-    results, R p S-dot-v S or a vector.
+    Memory: whether the call came to its end, two inputs of max(nq, num_steps, SLOT_LEAST) numbers,
+    which a pose takes both, then the results, R p S-dot-v S or a vector.
     """
 
     def __init__(self, joint: Joint) -> None:
         from mbkit.kernels import layout
 
         nq, nv, num_steps = joint.num_positions, joint.num_velocities, joint.num_steps
-        width = max(nq, num_steps)
+        width = max(nq, num_steps, layout.SLOT_LEAST)
         self.joint = joint
         # None where both methods are there and the pose need not be differentiated
         complete = defines(joint, "motion_subspace") and defines(joint, "bias")
@@ -63,6 +64,7 @@ class PythonJointSlot:
         self.x = _read_only(first[:num_steps])
         self.q1 = _read_only(second[:nq])
         self.dx = _read_only(second[:num_steps])
+        self._target = _read_only(first[:12])
         self._R = results[: layout.SLOT_P].reshape(3, 3)
         self._p = results[layout.SLOT_P : layout.SLOT_BIAS]
         self._bias = results[layout.SLOT_BIAS : layout.SLOT_S]
@@ -122,6 +124,13 @@ class PythonJointSlot:
         """Write the wrenches that the joint bears."""
         wrenches = self.joint.constraint_wrenches(self.q)
         _assign(self._wrenches, wrenches, self.joint, "constraint_wrenches")
+
+    def locate(self) -> None:
+        """Write the configuration nearest to a pose."""
+        T = np.eye(4)
+        T[:3, :3] = self._target[:9].reshape(3, 3)
+        T[:3, 3] = self._target[9:]
+        _assign(self._positions, self.joint.locate(T), self.joint, "locate")
 
 
 def _read_only(view: Any) -> Any:

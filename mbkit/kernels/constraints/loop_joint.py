@@ -70,7 +70,7 @@ def relative_rate(a, b):
 
 @helper
 def solve_subspace(S, n, V, v, buffer):
-    """The v with S v = V, by Gram and Schmidt, S = Q R; zero along columns that depend on others."""
+    """The v with S v = V, by Gram and Schmidt, S = Q R; zero where a column depends on others."""
     Q = buffer[BUFFER_Q:BUFFER_R].reshape((6, 6))
     R = buffer[BUFFER_R:BUFFER_SIZE].reshape((6, 6))
     for k in range(n):

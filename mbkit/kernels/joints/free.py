@@ -1,6 +1,7 @@
 """The free joint: q a unit quaternion and a position, v the body-fixed twist of the successor."""
 
 from mbkit.kernels.compile import address_kernel
+from mbkit.kernels.joints.screw_product import rotation_at
 from mbkit.kernels.joints.unit import (
     NOT_UNIT,
     copy,
@@ -11,6 +12,7 @@ from mbkit.kernels.joints.unit import (
 )
 from mbkit.kernels.lie.quaternion import (
     quaternion_conjugate,
+    quaternion_from_rotation,
     quaternion_product,
     quaternion_rotate,
 )
@@ -84,4 +86,13 @@ def dexp_inv(slot, parameters, x, v, out):
 @address_kernel("ippp")
 def constraint_wrenches(slot, parameters, q, out):
     """None: the joint bears nothing."""
+    return OK
+
+
+@address_kernel("ippp")
+def locate(slot, parameters, T, out):
+    """The unit quaternion of R, its first entry not negative, and p."""
+    store4(quaternion_from_rotation(rotation_at(T)), out)
+    for j in range(3):
+        out[4 + j] = T[9 + j]
     return OK

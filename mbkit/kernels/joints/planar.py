@@ -10,9 +10,10 @@ Rz(a) u = Rz(a/2) (ddot + adot/2 z x d), u the velocity in the successor's axes,
 ddot = Rz(a/2) u - adot/2 z x d.
 """
 
-from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.compile import address_kernel, helper, pointer_after
 from mbkit.kernels.elementary import cos, sin
 from mbkit.kernels.joints.header import count_of, rest_of
+from mbkit.kernels.joints.screw import locate_screw
 from mbkit.kernels.status import OK
 
 
@@ -91,4 +92,16 @@ def dexp_inv(slot, parameters, x, v, out):
     out[0] = v[0]
     out[1] = dx
     out[2] = dy
+    return OK
+
+
+@address_kernel("ippp")
+def locate(slot, parameters, T, out):
+    """The angle of the nearest rotation about z, with as many turns as the pitch tells; p."""
+    pitch = parameters[rest_of(parameters)]
+    out[0] = locate_screw(1.0, pitch, T, pointer_after(T, 9))
+    out[1] = T[9]
+    out[2] = T[10]
+    if count_of(parameters) == 4:
+        out[3] = T[11]
     return OK

@@ -10,6 +10,7 @@ from mbkit.kernels.layout import (
     PENDING,
     PYTHON_DEXP_INV,
     PYTHON_DIFFERENCE,
+    PYTHON_LOCATE,
     PYTHON_MOTION,
     PYTHON_NUM_POSITIONS,
     PYTHON_NUM_STEPS,
@@ -20,6 +21,7 @@ from mbkit.kernels.layout import (
     ROTATION_TOLERANCE,
     SLOT_BIAS,
     SLOT_FIRST,
+    SLOT_LEAST,
     SLOT_P,
     SLOT_R,
     SLOT_S,
@@ -35,7 +37,7 @@ NO_ROTATION = 1
 def slot_width(parameters):
     """Numbers that each of the slot's two inputs takes."""
     # of steps there are at least as many as of velocities
-    return int(max(parameters[PYTHON_NUM_POSITIONS], parameters[PYTHON_NUM_STEPS]))
+    return int(max(parameters[PYTHON_NUM_POSITIONS], parameters[PYTHON_NUM_STEPS], SLOT_LEAST))
 
 
 @helper
@@ -148,4 +150,13 @@ def constraint_wrenches(slot, parameters, q, out):
     state = call_back(slot, parameters, PYTHON_WRENCHES, q, nq, q, 0)
     if state == OK:
         copy_output(slot, parameters, 0, 6 * (6 - nv), out)
+    return state
+
+
+@address_kernel("ippp")
+def locate(slot, parameters, T, out):
+    """The configuration nearest to a pose, of a joint that says it itself."""
+    state = call_back(slot, parameters, PYTHON_LOCATE, T, 12, T, 0)
+    if state == OK:
+        copy_output(slot, parameters, 0, int(parameters[PYTHON_NUM_POSITIONS]), out)
     return state

@@ -36,6 +36,12 @@ def vector_at(parameters, first):
 
 
 @helper
+def rotation_at(T):
+    """The first nine numbers."""
+    return T[0], T[1], T[2], T[3], T[4], T[5], T[6], T[7], T[8]
+
+
+@helper
 def screw_at(parameters, first):
     """X = (r e, a + r b)."""
     r = parameters[first]

@@ -1,6 +1,7 @@
 """The spherical joint: q a unit quaternion, v the angular velocity in the successor."""
 
 from mbkit.kernels.compile import address_kernel
+from mbkit.kernels.joints.screw_product import rotation_at
 from mbkit.kernels.joints.unit import (
     NOT_UNIT,
     copy,
@@ -12,6 +13,7 @@ from mbkit.kernels.joints.unit import (
 from mbkit.kernels.lie.quaternion import (
     quaternion_conjugate,
     quaternion_exp,
+    quaternion_from_rotation,
     quaternion_log,
     quaternion_product,
 )
@@ -71,4 +73,11 @@ def constraint_wrenches(slot, parameters, q, out):
     for k in range(3):
         for j in range(6):
             out[6 * k + j] = 1.0 if j == k + 3 else 0.0
+    return OK
+
+
+@address_kernel("ippp")
+def locate(slot, parameters, T, out):
+    """The unit quaternion of R, its first entry not negative."""
+    store4(quaternion_from_rotation(rotation_at(T)), out)
     return OK

@@ -1,0 +1,40 @@
+"""What a joint of any kind gives to close a loop: where it is, and what it bears.
+
+A row is a record with the fields `kind`, `num_velocities`, `rate`, `lead`, and of the table
+`locate`, `locate_parameters`, `constraint_wrenches` and `wrench_parameters`, as BODY has them. All
+is in the canonical frame of the joint.
+"""
+
+from mbkit.kernels.compile import call_address, helper, pointer_after, pointer_at
+from mbkit.kernels.joints.screw import locate_screw, screw_wrenches
+from mbkit.kernels.layout import SCREW, SEATED_SCREW
+from mbkit.kernels.status import OK
+
+#: Status of a joint whose row was not filled for a loop.
+NO_LOOP = 1
+
+
+@helper
+def joint_locate(row, slot, T, out):
+    """Write the configuration whose pose is nearest to T, R by rows and p; 0 or its failure."""
+    if row.num_velocities == 0:
+        return OK
+    if row.kind == SCREW or row.kind == SEATED_SCREW:
+        out[0] = locate_screw(row.rate, row.lead, T, pointer_after(T, 9))
+        return OK
+    if row.locate == 0:
+        return NO_LOOP
+    return call_address(row.locate, (slot, pointer_at(row.locate_parameters), T, out))
+
+
+@helper
+def joint_wrenches(row, slot, q, out):
+    """Write 6 - nv wrenches that do no work along S(q), one after another; 0 or its failure."""
+    if row.num_velocities == 0:
+        for j in range(36):
+            out[j] = 1.0 if j % 7 == 0 else 0.0
+        return OK
+    if row.kind == SCREW or row.kind == SEATED_SCREW:
+        screw_wrenches(row.rate, row.lead, out)
+        return OK
+    return call_address(row.constraint_wrenches, (slot, pointer_at(row.wrench_parameters), q, out))

@@ -1,0 +1,51 @@
+"""Screws, which the recursions compute in place: where they are, and what they bear.
+
+T(q) turns by rate q about z and shifts by lead q along it.
+"""
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.elementary import arctan2, sqrt
+
+#: A screw that advances by less in a turn does not tell its turns by where it is. [m]
+LEAST_ADVANCE = 1e-9
+
+TURN = 6.283185307179586
+
+
+@helper
+def locate_screw(rate, lead, R, p):
+    """The q whose pose is nearest to (R, p): nine numbers by rows, and three.
+
+    The angle is that of the nearest rotation about z, tan a = (R10 - R01) / (R00 + R11). The shift
+    tells turns, and its part that is left moves q to where rate (angle left) + lead (shift left) is
+    zero.
+    """
+    if rate == 0.0:
+        return p[2] / lead
+    angle = arctan2(R[3] - R[1], R[0] + R[4])
+    q = angle / rate
+    if lead == 0.0:
+        return q
+    advance = lead * TURN / rate
+    turns = (p[2] - lead * q) / advance
+    if abs(advance) > LEAST_ADVANCE and abs(turns) < 1e15:  # false where it is not a number
+        q = (angle + TURN * int(turns + (0.5 if turns > 0.0 else -0.5))) / rate
+    return q + lead * (p[2] - lead * q) / (rate * rate + lead * lead)
+
+
+@helper
+def screw_wrenches(rate, lead, out):
+    """Write five wrenches of six numbers, which are orthonormal.
+
+    Moments about x and y, forces along x and y, and (0, 0, -lead, 0, 0, rate) by its length: the
+    force along z where the screw only turns, the moment about z where it only slides.
+    """
+    for j in range(30):
+        out[j] = 0.0
+    out[0] = 1.0
+    out[7] = 1.0
+    out[15] = 1.0
+    out[22] = 1.0
+    size = sqrt(rate * rate + lead * lead)
+    out[26] = -lead / size
+    out[29] = rate / size
