@@ -26,7 +26,7 @@ DEPTH = ARM * np.sin(START) + np.sqrt(ROD**2 - REACH**2)  # of the platform at t
 ARM_INERTIA = mb.SpatialInertia.box(0.6, size=(ARM, 0.03, 0.02))  # along x
 ROD_INERTIA = mb.SpatialInertia.cylinder(0.1, radius=0.005, length=ROD)  # along z
 PLATE_INERTIA = mb.SpatialInertia.cylinder(0.8, radius=PLATE, length=0.02)
-STIFFNESS = 20.0  # of the springs in the hinges [N m/rad]
+STIFFNESS = 15.0, 20.0, 25.0  # of the springs in the hinges [N m/rad]
 
 
 def build() -> mb.Mechanism:
@@ -59,7 +59,10 @@ def build() -> mb.Mechanism:
 
 def springs() -> list[mb.JointSpring]:
     """Return springs for the hinges that are free of force at the start."""
-    return [mb.JointSpring(f"spring{k}", f"hip{k}", stiffness=STIFFNESS) for k in (1, 2, 3)]
+    return [
+        mb.JointSpring(f"spring{k}", f"hip{k}", stiffness=stiffness)
+        for k, stiffness in enumerate(STIFFNESS, 1)
+    ]
 
 
 def hip_angles(place: np.ndarray) -> np.ndarray:

@@ -45,16 +45,19 @@ def build() -> mb.Mechanism:
 
 
 def initial_velocity(system: mb.System) -> np.ndarray:
-    """Return the velocity at which the crank turns by `SPEED`; the ball joint closes the loop."""
+    """Return the velocity at which the crank turns by `SPEED`."""
     rod = TIP - SLIDER
     aside = np.cross((1, 0, 0), rod) / np.hypot(*rod[1:])
     # x v + (w1 x + w2 aside) x rod = the velocity of the crank's tip
     columns = [(1, 0, 0), np.cross((1, 0, 0), rod), np.cross(aside, rod)]
     tip = SPEED * np.cross((1, 0, 0), TIP - PIVOT)
     guide, *cross = np.linalg.solve(np.column_stack(columns), tip)
+    ball = (cross[0] - SPEED, *cross[1] * aside[1:])  # spin of the rod relative to the crank
+    rates = {"pivot": SPEED, "guide": guide, "cross": cross, "ball": ball}
     v = np.zeros(system.nv)
-    for name, rate in {"pivot": SPEED, "guide": guide, "cross": cross}.items():
-        v[system.velocity_slice(name)] = rate
+    for name, rate in rates.items():
+        if name not in system.loop_joints:
+            v[system.velocity_slice(name)] = rate
     return v
 
 

@@ -32,7 +32,7 @@ SECOND = np.cross(LEGS, FIRST)
 LOWER = mb.SpatialInertia.cylinder(2.0, radius=0.03, length=0.5)  # both along their z axes
 UPPER = mb.SpatialInertia.cylinder(1.0, radius=0.02, length=0.6)
 PLATFORM = mb.SpatialInertia.cylinder(20.0, radius=0.6, length=0.05)
-STIFFNESS = 2e4  # of the spring in each leg [N/m]
+STIFFNESS = np.linspace(1.5e4, 2.5e4, 6)  # of the springs in the legs [N/m]
 
 
 def build() -> mb.Mechanism:
@@ -55,7 +55,10 @@ def build() -> mb.Mechanism:
 
 def springs() -> list[mb.JointSpring]:
     """Return springs for the legs that are free of force at the start."""
-    return [mb.JointSpring(f"spring{k}", f"leg{k}", stiffness=STIFFNESS) for k in range(1, 7)]
+    return [
+        mb.JointSpring(f"spring{k}", f"leg{k}", stiffness=stiffness)
+        for k, stiffness in enumerate(STIFFNESS, 1)
+    ]
 
 
 def leg_coordinates(pose: np.ndarray) -> np.ndarray:
@@ -85,8 +88,7 @@ def main() -> None:
         mech.add_force(spring)
     balls = [f"ball{k}" for k in range(2, 7)]
     system = mech.assemble(mb.RelativeCoordinates(loop_joints=balls))
-    v = np.zeros(system.nv)
-    run = mb.simulate(system, (0.0, 0.5), 1e-3, v=v, progress=False)
+    run = mb.simulate(system, (0.0, 0.5), 1e-3, progress=False)
     q = run.q[-1]
     platform = system.poses(q)[system.body_index("platform")]
     x, y, z = platform[:3, 3]
