@@ -6,10 +6,12 @@ from mbkit import testing as testing
 
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
+from mbkit.coordinates import BodyCut as BodyCut
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
 # Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
+from mbkit.errors import ConstraintError as ConstraintError
 from mbkit.errors import ContractError as ContractError
 from mbkit.errors import DuplicateNameError as DuplicateNameError
 from mbkit.errors import EventError as EventError

@@ -29,7 +29,7 @@ _LONGEST = 8
 @click.argument("model", type=MODEL)
 @floating_option
 def info(model: pathlib.Path, floating: bool) -> None:
-    """Show the bodies, joints, forces, tree, mobility and mass of MODEL.
+    """Show the bodies, joints, forces, tree, loops, mobility and mass of MODEL.
 
     MODEL is a TOML or URDF file, or robot:NAME for a robot of the package example-robot-data.
     Nothing is computed or compiled. Warnings name what keeps the model from being simulated, notes
@@ -63,6 +63,8 @@ def info(model: pathlib.Path, floating: bool) -> None:
     else:
         _show_mobility(console, topology)
         console.print(_tree(mechanism, topology))
+        if topology.loop_joints:
+            _show_loops(console, mechanism, topology)
         warnings += _warnings(mechanism, topology)
     _note_massless(console, mechanism)
     for note in () if urdf is None else urdf.notes:
@@ -189,6 +191,7 @@ def _numbers(values: npt.NDArray[np.float64]) -> str:
 
 
 def _show_mobility(console: Console, topology: Topology) -> None:
+    """Print the counts: joints, loops, sizes, and the mobility that follows."""
     mobility = f"Mobility: {topology.mobility} degrees of freedom"
     loops = len(topology.loop_joints)
     if not loops:
@@ -200,6 +203,30 @@ def _show_mobility(console: Console, topology: Topology) -> None:
         f"{mobility} by count (joints {joints}, less 6 for {each}; more where the loops are of "
         "special dimensions)"
     )
+    positions = sum(
+        edge.num_positions for edge in topology.edges if edge.name not in topology.loop_joints
+    )
+    console.print(
+        f"Tree joints: {len(topology.tree_joints)}, with nq {positions} and nv "
+        f"{sum(topology.freedoms)}; loop joints: {loops}, with {topology.num_constraints} "
+        "constraint rows"
+    )
+
+
+def _show_loops(console: Console, mechanism: Mechanism, topology: Topology) -> None:
+    """Show the joints that are not in the tree, each with the cycle that it closes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("loop joint", "type", title="Loops", title_justify="left")
+    table.add_column("rows", justify="right")
+    table.add_column("closes a cycle with the tree joints")
+    for name, freedom, cycle in zip(
+        topology.loop_joints, topology.loop_freedoms, topology.cycles, strict=True
+    ):
+        kind = type(mechanism.joints[name].joint).__name__
+        table.add_row(*map(Text, (name, kind, str(6 - freedom), ", ".join(cycle[1:]))))
+    console.print(table)
 
 
 def _tree(mechanism: Mechanism, topology: Topology) -> Tree:
@@ -234,8 +261,7 @@ def _warnings(mechanism: Mechanism, topology: Topology) -> list[str]:
     from mbkit.model import check_inertias
 
     if topology.loop_joints:
-        closing = listed(topology.loop_joints)
-        return [f"The mechanism has closed loops, closed by {closing}; it cannot be simulated yet."]
+        return []  # the loops may hold what a tip without inertia would not
     try:
         check_inertias(mechanism, topology)
     except InertiaError as error:

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.coordinates.cut_bodies import Cut, cut_bodies
 from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
@@ -49,6 +50,8 @@ class Assembly:
     length : float, optional
         By which moments of constraints are compared with forces; the mechanism's size if left out.
         [m]
+    cuts : mapping
+        Bodies that are cut in two: what `cut_bodies` takes.
     further : frozenset of str
         Names of the forces that were added afterwards: of them the text has what a file can hold.
     """
@@ -58,7 +61,13 @@ class Assembly:
     representation: Representation
     body_frames: str
     length: float | None = None
+    cuts: Mapping[str, Cut] = attrs.field(factory=dict)
     further: frozenset[str] = frozenset()
+
+    @property
+    def loop_joints(self) -> tuple[str, ...]:
+        """Names of the joints that are not in the tree."""
+        return self.topology.loop_joints
 
     def text(self) -> str:
         """Return the text of a model file."""
@@ -112,12 +121,12 @@ class Assembly:
 
         other = attrs.evolve(self, parts=changed(self.parts, values))
         if any(path.startswith("bodies.") for path in values):
-            check_inertias(other.parts, self.topology)
+            check_inertias(cut_bodies(other.parts, self.cuts), self.topology)
         return other.system()
 
     def system(self) -> System:
         """Return the equations of motion."""
-        parts = self.parts
+        parts = cut_bodies(self.parts, self.cuts)
         loops = self.topology.loop_joints
         joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, final
 
 import attrs
@@ -14,6 +15,7 @@ from mbkit.representations import BodyFixed, Representation
 from mbkit.systems import System
 
 if TYPE_CHECKING:
+    from mbkit.coordinates.cut_bodies import Cut
     from mbkit.model import Mechanism
 
 __all__ = ["RelativeCoordinates"]
@@ -48,6 +50,10 @@ class RelativeCoordinates:
     loop_joints : sequence of str, optional
         Joints that are taken out of the tree and close its loops as constraints; chosen by
         `Mechanism.topology` if left out.
+    cut_bodies : mapping of str to str, sequence of str or BodyCut
+        Bodies that are cut in two halves, which a weld of six constraints holds together, and the
+        joints that go over to the second half. A loop of prescribed and nonholonomic joints alone,
+        which no joint can open, is cut so in any case.
     length : float, optional
         By which moments are compared with forces in the constraints, so that neither rank nor least
         norm depends on units; the size of the mechanism if left out. [m]
@@ -72,7 +78,15 @@ class RelativeCoordinates:
     representation: Representation = attrs.field(factory=BodyFixed)
     body_frames: str = attrs.field(default="joint")
     loop_joints: tuple[str, ...] | None = attrs.field(default=None, converter=_names)
+    cut_bodies: Mapping[str, Cut] = attrs.field(factory=dict)
     length: float | None = attrs.field(default=None)
+
+    @length.validator
+    def _check_length(self, _attribute: object, length: object) -> None:
+        if length is not None and not (isinstance(length, int | float) and 0 < length < math.inf):
+            raise UsageError(
+                f"RelativeCoordinates: length must be a positive number of metres, got {length!r}."
+            )
 
     @representation.validator
     def _check_representation(self, _attribute: object, representation: object) -> None:
@@ -111,11 +125,19 @@ class RelativeCoordinates:
         InertiaError
             If a motion at the end of a branch has no inertia.
         """
+        from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
         from mbkit.model import check_inertias
+        from mbkit.model.graph import graph_of
         from mbkit.model.parts import Parts
+        from mbkit.topology import build_topology
 
-        topology = mechanism.topology(self.loop_joints)
-        check_inertias(mechanism, topology)
+        whole = Parts.of(mechanism)
+        cuts = all_cuts(whole, self.cut_bodies)
+        parts = cut_bodies(whole, cuts)
+        welds = [weld_name(body) for body in cuts]
+        loop_joints = None if self.loop_joints is None else (*self.loop_joints, *welds)
+        topology = build_topology(graph_of(parts, welds), loop_joints)
+        check_inertias(parts, topology)
         return Assembly(
-            Parts.of(mechanism), topology, self.representation, self.body_frames, self.length
+            whole, topology, self.representation, self.body_frames, self.length, cuts
         ).system()

@@ -18,6 +18,7 @@ from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
 from mbkit.model.ends import end_name
 from mbkit.model.forces import add_force
+from mbkit.model.graph import add_edge
 from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.topology import Topology, build_topology
 
@@ -217,7 +218,7 @@ class Mechanism(Contents):
             screws_in=screws_in,
         )
         connection = Connection(own, *names, *pair, limits, friction, motion)
-        self._graph.add_joint(own.name, *names, freedom=own.num_velocities)
+        add_edge(self._graph, connection)
         self._joints[own.name] = connection
         return joint
 
@@ -249,11 +250,16 @@ class Mechanism(Contents):
     def topology(self, loop_joints: Collection[str] | None = None) -> Topology:
         """Return a spanning tree of the bodies, and the joints that close loops.
 
+        Bodies and joints keep the directions that they were given; where the tree goes through a
+        joint from its successor, `Topology.reversed` says so.
+
         Parameters
         ----------
         loop_joints : collection of str, optional
-            Joints to be left out of the tree. Without it, a joint closes a loop if those added
-            before it connect its bodies already.
+            Joints to be left out of the tree, one for each loop. Without it, those are chosen that
+            give the fewest constraint rows, then the shallowest tree, then those added last:
+            `mbkit.topology.build_topology` has the rule in full, and `Topology.cuts` lists the
+            alternatives.
 
         Returns
         -------
@@ -263,18 +269,25 @@ class Mechanism(Contents):
         Raises
         ------
         TopologyError
-            If a body is not connected to the world.
+            If bodies are not connected to the world; if loops are left, or bodies are lost, with
+            the loop joints cut; if one of them must stay in the tree, because its motion is
+            prescribed or it is nonholonomic, or all joints of a loop must.
         NameUnknownError
             If a loop joint is unknown.
+        UsageError
+            If `loop_joints` is a name, not a collection of names.
 
         Examples
         --------
         >>> import mbkit as mb
-        >>> mech = mb.Mechanism("door")
-        >>> door = mech.add_body(mb.Body("door"))
-        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge"), mech.world, door)
-        >>> mech.topology().tree_joints
-        ('hinge',)
+        >>> mech = mb.Mechanism("swing")
+        >>> seat = mech.add_body(mb.Body("seat"))
+        >>> left = mech.add_joint(mb.SphericalJoint("left"), mech.world, seat)
+        >>> right = mech.add_joint(mb.RevoluteJoint("right"), mech.world, seat)
+        >>> mech.topology().tree_joints  # cutting the ball joint costs 3 rows, not 5
+        ('right',)
+        >>> mech.topology(loop_joints=["right"]).cycles
+        (('right', 'left'),)
         """
         return build_topology(self._graph, loop_joints)
 

@@ -18,6 +18,11 @@ __all__ = ["Blueprint"]
 class Blueprint(Protocol):
     """Writes the model down, and makes systems with other numbers."""
 
+    @property
+    def loop_joints(self) -> tuple[str, ...]:
+        """Return the names of the joints that are not in the tree."""
+        ...
+
     def text(self) -> str:
         """Return the text of a model file."""
         ...

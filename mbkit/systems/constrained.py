@@ -29,6 +29,11 @@ class Constrained(Driven):
     """Constraints of a system; see `System`."""
 
     @property
+    def loop_joints(self) -> tuple[str, ...]:
+        """Names of the joints that close loops: they have no entries in q and v."""
+        return self._blueprint.loop_joints
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """One name a row of the constraints: "joint[k]", or "joint" where it has one."""
         return self.arrays.closure.row_names
@@ -164,18 +169,12 @@ class Constrained(Driven):
             much as they are open.
         """
         if not self.arrays.closure:
-            leading = self.checked_leading("q", q)
+            leading = self.evaluator.arguments.with_leading_axes("q", q).shape[:-1]
             return np.zeros((*leading, 0, self.nv))
         times = np.asarray(t, dtype=np.float64)[..., None]
         return self.evaluator.compute(
             CONSTRAINT_JACOBIAN, q, self.evaluator.zero, times, on_error=on_error
         )
-
-    def checked_leading(self, name: str, argument: ArrayLike) -> tuple[int, ...]:
-        """Return the batch axes of an argument."""
-        array = self.evaluator.arguments.with_leading_axes(name, argument)
-        shape: tuple[int, ...] = array.shape[:-1]
-        return shape
 
     def _timed(self, name: str, vector: ArrayLike, t: ArrayLike) -> Floats:
         """Return a vector (..., nv) followed by the time, (..., nv + 1)."""
@@ -202,6 +201,11 @@ class Constrained(Driven):
         """Return g, A v, A vdot + dA/dt v."""
         zero = self.evaluator.zero
         timed = self._timed("vdot", zero if vdot is None else vdot, t)
+        if not self.arrays.closure:
+            checked = self.evaluator.arguments.with_leading_axes
+            leading = np.broadcast_shapes(checked("q", q).shape[:-1], timed.shape[:-1])
+            nothing = np.zeros((*leading, 0))
+            return nothing, nothing, nothing
         given = q, zero if v is None else v, timed
         found = self.evaluator.compute(CONSTRAINT_STATE, *given, on_error=on_error)
         g, rate, bias = np.split(
@@ -247,6 +251,10 @@ class Constrained(Driven):
         RedundantConstraintsWarning
             Where rows depend on others: motion is unique, their multipliers are not.
         """
+        if not self.arrays.closure:
+            free = self.evaluator.zero if tau is None else tau
+            vdot = self._tree_dynamics(q, v, free, wrenches, on_error)
+            return vdot, np.zeros((*vdot.shape[:-1], 0))
         tau = self._timed("tau", self.evaluator.zero if tau is None else tau, t)
         rows = None if wrenches is None else wrench_rows(self, q, wrenches)
         if rows is None:
@@ -258,6 +266,15 @@ class Constrained(Driven):
         m = self.num_velocity_constraints
         vdot, basic, kept = np.split(found, [self.nv, self.nv + m], axis=-1)
         return vdot.copy(), self._least_multipliers(q, t, basic, kept)
+
+    def _tree_dynamics(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, on_error: str
+    ) -> Floats:
+        compute, loaded = self.evaluator.compute, self.evaluator.compute_loaded
+        if wrenches is None:
+            return compute(FORWARD_DYNAMICS, q, v, tau, on_error=on_error)
+        rows = wrench_rows(self, q, wrenches)
+        return loaded(FORWARD_DYNAMICS, q, v, tau, wrenches=rows, out=None, on_error=on_error)
 
     def _least_multipliers(self, q: ArrayLike, t: ArrayLike, basic: Floats, kept: Floats) -> Floats:
         """Return the multipliers of least norm that do what those of the independent rows do."""

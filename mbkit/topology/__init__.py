@@ -1,9 +1,23 @@
 """Graphs of bodies and joints by their names; the only owner of networkx."""
 
+from mbkit.topology.cuts import Cut as Cut
+from mbkit.topology.cuts import Cuts as Cuts
+from mbkit.topology.edge import WORLD as WORLD
+from mbkit.topology.edge import JointEdge as JointEdge
 from mbkit.topology.graph import BodyGraph as BodyGraph
 from mbkit.topology.path import BodyPath as BodyPath
 from mbkit.topology.spanning_tree import build_topology as build_topology
-from mbkit.topology.topology import WORLD as WORLD
+from mbkit.topology.spanning_tree import held_loop as held_loop
 from mbkit.topology.topology import Topology as Topology
 
-__all__ = ["WORLD", "BodyGraph", "BodyPath", "Topology", "build_topology"]
+__all__ = [
+    "WORLD",
+    "BodyGraph",
+    "BodyPath",
+    "Cut",
+    "Cuts",
+    "JointEdge",
+    "Topology",
+    "build_topology",
+    "held_loop",
+]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from mbkit.errors import DuplicateNameError, NameUnknownError, TopologyError, check_name, suggestion
-from mbkit.topology.topology import WORLD
+from mbkit.topology.edge import WORLD, JointEdge
 
 __all__ = ["BodyGraph"]
 
@@ -31,8 +31,7 @@ class BodyGraph:
 
         self._graph = nx.MultiDiGraph()
         self._graph.add_node(WORLD)
-        self._ends: dict[str, tuple[str, str]] = {}
-        self._freedoms: dict[str, int] = {}
+        self._edges: dict[str, JointEdge] = {}
 
     def add_body(self, name: str) -> None:
         """Add a body that no joint holds yet.
@@ -72,7 +71,7 @@ class BodyGraph:
             If there is a joint of that name, a body is unknown, or both are the same.
         """
         check_name("Joint", name)
-        if name in self._ends:
+        if name in self._edges:
             raise DuplicateNameError(f"Joint {name!r} is in the mechanism already; rename one.")
         for role, body in (("predecessor", predecessor), ("successor", successor)):
             if body not in self._graph:
@@ -88,7 +87,17 @@ class BodyGraph:
                 "predecessor and successor must differ."
             )
 
-    def add_joint(self, name: str, predecessor: str, successor: str, freedom: int = 6) -> None:
+    def add_joint(
+        self,
+        name: str,
+        predecessor: str,
+        successor: str,
+        freedom: int = 6,
+        *,
+        num_positions: int | None = None,
+        held: str = "",
+        is_cut: bool = False,
+    ) -> None:
         """Connect two bodies.
 
         Parameters
@@ -99,6 +108,12 @@ class BodyGraph:
             Names of two different bodies.
         freedom : int, default 6
             Number of the joint's velocities; with 6 it constrains nothing.
+        num_positions : int, default as many
+            Number of its positions.
+        held : str, default ""
+            Why it must stay in the tree, if it must; see `JointEdge`.
+        is_cut : bool, default False
+            Whether it closes a loop whatever else does.
 
         Raises
         ------
@@ -107,8 +122,10 @@ class BodyGraph:
         """
         self.check_joint(name, predecessor, successor)
         self._graph.add_edge(predecessor, successor, key=name)
-        self._ends[name] = predecessor, successor
-        self._freedoms[name] = freedom
+        positions = freedom if num_positions is None else num_positions
+        self._edges[name] = JointEdge(
+            name, predecessor, successor, freedom, positions, held, is_cut
+        )
 
     def bodies(self) -> Iterator[str]:
         """Return the names of the bodies in the order of adding, the world first."""
@@ -116,11 +133,48 @@ class BodyGraph:
 
     def joints(self) -> Iterator[tuple[str, str, str]]:
         """Return (name, predecessor, successor) of the joints in the order of adding."""
-        return ((name, *ends) for name, ends in self._ends.items())
+        return ((edge.name, edge.predecessor, edge.successor) for edge in self._edges.values())
 
-    def freedom(self, joint: str) -> int:
-        """Return the number of velocities of a joint."""
-        return self._freedoms[joint]
+    def edges(self) -> tuple[JointEdge, ...]:
+        """Return the joints in the order of adding."""
+        return tuple(self._edges.values())
+
+    def groups(self, without: Collection[str] = ()) -> list[tuple[str, ...]]:
+        """Return which bodies are connected with each other.
+
+        Parameters
+        ----------
+        without : collection of str
+            Names of joints that do not count.
+
+        Returns
+        -------
+        list of tuple of str
+            Groups of bodies in the order of adding, the world's first.
+
+        Examples
+        --------
+        >>> graph = BodyGraph()
+        >>> for name in ("a", "b", "c"):
+        ...     graph.add_body(name)
+        >>> graph.add_joint("hinge", "c", "a")
+        >>> graph.groups()
+        [('world',), ('a', 'c'), ('b',)]
+        """
+        import networkx as nx
+
+        left = nx.Graph()
+        left.add_nodes_from(self._graph)
+        left.add_edges_from(
+            (edge.predecessor, edge.successor)
+            for edge in self._edges.values()
+            if edge.name not in without
+        )
+        number = {body: k for k, body in enumerate(left)}
+        components = (
+            sorted(group, key=number.__getitem__) for group in nx.connected_components(left)
+        )
+        return [tuple(group) for group in components]
 
     def copy(self) -> Any:
         """Return a `networkx.MultiDiGraph` that is the caller's own."""

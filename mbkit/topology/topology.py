@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import attrs
 
-from mbkit.errors import NameUnknownError, suggestion
+from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.topology.cuts import Cuts, list_cuts
+from mbkit.topology.edge import WORLD, JointEdge
 from mbkit.topology.path import BodyPath
 
-__all__ = ["WORLD", "Topology"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-#: The name of body 0.
-WORLD = "world"
+__all__ = ["Topology"]
 
 
 @final
@@ -42,6 +44,9 @@ class Topology:
         its predecessor.
     loop_freedoms : tuple of int
         Number of velocities of each of them.
+    edges : tuple of JointEdge
+        All joints with their ends, in the order in which they were added; empty if the topology was
+        not made by `Mechanism.topology`.
     """
 
     bodies: tuple[str, ...]
@@ -52,6 +57,7 @@ class Topology:
     loop_joints: tuple[str, ...] = ()
     cycles: tuple[tuple[str, ...], ...] = ()
     loop_freedoms: tuple[int, ...] = ()
+    edges: tuple[JointEdge, ...] = attrs.field(default=(), repr=False)
 
     @property
     def tree_joints(self) -> tuple[str, ...]:
@@ -77,6 +83,91 @@ class Topology:
         3
         """
         return sum(self.freedoms) + sum(self.loop_freedoms) - 6 * len(self.loop_joints)
+
+    @property
+    def num_constraints(self) -> int:
+        """Number of constraint rows that the loop joints give: 6 for each, less its velocities."""
+        return 6 * len(self.loop_joints) - sum(self.loop_freedoms)
+
+    def cuts(self, limit: int = 20) -> Cuts:
+        """Return which joints could be cut instead, the best choice first.
+
+        Parameters
+        ----------
+        limit : int, default 20
+            How many are listed at most.
+
+        Returns
+        -------
+        Cuts
+            A sequence of `Cut`, in the order in which `Mechanism.topology` would choose them: by
+            constraint rows, then by depth of the tree, then by the order of adding. Its text is a
+            table, with a star at the cut of this topology, which comes last if it is not among the
+            best. 10,000 cuts are looked at, from the best on, or as many as have trees of 1,000,000
+            bodies together; where there are more, better ones than the last listed may be missing.
+
+        Raises
+        ------
+        UsageError
+            If `limit` is no positive integer, or this topology does not know the ends of its joints
+            (`edges`).
+
+        Examples
+        --------
+        A ring of four hinges can be cut at any of them; in the middle, the tree is shallower.
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("four-bar")
+        >>> bodies = [mech.add_body(mb.Body(name)) for name in ("crank", "coupler", "rocker")]
+        >>> for name, a, b in zip("ABCD", [mech.world, *bodies], [*bodies, mech.world]):
+        ...     _ = mech.add_joint(mb.RevoluteJoint(name), a, b)
+        >>> mech.topology().cuts()
+           rows  depth  mean  nq  nv  loop joints
+        *     5      2  1.33   3   3  C
+              5      2  1.33   3   3  B
+              5      3  2.00   3   3  D
+              5      3  2.00   3   3  A
+        (the best 4 of 4 cuts)
+        >>> mech.topology(mech.topology().cuts()[2].loop_joints).tree_joints
+        ('A', 'B', 'C')
+        """
+        self._check_edges()
+        return list_cuts(self.bodies, self.edges, self.loop_joints, limit)
+
+    def draw(self, ax: Axes | None = None) -> Axes:
+        """Draw the spanning tree, and the loop joints in dashes across it.
+
+        Arrows go from predecessor to successor; a joint that the tree goes through against its
+        direction has an arrow towards the world, and a colour of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; without it, on a figure of pyplot's, which ``matplotlib.pyplot.show()``
+            opens.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on; ``axes.figure.savefig("tree.svg")`` writes it to a file.
+
+        Raises
+        ------
+        UsageError
+            If matplotlib is not installed, or this topology does not know the ends of its joints
+            (`edges`).
+        """
+        from mbkit.viz.draw_topology import draw_topology
+
+        self._check_edges()
+        return draw_topology(self, ax)
+
+    def _check_edges(self) -> None:
+        if len(self.edges) != len(self.tree_joints) + len(self.loop_joints):
+            raise UsageError(
+                f"This topology has {len(self.tree_joints) + len(self.loop_joints)} joints and "
+                f"the ends of {len(self.edges)}; make it by Mechanism.topology()."
+            )
 
     def number(self, body: str) -> int:
         """Return the number of a body.

@@ -1,1 +1,1 @@
-"""Pictures of results; every module here imports matplotlib when it is called, not before."""
+"""Pictures of results and of trees; modules here import matplotlib when they are called."""

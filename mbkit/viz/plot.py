@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mbkit.errors import UsageError
+from mbkit.viz.figure import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,7 @@ def plot_result(run: Result, path: str | os.PathLike[str] | None = None) -> Figu
     if path is not None:
         _check_target(pathlib.Path(path))
     groups = _position_groups(run)
-    figure = _figure(size=(10.0, 2.6 * (len(groups) + 3)), of_pyplot=path is None)
+    figure = new_figure(size=(10.0, 2.6 * (len(groups) + 3)), of_pyplot=path is None)
     panels = figure.subplots(len(groups) + 3, 1, sharex=True)
     *position_panels, velocity_panel, energy_panel, drift_panel = panels
     for panel, (unit, columns) in zip(position_panels, groups.items(), strict=True):
@@ -75,22 +76,6 @@ def plot_result(run: Result, path: str | os.PathLike[str] | None = None) -> Figu
 def _check_target(path: pathlib.Path) -> None:
     if not path.parent.is_dir():
         raise UsageError(f"Picture '{path}' is in a directory that does not exist; make it first.")
-
-
-def _figure(size: tuple[float, float], *, of_pyplot: bool) -> Figure:
-    try:
-        import matplotlib.figure
-    except ImportError as error:
-        raise UsageError(
-            "Plots need matplotlib, which is not installed; install it with "
-            "pip install 'mbkit[plot]'."
-        ) from error
-    if not of_pyplot:
-        # No window and no memory kept: what writes files must run where there is no screen.
-        return matplotlib.figure.Figure(figsize=size, layout="constrained")
-    import matplotlib.pyplot as plt
-
-    return plt.figure(figsize=size, layout="constrained")
 
 
 def _position_groups(run: Result) -> dict[str, list[int]]:

@@ -105,7 +105,7 @@ def test_info_says_where_the_tree_runs_against_a_joint(tmp_path):
 
 
 def test_info_warns_of_what_keeps_a_model_from_moving(tmp_path):
-    """Tips without inertia, loops and loose bodies are shown, each with its warning."""
+    """Tips without inertia and loose bodies are shown, each with its warning."""
     mech = mb.Mechanism("faulty")
     one = mech.add_body(mb.Body("one", inertia=rod()))
     two = mech.add_body(mb.Body("two"))
@@ -116,16 +116,35 @@ def test_info_warns_of_what_keeps_a_model_from_moving(tmp_path):
     assert "Warning: Joint 'b' moves body 'two', which has no inertia; give it mass" in tip
     assert "Note: without mass of their own: 'two'." in tip
     assert tip.count("Warning:") == 1
-    mech.add_joint(mb.RevoluteJoint("c"), two, mech.world)
-    mb.save_model(mech, tmp_path / "loop.toml")
-    loop = mbkit("info", tmp_path / "loop.toml").output
-    assert "closed loops, closed by 'c'; it cannot be simulated yet" in loop
-    assert "Mobility: -3 degrees of freedom by count (joints 3, less 6 for the loop; more" in loop
     mech.add_body(mb.Body("loose", inertia=rod()))
     mb.save_model(mech, tmp_path / "loose.toml")
     loose = mbkit("info", tmp_path / "loose.toml")
     assert loose.exit_code == 0
     assert "'loose'" in loose.output.partition("Warning:")[2]
+
+
+def test_info_shows_tree_joints_loop_joints_and_cycles(tmp_path):
+    """Of a ring of three joints: which is cut, what it costs, the cycle it closes, and counts."""
+    mech = mb.Mechanism("ring")
+    one, two = (mech.add_body(mb.Body(name, inertia=rod())) for name in ("one", "two"))
+    mech.add_joint(mb.RevoluteJoint("a"), mech.world, one)
+    mech.add_joint(mb.SphericalJoint("b"), one, two)
+    mech.add_joint(mb.CylindricalJoint("c"), two, mech.world)
+    mb.save_model(mech, tmp_path / "ring.toml")
+    shown = mbkit("info", tmp_path / "ring.toml")
+    assert shown.exit_code == 0
+    assert "Mobility: 0 degrees of freedom by count (joints 6, less 6 for the loop; more" in (
+        shown.output
+    )
+    assert "Tree joints: 2, with nq 3 and nv 3; loop joints: 1, with 3 constraint rows" in (
+        shown.output
+    )
+    tree, _, loops = shown.output.partition("Loops")
+    assert "one  by a (RevoluteJoint)" in tree
+    assert "two  by c (CylindricalJoint, against its direction)" in tree
+    row = [cell.strip() for cell in loops.splitlines()[4].strip("│").split("│")]
+    assert row == ["b", "SphericalJoint", "3", "c, a"]
+    assert "Warning:" not in shown.output
 
 
 def test_info_does_not_warn_of_bodies_that_may_be_without_mass(tmp_path):

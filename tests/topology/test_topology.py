@@ -56,12 +56,13 @@ def test_tree_is_numbered_depth_first_in_the_order_of_adding():
     assert topology.number("c") == 4
 
 
-def test_a_joint_that_connects_what_is_connected_closes_a_loop():
-    """The last joint of the four-bar does; its cycle runs from its successor back to it."""
+def test_a_ring_is_cut_in_the_middle():
+    """There the tree is shallowest; its cycle runs from its successor back to it."""
     topology = build_topology(FOUR_BAR)
-    assert topology.tree_joints == ("A", "B", "C")
-    assert topology.loop_joints == ("D",)
-    assert topology.cycles == (("D", "A", "B", "C"),)
+    assert topology.tree_joints == ("A", "B", "D")
+    assert topology.reversed == (False, False, False, True)
+    assert topology.loop_joints == ("C",)
+    assert topology.cycles == (("C", "D", "A", "B"),)
 
 
 def test_the_user_may_choose_the_loop_joints():
@@ -81,7 +82,8 @@ def test_mobility_counts_velocities_less_six_for_each_loop():
     assert build_topology(graph).mobility == 7
     graph.add_joint("rod", "b", "world", freedom=5)
     topology = build_topology(graph)
-    assert (topology.freedoms, topology.loop_freedoms) == ((0, 6, 1), (5,))
+    assert (topology.freedoms, topology.loop_freedoms) == ((0, 5, 1), (6,))
+    assert topology.num_constraints == 0  # the free joint constrains nothing
     assert [build_topology(graph, [cut]).mobility for cut in ("free", "hinge", "rod")] == [6] * 3
 
 
@@ -107,20 +109,58 @@ def test_wrong_loop_joints_are_refused():
         mb.NameUnknownError, match=r"Loop joint 'E' is no joint.*known are 'A', 'B'"
     ):
         build_topology(FOUR_BAR, ["E"])
+    with pytest.raises(mb.UsageError, match=r"collection of names, got 'D'; write \['D'\]"):
+        build_topology(FOUR_BAR, "D")
     with pytest.raises(mb.TopologyError, match=r"loop of the joints 'D'.*must be cut by one of"):
         build_topology(FOUR_BAR, [])
     with pytest.raises(
-        mb.TopologyError, match=r"Body 'crank' must be connected.*is not; do not cut 'A', 'B'"
+        mb.TopologyError, match=r"Body 'crank' must be connected.*is not; cut only some of 'A', 'B'"
     ):
         build_topology(FOUR_BAR, ["A", "B"])
 
 
-def test_disconnected_bodies_are_named():
-    """All of them, also those that are connected with each other."""
-    graph = graph_of("abc", [("1", "world", "a"), ("2", "b", "c")])
-    message = "Bodies 'b', 'c' must be connected to the world by joints, and are not; connect"
-    with pytest.raises(mb.TopologyError, match=message):
+def test_groups_that_float_are_named_each_with_what_to_add():
+    """A body alone, and bodies that joints connect with each other, in a loop or not."""
+    joints = [("1", "world", "a"), ("2", "b", "c"), ("3", "c", "d"), ("4", "d", "b")]
+    graph = graph_of("abcde", joints)
+    with pytest.raises(mb.TopologyError) as caught:
         build_topology(graph)
+    assert str(caught.value) == (
+        "Bodies 'b', 'c', 'd' must be connected to the world by joints, and are not (joints "
+        "connect them with each other only); connect one of them, by mbkit.FreeJoint if the group "
+        "floats: mech.add_joint(mbkit.FreeJoint('b (free)'), mech.world, 'b'). "
+        "Body 'e' must be connected to the world by joints, and is not; connect it, by "
+        "mbkit.FreeJoint if it floats: "
+        "mech.add_joint(mbkit.FreeJoint('e (free)'), mech.world, 'e')."
+    )
+    many = graph_of("abcdefg", [])
+    with pytest.raises(mb.TopologyError, match=r"'d'\)\. So it is with 3 more groups of bodies\.$"):
+        build_topology(many)
+
+
+def test_what_the_message_says_connects_a_group_that_floats():
+    """A ring of three bodies in space: its loop is cut, the free joint stays."""
+    mech = mb.Mechanism("ring")
+    for body in "abc":
+        mech.add_body(mb.Body(body))
+    for k, name in enumerate(("1", "2", "3")):
+        mech.add_joint(mb.RevoluteJoint(name), "abc"[k], "abc"[(k + 1) % 3])
+    with pytest.raises(mb.TopologyError) as caught:
+        mech.topology()
+    remedy = str(caught.value).rpartition("floats: ")[2].rstrip(".")
+    eval(remedy, {"mbkit": mb, "mech": mech})  # noqa: S307 - our own message
+    topology = mech.topology()
+    assert topology.tree_joints == ("a (free)", "1", "3")
+    assert topology.loop_joints == ("2",)
+
+
+def test_parts_that_only_the_world_connects_are_one_mechanism():
+    """Each has its own branches and its own loops."""
+    joints = [("1", "world", "a"), ("2", "a", "b"), ("3", "b", "world")]
+    joints += [("4", "world", "c"), ("5", "c", "d"), ("6", "d", "world")]
+    topology = build_topology(graph_of("abcd", joints))
+    assert topology.children("world") == ("a", "b", "c", "d")
+    assert topology.cycles == (("2", "3", "1"), ("5", "6", "4"))
 
 
 def test_long_chains_need_no_recursion():

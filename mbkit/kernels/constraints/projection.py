@@ -22,10 +22,10 @@ from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_CLOSED, OK, status
 
-#: Corrections that are tried; what is as good as closed, in parts of the length of the system; and
-#: what may be left where corrections help no more, since poses are rounded.
+#: Corrections that are tried. In parts of the length of the system: from where on one correction
+#: closes the loops to rounding; and what may be left where corrections help no more.
 MOST = 30
-CLOSED = 1e-12
+NEAR = 1e-12
 ROUNDED = 1e-10
 INFINITE = 1e300
 
@@ -111,12 +111,14 @@ def project(space, t, q, v):
         if state != OK:
             return state
         error = largest(floats_at(closure.residual, closure.num_position_rows)) / closure.length
-        if error > CLOSED and error < 0.5 * before:
-            state = correct_positions(space, q)
-        elif error <= ROUNDED:
-            return correct_velocities(space, v)
-        else:
+        helps = error < 0.5 * before
+        if error <= NEAR or (error <= ROUNDED and not helps):
+            # one correction is exact to rounding now, for both with the same factor
+            state = correct_velocities(space, v)
+            return correct_positions(space, q) if state == OK else state
+        if not helps:
             return status(NOT_CLOSED, 0)
+        state = correct_positions(space, q)
         if state != OK:
             return state
         before = error

@@ -1,0 +1,259 @@
+"""Loops that are opened in a body: its two halves are welded by a loop joint."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import (
+    DuplicateNameError,
+    InertiaError,
+    NameUnknownError,
+    TopologyError,
+    UsageError,
+    listed,
+    suggestion,
+)
+from mbkit.joints import FixedJoint
+from mbkit.model import Body, Connection
+from mbkit.model.graph import graph_of
+from mbkit.model.parts import Parts
+from mbkit.spatial import SpatialInertia
+from mbkit.topology import WORLD, held_loop
+
+__all__ = ["BodyCut", "Cut", "all_cuts", "cut_bodies", "half_name", "weld_name"]
+
+
+def _names(joints: object) -> tuple[str, ...]:
+    names = (joints,) if isinstance(joints, str) else joints
+    if not isinstance(names, Collection) or not all(isinstance(name, str) for name in names):
+        raise UsageError(
+            f"A body is cut at a joint's name or at a collection of such, got {joints!r}; for "
+            "example BodyCut(['left', 'right'])."
+        )
+    return tuple(names)
+
+
+@final
+@attrs.frozen
+class BodyCut:
+    """How a body is cut in two.
+
+    Attributes
+    ----------
+    joints : str or collection of str
+        Names of the joints that go over to the second half; the others stay on the first.
+    share : float, default 0.5
+        Of the inertia, which the second half has; between 0 and 1. The motion does not depend on
+        it, the wrench in the weld does.
+
+    Raises
+    ------
+    UsageError
+        If the joints are no names, or the share is not between 0 and 1.
+    """
+
+    joints: tuple[str, ...] = attrs.field(converter=_names)
+    share: float = attrs.field(default=0.5)
+
+    @share.validator
+    def _check_share(self, _attribute: object, share: object) -> None:
+        if not isinstance(share, (int, float)) or not 0.0 < share < 1.0:
+            raise UsageError(
+                f"BodyCut: share must be a number between 0 and 1, got {share!r}; it is the part "
+                "of the inertia that the second half has."
+            )
+
+
+#: How a body may be said to be cut: by the joints that go over, or by a `BodyCut`.
+Cut = BodyCut | str | Collection[str]
+
+
+def half_name(body: str) -> str:
+    """Return the name of the second half of a body that is cut."""
+    return f"{body} (cut)"
+
+
+def weld_name(body: str) -> str:
+    """Return the name of the joint that holds the halves of a body together."""
+    return f"{body} (weld)"
+
+
+def cut_bodies(parts: Parts, cuts: Mapping[str, Cut]) -> Parts:
+    """Return the parts of a mechanism with bodies cut in two.
+
+    It opens a loop whose joints cannot be cut, because they are prescribed or nonholonomic, or
+    because their constraint wrenches are of no use.
+
+    Parameters
+    ----------
+    parts : Parts
+        Bodies, joints and forces.
+    cuts : mapping of str to BodyCut, str or collection of str
+        By the name of the body: the joint or joints that go over to the second half, or a
+        `BodyCut`, with which goes a share of the inertia.
+
+    Returns
+    -------
+    Parts
+        With a further body ``"NAME (cut)"`` for each body cut, in the same frame and reference
+        pose, which has its share of the inertia and the joints that go over, each where it was. A
+        fixed joint ``"NAME (weld)"`` goes from NAME to it: a loop joint with six constraint rows.
+        Forces stay on the first half.
+
+    Raises
+    ------
+    NameUnknownError
+        If there is no such body or joint.
+    UsageError
+        If `cuts` is no such mapping, if a joint is not on the body, or is named twice; if none goes
+        over, or all do.
+    TopologyError
+        If the body is the world, or on no loop through joints of both halves.
+    InertiaError
+        If the body has no mass that could be shared.
+    DuplicateNameError
+        If a name that a half or a weld would have is taken.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("swing")
+    >>> seat = mech.add_body(mb.Body("seat", mb.SpatialInertia.sphere(8.0, radius=0.2)))
+    >>> for name in ("left", "right"):
+    ...     _ = mech.add_joint(mb.RevoluteJoint(name), mech.world, seat)
+    >>> parts = cut_bodies(Parts.of(mech), {"seat": BodyCut("right", share=0.25)})
+    >>> {name: body.inertia.mass for name, body in parts.bodies.items()}
+    {'seat': 6.0, 'seat (cut)': 2.0}
+    >>> {name: edge.successor for name, edge in parts.joints.items()}
+    {'left': 'seat', 'right': 'seat (cut)', 'seat (weld)': 'seat (cut)'}
+    """
+    if not isinstance(cuts, Mapping):
+        raise UsageError(
+            f"cut_bodies must be a mapping of bodies to joints, got {cuts!r}; for example "
+            "{'rod': 'hinge'}."
+        )
+    bodies, joints = dict(parts.bodies), dict(parts.joints)
+    for name, given in cuts.items():
+        cut = given if isinstance(given, BodyCut) else BodyCut(given)
+        _check(parts, name, cut)
+        body, second, weld = bodies[name], half_name(name), weld_name(name)
+        for kind, taken, known in (("body", second, bodies), ("joint", weld, joints)):
+            if taken in known:
+                raise DuplicateNameError(
+                    f"Body {name!r} cannot be cut: there is a {kind} {taken!r}, as the cut would "
+                    "name its own; rename it."
+                )
+        bodies[name] = attrs.evolve(body, inertia=_part(body.inertia, 1.0 - cut.share))
+        bodies[second] = Body(second, _part(body.inertia, cut.share), body.pose)
+        for joint in cut.joints:
+            joints[joint] = _moved(joints[joint], name, second)
+        joints[weld] = Connection(FixedJoint(weld), name, second, np.eye(4), np.eye(4))
+    if not cuts:
+        return parts
+    made = attrs.evolve(parts, bodies=MappingProxyType(bodies), joints=MappingProxyType(joints))
+    _check_loops(made, cuts)
+    return made
+
+
+def all_cuts(parts: Parts, cuts: Mapping[str, Cut]) -> dict[str, Cut]:
+    """Return the cuts that are asked for, and those that loops need which no joint can open.
+
+    Such loops are of prescribed and nonholonomic joints alone. Of the bodies between two of its
+    joints one that has mass is cut.
+
+    Parameters
+    ----------
+    parts : Parts
+        Bodies and joints.
+    cuts : mapping of str to str, collection of str or BodyCut
+        What is asked for.
+
+    Returns
+    -------
+    dict
+        What `cut_bodies` takes.
+    """
+    every = dict(cuts)
+    while loop := held_loop(graph_of(cut_bodies(parts, every)).edges()):
+        further = _between(parts, loop)
+        if further is None or further[0] in every:
+            break
+        every[further[0]] = further[1]
+    return every
+
+
+def _between(parts: Parts, loop: tuple[str, ...]) -> tuple[str, str] | None:
+    """Return a body with mass between two joints of a loop, and one of these."""
+    for k, name in enumerate(loop):
+        one, other = (parts.joints[each] for each in (name, loop[k - 1]))
+        shared = {one.predecessor, one.successor} & {other.predecessor, other.successor}
+        for body in shared - {WORLD}:
+            if parts.bodies[body].inertia.mass > 0.0:
+                return body, name
+    return None
+
+
+def _check(parts: Parts, name: str, cut: BodyCut) -> None:
+    if name == WORLD:
+        raise TopologyError(
+            "The world cannot be cut: it does not move; cut another body of the loop."
+        )
+    if name not in parts.bodies:
+        raise NameUnknownError(
+            f"Body {name!r} to be cut is not in mechanism {parts.name!r}; "
+            f"{suggestion(name, parts.bodies)}"
+        )
+    own = [key for key, edge in parts.joints.items() if name in (edge.predecessor, edge.successor)]
+    for joint in cut.joints:
+        if joint not in parts.joints:
+            raise NameUnknownError(
+                f"Body {name!r} is to be cut at joint {joint!r}, which is not in mechanism "
+                f"{parts.name!r}; {suggestion(joint, own)}"
+            )
+        if joint not in own:
+            raise UsageError(
+                f"Body {name!r} is to be cut at joint {joint!r}, which is not on it; its joints "
+                f"are {listed(own)}."
+            )
+    if not 0 < len(set(cut.joints)) < len(own) or len(set(cut.joints)) < len(cut.joints):
+        raise UsageError(
+            f"Body {name!r} is cut between its joints {listed(own)}: some must go over to the "
+            f"second half and some stay, got {listed(cut.joints) or 'none'}; name those that go "
+            "over, each once."
+        )
+    if parts.bodies[name].inertia.mass == 0.0:
+        raise InertiaError(
+            f"Body {name!r} cannot be cut: it has no mass that its halves could share; cut another "
+            "body of the loop, or give it mass."
+        )
+
+
+def _part(inertia: SpatialInertia, share: float) -> SpatialInertia:
+    return attrs.evolve(
+        inertia,
+        mass=share * inertia.mass,
+        moment_about_com=share * inertia.moment_about_com,
+    )
+
+
+def _moved(edge: Connection, body: str, second: str) -> Connection:
+    if edge.predecessor == body:
+        return attrs.evolve(edge, predecessor=second)
+    return attrs.evolve(edge, successor=second)
+
+
+def _check_loops(parts: Parts, cuts: Collection[str]) -> None:
+    """Raise unless halves are connected without their welds, by the rest of a loop."""
+    welds = [weld_name(name) for name in cuts]
+    groups = graph_of(parts, welds).groups(without=welds)
+    for name in cuts:
+        if any((name in group) != (half_name(name) in group) for group in groups):
+            raise TopologyError(
+                f"Body {name!r} cannot be cut so: no loop leads from joints of one half to those "
+                "of the other; cut it between two joints of one loop."
+            )

@@ -1,0 +1,88 @@
+"""What the graph of bodies has to know of a joint."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from mbkit.model.connection import Connection
+from mbkit.topology import BodyGraph
+
+if TYPE_CHECKING:
+    from mbkit.model.parts import Parts
+
+__all__ = ["add_edge", "graph_of"]
+
+
+def add_edge(graph: BodyGraph, connection: Connection, *, is_cut: bool = False) -> None:
+    """Add a joint to a graph that has its bodies.
+
+    Parameters
+    ----------
+    graph : BodyGraph
+        Bodies and joints.
+    connection : Connection
+        The joint in its place.
+    is_cut : bool
+        Whether it closes a loop in any case; see `JointEdge`.
+
+    Raises
+    ------
+    DuplicateNameError, NameUnknownError, TopologyError, ModelError
+        As `BodyGraph.check_joint` does.
+    """
+    joint = connection.joint
+    graph.add_joint(
+        joint.name,
+        connection.predecessor,
+        connection.successor,
+        freedom=joint.num_velocities,
+        num_positions=joint.num_positions,
+        held=_why_held(connection),
+        is_cut=is_cut,
+    )
+
+
+def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
+    """Return the graph of the parts of a mechanism.
+
+    Parameters
+    ----------
+    parts : Parts
+        Bodies and joints.
+    cut : collection of str
+        Names of joints that close a loop in any case, such as the welds of `cut_bodies`.
+
+    Returns
+    -------
+    BodyGraph
+        Bodies and joints in their order.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> from mbkit.model.parts import Parts
+    >>> mech = mb.Mechanism("door")
+    >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge"), "world", mech.add_body(mb.Body("door")))
+    >>> list(graph_of(Parts.of(mech)).joints())
+    [('hinge', 'world', 'door')]
+    """
+    graph = BodyGraph()
+    for body in parts.bodies:
+        graph.add_body(body)
+    for name, connection in parts.joints.items():
+        add_edge(graph, connection, is_cut=name in cut)
+    return graph
+
+
+def _why_held(connection: Connection) -> str:
+    """Return why a joint must stay in the tree, empty if it need not."""
+    joint = connection.joint
+    if connection.motion is not None:
+        return "its motion is prescribed"
+    if joint.num_steps != joint.num_velocities:
+        return (
+            f"it is nonholonomic: it has {joint.num_velocities} velocities, and positions of "
+            f"{joint.num_steps} dimensions"
+        )
+    return ""

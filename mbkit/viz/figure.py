@@ -1,0 +1,47 @@
+"""Where pictures are drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mbkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["new_figure"]
+
+
+def new_figure(size: tuple[float, float], *, of_pyplot: bool) -> Figure:
+    """Return an empty figure.
+
+    Parameters
+    ----------
+    size : pair of float
+        Width and height. [inch]
+    of_pyplot : bool
+        Whether pyplot keeps it, to be shown in a window.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Its panels keep clear of each other.
+
+    Raises
+    ------
+    UsageError
+        If matplotlib is not installed.
+    """
+    try:
+        import matplotlib.figure
+    except ImportError as error:
+        raise UsageError(
+            "Plots need matplotlib, which is not installed; install it with "
+            "pip install 'mbkit[plot]'."
+        ) from error
+    if not of_pyplot:
+        # No window and no memory kept: what writes files must run where there is no screen.
+        return matplotlib.figure.Figure(figsize=size, layout="constrained")
+    import matplotlib.pyplot as plt
+
+    return plt.figure(figsize=size, layout="constrained")

@@ -1,0 +1,61 @@
+"""Random closed mechanisms: a random tree, and joints that fit between its bodies as they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import mbkit as mb
+from tests.trees import MAKERS, Generator, random_mechanism, random_pose, random_state
+
+#: All kinds that leave something to close.
+LOOP_KINDS = tuple(
+    kind for kind in MAKERS if kind not in ("free", "screw coordinates", "composite")
+)
+
+
+def random_loops(
+    rng: Generator, count: int, kinds: Sequence[str], tree: Sequence[str] = tuple(MAKERS)
+) -> tuple[mb.Mechanism, Any, tuple[str, ...]]:
+    """Return a mechanism whose loops close at q, q, and the names of the joints that close them.
+
+    Parameters
+    ----------
+    rng : Generator
+        Where all numbers come from.
+    count : int
+        Bodies.
+    kinds : sequence of str
+        Of the joints that close loops, keys of `MAKERS`.
+    tree : sequence of str
+        Kinds of the joints of the tree.
+    """
+    mech = random_mechanism(rng, count, tree)
+    system = mech.assemble()
+    q = random_state(rng, system).q
+    poses = system.poses(q)
+    names = []
+    for k, kind in enumerate(kinds):
+        joint = MAKERS[kind](rng, f"loop{k}")
+        a, b = rng.choice(count + 1, size=2, replace=False)
+        near = random_pose(rng)
+        T = joint.pose(joint.random(rng))
+        far = np.linalg.inv(poses[b]) @ poses[a] @ near @ T
+        bodies = system.body_names
+        mech.add_joint(joint, bodies[a], bodies[b], frames=(near, far))
+        names.append(joint.name)
+    return mech, q, tuple(names)
+
+
+def closed(mech: mb.Mechanism, loops: Sequence[str], representation: Any = None) -> mb.System:
+    """Return the system with these joints cut."""
+    chosen = mb.BodyFixed() if representation is None else representation
+    return mech.assemble(mb.RelativeCoordinates(representation=chosen, loop_joints=loops))
+
+
+def consistent(system: mb.System, q: Any, v: Any) -> Any:
+    """Return the velocity nearest to v that the constraints allow."""
+    A = system.constraint_jacobian(q)
+    return v - np.linalg.pinv(A, rcond=1e-9) @ (A @ v)

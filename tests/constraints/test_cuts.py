@@ -1,0 +1,103 @@
+"""Where a loop is cut changes coordinates and rows, and nothing of the motion."""
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.constraints.loops import closed, consistent
+from tests.trees import random_inertia, random_pose
+
+
+def one_loop(seed=1):
+    """Return a closed chain of four bodies that moves in space, and its closed configuration."""
+    rng = np.random.default_rng(seed)
+    kinds = ("universal", "revolute", "spherical", "revolute")
+    makers = [mb.UniversalJoint, mb.RevoluteJoint, mb.SphericalJoint, mb.RevoluteJoint]
+    mech = mb.Mechanism("ring")
+    before = mech.world
+    for k, make in enumerate(makers):
+        body = mech.add_body(mb.Body(f"b{k}", random_inertia(rng)))
+        frames = (random_pose(rng), random_pose(rng))
+        ends = (before, body) if k != 1 else (body, before)
+        mech.add_joint(make(f"{kinds[k]} {k}"), *ends, frames=frames)
+        before = body
+    tree = mech.assemble()
+    q = tree.retract(tree.reference_configuration(), 0.4 * rng.normal(size=tree.nv))
+    near = random_pose(rng)
+    far = tree.poses(q)[-1] @ near
+    mech.add_joint(mb.RevoluteJoint("last"), before, mech.world, frames=(near, far))
+    return mech, q
+
+
+def poses_of(system, run, names):
+    rows = [system.body_names.index(name) for name in names]
+    return np.array([system.poses(q)[rows] for q in run.q])
+
+
+def state_in(system, mech, tree, q, v):
+    """Return a state in the coordinates of another cut, by the poses of the bodies."""
+    poses, twists = tree.poses(q), tree.twists(q, v)
+    own = np.array(system.reference_configuration())
+    velocity = np.zeros(system.nv)
+    for name in system.joint_names:
+        edge = mech.joints[name]
+        number = {body: k for k, body in enumerate(tree.body_names)}
+        a, b = number[edge.predecessor], number[edge.successor]
+        T = np.linalg.inv(poses[a] @ edge.S_pred) @ poses[b] @ edge.S_succ
+        place = system.position_slice(name)
+        own[place] = edge.joint.locate(T)
+        S = edge.joint.motion_subspace(own[place])
+        relative = mb.lie.SE3.Ad(np.linalg.inv(edge.S_succ)) @ (
+            twists[b] - mb.lie.SE3.Ad(np.linalg.inv(poses[b]) @ poses[a]) @ twists[a]
+        )
+        velocity[system.velocity_slice(name)] = np.linalg.lstsq(S, relative, rcond=None)[0]
+    return own, velocity
+
+
+@pytest.mark.parametrize("cut", ["universal 0", "revolute 1", "spherical 2", "revolute 3"])
+def test_the_same_motion_from_every_cut(cut):
+    mech, q = one_loop()
+    reference = closed(mech, ("last",))
+    v = consistent(reference, q, np.random.default_rng(3).normal(size=reference.nv))
+    other = closed(mech, (cut,))
+    own, velocity = state_in(other, mech, reference, q, v)
+    names = [name for name in reference.body_names if name != "world"]
+    runs = [
+        mb.simulate(system, t_span=(0.0, 0.5), h=5e-4, q=start, v=speed, save_every=100)
+        for system, start, speed in ((reference, q, v), (other, own, velocity))
+    ]
+    expected = poses_of(reference, runs[0], names)
+    found = poses_of(other, runs[1], names)
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.2])
+def test_a_body_that_is_cut_moves_as_one(share):
+    mech, q = one_loop()
+    reference = closed(mech, ("last",))
+    v = consistent(reference, q, np.random.default_rng(3).normal(size=reference.nv))
+    cut = mech.assemble(mb.RelativeCoordinates(cut_bodies={"b3": mb.BodyCut("last", share)}))
+    assert cut.loop_joints == ("b3 (weld)",)
+    assert cut.num_velocity_constraints == 6
+    assert cut.mass == pytest.approx(reference.mass, rel=1e-14)
+    start, speed = state_in(cut, mech, reference, q, v)
+    np.testing.assert_allclose(cut.constraint_residual(start), 0.0, atol=1e-13)
+    a = mb.simulate(reference, t_span=(0.0, 0.3), h=5e-4, q=q, v=v, save_every=100)
+    b = mb.simulate(cut, t_span=(0.0, 0.3), h=5e-4, q=start, v=speed, save_every=100)
+    names = [name for name in reference.body_names if name != "world"]
+    np.testing.assert_allclose(poses_of(cut, b, names), poses_of(reference, a, names), atol=1e-8)
+    halves = poses_of(cut, b, ["b3", "b3 (cut)"])
+    np.testing.assert_allclose(halves[:, 0], halves[:, 1], atol=1e-12)
+    assert "(cut)" not in cut.model_text
+
+
+def test_loops_that_no_joint_can_open_are_cut_in_a_body():
+    """Two prescribed joints on one body, which moves as both say."""
+    mech = mb.Mechanism("carried", gravity=(0, 0, 0))
+    bar = mech.add_body(mb.Body("bar", mb.SpatialInertia.box(2.0, size=(1.0, 0.1, 0.1))))
+    for name in ("left", "right"):
+        rail = mb.PrismaticJoint(name, axis=(0, 1, 0)).prescribe(lambda t: 0.1 * np.sin(t))
+        mech.add_joint(rail, mech.world, bar)
+    system = mech.assemble()
+    assert system.loop_joints == ("bar (weld)",)
+    assert system.joint_names == ("left", "right")
