@@ -93,7 +93,7 @@ def holding_efforts(point: np.ndarray) -> np.ndarray:
 
 def main() -> None:
     """Hold the linkage with the least efforts, then let two motors do it."""
-    system = build().assemble(mb.RelativeCoordinates(loop_joints=["meeting"]))
+    system = build().assemble()
     efforts = holding_efforts(POINT)
     print(f"{'effort of a motor [N m]':28}{'least':>12}{'shoulders':>12}")
     jacobian = _RELATIVE @ rod_rates(POINT)

@@ -54,11 +54,11 @@ def main() -> None:
     run = mb.simulate(system, (0.0, 4.5), 1e-3, save_every=100, progress=False)
     exact = float(exact_turn(run.t[-1]))
     signs = {"A": 1, "B": -1, "C": 1, "D": 1}
-    print(f"{f't = {run.t[-1]:g} s':28}{'mbkit':>16}{'exact':>16}{'difference':>12}")
+    print(f"{f't = {run.t[-1]:g} s':28}{'mbkit':>18}{'exact':>18}{'difference':>12}")
     for name in system.velocity_names:
         found, value = run.q[-1, system.position_slice(name)][0], signs[name] * exact
         print(
-            f"{f'angle of joint {name} [rad]':28}{found:16.12f}{value:16.12f}{found - value:12.1e}"
+            f"{f'angle of joint {name} [rad]':28}{found:18.12f}{value:18.12f}{found - value:12.1e}"
         )
 
 

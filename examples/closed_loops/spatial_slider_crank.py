@@ -63,7 +63,7 @@ def initial_velocity(system: mb.System) -> np.ndarray:
 
 def main() -> None:
     """Turn the crank for a tenth of a second."""
-    system = build().assemble(mb.RelativeCoordinates(loop_joints=["ball"]))
+    system = build().assemble()
     run = mb.simulate(system, (0.0, 0.1), 1e-4, v=initial_velocity(system), progress=False)
     slider = SLIDER[0] + run.q[-1, system.position_slice("guide")][0]
     crank = run.q[-1, system.position_slice("pivot")][0]
