@@ -124,6 +124,8 @@ from mbkit.representations import convert_twist as convert_twist
 from mbkit.representations import convert_wrench as convert_wrench
 from mbkit.results import EventLog as EventLog
 from mbkit.results import Result as Result
+from mbkit.simulation import Baumgarte as Baumgarte
+from mbkit.simulation import Projection as Projection
 from mbkit.simulation import resume as resume
 from mbkit.simulation import simulate as simulate
 from mbkit.spatial import Acceleration as Acceleration

@@ -260,8 +260,6 @@ def _warnings(mechanism: Mechanism, topology: Topology) -> list[str]:
     from mbkit.errors import InertiaError
     from mbkit.model import check_inertias
 
-    if topology.loop_joints:
-        return []  # the loops may hold what a tip without inertia would not
     try:
         check_inertias(mechanism, topology)
     except InertiaError as error:

@@ -21,9 +21,11 @@ from mbkit.errors import MbkitError, ResultFileError, printable
 from mbkit.io.replacement import replacement
 from mbkit.results.event_log import EventLog
 from mbkit.results.labelled import (
+    CONSTRAINT_VARIABLES,
     EVENT_VARIABLES,
     LABELS,
     LATER_VARIABLES,
+    LEVELS,
     VARIABLES,
     attributes,
 )
@@ -78,7 +80,7 @@ def _image(run: Result) -> memoryview:
     segmentation fault (h5py 3.16), and the result with it. The price is its size once more.
     """
     image = io.BytesIO()
-    block = {name: getattr(run, name) for name in ("t", *VARIABLES)}
+    block = {name: getattr(run, name) for name in ("t", *VARIABLES, *CONSTRAINT_VARIABLES)}
     write_dataset(image, run, run.t.size, [block])
     return image.getbuffer()
 
@@ -120,7 +122,13 @@ def write_dataset(
         for label, field in LABELS.items():
             names = np.array(getattr(header, field), dtype=object)
             file.create_variable(label, (label,), text)[...] = names
-        for name, (dimensions, about) in VARIABLES.items():
+        written = dict(VARIABLES)
+        if header.constraint_names:
+            written |= CONSTRAINT_VARIABLES
+            for label, given in (("constraint", header.constraint_names), ("level", LEVELS)):
+                file.dimensions[label] = len(given)
+                file.create_variable(label, (label,), text)[...] = np.array(given, dtype=object)
+        for name, (dimensions, about) in written.items():
             dtype = np.dtype((dtypes or {}).get(name, np.float64))
             variable = file.create_variable(name, dimensions, dtype, fillvalue=dtype.type(np.nan))
             variable.attrs.update(about)
@@ -129,7 +137,7 @@ def write_dataset(
             rows = slice(first, first + len(block["t"]))
             first = rows.stop
             time[rows] = block["t"]
-            for name in VARIABLES:
+            for name in written:
                 if name in block:
                     file.variables[name][rows] = block[name]
         if len(header.events):
@@ -273,6 +281,9 @@ _ATTRIBUTES = ("completed", "message", "model", *_JSON)
 def _fields(file: Any, path: pathlib.Path, read: Callable[[Any, str], Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {"t": read(file, "time")}
     fields |= {name: read(file, name) for name in VARIABLES if name in file.variables}
+    if "constraint" in file.variables:
+        fields["constraint_names"] = [_text(name) for name in file.variables["constraint"][...]]
+        fields |= {n: read(file, n) for n in CONSTRAINT_VARIABLES if n in file.variables}
     for label, field in LABELS.items():
         fields[field] = [_text(name) for name in file.variables[label][...]]
     fields |= {name: file.attrs[name] for name in _ATTRIBUTES}

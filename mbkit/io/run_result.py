@@ -15,12 +15,12 @@ from mbkit.io.replacement import replacement
 from mbkit.io.run_directory import RunDirectory
 from mbkit.results import EventLog, Result
 from mbkit.results.event_log import FIELDS
-from mbkit.results.labelled import LABELS, VARIABLES
+from mbkit.results.labelled import CONSTRAINT_VARIABLES, LABELS, VARIABLES
 
 __all__ = ["consolidate", "load_run"]
 
 #: What parts may hold of a result.
-_FIELDS = ("t", *VARIABLES)
+_FIELDS = ("t", *VARIABLES, *CONSTRAINT_VARIABLES)
 _EVENT_FIELDS = ("event", "t", *FIELDS)
 
 
@@ -134,6 +134,7 @@ def _header(
         model=directory.read_model(manifest),
         options={**manifest["options"], "steps_taken": int(last["step"])},
         versions=manifest["versions"], completed=completed, message=message,
+        constraint_names=manifest["labels"].get("constraint_names", ()),
     )  # fmt: skip
 
 
@@ -164,9 +165,11 @@ def _only_row(manifest: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str,
 
 def _unsaved(header: Result, saved: Mapping[str, Any], count: int) -> dict[str, Any]:
     """Return arrays of NaN, which take no memory, for what a run did not save."""
+    arrays = {name: getattr(header, name) for name in (*VARIABLES, *CONSTRAINT_VARIABLES)}
+    fill = {"residuals": 0.0} if not header.constraint_names else {}
     return {
-        name: np.broadcast_to(np.nan, (count, *getattr(header, name).shape[1:]))
-        for name in VARIABLES
+        name: np.broadcast_to(fill.get(name, np.nan), (count, *array.shape[1:]))
+        for name, array in arrays.items()
         if name not in saved
     }
 

@@ -14,6 +14,9 @@ __all__ = ["complement"]
 #: or turn into them, by chance alone.
 _TILT = np.kron(np.eye(2), np.array([[2.0, 3.0, 6.0], [3.0, -6.0, 2.0], [6.0, 2.0, -3.0]]) / 7.0)
 
+#: Squares of lengths that count as zero: below, they have lost their digits.
+_NOTHING = 1e-280
+
 
 def complement(S: FloatArray) -> FloatArray:
     """Return an orthonormal basis of the vectors normal to the columns of a matrix.
@@ -45,6 +48,8 @@ def complement(S: FloatArray) -> FloatArray:
     (True, True)
     """
     n = S.shape[1]
+    if n == 0:
+        return np.eye(6)
     columns = _TILT @ S
     W = np.eye(6)[:, n:]
     reflections = []
@@ -70,7 +75,7 @@ def _reflection(x: FloatArray, k: int) -> FloatArray:
     # x_k + |x| without cancellation
     h[k] = tail / (size - h[k]) if h[k] < 0.0 else h[k] + size
     square = float(h[k] * h[k] + tail)
-    if square == 0.0:
+    if square < _NOTHING:
         h[k + 1], square = 1.0, 1.0
     scaled: FloatArray = math.sqrt(2.0 / square) * h
     return scaled

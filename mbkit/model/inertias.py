@@ -90,10 +90,11 @@ give it mass, or hold it by an mbkit.FixedJoint.
             raise InertiaError(
                 f"Joint {joint!r} moves {_called(beyond)}, which {verb} no inertia; "
                 f"give {'it' if len(beyond) == 1 else 'one of them'} mass, or hold "
-                f"{'it' if len(beyond) == 1 else 'them'} by an mbkit.FixedJoint."
+                f"{'it' if len(beyond) == 1 else 'them'} by an mbkit.FixedJoint"
+                f"{_or_cut_elsewhere(topology, beyond)}."
             )
         if part.is_tip:
-            _check_tip(part, mechanism.joints[joint])
+            _check_tip(part, mechanism.joints[joint], topology)
 
 
 def _merged(mechanism: Mechanism | Parts, topology: Topology) -> list[_Part]:
@@ -119,7 +120,20 @@ def _called(bodies: Sequence[str]) -> str:
     return f"{'body' if len(bodies) == 1 else 'bodies'} {listed(bodies)}"
 
 
-def _check_tip(part: _Part, edge: Connection) -> None:
+def _or_cut_elsewhere(topology: Topology, bodies: Sequence[str]) -> str:
+    """Return a further remedy for bodies that are at the end of a branch because a loop is cut."""
+    loops = [
+        edge.name
+        for edge in topology.edges
+        if edge.name in topology.loop_joints
+        and (edge.predecessor in bodies or edge.successor in bodies)
+    ]
+    if not loops:
+        return ""
+    return f", or cut another joint of the loop than {listed(loops)}, by loop_joints"
+
+
+def _check_tip(part: _Part, edge: Connection, topology: Topology) -> None:
     S = _subspace(edge, part.bodies[0])
     M = part.inertia.matrix()
     size = np.sqrt(np.einsum("ik,ij,jk->k", np.abs(S), np.abs(M), np.abs(S)))
@@ -132,7 +146,8 @@ def _check_tip(part: _Part, edge: Connection) -> None:
     raise InertiaError(
         f"Joint {edge.joint.name!r} allows a motion of {_called(part.bodies)}, at the end of its "
         f"branch, which {'have' if many else 'has'} no inertia in that direction; give "
-        f"{'one of them' if many else 'it'} a moment of inertia, or a centre of mass off the axis."
+        f"{'one of them' if many else 'it'} a moment of inertia, or a centre of mass off the axis"
+        f"{_or_cut_elsewhere(topology, part.bodies)}."
     )
 
 

@@ -33,6 +33,18 @@ EVENT_VARIABLES: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
     "event_v_after": ("v_after", ("event", "velocity"), {"long_name": "velocities after"}),
 }
 
+# The same of systems with constraints.
+CONSTRAINT_VARIABLES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    "multipliers": (("time", "constraint"), {"long_name": "Lagrange multipliers", "units": "N"}),
+    "residuals": (
+        ("time", "level"),
+        {"long_name": "largest constraint residual, its rate and acceleration"},
+    ),
+}
+
+# Levels at which constraints hold.
+LEVELS = ("position", "velocity", "acceleration")
+
 # Those that files of earlier versions do not have.
 LATER_VARIABLES = ("dissipated_energy", "supplied_energy")
 
@@ -80,6 +92,10 @@ def to_dataset(run: Result) -> Dataset:
     coords: dict[str, Any] = {"time": ("time", run.t, {"units": "s", "long_name": "time"})}
     coords |= {label: list(getattr(run, field)) for label, field in LABELS.items()}
     data = {name: (dims, getattr(run, name), about) for name, (dims, about) in VARIABLES.items()}
+    if run.constraint_names:
+        coords |= {"constraint": list(run.constraint_names), "level": list(LEVELS)}
+        for name, (dims, about) in CONSTRAINT_VARIABLES.items():
+            data[name] = (dims, getattr(run, name), about)
     if len(run.events):
         for name, (field, dims, about) in EVENT_VARIABLES.items():
             value = getattr(run.events, field)

@@ -52,6 +52,14 @@ def _none_yet(run: Result) -> Floats:
     return np.zeros(run.t.shape)
 
 
+def _no_multipliers(run: Result) -> Floats:
+    return np.full((run.t.size, len(run.constraint_names)), np.nan)
+
+
+def _no_residuals(run: Result) -> Floats:
+    return np.full((run.t.size, 3), np.nan if run.constraint_names else 0.0)
+
+
 def _no_events(run: Result) -> EventLog:
     return EventLog.empty(len(run.position_names), len(run.velocity_names))
 
@@ -90,6 +98,14 @@ class Result:
         Why it ended.
     events : EventLog
         The events that were looked for, and the states before and after them.
+    constraint_names : tuple of str
+        Names of the rows of the constraints; empty for a tree.
+    multipliers : ndarray, shape (k, len(constraint_names))
+        Lagrange multipliers, those of least norm where they are not unique; see
+        `System.solve_dynamics`. [N]
+    residuals : ndarray, shape (k, 3)
+        How well the constraints hold: the largest entry of their residual, of its rate, and of its
+        acceleration. [m], [m/s], [m/s^2]
 
     Notes
     -----
@@ -140,6 +156,13 @@ class Result:
     completed: bool = attrs.field(default=True, converter=bool)
     message: str = ""
     events: EventLog = attrs.field(default=attrs.Factory(_no_events, takes_self=True))
+    constraint_names: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    multipliers: Floats = attrs.field(
+        default=attrs.Factory(_no_multipliers, takes_self=True), converter=_read_only
+    )
+    residuals: Floats = attrs.field(
+        default=attrs.Factory(_no_residuals, takes_self=True), converter=_read_only
+    )
 
     def __attrs_post_init__(self) -> None:
         if self.t.ndim != 1 or self.t.size == 0:
@@ -155,13 +178,16 @@ class Result:
             "potential_energy": (count,),
             "dissipated_energy": (count,),
             "supplied_energy": (count,),
+            "multipliers": (count, len(self.constraint_names)),
+            "residuals": (count, 3),
         }
         for name, shape in expected.items():
             if (found := getattr(self, name).shape) != shape:
                 raise ShapeError(
                     f"Result: {name} has shape {found}; for {count} instants, "
-                    f"{len(self.position_names)} position names and {len(self.velocity_names)} "
-                    f"velocity names it must be {shape}."
+                    f"{len(self.position_names)} position names, {len(self.velocity_names)} "
+                    f"velocity names and {len(self.constraint_names)} constraint names it must be "
+                    f"{shape}."
                 )
         if self.position_units and len(self.position_units) != len(self.position_names):
             raise ShapeError(

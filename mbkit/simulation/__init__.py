@@ -2,5 +2,7 @@
 
 from mbkit.simulation.resume import resume as resume
 from mbkit.simulation.simulate import simulate as simulate
+from mbkit.simulation.stabilisation import Baumgarte as Baumgarte
+from mbkit.simulation.stabilisation import Projection as Projection
 
-__all__ = ["resume", "simulate"]
+__all__ = ["Baumgarte", "Projection", "resume", "simulate"]

@@ -85,6 +85,14 @@ def system_digest(system: System) -> str:
     for owner in arrays.owners:  # the seats among them; what joints in Python have are addresses
         if isinstance(owner, np.ndarray) and owner.size == SEAT_SIZE:
             digest.update(owner.tobytes())
+    closure = arrays.closure
+    digest.update(" ".join(closure.names).encode())
+    if closure:
+        digest.update(np.float64(closure.length).tobytes())
+        for name in ("row", "place_R", "place_p"):
+            digest.update(np.ascontiguousarray(closure.sites[name]).tobytes())
+        for joint in _joints(closure.joints):
+            digest.update(np.array(joint.parameters(), dtype=np.float64).tobytes())
     forces = arrays.forces
     for force, joints, on_bodies in zip(forces.forces, forces.joints, forces.bodies, strict=True):
         digest.update(f"{type(force).__qualname__} {force.name}".encode())
@@ -98,7 +106,10 @@ def fingerprints_of_parts(system: System) -> dict[str, Any]:
 
     By what they are and their names: ``"joint 'name'"``.
     """
-    joints = [("joint", joint) for joint in _joints(system.arrays.joints)]
+    joints = [
+        ("joint", joint)
+        for joint in _joints((*system.arrays.joints, *system.arrays.closure.joints))
+    ]
     forces = [("force", force) for force in system.arrays.forces.forces]
     parts: list[tuple[str, Any]] = [*joints, *forces]
     found = {

@@ -26,6 +26,7 @@ from mbkit.simulation.identity import (
     fingerprints_of_parts,
     system_digest,
 )
+from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.preparation import Prepared, explain, versions
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.recording import Recorder, new_buffer, reserve_size
@@ -135,14 +136,17 @@ def recorder_for(
     least = 1 if run.course.times is None else run.course.times.most
     buffer = new_buffer(num_rows, problem.nq, problem.nv, least)
     number = np.dtype(manifest["dtype"]).itemsize
-    sizes = {"q": problem.nq * number, "v": problem.nv * number, "energies": 32}
+    sizes = {
+        "q": problem.nq * number, "v": problem.nv * number, "energies": 32,
+        "constraints": 8 * (3 + run.system.num_velocity_constraints),
+    }  # fmt: skip
     rows = 8 + sum(sizes[name] for name in save)
     # parts and result are there at the same time in the end
     directory.check_room(2.0 * rows * num_rows)
     directory.reserve(reserve_size(buffer))
     return Recorder(
         directory, problem, run.course, run.steps, save, manifest["dtype"],
-        functools.partial(energies, run.system), buffer,
+        functools.partial(energies, run.system), constraints_of(run), buffer,
     )  # fmt: skip
 
 
@@ -179,7 +183,7 @@ def _integrator(integrator: Any) -> dict[str, Any]:
 
 
 def _manifest(run: Prepared, save: tuple[str, ...], dtype: str) -> dict[str, Any]:
-    fields = (*LABELS.values(), "position_units")
+    fields = (*LABELS.values(), "position_units", "constraint_names")
     return {
         "status": "running",
         "began": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -22,6 +22,7 @@ from mbkit.simulation.course import Course
 from mbkit.simulation.endings import FAILED
 from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.python_force import PythonForce
+from mbkit.simulation.stabilisation import Baumgarte, Stabilisation, described
 from mbkit.simulation.start import check_finite, initial_state, number_of_steps, saving_interval
 from mbkit.simulation.watch import Watch, checked_events
 from mbkit.systems import System
@@ -64,6 +65,7 @@ def prepare(
     events: Iterable[Event],
     save_every: int,
     save_at: ArrayLike | None,
+    stabilisation: Stabilisation,
 ) -> Prepared:
     """Check the arguments of `simulate`, and return what its loop needs."""
     further = tuple(forces)
@@ -80,6 +82,8 @@ def prepare(
     check_constraints(system, integrator, float(t_span[0]), q_start, v_start)
     workspace = Workspace(system.arrays, system.evaluator)
     workspace.install_equations(system.evaluator.function(system.equations))
+    keeping = described(stabilisation)
+    workspace.stabilise(project=True)
     force = _install_forces(system, workspace, tau)
     drive = _install_drive(system, integrator, workspace)
     problem = Problem(
@@ -91,7 +95,9 @@ def prepare(
         q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every,
     )  # fmt: skip
-    _close(system, problem, workspace)
+    if system.num_velocity_constraints:
+        _close(system, problem, workspace)
+        workspace.stabilise(**_law(stabilisation))
     options = {
         "integrator": _described(integrator), "representation": system.representation.name,
         "h": problem.h, "t_span": [float(t) for t in t_span],
@@ -99,6 +105,8 @@ def prepare(
         "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
         "forces": [_described(force) for force in further],
     }  # fmt: skip
+    if system.num_velocity_constraints:
+        options |= {"loop_joints": list(system.loop_joints), "stabilisation": keeping}
     if times is not None:
         options["save_at"] = f"{times.times.size} times"
     if watched:
@@ -110,12 +118,21 @@ def prepare(
     )
 
 
+def _law(stabilisation: Stabilisation) -> dict[str, Any]:
+    """Return what the kernels know of it: whether to project, and what pulls back."""
+    if isinstance(stabilisation, Baumgarte):
+        omega, zeta = stabilisation.frequency, stabilisation.damping_ratio
+        return {"project": False, "stiffness": omega**2, "damping": 2.0 * zeta * omega}
+    return {"project": stabilisation is not None}
+
+
 def _close(system: System, problem: Problem, workspace: Workspace) -> None:
     """Remove what is left of the constraints in the initial state, and evaluate it once."""
     status = problem.close(problem.t0, problem.q, problem.v)
     if status != 0:
         raise failure(system.evaluator, status, workspace, {"q": problem.q, "v": problem.v})
     problem.q_stage[:], problem.v_stage[:] = problem.q, problem.v
+    system.solve_dynamics(problem.q, problem.v, t=problem.t0)  # which warns
 
 
 def _output_times(

@@ -70,11 +70,13 @@ class Recorder:
     steps : int
         How many there are in all.
     save : tuple of str
-        Which of "q", "v" and "energies" are written.
+        Which of "q", "v", "energies" and "constraints" are written.
     dtype : str
         Of the rows of q and v.
     energies : callable
         Returns the energies of rows, and what went wrong.
+    constraints : callable or None
+        Returns multipliers and residuals of rows, and what went wrong; None for a tree.
     buffer : Rows
         Where rows wait for their part.
     error : BaseException or None
@@ -88,6 +90,7 @@ class Recorder:
     save: tuple[str, ...]
     dtype: str
     energies: Energies
+    constraints: Energies | None
     buffer: Rows
     error: BaseException | None = None
 
@@ -196,6 +199,10 @@ class Recorder:
             kinetic, potential, error = self.energies(rows)
             arrays |= {"kinetic_energy": kinetic, "potential_energy": potential}
             arrays |= {"dissipated_energy": rows.work[:, 0], "supplied_energy": rows.work[:, 1]}
+            self.error = self.error or error
+        if self.constraints is not None and "constraints" in self.save:
+            multipliers, residuals, error = self.constraints(rows)
+            arrays |= {"multipliers": multipliers, "residuals": residuals}
             self.error = self.error or error
         arrays |= {"step": np.int64(reached.step), "began": np.int64(reached.began)}
         arrays |= {f"state_{name}": value for name, value in reached.state.items()}

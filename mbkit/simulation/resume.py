@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ModelFileError, ResultFileError, UsageError
+from mbkit.errors import ModelFileError, NameUnknownError, ResultFileError, UsageError
 
 if TYPE_CHECKING:
     from mbkit.events import Event
@@ -120,6 +120,7 @@ def _prepared(
     integrator: Integrator | None,
 ) -> Prepared:
     from mbkit.simulation.preparation import prepare
+    from mbkit.simulation.stabilisation import from_description
 
     text = directory.read_model(manifest)
     options = manifest["options"]
@@ -144,9 +145,13 @@ def _prepared(
     if integrator is None:
         integrator = _integrator(directory, manifest["integrator"])
     span = tuple(options["t_span"])
+    numbers = directory.parts()
+    state = directory.read_part(numbers[-1], ("state_q", "state_v")) if numbers else {}
     return prepare(
-        system, integrator, span, options["h"], q=None, v=None, tau=tau, forces=forces,
-        events=events, save_every=options["save_every"] or 1, save_at=_save_at(directory, options),
+        system, integrator, span, options["h"], q=state.get("state_q"), v=state.get("state_v"),
+        tau=tau, forces=forces, events=events, save_every=options["save_every"] or 1,
+        save_at=_save_at(directory, options),
+        stabilisation=from_description(options.get("stabilisation", {"kind": "Projection"})),
     )  # fmt: skip
 
 
@@ -198,9 +203,13 @@ def _assembled(
             f"The run in '{directory.path}' has the representation "
             f"'{manifest['options']['representation']}', which is not known here; {ask}"
         )
+    loops = manifest["options"].get("loop_joints")
     for body_frames in ("joint", *BODY_FRAMES):
-        coordinates = RelativeCoordinates(representation, body_frames)
-        system = mechanism.assemble(coordinates).without_forces(held)
+        coordinates = RelativeCoordinates(representation, body_frames, loops)
+        try:
+            system = mechanism.assemble(coordinates).without_forces(held)
+        except NameUnknownError:  # a weld in a body that was cut
+            break
         if system_digest(system.with_forces(forces)) == manifest["system"]:
             return system, forces
     raise UsageError(

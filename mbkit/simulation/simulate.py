@@ -18,6 +18,7 @@ from mbkit.simulation.chunks import run_chunks
 from mbkit.simulation.course import event_columns
 from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
+from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.preparation import (
     GeneralizedForces,
     Prepared,
@@ -27,10 +28,14 @@ from mbkit.simulation.preparation import (
     versions,
 )
 from mbkit.simulation.progress import ProgressDisplay
+from mbkit.simulation.stabilisation import Projection, Stabilisation
 from mbkit.simulation.start import SAVED, check_kept_whole, checked_notes, empty_rows
 from mbkit.systems import System
 
 __all__ = ["simulate"]
+
+#: What is done unless something else is asked for.
+PROJECTION = Projection()
 
 
 def simulate(
@@ -46,6 +51,7 @@ def simulate(
     events: Iterable[Event] = (),
     save_every: int = 1,
     save_at: ArrayLike | None = None,
+    stabilisation: Stabilisation = PROJECTION,
     output: str | os.PathLike[str] | None = None,
     save: Sequence[str] = SAVED,
     dtype: str = "float64",
@@ -81,13 +87,17 @@ def simulate(
         Times of the saved states, increasing, in any distance; instead of `save_every`. The state
         at a time between two steps is that of a step of the integrator to it: as exact as those at
         their ends, for the price of one step. [s]
+    stabilisation : Projection, Baumgarte or None
+        How the loops of a closed mechanism are kept closed: by `Projection` after each step if left
+        out. With None they drift open.
     output : str or path, optional
         A new directory, to which the run is written while it goes, for `resume` to continue it
         whatever happens; see docs/long-runs.md. Memory then stays flat: the arrays of the result
         stay in the file ``result.nc`` of the directory, and are read where they are looked at.
     save : sequence of str
-        What is written to `output`: any of "q", "v" and "energies" (all of them). What is not is
-        not a number in the result.
+        What is written to `output`: any of "q", "v", "energies" and "constraints", the multipliers
+        and residuals of constraints; all of them if left out. What is not is not a number in the
+        result.
     dtype : {"float64", "float32"}
         Of positions and velocities written to `output`; it is computed in float64 all the same.
     progress : bool
@@ -111,6 +121,8 @@ def simulate(
         message says what was kept.
     EventError
         If events follow each other without end.
+    ConstraintError
+        If the initial state leaves loops open, or they cannot be closed after a step.
     NotFiniteError
         If a value became infinite or not a number. The message has time, step and joint; the
         exception's ``result`` holds what was computed. So does any exception that a joint or a
@@ -118,6 +130,8 @@ def simulate(
 
     Warns
     -----
+    RedundantConstraintsWarning
+        Once a system, if some of its constraints depend on others; see `System.diagnose`.
     SingularityWarning
         Once a joint, if it comes near a singular configuration; see docs/joints.md.
 
@@ -134,7 +148,7 @@ def simulate(
     integrator = checked_parts(system, RungeKuttaMuntheKaas() if integrator is None else integrator)
     run = prepare(
         system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces, events=events,
-        save_every=save_every, save_at=save_at,
+        save_every=save_every, save_at=save_at, stabilisation=stabilisation,
     )  # fmt: skip
     if notes is not None:
         run.options["notes"] = checked_notes(notes)
@@ -186,7 +200,12 @@ def _result(
     dissipated, supplied = work.T.copy()
     kinetic, potential, failed = energies(system, rows)
     error = failed if error is None else error
-    for array in (t, q, v, kinetic, potential, dissipated, supplied):
+    find = constraints_of(run)
+    closed = {}
+    if find is not None:
+        closed["multipliers"], closed["residuals"], failed = find(rows)
+        error = failed if error is None else error
+    for array in (t, q, v, kinetic, potential, dissipated, supplied, *closed.values()):
         array.setflags(write=False)  # or the result would copy them
     if error is None and course.ended is not None:
         message = course.how_ended
@@ -206,5 +225,6 @@ def _result(
         position_names=system.position_names, velocity_names=system.velocity_names,
         position_units=system.position_units, model=system.model_text, options=options,
         versions=versions(), completed=error is None, message=message, events=log,
+        constraint_names=system.constraint_names, **closed,
     )  # fmt: skip
     return result, error

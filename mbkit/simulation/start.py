@@ -29,7 +29,7 @@ __all__ = [
 _MOST_STEPS = 2**62
 
 #: What a run with a directory may save.
-SAVED = ("q", "v", "energies")
+SAVED = ("q", "v", "energies", "constraints")
 
 
 def number_of_steps(t_span: tuple[float, float], h: float) -> int:

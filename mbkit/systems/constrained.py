@@ -251,10 +251,26 @@ class Constrained(Driven):
         RedundantConstraintsWarning
             Where rows depend on others: motion is unique, their multipliers are not.
         """
+        vdot, multipliers, kept = self.solved(q, v, tau, wrenches, t=t, on_error=on_error)
+        self._warn(kept)
+        return vdot, multipliers
+
+    def solved(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return what `solve_dynamics` does, and 1.0 for each independent row; without warning."""
         if not self.arrays.closure:
             free = self.evaluator.zero if tau is None else tau
             vdot = self._tree_dynamics(q, v, free, wrenches, on_error)
-            return vdot, np.zeros((*vdot.shape[:-1], 0))
+            nothing = np.zeros((*vdot.shape[:-1], 0))
+            return vdot, nothing, nothing
         tau = self._timed("tau", self.evaluator.zero if tau is None else tau, t)
         rows = None if wrenches is None else wrench_rows(self, q, wrenches)
         if rows is None:
@@ -265,7 +281,7 @@ class Constrained(Driven):
             )
         m = self.num_velocity_constraints
         vdot, basic, kept = np.split(found, [self.nv, self.nv + m], axis=-1)
-        return vdot.copy(), self._least_multipliers(q, t, basic, kept)
+        return vdot.copy(), self._least_multipliers(q, t, basic, kept), kept
 
     def _tree_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, on_error: str
@@ -281,7 +297,6 @@ class Constrained(Driven):
         known = np.isfinite(kept)
         if (kept[known] == 1.0).all():
             return basic.copy()
-        self._warn(kept)
         A = self.constraint_jacobian(q, t, on_error="nan")
         A = np.broadcast_to(A, (*basic.shape[:-1], *A.shape[-2:]))
         least = np.full(basic.shape, np.nan)
@@ -298,7 +313,7 @@ class Constrained(Driven):
     def _warn(self, kept: Floats) -> None:
         lost = np.flatnonzero((kept.reshape(-1, kept.shape[-1]) == 0.0).any(axis=0))
         key = tuple(lost.tolist())
-        if key in self.evaluator.warned:
+        if not key or key in self.evaluator.warned:
             return
         self.evaluator.warned.add(key)
         names = ", ".join(f"'{self.constraint_names[row]}'" for row in lost[:12])
@@ -308,5 +323,5 @@ class Constrained(Driven):
             f"and what is unique among the reactions do not depend on it; multipliers are those of "
             f"least norm. See System.diagnose.",
             RedundantConstraintsWarning,
-            stacklevel=4,
+            stacklevel=3,
         )

@@ -81,12 +81,17 @@ class Workspace:
             self._install_forces(space)
 
     def install_equations(self, address: int) -> None:
-        """Let time loops find the equations of motion, and a way back to the constraints."""
+        """Let time loops find the equations of motion."""
         self.record[0]["forward_dynamics"] = address
-        if self.closure is not None:
-            from mbkit.kernels.constraints.projection import project
 
-            self.record[0]["project"] = project.address
+    def stabilise(self, *, project: bool, stiffness: float = 0.0, damping: float = 0.0) -> None:
+        """Keep loops closed in time loops: after each step, or by what pulls them together."""
+        if self.closure is not None:
+            from mbkit.kernels.constraints.projection import project as projection
+
+            self.record[0]["project"] = projection.address if project else 0
+            self.closure.record[0]["stiffness"] = stiffness
+            self.closure.record[0]["damping"] = damping
 
     def install_free_dynamics(self, address: int) -> None:
         """Let the tree move otherwise than by the representation's own forward dynamics."""

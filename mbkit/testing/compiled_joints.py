@@ -65,6 +65,13 @@ def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple
     ):
         if getattr(kernels, operation) is not None:
             yield operation, call(operation, *arguments, out=(len(expected),))[0], expected
+    if kernels.locate is not None:
+        for off in (0.0, 1e-7):
+            T = joint.pose(q) @ SE3.exp(off * np.linspace(-1.0, 1.0, 6))
+            C = inverse(K) @ T @ K
+            target = np.concatenate([C[:3, :3].ravel(), C[:3, 3]])
+            (found,) = call("locate", target, out=(joint.num_positions,))
+            yield "pose(locate(T))", joint.pose(found), joint.pose(joint.locate(T))
     if kernels.constraint_wrenches is not None:
         (W,) = call("constraint_wrenches", q, out=(6 * (6 - nv),))
         W = W.reshape(6 - nv, 6).T

@@ -17,6 +17,7 @@ from mbkit.joints.differences import derivative
 from mbkit.spatial import inverse
 from mbkit.testing.compiled_joints import compiled_differences
 from mbkit.testing.laws import Found, Nothing, error_of, line_of, text_of
+from mbkit.testing.loop_joints import nearest, neighbours, poses_found
 from mbkit.testing.report import Line, Report
 
 __all__ = ["check_joint"]
@@ -295,6 +296,9 @@ _LAWS: tuple[tuple[str, float, Callable[..., Found]], ...] = (
     ("bias is the rate of the motion subspace, times v", 1e-7, _bias),
     ("constraint wrenches do no work", 1e-12, _reciprocal),
     ("constraint wrenches are all there are", 0.0, _complementary),
+    ("constraint wrenches change smoothly", 1e-3, neighbours),
+    ("locate finds poses of the joint", 1e-12, poses_found),
+    ("locate is next to a pose what is nearest to it", 1e-2, nearest),
     ("retract and difference are inverse to each other", 1e-9, _retract),
     ("dexp_inv is the rate of the step", 1e-8, _rates),
     ("rates are linear in v, and none is lost", 1e-12, _linear),

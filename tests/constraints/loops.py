@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 import mbkit as mb
-from tests.trees import MAKERS, Generator, random_mechanism, random_pose, random_state
+from tests.trees import (
+    MAKERS,
+    Generator,
+    random_inertia,
+    random_mechanism,
+    random_pose,
+    random_state,
+)
 
 #: All kinds that leave something to close.
 LOOP_KINDS = tuple(
@@ -59,3 +66,24 @@ def consistent(system: mb.System, q: Any, v: Any) -> Any:
     """Return the velocity nearest to v that the constraints allow."""
     A = system.constraint_jacobian(q)
     return v - np.linalg.pinv(A, rcond=1e-9) @ (A @ v)
+
+
+def closed_chain(seed: int = 1) -> tuple[mb.Mechanism, Any]:
+    """Return a closed chain of four bodies that moves in space, and where it closes by "last"."""
+    rng = np.random.default_rng(seed)
+    kinds = ("universal", "revolute", "spherical", "revolute")
+    makers = [mb.UniversalJoint, mb.RevoluteJoint, mb.SphericalJoint, mb.RevoluteJoint]
+    mech = mb.Mechanism("ring")
+    before = mech.world
+    for k, make in enumerate(makers):
+        body = mech.add_body(mb.Body(f"b{k}", random_inertia(rng)))
+        frames = (random_pose(rng), random_pose(rng))
+        ends = (before, body) if k != 1 else (body, before)
+        mech.add_joint(make(f"{kinds[k]} {k}"), *ends, frames=frames)
+        before = body
+    tree = mech.assemble()
+    q = tree.retract(tree.reference_configuration(), 0.4 * rng.normal(size=tree.nv))
+    near = random_pose(rng)
+    far = tree.poses(q)[-1] @ near
+    mech.add_joint(mb.RevoluteJoint("last"), before, mech.world, frames=(near, far))
+    return mech, q

@@ -4,29 +4,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from tests.constraints.loops import closed, consistent
-from tests.trees import random_inertia, random_pose
-
-
-def one_loop(seed=1):
-    """Return a closed chain of four bodies that moves in space, and its closed configuration."""
-    rng = np.random.default_rng(seed)
-    kinds = ("universal", "revolute", "spherical", "revolute")
-    makers = [mb.UniversalJoint, mb.RevoluteJoint, mb.SphericalJoint, mb.RevoluteJoint]
-    mech = mb.Mechanism("ring")
-    before = mech.world
-    for k, make in enumerate(makers):
-        body = mech.add_body(mb.Body(f"b{k}", random_inertia(rng)))
-        frames = (random_pose(rng), random_pose(rng))
-        ends = (before, body) if k != 1 else (body, before)
-        mech.add_joint(make(f"{kinds[k]} {k}"), *ends, frames=frames)
-        before = body
-    tree = mech.assemble()
-    q = tree.retract(tree.reference_configuration(), 0.4 * rng.normal(size=tree.nv))
-    near = random_pose(rng)
-    far = tree.poses(q)[-1] @ near
-    mech.add_joint(mb.RevoluteJoint("last"), before, mech.world, frames=(near, far))
-    return mech, q
+from tests.constraints.loops import closed, closed_chain, consistent
 
 
 def poses_of(system, run, names):
@@ -56,7 +34,7 @@ def state_in(system, mech, tree, q, v):
 
 @pytest.mark.parametrize("cut", ["universal 0", "revolute 1", "spherical 2", "revolute 3"])
 def test_the_same_motion_from_every_cut(cut):
-    mech, q = one_loop()
+    mech, q = closed_chain()
     reference = closed(mech, ("last",))
     v = consistent(reference, q, np.random.default_rng(3).normal(size=reference.nv))
     other = closed(mech, (cut,))
@@ -73,7 +51,7 @@ def test_the_same_motion_from_every_cut(cut):
 
 @pytest.mark.parametrize("share", [0.5, 0.2])
 def test_a_body_that_is_cut_moves_as_one(share):
-    mech, q = one_loop()
+    mech, q = closed_chain()
     reference = closed(mech, ("last",))
     v = consistent(reference, q, np.random.default_rng(3).normal(size=reference.nv))
     cut = mech.assemble(mb.RelativeCoordinates(cut_bodies={"b3": mb.BodyCut("last", share)}))

@@ -134,6 +134,19 @@ def test_assembly_checks():
         mech.assemble()
 
 
+def test_a_loop_may_be_cut_where_no_tip_is_without_inertia():
+    """The message says that another cut helps, which it does."""
+    mech = chain((R("0"), BALL), (R("1"), NONE))
+    mech.add_joint(R("back"), "b1", mech.world)
+    cut = mech.topology().loop_joints[0]
+    remedy = (
+        f"by an mbkit.FixedJoint, or cut another joint of the loop than '{cut}', by loop_joints"
+    )
+    with pytest.raises(mb.InertiaError, match=remedy):
+        check_inertias(mech, mech.topology())
+    check_inertias(mech, mech.topology(["0"]))
+
+
 def test_assembly_refuses_loose_bodies():
     """Bodies without connection are named."""
     loose = chain((R("0"), BALL))

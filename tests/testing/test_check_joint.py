@@ -116,6 +116,17 @@ BROKEN = {
     "constraint wrenches are all": lambda: variant(
         Good, constraint_wrenches=lambda self, q: np.eye(6)[:, [0, 2, 2, 0, 4]]
     ),
+    "constraint wrenches change smoothly": lambda: variant(
+        Good,
+        constraint_wrenches=lambda self, q: (
+            Good.constraint_wrenches(self, q) * (1.0 if int(1e7 * q[0]) % 2 else -1.0)
+        ),
+    ),
+    "locate finds poses": lambda: variant(
+        Good, locate=lambda self, T: np.array([T[0, 3] * (1.0 + 1e-9)])
+    ),
+    # the turn tells q as well, but what is left to it is not what is shortest
+    "locate is next to a pose": lambda: variant(Good, locate=lambda self, T: T[:1, 3]),
     "retract and difference are inverse": lambda: variant(
         PlanarJoint, difference=lambda self, q0, q1: q1 - q0
     ),

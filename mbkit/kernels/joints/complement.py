@@ -5,6 +5,9 @@ import numpy as np
 from mbkit.kernels.compile import helper
 from mbkit.kernels.elementary import sqrt
 
+#: Squares of lengths that count as zero: below, they have lost their digits.
+NOTHING = 1e-280
+
 
 @helper
 def allocate_motion(n):
@@ -52,7 +55,7 @@ def reflection(x, first, k, h):
     size = sqrt(h[k] * h[k] + tail)
     h[k] = tail / (size - h[k]) if h[k] < 0.0 else h[k] + size
     square = h[k] * h[k] + tail
-    if square == 0.0:
+    if square < NOTHING:
         h[k + 1] = 1.0
         square = 1.0
     factor = sqrt(2.0 / square)

@@ -1,0 +1,61 @@
+"""Multipliers and residuals of the constraints, at the rows that a run saves."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.integrators.integrator import Rows
+
+if TYPE_CHECKING:
+    from mbkit.simulation.preparation import Prepared
+
+__all__ = ["constraints_of", "multipliers_and_residuals"]
+
+
+def constraints_of(run: Prepared) -> Callable[[Rows], tuple[Any, Any, BaseException | None]] | None:
+    """Return what finds multipliers and residuals of rows; None for a tree."""
+    if not run.system.num_velocity_constraints:
+        return None
+    return functools.partial(multipliers_and_residuals, run)
+
+
+def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, BaseException | None]:
+    """Return multipliers (k, m), residuals (k, 3), not a number where one fails, and the failure.
+
+    They are those of the state alone: forces are evaluated anew, a callable tau is called once for
+    each row.
+    """
+    system, t = run.system, rows.t
+    residuals = np.full((t.size, 3), np.nan)
+    multipliers = np.full((t.size, system.num_velocity_constraints), np.nan)
+    try:
+        tau = _efforts(run, rows)
+        vdot, multipliers, _ = system.solved(rows.q, rows.v, tau, t=t, on_error="nan")
+        parts = (
+            system.constraint_residual(rows.q, t, on_error="nan"),
+            system.constraint_velocity(rows.q, rows.v, t, on_error="nan"),
+            system.constraint_acceleration(rows.q, rows.v, vdot, t, on_error="nan"),
+        )
+        for level, part in enumerate(parts):
+            residuals[:, level] = np.abs(part).max(axis=-1, initial=0.0)
+    except BaseException as error:
+        return multipliers, residuals, error
+    return multipliers, residuals, None
+
+
+def _efforts(run: Prepared, rows: Rows) -> Any:
+    """Return the generalized forces of all rows, (k, nv)."""
+    system = run.system
+    tau = np.zeros((rows.t.size, system.nv))
+    if callable(run.tau):
+        for row, (t, q, v) in enumerate(zip(rows.t, rows.q, rows.v, strict=True)):
+            tau[row] = run.tau(float(t), q.copy(), v.copy())
+    elif run.tau is not None:
+        tau += run.workspace.tau
+    if system.forces:
+        tau += system.generalized_forces(rows.q, rows.v, rows.t, on_error="nan")
+    return tau
