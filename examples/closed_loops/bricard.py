@@ -10,6 +10,8 @@ it:
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 import mbkit as mb
@@ -49,6 +51,7 @@ def third_point(system: mb.System, q: np.ndarray) -> np.ndarray:
 
 def main() -> None:
     """Let the mechanism fall for a second."""
+    warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)  # it is known here
     system = build().assemble()
     run = mb.simulate(system, (0.0, 1.0), 1e-3, progress=False)
     found = third_point(system, run.q[-1])

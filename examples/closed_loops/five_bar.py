@@ -9,6 +9,8 @@ the sum of their squares) come from the pseudoinverse of the motors' Jacobian. R
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 import mbkit as mb
@@ -93,6 +95,7 @@ def holding_efforts(point: np.ndarray) -> np.ndarray:
 
 def main() -> None:
     """Hold the linkage with the least efforts, then let two motors do it."""
+    warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)  # it is known here
     system = build().assemble()
     efforts = holding_efforts(POINT)
     print(f"{'effort of a motor [N m]':28}{'least':>12}{'shoulders':>12}")

@@ -8,6 +8,8 @@ nothing that the other joints do not say already. The crank turns all around. Ru
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -71,7 +73,10 @@ def initial_velocity(system: mb.System, rate: float = RATE) -> np.ndarray:
 def main() -> None:
     """Turn the crank, and compare with the angles of a planar linkage."""
     system = build().assemble()  # joint C closes the loop
-    run = mb.simulate(system, (0.0, 2.0), 1e-3, v=initial_velocity(system), progress=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run = mb.simulate(system, (0.0, 2.0), 1e-3, v=initial_velocity(system), progress=False)
+    print(caught[0].message, end="\n\n")
     crank, coupler, rocker = (run.q[-1, system.position_slice(name)][0] for name in "ABD")
     _, B, C, D = corners(START + crank)
     _, B0, C0, D0 = corners(START)

@@ -12,6 +12,9 @@ from tests.closed_loops.planar_four_bar import PlanarFourBar, Rod
 from tests.every_representation import each_representation
 from tests.trees import random_pose
 
+#: That rows are redundant is known here.
+pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+
 
 def _planar():
     """Return the planar twin of the example, from the numbers of its bodies."""

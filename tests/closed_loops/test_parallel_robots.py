@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import attrs
 import numpy as np
 import pytest
@@ -18,6 +16,9 @@ from tests.closed_loops.parallel_robots import (
 )
 from tests.closed_loops.virtual_power import motion
 from tests.every_representation import each_representation
+
+#: That rows are redundant is known here.
+pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
 
 @attrs.frozen
@@ -85,9 +86,7 @@ class Moment:
 
     def solve(self, tau):
         """Return the accelerations (b, 6) of the bodies, angular first, in the world."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
-            vdot, _ = self.system.solve_dynamics(self.q, self.v, tau)
+        vdot, _ = self.system.solve_dynamics(self.q, self.v, tau)
         hybrid = mb.Hybrid()
         return self.system.accelerations(self.q, self.v, vdot, representation=hybrid)[self.bodies]
 
@@ -183,7 +182,5 @@ def test_the_least_efforts_hold_the_five_bar():
     """They balance gravity; which the shoulders alone would do with greater ones."""
     system = five_bar.build().assemble(mb.RelativeCoordinates(loop_joints=["meeting"]))
     efforts = five_bar.holding_efforts(five_bar.POINT)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
-        vdot, _ = system.solve_dynamics(np.zeros(4), np.zeros(4), efforts)
+    vdot, _ = system.solve_dynamics(np.zeros(4), np.zeros(4), efforts)
     assert np.abs(vdot).max() < 1e-12

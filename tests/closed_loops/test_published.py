@@ -20,6 +20,9 @@ from tests.every_representation import each_representation
 
 DATA = json.loads((pathlib.Path(__file__).parents[1] / "data" / "closed_loops.json").read_text())
 
+#: That rows are redundant is known here.
+pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+
 #: Of Bricard's mechanism, from a quadrature of its energy. [s]
 BRICARD_PERIOD = 4.99171151368871
 
