@@ -77,7 +77,7 @@ class OtherNumbers:
                 seat[:SEAT_P] = orthonormal(seat[:SEAT_P].reshape((3, 3))).ravel()
                 row["seat"] = self._address(seat)
         arrays = attrs.evolve(system.arrays, bodies=bodies, frames=frames)
-        self.workspace = Workspace(arrays)
+        self.workspace = Workspace(arrays, system.evaluator)
         scratch = convert(self.workspace.scratch, number)
         scratch[0]["slot"] = self._address(convert(self.workspace.stage, number))
         record = self.workspace.record[0]

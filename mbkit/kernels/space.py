@@ -1,7 +1,7 @@
 """From the one address that a kernel is given to the arrays behind it."""
 
 from mbkit.kernels.compile import floats_at, helper, records_at
-from mbkit.kernels.layout import BODY, FRAME, SITE, SPACE, WORK
+from mbkit.kernels.layout import BODY, FRAME, NUM_POWERS, SITE, SPACE, WORK
 
 
 @helper
@@ -30,6 +30,12 @@ def sites(space):
     """The bodies that forces act on: one `SITE` row each."""
     record = records_at(space, 1, SPACE)[0]
     return records_at(record.sites, record.num_sites, SITE)
+
+
+@helper
+def powers_of(space):
+    """The powers that the force pass leaves."""
+    return floats_at(records_at(space, 1, SPACE)[0].powers, NUM_POWERS)
 
 
 @helper

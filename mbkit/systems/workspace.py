@@ -138,27 +138,45 @@ class Workspace:
         space["force_table"] = array_address(self.force_table)
         space["num_forces"] = len(self.force_table)
         space["force_order"] = array_address(forces.order)
-        space["num_called"] = len(forces.order) - 1
+        space["num_ordered"] = len(forces.order) - 1
+        space["num_called"] = forces.num_called
         space["num_fields"] = forces.num_fields
         space["field"] = forces.field
         space["linear"] = array_address(forces.linear)
         space["num_linear"] = len(forces.linear) - 1
         self.sites = _sites(self._arrays)
-        self._mark_carriers(self.sites["row"])
         space["sites"], space["num_sites"] = array_address(self.sites), len(forces.sites)
+        space["num_moved"] = forces.num_moved
+        self.springs = _springs(self._arrays)
+        space["springs"], space["num_springs"] = array_address(self.springs), len(forces.springs)
+        self._mark_carriers(self.sites["row"][: forces.num_moved], self.springs[:-1])
         space["force_pass"] = force_pass.address
         space["force_search"] = force_search.address
         space["efforts"] = array_address(self.efforts)
         space["powers"] = array_address(self.powers)
 
-    def _mark_carriers(self, rows: Any) -> None:
-        """Mark rows that carry sites, and all between these and the world."""
+    def _mark_carriers(self, rows: Any, springs: Any = ()) -> None:
+        """Mark the rows whose poses in the world something asks for.
+
+        Of a site, all from its row to the world; of a spring, all from its ends to the first row
+        that both hang on.
+        """
+        from mbkit.kernels.layout import CARRIES, COMMON
+
         parent = self._arrays.bodies["parent"]
         carries = self.scratch["carries"]
-        for row in rows.tolist():
-            while row != 0 and not carries[row]:
-                carries[row] = 1
-                row = int(parent[row])
+        pairs = [(0, row) for row in rows.tolist()]
+        pairs += [(spring["row_a"], spring["row_b"]) for spring in springs]
+        meet = []
+        for a, b in pairs:
+            while a != b:
+                low = max(a, b)  # parents come first
+                carries[low] = CARRIES
+                a, b = min(a, b), parent[low]
+            meet.append(a)
+        for row in meet:
+            if row != 0 and not carries[row]:
+                carries[row] = COMMON
 
 
 def _sites(arrays: SystemArrays) -> Any:
@@ -169,3 +187,22 @@ def _sites(arrays: SystemArrays) -> Any:
     sites["frame"][:-1] = arrays.forces.sites
     sites["row"] = arrays.frames["row"][sites["frame"]]
     return sites
+
+
+def _springs(arrays: SystemArrays) -> Any:
+    """Return SPRING rows, one more than there are: an empty array has no address of its own."""
+    from mbkit.kernels import layout
+
+    forces = arrays.forces
+    springs = np.zeros(len(forces.springs) + 1, layout.SPRING)
+    for spring, k in zip(springs, forces.springs, strict=False):
+        numbers = forces.parameters[forces.names[k]]
+        spring["stiffness"], spring["rest"], spring["damping"] = numbers[:3]
+        ends = zip(
+            "ab", forces.sites[forces.bodies[k][:2]], numbers[3:9].reshape(2, 3), strict=True
+        )
+        for end, site, point in ends:
+            frame = arrays.frames[site]
+            spring[f"row_{end}"] = frame["row"]
+            spring[f"point_{end}"] = frame["R"] @ point + frame["p"]
+    return springs
