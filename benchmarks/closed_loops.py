@@ -14,6 +14,7 @@ import mbkit as mb
 from benchmarks.report import Row, Table
 from benchmarks.timing import interleaved
 from examples.closed_loops import n_four_bar
+from tests.closed_loops.errors import COMPARED
 from tests.closed_loops.mechanisms import CASES, Case
 from tests.peers.exudyn_twin import ExudynFourBars
 
@@ -41,7 +42,17 @@ def mechanisms(cases: Sequence[Case] = CASES) -> Table:
     return Table(
         "Closed mechanisms: a step of RKMK4, and what is kept over the span",
         [_kept(case) for case in cases],
-        extra=("step", "span", "rows", "rank", "positions", "velocities", "energy"),
+        extra=(
+            "step",
+            "rows",
+            "rank",
+            "error",
+            "after",
+            "span",
+            "positions",
+            "velocities",
+            "energy",
+        ),
     )
 
 
@@ -53,10 +64,14 @@ def _kept(case: Case) -> Row:
     positions = np.abs(system.constraint_residual(run.q)).max()
     velocities = np.abs(system.constraint_velocity(run.q, run.v)).max()
     energy = np.abs(change).max() / run.kinetic_energy.max()
+    error = after = ""
+    if case.name in COMPARED:
+        other = COMPARED[case.name]
+        end = case.run(system, other.until, save_every=10**9).q[-1]
+        error, after = f"{other.error(system, end):.0e}", f"{other.until:g} s"
     extra = (
-        f"{case.h:g} s", f"{case.span:g} s", f"{len(A)}",
-        f"{np.linalg.matrix_rank(A, tol=1e-9)}", f"{positions:.0e} m", f"{velocities:.0e} m/s",
-        f"{energy:.0e}",
+        f"{case.h:g} s", f"{len(A)}", f"{np.linalg.matrix_rank(A, tol=1e-9)}", error, after,
+        f"{case.span:g} s", f"{positions:.0e} m", f"{velocities:.0e} m/s", f"{energy:.0e}",
     )  # fmt: skip
     return Row(case.name, run.options["wall_time"] / run.options["steps_taken"], extra=extra)
 

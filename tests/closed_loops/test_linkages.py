@@ -7,24 +7,13 @@ import pytest
 
 import mbkit as mb
 from examples.closed_loops import double_cardan, four_bar, parallelogram
+from tests.closed_loops.errors import planar_twin
 from tests.closed_loops.mechanisms import BY_NAME
-from tests.closed_loops.planar_four_bar import PlanarFourBar, Rod
 from tests.every_representation import each_representation
 from tests.trees import random_pose
 
 #: That rows are redundant is known here.
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
-
-
-def _planar():
-    """Return the planar twin of the example, from the numbers of its bodies."""
-    bodies = four_bar.build().bodies
-    lengths = {"crank": four_bar.CRANK, "coupler": four_bar.COUPLER, "rocker": four_bar.ROCKER}
-    rods = {
-        name: Rod(length, bodies[name].inertia.mass, bodies[name].inertia.moment_about_com[2, 2])
-        for name, length in lengths.items()
-    }
-    return PlanarFourBar(four_bar.GROUND, **rods)
 
 
 @each_representation
@@ -36,7 +25,7 @@ def test_a_four_bar_in_space_moves_like_a_planar_one(cut, representation):
     system = four_bar.build(place).assemble(coordinates)
     v = four_bar.initial_velocity(system)
     run = mb.simulate(system, (0.0, 2.0), 1.25e-4, v=v, save_every=800, progress=False)
-    planar = _planar()
+    planar = planar_twin()
     crank, _ = planar.crank_motion(four_bar.START, four_bar.RATE, run.t)
     assert np.ptp(crank) > 4 * np.pi
     expected = {
@@ -57,7 +46,7 @@ def test_joint_angles_of_the_four_bar_are_those_of_freudenstein():
     v = four_bar.initial_velocity(system)
     run = mb.simulate(system, (0.0, 2.0), 1e-3, v=v, progress=False)
     crank, coupler, rocker = (run.q[:, system.position_slice(name)][:, 0] for name in "ABD")
-    planar = _planar()
+    planar = planar_twin()
     at, start = four_bar.START + crank, four_bar.START
     for found, angle in (
         (coupler + crank, planar.coupler_angle),
