@@ -100,6 +100,7 @@ def _set_joint(row: Any, joint: Joint) -> list[Any]:
     row["num_steps"] = joint.num_steps
     row["R"] = np.eye(3)
     form = joint.screw_form()
+    row["constant"] = joint.num_velocities == 0 or form is not None or joint.constant_subspace
     if form is None:
         row["kind"] = layout.TABLE
         return fill_table(row, joint, loop=True) if joint.num_velocities else []

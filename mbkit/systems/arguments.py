@@ -44,7 +44,9 @@ class Arguments:
             **dict.fromkeys(_POSITIONS, (nq,)),
             **dict.fromkeys(_VELOCITIES, (nv,)),
             "dx": (self.num_steps,),
+            "rate": (self.num_steps,),
             "M": (nv, nv),
+            "derivatives": (nv * (self.num_steps + nv),),
             "poses": (rows, 4, 4),
             "twists": (rows, 6),
             "wrenches": (rows, 6),
@@ -62,6 +64,9 @@ class Arguments:
             "solution": (nv + 2 * self.num_rows,),
             "constraint state": (self.num_position_rows + 2 * self.num_rows,),
             "constraint jacobian": (self.num_rows, nv),
+            "constraint velocity derivative": (self.num_rows, self.num_steps),
+            "constraint force derivative": (nv, self.num_steps),
+            "multipliers": (self.num_rows,),
         }
 
     def shape(self, name: str) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError
-from mbkit.systems.closing import Closing
+from mbkit.systems.derivatives import Derivatives
 from mbkit.systems.evaluations import (
     HYBRID_DYNAMICS,
     INVERSE_DYNAMICS,
@@ -25,7 +25,7 @@ __all__ = ["System"]
 
 @final
 @attrs.frozen(eq=False, slots=False, repr=False)
-class System(Closing):
+class System(Derivatives):
     """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
 
     The forces of the mechanism are not among them: `generalized_forces` is their part of tau, which
