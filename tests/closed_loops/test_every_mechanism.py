@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from tests.closed_loops.mechanisms import CASES
+from tests.closed_loops.mechanisms import BY_NAME, CASES
 from tests.every_representation import each_representation
 
 #: That rows are redundant is known here.
@@ -45,6 +45,25 @@ def test_the_initial_velocity_keeps_the_loops_closed(case, cut):
     v = case.velocity(system)
     rate = system.constraint_velocity(system.reference_configuration(), v)
     assert np.abs(rate).max() < 1e-14 * max(1.0, np.abs(v).max())
+
+
+@pytest.mark.parametrize(
+    ("name", "driver"),
+    [
+        ("four-bar", "A"),
+        ("3-four-bar", "ground0"),
+        ("spatial slider-crank", "pivot"),
+        ("double Cardan", "drive"),
+    ],
+)
+def test_the_velocity_of_one_joint_gives_that_of_all(name, driver):
+    """With one freedom there is one velocity for each of the driving joint."""
+    case = BY_NAME[name]
+    system = case.system()
+    v = case.velocity(system)
+    rates = {driver: v[system.velocity_slice(driver)]}
+    found = system.consistent_velocity(rates, system.reference_configuration())
+    assert np.abs(found - v).max() < 1e-13 * np.abs(v).max()
 
 
 @each_case
@@ -112,7 +131,7 @@ def test_the_motion_does_not_depend_on_the_cut(case):
 )
 def test_redundant_rows_are_named_once(name, count):
     """Three of five rows of a planar loop; one of Bricard's, whose closure has rank four."""
-    case = next(case for case in CASES if case.name == name)
+    case = BY_NAME[name]
     system = case.system()
     q, v = system.reference_configuration(), case.velocity(system)
     with pytest.warns(mb.RedundantConstraintsWarning, match=f"has {count} redundant"):

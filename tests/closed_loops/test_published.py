@@ -41,17 +41,30 @@ def test_rows_of_four_bars_pass_the_singular_posture(windows, tolerance):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("windows", [1, 10, 40])
+def test_rows_of_four_bars_pass_the_singular_posture_often(windows):
+    """A02: ten times in ten seconds, closed to rounding and with the energy they started with."""
+    system = n_four_bar.build(windows).assemble()
+    v = n_four_bar.initial_velocity(system)
+    run = mb.simulate(system, (0.0, 10.0), 2e-3, v=v, save_every=50, progress=False)
+    exact = n_four_bar.exact_angle(windows, run.t)
+    assert exact[-1] > 10 * np.pi
+    found = run.q[:, system.position_slice("ground0")][:, 0]
+    assert np.abs(found - exact).max() < 1e-6
+    assert run.residuals[:, :2].max() < 1e-10
+    assert np.abs(run.energy_drift).max() < 1e-6 * run.kinetic_energy.max()
+
+
+@pytest.mark.slow
 @each_representation
-def test_a_four_bar_passes_the_singular_posture_often(representation):
+def test_a_four_bar_passes_the_singular_posture_in_all_representations(representation):
     """A02: ten times in ten seconds."""
     coordinates = mb.RelativeCoordinates(representation=representation)
     system = n_four_bar.build(1).assemble(coordinates)
     v = n_four_bar.initial_velocity(system)
     run = mb.simulate(system, (0.0, 10.0), 1e-3, v=v, save_every=20, progress=False)
     found = run.q[:, system.position_slice("ground0")][:, 0]
-    exact = n_four_bar.exact_angle(1, run.t)
-    assert exact[-1] > 10 * np.pi
-    assert np.abs(found - exact).max() < 1e-9
+    assert np.abs(found - n_four_bar.exact_angle(1, run.t)).max() < 1e-9
 
 
 @each_representation
