@@ -74,13 +74,14 @@ def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
     graph = BodyGraph()
     for body in parts.bodies:
         graph.add_body(body)
-    acting = {"force": parts.forces.values(), "constraint": parts.constraints.values()}
     needed = {
-        joint: f"the {kind} {each.name!r} acts along it"
-        for kind, every in acting.items()
-        for each in every
-        for joint in each.joints
+        joint: f"the force {force.name!r} acts along it"
+        for force in parts.forces.values()
+        for joint in force.joints
     }
+    for constraint in parts.constraints.values():
+        reason = f"the constraint {constraint.name!r} acts along it"
+        needed.update(dict.fromkeys(constraint.joints, reason))
     for name, connection in parts.joints.items():
         add_edge(graph, connection, is_cut=name in cut, needed=needed.get(name, ""))
     return graph
