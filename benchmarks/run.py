@@ -1,4 +1,4 @@
-"""Measure mbkit against Pinocchio and MuJoCo.
+"""Measure mbkit against Pinocchio, MuJoCo and Exudyn.
 
     python benchmarks/run.py                  everything, some minutes
     python benchmarks/run.py dynamics large   only these parts
@@ -17,6 +17,8 @@ from collections.abc import Callable
 import attrs
 
 from benchmarks.batches import batches
+from benchmarks.constraints import constraints
+from benchmarks.closed_loops import closed_loops
 from benchmarks.custom_joints import custom_joints
 from benchmarks.dynamics import against_pinocchio, large_trees
 from benchmarks.forces import forces
@@ -32,11 +34,13 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "dynamics": against_pinocchio,
     "large": lambda: [large_trees()],
     "batches": batches,
+    "constraints": constraints,
     "operations": operations,
     "joints": lambda: [*joints(), custom_joints()],
     "precision": lambda: [precision()],
     "simulation": lambda: [against_mujoco()],
     "forces": forces,
+    "loops": closed_loops,
     "inverse": lambda: [inverse_kinematics()],
     "starting": lambda: [starting()],
 }

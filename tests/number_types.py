@@ -82,7 +82,7 @@ class OtherNumbers:
         scratch[0]["slot"] = self._address(convert(self.workspace.stage, number))
         record = self.workspace.record[0]
         record["scratch"] = self._address(scratch)
-        for name in ("tau", "rest", "columns"):
+        for name in ("tau", "rest", "columns", "directions", "changes", "trial"):
             record[name] = self._address(convert(getattr(self.workspace, name), number))
         self.space = self.workspace.address
 

@@ -25,6 +25,7 @@ BODY = np.dtype(
         ("parent", _i8),
         ("kind", _i8),
         ("reversed", _i8),  # 1 where the joint's predecessor is the child
+        ("constant", _i8),  # 1 where S is the same at every q, seen from the joint's successor
         ("first_position", _i8),
         ("num_positions", _i8),
         ("first_velocity", _i8),
@@ -131,6 +132,31 @@ ROTATION_TOLERANCE = 1e-5
 #: Numbers a column: a wrench and one more.
 COLUMN_SIZE = 7
 
+#: Where derivatives go: one record an entry of a step or, the fields that say so, of a velocity;
+#: all in the axes of the world.
+DIRECTION = np.dtype(
+    [
+        ("turn", _f8, (3,)),  # how the twist of the body changes, its angular part
+        ("push", _f8, (6,)),  # and its acceleration, less the bracket with the twists beyond it
+        ("S", _f8, (6,)),  # of a velocity
+        ("rate", _f8, (6,)),  # push of a velocity
+    ],
+    align=True,
+)
+
+#: The same for joints whose S depends on q: what changes by unit of a step.
+CHANGE = np.dtype(
+    [
+        ("D", _f8, (6,)),  # twist
+        ("S", _f8, (6, 6)),  # change of S
+        ("bias", _f8, (6,)),  # change of S-dot v
+        ("bias_rate", _f8, (6,)),  # change of S-dot v by unit of a velocity
+        ("R", _f8, (3, 3)),  # change of the pose in the parent
+        ("p", _f8, (3,)),
+    ],
+    align=True,
+)
+
 #: The staging area in which a joint's function leaves its pose R (by rows), p.
 STAGE_R = 0
 STAGE_P = 9
@@ -153,6 +179,9 @@ SPACE = np.dtype(
         ("rest", _i8),  # nv zeros
         ("columns", _i8),  # memory for COLUMN_SIZE numbers a velocity
         ("velocity_of_column", _i8),  # which velocity a column is: integers
+        ("directions", _i8),  # DIRECTION rows: num_steps of them
+        ("changes", _i8),  # CHANGE rows: num_steps of them
+        ("trial", _i8),  # memory for nq + nv + num_steps numbers: another q and v, and a step
         # the forces of the system
         ("force_table", _i8),  # FORCE rows
         ("num_forces", _i8),

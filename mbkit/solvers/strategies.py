@@ -69,7 +69,7 @@ class MinimumNorm(ConstraintSolver):
 
     Attributes
     ----------
-    tolerance : float, default 1e-10
+    tolerance : float, default 1e-8
         A row of which less than this part is independent of others is redundant.
 
     References
@@ -80,10 +80,10 @@ class MinimumNorm(ConstraintSolver):
     --------
     >>> import mbkit as mb
     >>> mb.MinimumNorm()
-    MinimumNorm(tolerance=1e-10)
+    MinimumNorm(tolerance=1e-08)
     """
 
-    tolerance: float = attrs.field(default=1e-10, validator=_check_part)
+    tolerance: float = attrs.field(default=1e-8, validator=_check_part)
 
     def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
         """Return the compiled functions; see `ConstraintSolver`."""
@@ -106,7 +106,7 @@ class NullSpace(ConstraintSolver):
 
     Attributes
     ----------
-    tolerance : float, default 1e-10
+    tolerance : float, default 1e-8
         A row of which less than this part is independent of others is redundant.
 
     References
@@ -118,10 +118,10 @@ class NullSpace(ConstraintSolver):
     --------
     >>> import mbkit as mb
     >>> mb.NullSpace()
-    NullSpace(tolerance=1e-10)
+    NullSpace(tolerance=1e-08)
     """
 
-    tolerance: float = attrs.field(default=1e-10, validator=_check_part)
+    tolerance: float = attrs.field(default=1e-8, validator=_check_part)
 
     def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
         """Return the compiled functions; see `ConstraintSolver`."""

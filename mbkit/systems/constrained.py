@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import attrs
 import numpy as np
@@ -91,9 +91,9 @@ class Constrained(Driven):
         >>> joint = mech.add_joint(mb.RevoluteJoint("bottom", axis=(0, 1, 0)), "left", "right")
         >>> system = mech.assemble()
         >>> system.constraint_solver
-        MinimumNorm(tolerance=1e-10)
+        MinimumNorm(tolerance=1e-08)
         >>> system.with_constraint_solver(mb.NullSpace()).constraint_solver
-        NullSpace(tolerance=1e-10)
+        NullSpace(tolerance=1e-08)
         """
         if not isinstance(solver, ConstraintSolver | None):
             raise UsageError(
@@ -330,10 +330,12 @@ class Constrained(Driven):
     ) -> tuple[Floats, Floats, Floats]:
         """Return what `solve_dynamics` does, and 1.0 for each independent row; without warning."""
         if not self.arrays.closure:
-            free = self.evaluator.zero if tau is None else tau
-            vdot = self._tree_dynamics(q, v, free, wrenches, on_error)
+            system: Any = self
+            vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
             nothing = np.zeros((*vdot.shape[:-1], 0))
             return vdot, nothing, nothing
+        if self.motions:
+            return self._solve_driven(q, v, tau, wrenches, t, on_error)
         tau = self._timed("tau", self.evaluator.zero if tau is None else tau, t)
         rows = None if wrenches is None else wrench_rows(self, q, wrenches)
         if rows is None:
@@ -346,14 +348,21 @@ class Constrained(Driven):
         vdot, multipliers, kept = np.split(found, [self.nv, self.nv + m], axis=-1)
         return vdot.copy(), multipliers.copy(), kept
 
-    def _tree_dynamics(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, on_error: str
-    ) -> Floats:
-        compute, loaded = self.evaluator.compute, self.evaluator.compute_loaded
-        if wrenches is None:
-            return compute(FORWARD_DYNAMICS, q, v, tau, on_error=on_error)
-        rows = wrench_rows(self, q, wrenches)
-        return loaded(FORWARD_DYNAMICS, q, v, tau, wrenches=rows, out=None, on_error=on_error)
+    def _solve_driven(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None,
+        wrenches: Wrenches | None,
+        t: ArrayLike,
+        on_error: str,
+    ) -> tuple[Floats, Floats, Floats]:
+        """Do the same where joints are prescribed."""
+        system: Any = self
+        q, v, vdot = self.prescribed_rows(t, q, v, on_error)
+        known = system.known(tau, vdot, self.prescribed_joints)
+        vdot, _, multipliers, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error)
+        return vdot, multipliers, kept
 
     def _warn(self, kept: Floats) -> None:
         lost = np.flatnonzero((kept.reshape(-1, kept.shape[-1]) == 0.0).any(axis=0))

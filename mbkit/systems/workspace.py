@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Workspace"]
 
+_COUNTS = ("num_positions", "num_velocities", "num_steps")
+
 
 class Workspace:
     """The memory of one caller at a time; a system keeps a pool of them.
@@ -46,6 +48,10 @@ class Workspace:
         self.tau = np.zeros(nv)
         self.rest = np.zeros(nv)
         self.columns = np.zeros(layout.COLUMN_SIZE * nv)
+        num_steps = max(1, int(totals["num_steps"]))
+        self.directions = np.zeros(num_steps, layout.DIRECTION)
+        self.changes = np.zeros(num_steps, layout.CHANGE)
+        self.trial = np.zeros(max(1, sum(int(totals[count]) for count in _COUNTS)))
         self.scratch[0]["slot"] = array_address(self.stage)
         self.slots: dict[int, PythonJointSlot] = {}
         self.loop_slots: dict[int, PythonJointSlot] = {}
@@ -62,6 +68,9 @@ class Workspace:
         space["rest"] = array_address(self.rest)
         space["columns"] = array_address(self.columns)
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
+        space["directions"] = array_address(self.directions)
+        space["changes"] = array_address(self.changes)
+        space["trial"] = array_address(self.trial)
         if totals["num_steps"] != totals["num_velocities"]:
             from mbkit.kernels.configuration import rates
 

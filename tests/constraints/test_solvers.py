@@ -122,7 +122,7 @@ def exact(system, count, angle):
 
 
 @pytest.mark.parametrize("count", [1, 4, 8])
-@pytest.mark.parametrize("off", [1e-1, 1e-3, 1e-5, 1e-7, 1e-8])
+@pytest.mark.parametrize("off", [1e-1, 1e-3, 1e-5, 1e-7])
 @each_strategy
 def test_near_a_change_point(solver, off, count):
     """Rods level, `off` rad from it: one singular value is about `off`.
