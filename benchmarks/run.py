@@ -17,8 +17,8 @@ from collections.abc import Callable
 import attrs
 
 from benchmarks.batches import batches
-from benchmarks.constraints import constraints
 from benchmarks.closed_loops import closed_loops
+from benchmarks.constraints import constraints
 from benchmarks.custom_joints import custom_joints
 from benchmarks.dynamics import against_pinocchio, large_trees
 from benchmarks.forces import forces
