@@ -81,10 +81,11 @@ class Constrained(Driven):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import mbkit as mb
         >>> mech = mb.Mechanism("two rods")
         >>> for name, x in (("left", 0.0), ("right", 1.0)):
-        ...     inertia = mb.SpatialInertia.sphere(1.0, radius=0.1, com=(0, 0, -1))
+        ...     inertia = mb.SpatialInertia.from_com(1.0, (x, 0, -1), np.eye(3))
         ...     rod = mech.add_body(mb.Body(name, inertia))
         ...     joint = mb.RevoluteJoint(f"{name} top", axis=(0, 1, 0), point=(x, 0, 0))
         ...     joint = mech.add_joint(joint, mech.world, rod)
