@@ -7,6 +7,7 @@ import attrs
 __all__ = [
     "ACCELERATIONS",
     "APPLY_WRENCHES",
+    "CLOSED_HYBRID_DYNAMICS",
     "CONSTRAINED_DYNAMICS",
     "CONSTRAINT_FORCE_DERIVATIVE",
     "CONSTRAINT_JACOBIAN",
@@ -14,6 +15,7 @@ __all__ = [
     "CONSTRAINT_RESPONSE",
     "CONSTRAINT_SITES",
     "CONSTRAINT_STATE",
+    "CONSTRAINT_WRENCHES",
     "CONSTRAINT_VELOCITY_DERIVATIVE",
     "DEXP",
     "DEXP_INV",
@@ -22,6 +24,7 @@ __all__ = [
     "FORCE_DERIVATIVES",
     "FORCE_POTENTIALS",
     "FORCE_POWERS",
+    "FORCE_WRENCHES",
     "FORWARD_DYNAMICS",
     "GENERALIZED_FORCES",
     "HYBRID_DYNAMICS",
@@ -106,6 +109,9 @@ FORCE_POWERS = Evaluation("force_powers", ("q", "v", "t"), "powers", module="for
 FORCE_POTENTIALS = Evaluation(
     "force_potentials", ("q", "", "t"), "potentials", module="forces.force_pass"
 )
+FORCE_WRENCHES = Evaluation(
+    "force_wrenches", ("q", "v", "t"), "force wrenches", module="forces.wrenches"
+)
 
 CONSTRAINED_DYNAMICS = Evaluation(
     "constrained_dynamics", ("q", "v", "tau"), "vdot", "dynamics", "constraints.dynamics"
@@ -130,4 +136,17 @@ CONSTRAINT_FORCE_DERIVATIVE = Evaluation(
 )  # fmt: skip
 CONSTRAINT_JACOBIAN = Evaluation(
     "constraint_jacobian", ("q", "", "t"), "constraint jacobian", module="constraints.jacobian"
+)
+CLOSED_HYBRID_DYNAMICS = Evaluation(
+    "closed_hybrid_dynamics",
+    ("q", "v", "known and t"),
+    "closed hybrid",
+    "state",
+    "constraints.dynamics",
+)
+CONSTRAINT_WRENCHES = Evaluation(
+    "constraint_wrenches",
+    ("q", "", "multipliers and t"),
+    "site wrenches",
+    module="constraints.wrenches",
 )
