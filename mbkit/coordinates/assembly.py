@@ -182,6 +182,7 @@ class Assembly:
                     len(forces),
                     arrays.closure.num_rows,
                     arrays.closure.num_position_rows,
+                    0 if arrays.closure.sites is None else len(arrays.closure.sites),
                 ),
             ),
         )

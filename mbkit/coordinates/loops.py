@@ -52,6 +52,7 @@ def loop_closure(
     sites = np.zeros(2 * len(names), own.CONSTRAINT_SITE)
     joint_rows = np.zeros(len(names) + 1, layout.BODY)
     joints: list[Joint | None] = [None]
+    site_bodies: list[int] = []
     owners: list[Any] = []
     number = {name: k for k, name in enumerate(("world", *parts.bodies))}
     for k, name in enumerate(names):
@@ -65,6 +66,7 @@ def loop_closure(
         far = edge.S_succ @ K
         _place_site(sites[2 * k], arrays.frames[number[edge.predecessor]], near)
         _place_site(sites[2 * k + 1], arrays.frames[number[edge.successor]], far)
+        site_bodies += [number[edge.predecessor], number[edge.successor]]
         constraint["kind"], constraint["joint"] = own.LOOP_JOINT, k + 1
         constraint["num_rows"] = constraint["num_position_rows"] = 6 - joint.num_velocities
         constraint["first_site"], constraint["num_sites"] = 2 * k, 2
@@ -84,7 +86,8 @@ def loop_closure(
     return ClosureArrays(
         names=names,
         constraints=_frozen(constraints), sites=_frozen(sites), joint_rows=_frozen(joint_rows),
-        pairs=_frozen(pairs), blocks=_frozen(blocks), joints=tuple(joints), length=length,
+        pairs=_frozen(pairs), blocks=_frozen(blocks), joints=tuple(joints),
+        site_bodies=tuple(site_bodies), length=length,
         num_rows=int(constraints["num_rows"].sum()),
         num_position_rows=int(constraints["num_position_rows"].sum()),
         num_wrenches=num_wrenches, num_coefficients=0, num_response=num_response,

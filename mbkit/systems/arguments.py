@@ -26,6 +26,8 @@ class Arguments:
         nq, nv, the size of steps on the group, the number of bodies without the world, of forces.
     num_rows, num_position_rows : int
         Numbers of velocity and of position constraints.
+    num_sites : int
+        On how many frames these act.
     """
 
     num_positions: int
@@ -35,6 +37,7 @@ class Arguments:
     num_forces: int = 0
     num_rows: int = 0
     num_position_rows: int = 0
+    num_sites: int = 0
 
     @functools.cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -50,6 +53,7 @@ class Arguments:
             "wrenches": (rows, 6),
             "jacobian": (6, nv),
             "motion subspaces": (nv, 6),
+            "multipliers": (self.num_rows,),
             "known": (3 * nv,),
             "found": (2 * nv,),
             "energies": (2,),
@@ -62,6 +66,11 @@ class Arguments:
             "solution": (nv + 2 * self.num_rows,),
             "constraint state": (self.num_position_rows + 2 * self.num_rows,),
             "constraint jacobian": (self.num_rows, nv),
+            "known and t": (3 * nv + 1,),
+            "closed hybrid": (2 * nv + 2 * self.num_rows,),
+            "multipliers and t": (self.num_rows + 1,),
+            "site wrenches": (self.num_sites, 9),
+            "force wrenches": (nv + 6 * rows,),
         }
 
     def shape(self, name: str) -> tuple[int, ...]:

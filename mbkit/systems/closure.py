@@ -12,6 +12,7 @@ from mbkit.systems.evaluations import (
     CONSTRAINT_RESPONSE,
     CONSTRAINT_SITES,
     FORWARD_DYNAMICS,
+    HYBRID_DYNAMICS,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class ClosureArrays:
         CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR and BLOCK rows.
     joints : tuple of Joint or None
         Of each row of `joint_rows`.
+    site_bodies : tuple of int
+        The user's body on which each site is, as in `System.body_names`.
     length : float
         By which moments are compared with forces. [m]
     num_rows, num_position_rows : int
@@ -50,6 +53,7 @@ class ClosureArrays:
     pairs: Any = None
     blocks: Any = None
     joints: tuple[Joint | None, ...] = ()
+    site_bodies: tuple[int, ...] = ()
     length: float = 1.0
     num_rows: int = 0
     num_position_rows: int = 0
@@ -130,7 +134,8 @@ class ClosureMemory:
         closure["num_position_rows"] = arrays.num_position_rows
         closure["length"] = arrays.length
         for name, what in (
-            ("free_dynamics", FORWARD_DYNAMICS), ("move_sites", CONSTRAINT_SITES),
+            ("free_dynamics", FORWARD_DYNAMICS), ("hybrid_dynamics", HYBRID_DYNAMICS),
+            ("move_sites", CONSTRAINT_SITES),
             ("respond", CONSTRAINT_RESPONSE), ("spread", CONSTRAINT_MOTION),
         ):  # fmt: skip
             closure[name] = evaluator.function(what)

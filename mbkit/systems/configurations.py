@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import attrs
 import numpy as np
@@ -18,6 +18,9 @@ from mbkit.systems.blueprint import Blueprint
 from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.evaluations import DIFFERENCE, RATES, RETRACT
 from mbkit.systems.evaluator import Evaluator
+
+if TYPE_CHECKING:
+    from mbkit.model.parts import Parts
 
 __all__ = ["Configurations", "Floats"]
 
@@ -65,6 +68,11 @@ class Configurations:
     def model_text(self) -> str:
         """The model document, with the values of all parameters."""
         return self._blueprint.text()
+
+    @property
+    def parts(self) -> Parts:
+        """Bodies and joints that the system was made from, with its own numbers."""
+        return self._blueprint.parts
 
     @functools.cached_property
     def parameters(self) -> Mapping[str, Any]:
@@ -167,6 +175,12 @@ class Configurations:
 
     def _slice(self, slices: dict[str, slice], joint: str) -> slice:
         if joint not in slices:
+            if joint in self.arrays.closure.names:
+                raise NameUnknownError(
+                    f"Joint '{joint}' closes a loop of system '{self.name}': it has no entries in "
+                    f"q and v. Name a joint of the tree, or cut elsewhere: "
+                    f"RelativeCoordinates(loop_joints=...)."
+                )
             raise NameUnknownError(
                 f"System '{self.name}' has no joint '{joint}'; {suggestion(joint, slices)}"
             )

@@ -7,16 +7,19 @@ import attrs
 __all__ = [
     "ACCELERATIONS",
     "APPLY_WRENCHES",
+    "CLOSED_HYBRID_DYNAMICS",
     "CONSTRAINED_DYNAMICS",
     "CONSTRAINT_JACOBIAN",
     "CONSTRAINT_MOTION",
     "CONSTRAINT_RESPONSE",
     "CONSTRAINT_SITES",
     "CONSTRAINT_STATE",
+    "CONSTRAINT_WRENCHES",
     "DIFFERENCE",
     "ENERGIES",
     "FORCE_POTENTIALS",
     "FORCE_POWERS",
+    "FORCE_WRENCHES",
     "FORWARD_DYNAMICS",
     "GENERALIZED_FORCES",
     "HYBRID_DYNAMICS",
@@ -89,6 +92,9 @@ FORCE_POWERS = Evaluation("force_powers", ("q", "v", "t"), "powers", module="for
 FORCE_POTENTIALS = Evaluation(
     "force_potentials", ("q", "", "t"), "potentials", module="forces.force_pass"
 )
+FORCE_WRENCHES = Evaluation(
+    "force_wrenches", ("q", "v", "t"), "force wrenches", module="forces.wrenches"
+)
 
 CONSTRAINED_DYNAMICS = Evaluation(
     "constrained_dynamics", ("q", "v", "tau"), "vdot", "dynamics", "constraints.dynamics"
@@ -105,4 +111,17 @@ CONSTRAINT_STATE = Evaluation(
 )
 CONSTRAINT_JACOBIAN = Evaluation(
     "constraint_jacobian", ("q", "", "t"), "constraint jacobian", module="constraints.jacobian"
+)
+CLOSED_HYBRID_DYNAMICS = Evaluation(
+    "closed_hybrid_dynamics",
+    ("q", "v", "known and t"),
+    "closed hybrid",
+    "state",
+    "constraints.dynamics",
+)
+CONSTRAINT_WRENCHES = Evaluation(
+    "constraint_wrenches",
+    ("q", "", "multipliers and t"),
+    "site wrenches",
+    module="constraints.wrenches",
 )
