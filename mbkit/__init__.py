@@ -9,6 +9,9 @@ from mbkit import testing as testing
 from mbkit.coordinates import BodyCut as BodyCut
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
+# Constraints: what they leave
+from mbkit.diagnosis import Diagnosis as Diagnosis
+
 # Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
 from mbkit.errors import ConstraintError as ConstraintError

@@ -9,7 +9,7 @@ from mbkit.kinematics.closing import close
 from mbkit.kinematics.loops import Loops
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["TOLERANCE", "branches", "rank_of"]
+__all__ = ["MOST", "TOLERANCE", "branches", "rank_of"]
 
 #: Part of the largest singular value below which one counts as zero.
 TOLERANCE = 1e-8
@@ -20,6 +20,8 @@ _LARGE = 0.2
 #: Directions that are tried, beside as many as there are velocities left; steps along a branch.
 _DIRECTIONS = 12
 _STEPS = 4
+#: So many branches are followed; of many loops that are singular at once, there are far more.
+MOST = 8
 #: The sine of the angle between the velocities of two branches, at least.
 _APART = 0.15
 #: Part of a step that closing must leave, or there is no motion that way.
@@ -43,6 +45,8 @@ def branches(loops: Loops, q: FloatArray) -> tuple[Branch, ...]:
     count = Z.shape[1]
     near: list[tuple[FloatArray, FloatArray]] = []
     for k in range(_DIRECTIONS + 2 * count if count else 0):
+        if len(near) == MOST:
+            break
         direction = np.eye(count)[k] if k < count else rng.normal(size=count)
         there = _step(loops, q, Z @ direction, _SMALL)
         if there is None:

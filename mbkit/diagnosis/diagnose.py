@@ -49,10 +49,10 @@ def diagnose(system: System, q: ArrayLike | None, t: float) -> Diagnosis:
         tolerance=TOLERANCE * float(sizes.max(initial=0.0)),
         loops=loop_screws(system, start),
         branches=found,
-        rows=row_words(system, start),
+        rows=row_words(system, start, t),
         redundant=tuple(name for k, name in enumerate(names) if k not in independent),
         independent=tuple(names[k] for k in independent),
-        reactions=reactions(system, start, U[:, rank:]),
+        reactions=reactions(system, start, U[:, rank:], t),
     )
 
 

@@ -78,9 +78,11 @@ class Reaction:
     num_wrenches : int
         Number of components that it transmits.
     undetermined : tuple of str
-        What may be added to its wrench by internal stress, in words, with axes in the world.
+        What may be added to its wrench by internal stress, in words, with axes in the world; of a
+        constraint that is no joint how many multipliers.
     wrenches : ndarray, shape (k, 6)
-        The same, (moment, force) in the world's axes at `point`; [N m] beside [N].
+        The same, (moment, force) in the world's axes at `point`; [N m] beside [N]. Of a constraint
+        that is no joint: none.
     point : ndarray, shape (3,)
         A point of the joint, in the world. [m]
     """
@@ -128,7 +130,7 @@ class Diagnosis:
         One for each joint that closes a loop.
     branches : tuple of Branch
         Smooth sets of closed configurations that meet at q: one at a regular configuration; none
-        where no motion was found.
+        where no motion was found; eight at the most.
     rows : dict of str to str
         By the name of each row: the component of the joint's wrench that it is at q, in words with
         axes in the world; "" for constraints that are no joints.

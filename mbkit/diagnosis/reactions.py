@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbkit.diagnosis.diagnosis import Reaction
-from mbkit.diagnosis.screws import LoopJoint, adjoint, loop_joints
+from mbkit.diagnosis.screws import adjoint, loop_joints
 from mbkit.kinematics.lost_motions import axis_text, reduced, vector_text
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.joint_wrenches import bodies_beyond, constraint_loads
 
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["reactions", "row_words", "transmitted"]
+__all__ = ["reactions", "row_loads", "row_words"]
 
 #: Part of the largest wrench below which one counts as none.
 _TOLERANCE = 1e-7
 
 
-def reactions(system: System, q: FloatArray, null: FloatArray) -> tuple[Reaction, ...]:
-    """Return what is unique of the wrenches of joints in loops.
+def reactions(system: System, q: FloatArray, null: FloatArray, t: float) -> tuple[Reaction, ...]:
+    """Return what is unique of the wrenches of joints in loops, and of other constraints.
 
     Multipliers in the null space of A^T stress the mechanism and do not move it. What they do in a
     joint may be added to its wrench.
@@ -34,58 +35,86 @@ def reactions(system: System, q: FloatArray, null: FloatArray) -> tuple[Reaction
         Closed configuration.
     null : ndarray, shape (rows, k)
         A basis of these multipliers.
+    t : float
+        Time. [s]
     """
     length = system.arrays.closure.length
-    loops = loop_joints(system, q)
+    loads = row_loads(system, q, t)
+    poses, subspaces = system.poses(q), system.motion_subspaces(q)
     found = []
-    for body, joint in enumerate(system.tree.joints):
-        across = transmitted(system, loops, body) if body else np.zeros((6, 0))
-        if across.any():
+    for body in range(1, len(system.tree.joints)):
+        across = loads[:, bodies_beyond(system, body)].sum(axis=1).T
+        if np.abs(across).max(initial=0.0) > _TOLERANCE:
             first = int(system.tree.first_velocity[body])
             own = slice(first, first + int(system.tree.num_velocities[body]))
-            C = system.poses(q)[body]
-            screws = system.motion_subspaces(q)[own] @ adjoint(C).T
-            point = _point_of(screws, C[:3, 3])
+            screws = subspaces[own] @ adjoint(poses[body]).T
+            point = _point_of(screws, poses[body, :3, 3])
+            joint = system.tree.joints[body]
             found.append(_reaction(joint, 6 - len(screws), across @ null, point, length))
-    for loop in loops:
-        across = np.zeros((6, len(null)))
-        across[:, loop.rows] = loop.wrenches(length).T
+    joints = {loop.name: loop for loop in loop_joints(system, q)}
+    for name, rows in constraint_rows(system).items():
+        loop = joints.get(name)
+        if loop is None:
+            found.append(_of_constraint(name, null[rows]))
+            continue
+        across = loads[:, loop.bodies[1]].T * _is_in(len(null), rows)
         point = _point_of(loop.screws(), loop.far[:3, 3])
-        rows = loop.rows.stop - loop.rows.start
-        found.append(_reaction(loop.name, rows, across @ null, point, length, closes=True))
+        count = rows.stop - rows.start
+        found.append(_reaction(name, count, across @ null, point, length, closes=True))
     return tuple(found)
 
 
-def row_words(system: System, q: FloatArray) -> dict[str, str]:
+def constraint_rows(system: System) -> dict[str, slice]:
+    """Return the rows of each constraint."""
+    closure = system.arrays.closure
+    if not closure:
+        return {}
+    firsts, counts = closure.constraints["first_row"], closure.constraints["num_rows"]
+    parts = zip(closure.names, firsts.tolist(), counts.tolist(), strict=True)
+    return {name: slice(first, first + count) for name, first, count in parts}
+
+
+def row_loads(system: System, q: FloatArray, t: float) -> FloatArray:
+    """Return the wrench (rows, bodies + 1, 6) of each row on each body, at the world's origin."""
+    m = system.num_velocity_constraints
+    if not m:
+        return np.zeros((0, len(system.body_names), 6))
+    every = np.broadcast_to(q, (m, len(q)))
+    loads = constraint_loads(system, every, np.eye(m), np.full(m, t), "raise")
+    moments = loads.moments + np.cross(loads.points, loads.forces)
+    found = np.zeros((m, len(system.body_names), 6))
+    for site, body in enumerate(loads.bodies.tolist()):
+        found[:, body, :3] += moments[:, site]
+        found[:, body, 3:] += loads.forces[:, site]
+    return found
+
+
+def row_words(system: System, q: FloatArray, t: float) -> dict[str, str]:
     """Return which component of the wrench of its joint each row is, "" where it is of no joint."""
-    words = dict.fromkeys(system.constraint_names, "")
     names = system.constraint_names
+    words = dict.fromkeys(names, "")
+    loads, rows = row_loads(system, q, t), constraint_rows(system)
     for loop in loop_joints(system, q):
         point = _point_of(loop.screws(), loop.far[:3, 3])
-        wrenches = _moved(loop.wrenches(1.0).T, point).T
-        for name, wrench in zip(names[loop.rows], wrenches, strict=True):
+        own = rows[loop.name]
+        wrenches = _moved(loads[own, loop.bodies[1]].T, point).T
+        for name, wrench in zip(names[own], wrenches, strict=True):
             words[name] = _words(np.where(np.abs(wrench) < 1e-9, 0.0, wrench))
     return words
 
 
-def transmitted(system: System, loops: tuple[LoopJoint, ...], body: int) -> FloatArray:
-    """Return the wrenches (6, rows) of all rows on the bodies that a tree joint carries.
-
-    In the world at its origin. Where nothing accelerates, the joint transmits the opposite.
-    """
-    total = np.zeros((6, system.num_velocity_constraints))
-    for loop in loops:
-        carried = [_carries(system, body, end) for end in loop.bodies]
-        if carried[0] != carried[1]:
-            sign = 1.0 if carried[1] else -1.0
-            total[:, loop.rows] = sign * loop.wrenches(system.arrays.closure.length).T
-    return total
+def _is_in(count: int, rows: slice) -> FloatArray:
+    mask = np.zeros(count)
+    mask[rows] = 1.0
+    return mask
 
 
-def _carries(system: System, body: int, other: int) -> bool:
-    while other > 0 and other != body:
-        other = int(system.tree.parents[other])
-    return other == body
+def _of_constraint(name: str, null: FloatArray) -> Reaction:
+    """Return how many of the multipliers (rows, k) of a constraint that is no joint are open."""
+    sizes = np.linalg.svd(null, compute_uv=False) if null.size else np.zeros(0)
+    count = int((sizes > _TOLERANCE).sum())
+    words = (f"{count} of {len(null)} multipliers",) if count else ()
+    return Reaction(name, False, len(null), words, np.zeros((0, 6)), np.full(3, np.nan))
 
 
 def _point_of(screws: FloatArray, near: FloatArray) -> FloatArray:

@@ -53,8 +53,6 @@ class LoopJoint:
     ----------
     name : str
         Its name.
-    rows : slice
-        Its rows of the constraint Jacobian.
     bodies : tuple of int
         Rows of its predecessor and its successor among the system's bodies.
     joint : Joint or None
@@ -66,7 +64,6 @@ class LoopJoint:
     """
 
     name: str
-    rows: slice
     bodies: tuple[int, int]
     joint: Joint | None
     near: FloatArray
@@ -83,30 +80,20 @@ class LoopJoint:
         S = self.joint.motion_subspace(self.q if q is None else q)
         return np.asarray((adjoint(C @ out) @ S).T)
 
-    def wrenches(self, length: float) -> FloatArray:
-        """Return the wrench (rows, 6) of each row on the successor, in the world at its origin."""
-        if self.joint is None:
-            W = np.eye(6)
-        else:
-            K = self.joint.canonical_frame
-            W = adjoint(K).T @ self.joint.constraint_wrenches(self.q)
-        W = W / np.sqrt((W[:3] ** 2).sum(axis=0) / length**2 + (W[3:] ** 2).sum(axis=0))
-        return np.asarray(np.linalg.solve(adjoint(self.far).T, W).T)
-
 
 def loop_joints(system: System, q: FloatArray) -> tuple[LoopJoint, ...]:
     """Return the joints that close the loops of a system."""
     from mbkit.kernels.constraints import layout
 
-    closure, tree = system.arrays.closure, system.tree
+    closure = system.arrays.closure
     poses = system.poses(q)
     found = []
     for k, name in enumerate(closure.names):
         row = closure.constraints[k]
         if row["kind"] != layout.LOOP_JOINT:
             continue
-        sites = closure.sites[int(row["first_site"]) :][:2]
-        bodies = [int(tree.site_of_row[site["row"]]) for site in sites]
+        at = int(row["first_site"])
+        sites, bodies = closure.sites[at : at + 2], closure.site_bodies[at : at + 2]
         near, far = (
             poses[body]
             @ np.linalg.inv(_pose(system.arrays.frames[body], ""))
@@ -118,9 +105,7 @@ def loop_joints(system: System, q: FloatArray) -> tuple[LoopJoint, ...]:
         if joint is not None:
             K = joint.canonical_frame
             own = joint.locate(K @ np.linalg.inv(near) @ far @ np.linalg.inv(K))
-        first = int(row["first_row"])
-        rows = slice(first, first + int(row["num_rows"]))
-        found.append(LoopJoint(name, rows, (bodies[0], bodies[1]), joint, near, far, own))
+        found.append(LoopJoint(name, (bodies[0], bodies[1]), joint, near, far, own))
     return tuple(found)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from mbkit.diagnosis.branches import MOST
 from mbkit.diagnosis.diagnosis import Branch, Diagnosis, Reaction
 from mbkit.spatial.arrays import FloatArray
 
@@ -86,7 +87,11 @@ def _meeting(branches: tuple[Branch, ...]) -> str:
     if len(branches) == 1:
         return f"Around it mobility is {branches[0].mobility}."
     each = ", ".join(str(branch.mobility) for branch in branches)
-    return f"{len(branches)} branches meet here, of mobility {each}."
+    more = " or more" if len(branches) == MOST else ""
+    return (
+        f"{len(branches)} branches{more} meet here, of mobility {each}. Rows and reactions are "
+        f"better looked at elsewhere."
+    )
 
 
 def _loops(diagnosis: Diagnosis) -> list[str]:

@@ -268,10 +268,9 @@ class Closing(Constrained):
         >>> mech = mb.Mechanism("parallelogram")
         >>> rod = mb.SpatialInertia.box(1.0, size=(1.0, 0.1, 0.1))
         >>> a, b, c = (mech.add_body(mb.Body(name, rod)) for name in "abc")
-        >>> ends = [("A", mech.world, a, 0), ("B", a, b, 1), ("C", b, c, 3), ("D", mech.world, c, 2)]
-        >>> for name, predecessor, successor, x in ends:
-        ...     hinge = mb.RevoluteJoint(name, point=(x, 0, 0))
-        ...     _ = mech.add_joint(hinge, predecessor, successor)
+        >>> ends = {"A": (mech.world, a), "B": (a, b), "C": (b, c), "D": (mech.world, c)}
+        >>> for (name, bodies), x in zip(ends.items(), (0, 1, 3, 2)):
+        ...     _ = mech.add_joint(mb.RevoluteJoint(name, point=(x, 0, 0)), *bodies)
         >>> system = mech.assemble(mb.RelativeCoordinates(loop_joints=["D"]))
         >>> stretched = system.diagnose()
         >>> stretched.gruebler_count, stretched.mobility, stretched.generic_mobility
