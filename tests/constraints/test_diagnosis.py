@@ -367,6 +367,18 @@ def test_the_reduced_set_moves_the_mechanism_alike():
             assert np.abs(vdot - system.forward_dynamics(q, v)).max() < 1e-8 * np.abs(vdot).max()
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_what_structure_says_is_never_more_than_what_the_rank_says(seed):
+    """Each loop of d dimensions has 6 - d redundant rows: in all, no fewer are redundant."""
+    system, q = random_system(seed, count=3)
+    found = system.diagnose(q)
+    assert found.structural_redundancy <= len(found.redundant)
+    assert len(found.independent) >= found.rank
+    assert rank(system.constraint_jacobian(q)) == found.rank
+    for loop in found.loops:
+        assert loop.span <= loop.dimension
+
+
 @pytest.mark.parametrize("representation", [mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed()])
 def test_all_representations_say_the_same(representation):
     found = assembled(mechanisms.sarrus(), representation=representation).diagnose()
