@@ -47,13 +47,14 @@ class Arguments:
             **dict.fromkeys(_POSITIONS, (nq,)),
             **dict.fromkeys(_VELOCITIES, (nv,)),
             "dx": (self.num_steps,),
+            "rate": (self.num_steps,),
             "M": (nv, nv),
+            "derivatives": (nv * (self.num_steps + nv),),
             "poses": (rows, 4, 4),
             "twists": (rows, 6),
             "wrenches": (rows, 6),
             "jacobian": (6, nv),
             "motion subspaces": (nv, 6),
-            "multipliers": (self.num_rows,),
             "known": (3 * nv,),
             "found": (2 * nv,),
             "energies": (2,),
@@ -71,6 +72,9 @@ class Arguments:
             "multipliers and t": (self.num_rows + 1,),
             "site wrenches": (self.num_sites, 9),
             "force wrenches": (nv + 6 * rows,),
+            "constraint velocity derivative": (self.num_rows, self.num_steps),
+            "constraint force derivative": (nv, self.num_steps),
+            "multipliers": (self.num_rows,),
         }
 
     def shape(self, name: str) -> tuple[int, ...]:

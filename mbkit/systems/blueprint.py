@@ -20,8 +20,8 @@ class Blueprint(Protocol):
     """Writes the model down, and makes systems with other numbers."""
 
     @property
-    def parts(self) -> Parts:
-        """Bodies and joints, with the numbers that the system has."""
+    def assembled(self) -> Parts:
+        """Bodies and joints of the system, those that are cut as their halves."""
         ...
 
     @property

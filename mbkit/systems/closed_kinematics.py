@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, ShapeError, UsageError, listed
-from mbkit.systems.constrained_motion import HOLDS, ConstrainedMotion
+from mbkit.systems.constrained_motion import HOLDS, ConstrainedMotion, largest_terms
 from mbkit.systems.entries import (
     broadcast,
     by_sample,
@@ -219,7 +219,7 @@ class ClosedKinematics(ConstrainedMotion):
         entries, known = self._with_known(independent, t, 1)
         at, v, time = broadcast(self, t, q=q, v=known)
         rate = self.constraint_velocity(at, v, time, on_error=on_error)
-        return self._completed(at, v, entries, rate, time, on_error, "velocities")
+        return self._completed(at, v, v, entries, rate, time, on_error, "velocities")
 
     def dependent_acceleration(
         self,
@@ -268,7 +268,7 @@ class ClosedKinematics(ConstrainedMotion):
         at, moving, vdot, time = broadcast(self, t, q=q, v=v, vdot=known)
         good = self.check_motion(at, moving, None, time, on_error=on_error)
         rate = self.constraint_acceleration(at, moving, vdot, time, on_error=on_error)
-        found = self._completed(at, vdot, entries, rate, time, on_error, "accelerations")
+        found = self._completed(at, vdot, moving, entries, rate, time, on_error, "accelerations")
         found[~good] = np.nan
         return found
 
@@ -294,6 +294,7 @@ class ClosedKinematics(ConstrainedMotion):
         self,
         q: Floats,
         known: Floats,
+        v: Floats,
         entries: list[int],
         rate: Floats,
         t: Floats,
@@ -302,8 +303,9 @@ class ClosedKinematics(ConstrainedMotion):
     ) -> Floats:
         """Return velocities or accelerations x with A x + rest = 0, the entries as they are known.
 
-        `rate` is A x + rest with zero for the others.
+        `rate` is A x + rest with zero for the others, at the velocity v.
         """
+        length = self.arrays.closure.length
         A = self.constraint_jacobian(q, t, on_error=on_error)
         sizes = velocity_sizes(self, q, on_error)
         found = np.full(known.shape, np.nan)
@@ -312,17 +314,20 @@ class ClosedKinematics(ConstrainedMotion):
             partition = self._partition(A[index], sizes[index], entries)
             x = known[index].copy()
             x[partition.dependent] = partition.solve(rate[index])
-            left = A[index][:, partition.dependent] @ x[partition.dependent] + rate[index]
-            left = np.abs(left)
-            terms = np.abs(A[index]) @ np.abs(x) + np.abs(rate[index])
-            if left.max(initial=0.0) > HOLDS * terms.max(initial=0.0):
+            found[index] = x
+            if not len(rate[index]):
+                return
+            left = np.abs(A[index][:, partition.dependent] @ x[partition.dependent] + rate[index])
+            speed = largest_terms(A[index], v[index]) ** 2 / length
+            terms = largest_terms(A[index], x) + np.abs(rate[index]).max() + speed
+            if left.max() > HOLDS * terms:
+                found[index] = np.nan
                 name = self.constraint_names[int(np.argmax(left))]
                 raise ConstraintError(
                     f"System '{self.name}' has no {what} that satisfy the constraints at this "
                     f"configuration and time: '{name}' is left with {left.max():.3g}. Constraints "
                     f"that depend on time, or prescribed joints, contradict each other."
                 )
-            found[index] = x
 
         by_sample(q.shape[:-1], on_error, compute)
         return found

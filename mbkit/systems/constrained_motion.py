@@ -9,18 +9,36 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError
-from mbkit.systems.closing import Closing
+from mbkit.systems.derivatives import Derivatives
 from mbkit.systems.entries import broadcast, by_sample
 from mbkit.systems.kinematics import Floats
 
-__all__ = ["HOLDS", "ConstrainedMotion"]
+__all__ = ["HOLDS", "ConstrainedMotion", "largest_terms"]
 
-#: What may be left of a constraint, in parts of its largest term.
+#: What may be left of a constraint, in parts of the largest term of all.
 HOLDS = 1e-6
+
+#: How much of the largest velocity or acceleration counts as a term, wherever it is: parts of a
+#: mechanism that stand still are left with its rounding.
+ELSEWHERE = 1e-4
+
+
+def largest_terms(A: Floats, x: Floats) -> Floats:
+    """Return the size of the largest terms of ``A x``, and of what rounding leaves of them, (...).
+
+    Parameters
+    ----------
+    A, x : ndarray, shape (..., m, nv), (..., nv)
+        Rows, and velocities or accelerations.
+    """
+    A, x = np.abs(A), np.abs(x)
+    sums = (A @ x[..., None]).max(axis=(-2, -1))
+    found: Floats = sums + ELSEWHERE * A.max(axis=(-2, -1)) * x.max(axis=-1)
+    return found
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)
-class ConstrainedMotion(Closing):
+class ConstrainedMotion(Derivatives):
     """Checks of motions; see `System`."""
 
     def check_motion(
@@ -82,12 +100,12 @@ class ConstrainedMotion(Closing):
         self, q: Floats, v: Floats, vdot: Floats, t: Floats, *, on_error: str
     ) -> list[tuple[str, Floats, Any, str, str]]:
         """Return by level: its name, what is left of the rows, of what size terms, unit, remedy."""
-        A = np.abs(self.constraint_jacobian(q, t, on_error=on_error))
+        A = self.constraint_jacobian(q, t, on_error=on_error)
         zero, length = np.zeros(self.nv), self.arrays.closure.length
         drift = np.abs(self.constraint_velocity(q, zero, t, on_error=on_error))
-        speed = (A @ np.abs(v)[..., None]).max(axis=(-2, -1)) + drift.max(axis=-1)
+        speed = largest_terms(A, v) + drift.max(axis=-1)
         bias = np.abs(self.constraint_bias(q, v, t, on_error=on_error)).max(axis=-1)
-        gain = (A @ np.abs(vdot)[..., None]).max(axis=(-2, -1)) + bias + speed**2 / length
+        gain = largest_terms(A, vdot) + bias + speed**2 / length
         left = (
             self.constraint_residual(q, t, on_error=on_error),
             self.constraint_velocity(q, v, t, on_error=on_error),

@@ -87,7 +87,13 @@ def vector_of(system: Constrained, values: Any, what: str) -> tuple[list[int], F
         parts.append(array)
     if len(set(entries)) < len(entries):
         raise UsageError(f"{what}: a velocity is named twice, as that of its joint and by itself.")
-    leading = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    try:
+        leading = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    except ValueError:
+        axes = ", ".join(
+            f"'{name}' {part.shape[:-1]}" for name, part in zip(values, parts, strict=True)
+        )
+        raise ShapeError(f"The batch axes of {what} do not broadcast: {axes}.") from None
     wide = [np.broadcast_to(part, (*leading, part.shape[-1])) for part in parts]
     return entries, np.concatenate([np.zeros((*leading, 0)), *wide], axis=-1)
 

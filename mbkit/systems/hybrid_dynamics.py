@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, ShapeError, UsageError, listed
 from mbkit.systems.closed_kinematics import ClosedKinematics
-from mbkit.systems.constrained_motion import HOLDS
+from mbkit.systems.constrained_motion import HOLDS, largest_terms
 from mbkit.systems.entries import broadcast, by_sample, names_of, velocity_sizes
 from mbkit.systems.evaluations import CLOSED_HYBRID_DYNAMICS, HYBRID_DYNAMICS
 from mbkit.systems.kinematics import Floats
@@ -249,8 +249,9 @@ class HybridDynamics(ClosedKinematics):
             return good
         left = self.constraint_acceleration(q, v, np.where(good[..., None], vdot, 0.0), t)
         bias = np.abs(self.constraint_bias(q, v, t)).max(axis=-1)
-        A = np.abs(self.constraint_jacobian(q, t))
-        limit = HOLDS * ((A @ np.abs(vdot)[..., None]).max(axis=(-2, -1)) + bias)
+        A = self.constraint_jacobian(q, t)
+        speed = largest_terms(A, v) ** 2 / self.arrays.closure.length
+        limit = HOLDS * (largest_terms(A, vdot) + bias + speed)
 
         def compute(index: tuple[int, ...]) -> None:
             off = np.abs(left[index])

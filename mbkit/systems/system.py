@@ -194,7 +194,7 @@ class System(Reactions):
     ) -> Floats:
         """Return the acceleration where joints are prescribed."""
         if self.arrays.closure:
-            return self.solve_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)[0]
+            return self.solved(q, v, tau, wrenches, t=t, on_error=on_error)[0]
         q, v, vdot = self.prescribed_rows(t, q, v, on_error)
         return self.hybrid_dynamics(
             q, v, tau=tau, vdot=vdot, prescribed=self.prescribed_joints, wrenches=wrenches, t=t,

@@ -1,14 +1,16 @@
 """What the forces of a system do to each body, and along each joint, before it is summed up."""
 
-from mbkit.kernels.compile import address_kernel, records_at
-from mbkit.kernels.evaluation import EVALUATION, rows, velocities
+from mbkit.kernels.compile import address_kernel, as_array, records_at
+from mbkit.kernels.evaluation import EVALUATION, velocities
 from mbkit.kernels.forces.force_pass import (
+    call_forces,
     clear_rows,
     have_bodies,
     have_forces,
     motion_for_forces,
-    sum_forces,
 )
+from mbkit.kernels.forces.linear import add_linear
+from mbkit.kernels.forces.sites import clear_sites
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, frames, scratch, sites
 from mbkit.kernels.status import OK
@@ -26,7 +28,8 @@ def force_wrenches(space, _option, q, v, t, out):
     nv = model[0].num_velocities
     places = frames(space)
     tau = velocities(model, out)
-    wrenches = rows(out, nv + 6 * places.shape[0], 1)[nv:, 0].reshape((places.shape[0], 6))
+    count = 6 * places.shape[0]
+    wrenches = as_array(out, nv + count)[nv : nv + count].reshape((places.shape[0], 6))
     tau[:] = 0.0
     wrenches[:, :] = 0.0
     if not have_forces(space):
@@ -35,8 +38,10 @@ def force_wrenches(space, _option, q, v, t, out):
     if state != OK:
         return state
     clear_rows(space)
+    clear_sites(space)
     record = records_at(space, 1, SPACE)[0]
-    state = sum_forces(space, record.num_fields, q, v, t, tau)
+    add_linear(space, q, v, tau)
+    state = call_forces(space, record.num_fields, record.num_ordered, q, v, t, tau)
     if state != OK or not have_bodies(space):
         return state
     table = sites(space)
