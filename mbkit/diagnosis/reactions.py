@@ -83,7 +83,9 @@ def row_loads(system: System, q: FloatArray, t: float) -> FloatArray:
     loads = constraint_loads(system, every, np.eye(m), np.full(m, t), "raise")
     moments = loads.moments + np.cross(loads.points, loads.forces)
     found = np.zeros((m, len(system.body_names), 6))
-    for site, body in enumerate(loads.bodies.tolist()):
+    closure = system.arrays.closure
+    others = (system.body_index(name) for each in closure.objects for name in each.bodies)
+    for site, body in enumerate((*closure.site_bodies[: 2 * closure.num_joints], *others)):
         found[:, body, :3] += moments[:, site]
         found[:, body, 3:] += loads.forces[:, site]
     return found

@@ -170,7 +170,7 @@ def checked_fixed(system: System, fixed: Any, who: str) -> Any:
 
 def checked_entries(system: System, name: Any, who: str) -> Any:
     """Return the velocities of a joint, or the one of a position."""
-    if name in system.arrays.closure.names:
+    if name in system.arrays.closure.names[: system.arrays.closure.num_joints]:
         raise UsageError(
             f"{who}: '{name}' closes a loop and has no position of its own; cut another joint of "
             f"its loop, by loop_joints of RelativeCoordinates."

@@ -367,6 +367,28 @@ def test_the_reduced_set_moves_the_mechanism_alike():
             assert np.abs(vdot - system.forward_dynamics(q, v)).max() < 1e-8 * np.abs(vdot).max()
 
 
+def test_constraints_that_are_no_joints_are_diagnosed_as_well():
+    """Two rods of the same ends between two cranks: one of them is redundant, both are stressed."""
+    mech = mb.Mechanism("two rods")
+    bars = [mech.add_body(rod(f"bar {k}", (k, 0, 0), (k, 0, 1))) for k in range(2)]
+    for k, bar in enumerate(bars):
+        mech.add_joint(hinge(f"A{k}", (k, 0, 0), (0, 1, 0)), mech.world, bar)
+    for name in ("first", "second"):
+        ends = {"point_a": (0, 0, 1), "point_b": (1, 0, 1), "length": 1.0}
+        mech.add_constraint(mb.Distance(name, "bar 0", "bar 1", **ends))
+    system = mech.assemble()
+    found = system.diagnose()
+    check(found, rows=2, rank=1, mobility=1, generic=1, redundant=1)
+    assert {each.name: each.is_unique for each in found.reactions}["first"] is False
+    loads = row_loads(system, found.q, 0.0)
+    A = sum(
+        loads[:, body] @ system.jacobian(name, found.q, representation=mb.Spatial())
+        for body, name in enumerate(system.body_names)
+    )
+    assert np.abs(A - system.constraint_jacobian(found.q)).max() < 1e-12
+    assert max(map(len, str(found).splitlines())) <= 80
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_what_structure_says_is_never_more_than_what_the_rank_says(seed):
     """Each loop of d dimensions has 6 - d redundant rows: in all, no fewer are redundant."""
