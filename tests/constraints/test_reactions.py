@@ -210,30 +210,34 @@ def body_forces(system, q, v):
     return np.vstack([np.zeros(6), wrenches])
 
 
-@pytest.mark.parametrize("kind", [0, 1, 2, 3])
-def test_another_cut_has_the_same_reactions(kind):
+CUTS = {
+    **{name: {"loop_joints": (name,)} for name in closed_chain()[0].joints if name != "last"},
+    "a body": {"cut_bodies": {"b2": "revolute 3"}},
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_another_cut_has_the_same_reactions(cut):
     """In a ring of four bodies that nothing makes redundant; at the same motion."""
     mech, q = closed_chain()
     first = closed(mech, ("last",))
     rng = np.random.default_rng(6)
     v = consistent(first, q, rng.normal(size=first.nv))
-    wrenches = rng.normal(size=(len(first.body_names), 6))
-    cut = list(mech.joints)[kind]
-    second = closed(mech, (cut,))
+    wrenches = {name: rng.normal(size=6) for name in mech.bodies}
+    second = mech.assemble(mb.RelativeCoordinates(**CUTS[cut]))
     edge = mech.joints["last"]
     poses = dict(zip(first.body_names, first.poses(q), strict=True))
     near = poses[edge.predecessor] @ edge.S_pred
     q2, v2 = second.reference_configuration(), np.zeros(second.nv)
     T = np.linalg.inv(near) @ poses[edge.successor] @ edge.S_succ
     q2[second.position_slice("last")] = edge.joint.locate(T)
-    for name in set(first.joint_names) - {cut}:
+    for name in set(first.joint_names) & set(second.joint_names):
         q2[second.position_slice(name)] = q[first.position_slice(name)]
         v2[second.velocity_slice(name)] = v[first.velocity_slice(name)]
     place = second.velocity_slice("last")
     A = second.constraint_jacobian(q2)
     v2[place] = -np.linalg.lstsq(A[:, place], A @ v2, rcond=None)[0]
-    np.testing.assert_allclose(second.poses(q2), first.poses(q), atol=1e-10)
-    np.testing.assert_allclose(second.twists(q2, v2), first.twists(q, v), atol=1e-9)
+    np.testing.assert_allclose(second.constraint_velocity(q2, v2), 0.0, atol=1e-10)
     for name in mech.joints:
         expected = first.reaction(name, q, v, wrenches=wrenches)
         found = second.reaction(name, q2, v2, wrenches=wrenches)
