@@ -4,6 +4,20 @@
 from mbkit import conventions as conventions
 from mbkit import testing as testing
 
+# Constraints
+from mbkit.constraints import Cam as Cam
+from mbkit.constraints import Constraint as Constraint
+from mbkit.constraints import Distance as Distance
+from mbkit.constraints import GearRatio as GearRatio
+from mbkit.constraints import JointCoupling as JointCoupling
+from mbkit.constraints import PointOnLine as PointOnLine
+from mbkit.constraints import PointOnPlane as PointOnPlane
+from mbkit.constraints import PolynomialCoupling as PolynomialCoupling
+from mbkit.constraints import PrescribedPoint as PrescribedPoint
+from mbkit.constraints import PrescribedPose as PrescribedPose
+from mbkit.constraints import RollingDisc as RollingDisc
+from mbkit.constraints import RollingSphere as RollingSphere
+
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
 from mbkit.coordinates import BodyCut as BodyCut
@@ -11,6 +25,7 @@ from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
 # Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
+from mbkit.errors import ConstraintDerivativeWarning as ConstraintDerivativeWarning
 from mbkit.errors import ConstraintError as ConstraintError
 from mbkit.errors import ContractError as ContractError
 from mbkit.errors import DuplicateNameError as DuplicateNameError

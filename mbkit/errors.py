@@ -13,6 +13,7 @@ from typing import Any
 __all__ = [
     "ConfigurationError",
     "ContractError",
+    "ConstraintDerivativeWarning",
     "ConstraintError",
     "DuplicateNameError",
     "EventError",
@@ -141,6 +142,10 @@ class ConstraintError(MbkitError, ValueError):
     """
 
     q: Any = None
+
+
+class ConstraintDerivativeWarning(UserWarning):
+    """A constraint that cannot be differentiated exactly: differences take the place."""
 
 
 class RedundantConstraintsWarning(UserWarning):

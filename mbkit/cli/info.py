@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree
 
+    from mbkit.constraints import Constraint
     from mbkit.forces import Force
     from mbkit.io.urdf import Urdf
     from mbkit.model import Connection, Mechanism
@@ -29,7 +30,7 @@ _LONGEST = 8
 @click.argument("model", type=MODEL)
 @floating_option
 def info(model: pathlib.Path, floating: bool) -> None:
-    """Show the bodies, joints, forces, tree, loops, mobility and mass of MODEL.
+    """Show the bodies, joints, forces, constraints, tree, loops, mobility and mass of MODEL.
 
     MODEL is a TOML or URDF file, or robot:NAME for a robot of the package example-robot-data.
     Nothing is computed or compiled. Warnings name what keeps the model from being simulated, notes
@@ -45,16 +46,18 @@ def info(model: pathlib.Path, floating: bool) -> None:
     is_urdf = model.suffix.lower() == ".urdf"
     urdf = mb.read_urdf(model) if is_urdf else None
     if urdf is None:
-        mechanism = load(model, floating=floating, mimic="refuse")
+        mechanism = load(model, floating=floating, mimic="couple")
     else:
         root = mb.FreeJoint("root_joint") if floating else None
-        mechanism = urdf.mechanism(root_joint=root, mimic="independent")
+        mechanism = urdf.mechanism(root_joint=root, mimic="couple")
     console = _console()
     _show_summary(console, mechanism)
     _show_bodies(console, mechanism)
     _show_joints(console, mechanism)
     if mechanism.forces:
         _show_forces(console, mechanism)
+    if mechanism.constraints:
+        _show_constraints(console, mechanism)
     warnings = [] if urdf is None else _warnings_of_file(urdf)
     try:
         topology = mechanism.topology()
@@ -138,7 +141,21 @@ def _show_forces(console: Console, mechanism: Mechanism) -> None:
     console.print(table)
 
 
-def _values(force: Force) -> list[str]:
+def _show_constraints(console: Console, mechanism: Mechanism) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("constraint", "type", "on", "values", title="Constraints", title_justify="left")
+    table.add_column("rows", justify="right")
+    for name, constraint in mechanism.constraints.items():
+        on = ", ".join((*constraint.joints, *constraint.bodies))
+        values = ", ".join(_values(constraint))
+        texts = (name, type(constraint).__name__, on, values)
+        table.add_row(*map(Text, texts), str(constraint.num_rows))
+    console.print(table)
+
+
+def _values(force: Force | Constraint) -> list[str]:
     """Return what differs from the defaults, but for the names of joints and bodies."""
     import attrs
     import numpy as np
@@ -247,13 +264,7 @@ def _tree(mechanism: Mechanism, topology: Topology) -> Tree:
 def _warnings_of_file(urdf: Urdf) -> list[str]:
     from mbkit.io.urdf.reader import warning_of
 
-    warnings = [warning] if (warning := warning_of(urdf, are_loose=False)) else []
-    if urdf.coupled:
-        warnings.append(
-            f"Joints are coupled by <mimic>, which is not supported yet: {listed(urdf.coupled)}; "
-            "simulate and convert need --mimic independent, by which they move on their own."
-        )
-    return warnings
+    return [warning] if (warning := warning_of(urdf, are_loose=False)) else []
 
 
 def _warnings(mechanism: Mechanism, topology: Topology) -> list[str]:

@@ -49,10 +49,11 @@ floating_option = click.option(
 )
 mimic_option = click.option(
     "--mimic",
-    type=click.Choice(["refuse", "independent"]),
-    default="refuse",
+    type=click.Choice(["couple", "refuse", "independent"]),
+    default="couple",
     show_default=True,
-    help="URDF: what becomes of joints that are coupled by <mimic>, which mbkit cannot couple.",
+    help="URDF: what becomes of joints that <mimic> couples: a constraint between them, an error, "
+    "or motion of their own.",
 )
 
 
@@ -61,7 +62,7 @@ def load(path: pathlib.Path, *, floating: bool, mimic: str) -> Mechanism:
     import mbkit as mb
 
     if path.suffix.lower() != ".urdf":
-        for option, given in (("--floating", floating), ("--mimic", mimic != "refuse")):
+        for option, given in (("--floating", floating), ("--mimic", mimic != "couple")):
             if given:
                 raise click.UsageError(f"{option} is for URDF files, and '{path}' is none.")
         return mb.load_model(path)

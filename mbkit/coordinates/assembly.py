@@ -142,11 +142,12 @@ class Assembly:
         arrays = attrs.evolve(
             assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames),
             forces=force_arrays(
-                forces, f"mechanism {parts.name!r}", positions, velocities, body_names
+                forces, f"mechanism {parts.name!r}", positions, velocities, body_names, loops
             ),
         )
         length = characteristic_length(parts) if self.length is None else self.length
-        arrays = attrs.evolve(arrays, closure=loop_closure(parts, loops, arrays, length))
+        closure = loop_closure(parts, loops, arrays, length, positions, velocities)
+        arrays = attrs.evolve(arrays, closure=closure)
         nq = sum(joint.num_positions for joint in joints.values())
         nv = sum(joint.num_velocities for joint in joints.values())
         num_steps = sum(joint.num_steps for joint in joints.values())

@@ -1,12 +1,14 @@
-"""From the joints that close loops to the arrays of constraints."""
+"""From the joints that close loops, and further constraints, to the arrays of constraints."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbkit.coordinates.blocks import blocks_and_pairs
+from mbkit.coordinates.constraint_rows import Made, set_constraint
 from mbkit.systems.arrays import SystemArrays, fill_table
 from mbkit.systems.closure import ClosureArrays
 
@@ -20,80 +22,119 @@ _SAME_PLACE = 1e-9  # [m]
 
 
 def loop_closure(
-    parts: Parts, loop_joints: tuple[str, ...], arrays: SystemArrays, length: float
+    parts: Parts,
+    loop_joints: tuple[str, ...],
+    arrays: SystemArrays,
+    length: float,
+    positions: Mapping[str, slice],
+    velocities: Mapping[str, slice],
 ) -> ClosureArrays:
-    """Return the constraints of the joints that are not in the tree.
+    """Return the constraints: the joints that are not in the tree, then those of the mechanism.
 
     Parameters
     ----------
     parts : Parts
-        Bodies and joints.
+        Bodies, joints, constraints.
     loop_joints : tuple of str
         Joints that close loops.
     arrays : SystemArrays
         The tree.
     length : float
         By which moments are compared with forces. [m]
+    positions, velocities : mapping of str to slice
+        Where the entries of the tree's joints stand.
 
     Returns
     -------
     ClosureArrays
-        6 - nv rows a joint, in the order of the joints. Those of six velocities have none, and are
-        left out.
+        6 - nv rows a joint, in the order of the joints; those of six velocities have none, and are
+        left out. Then the constraints, in theirs.
     """
     from mbkit.kernels import layout
     from mbkit.kernels.compile import array_address
     from mbkit.kernels.constraints import layout as own
 
     names = tuple(name for name in loop_joints if parts.joints[name].joint.num_velocities < 6)
-    if not names:
+    others = tuple(parts.constraints.values())
+    if not names and not others:
         return ClosureArrays()
-    constraints = np.zeros(len(names), own.CONSTRAINT)
-    sites = np.zeros(2 * len(names), own.CONSTRAINT_SITE)
+    constraints = np.zeros(len(names) + len(others), own.CONSTRAINT)
+    # one site at least: an empty array has no address of its own
+    num_sites = 2 * len(names) + sum(len(each.bodies) for each in others)
+    sites = np.zeros(max(1, num_sites), own.CONSTRAINT_SITE)
     joint_rows = np.zeros(len(names) + 1, layout.BODY)
-    joints: list[Joint | None] = [None]
-    site_bodies: list[int] = []
-    owners: list[Any] = []
-    number = {name: k for k, name in enumerate(("world", *parts.bodies))}
+    nothing = np.zeros(1, dtype=np.int64)
+    constraints["velocities"] = constraints["joints"] = array_address(nothing)
+    owners: list[Any] = [nothing]
+    frames = _Frames(parts, arrays)
     for k, name in enumerate(names):
         edge = parts.joints[name]
-        joint = edge.joint
-        constraint, row = constraints[k], joint_rows[k + 1]
-        owners += _set_joint(row, joint)
-        joints.append(joint if joint.num_velocities else None)
-        K = joint.canonical_frame
-        near = edge.S_pred @ (joint.pose(np.zeros(0)) if joint.num_velocities == 0 else K)
-        far = edge.S_succ @ K
-        _place_site(sites[2 * k], arrays.frames[number[edge.predecessor]], near)
-        _place_site(sites[2 * k + 1], arrays.frames[number[edge.successor]], far)
-        site_bodies += [number[edge.predecessor], number[edge.successor]]
-        constraint["kind"], constraint["joint"] = own.LOOP_JOINT, k + 1
-        constraint["num_rows"] = constraint["num_position_rows"] = 6 - joint.num_velocities
-        constraint["first_site"], constraint["num_sites"] = 2 * k, 2
-    nothing = np.zeros(1, dtype=np.int64)
-    constraints["velocities"] = constraints["positions"] = array_address(nothing)
-    supports = _set_supports(constraints, sites, arrays.bodies, array_address)
-    _count(constraints, "num_rows", "first_row")
-    _count(constraints, "num_position_rows", "first_position_row")
-    num_wrenches = _count(
-        constraints, constraints["num_rows"] * constraints["num_sites"] * 6, "first_wrench"
-    )
-    num_response = _count(
-        constraints, constraints["num_rows"] * constraints["num_columns"], "first_response"
-    )
+        owners += _set_joint(joint_rows[k + 1], edge.joint)
+        _set_loop_joint(constraints[k], edge.joint, k)
+        K = edge.joint.canonical_frame
+        T = edge.joint.pose(np.zeros(0)) if edge.joint.num_velocities == 0 else K
+        frames.place(sites[2 * k], edge.predecessor, edge.S_pred @ T)
+        frames.place(sites[2 * k + 1], edge.successor, edge.S_succ @ K)
+    made: list[Made] = []
+    first = 2 * len(names)
+    for constraint, row in zip(others, constraints[len(names) :], strict=True):
+        made.append(set_constraint(row, constraint, parts, loop_joints, positions, velocities))
+        row["first_site"], row["num_sites"] = first, len(constraint.bodies)
+        made[-1].set_scales(row, length)
+        for body in constraint.bodies:
+            frames.place(sites[first], body, np.eye(4))
+            first += 1
+    carriers = [[arrays.joint_names.index(name) for name in each.joints] for each in others]
+    supports = _set_supports(constraints, sites, [[] for _ in names] + carriers, arrays.bodies)
+    counts = _counted(constraints)
     pairs, blocks, num_gram, pointed = blocks_and_pairs(constraints, supports, arrays.bodies)
     most = int(blocks["num_rows"].max())
+    joints = (None, *(parts.joints[name].joint for name in names))
     return ClosureArrays(
-        names=names,
+        names=(*names, *(each.name for each in others)),
+        num_joints=len(names),
         constraints=_frozen(constraints), sites=_frozen(sites), joint_rows=_frozen(joint_rows),
-        pairs=_frozen(pairs), blocks=_frozen(blocks), joints=tuple(joints),
-        site_bodies=tuple(site_bodies), length=length,
-        num_rows=int(constraints["num_rows"].sum()),
-        num_position_rows=int(constraints["num_position_rows"].sum()),
-        num_wrenches=num_wrenches, num_coefficients=0, num_response=num_response,
-        num_gram=num_gram, num_buffer=max(own.BUFFER_SIZE, most),
-        owners=(*owners, nothing, *supports, *pointed),
+        pairs=_frozen(pairs), blocks=_frozen(blocks),
+        joints=tuple(each if each and each.num_velocities else None for each in joints),
+        objects=others, derivatives=tuple(each.derivatives for each in made),
+        parameters={o.name: each.parameters for o, each in zip(others, made, strict=True)},
+        site_bodies=_site_bodies(parts, names),
+        length=length, **counts, num_gram=num_gram, num_buffer=max(own.BUFFER_SIZE, most),
+        owners=(*owners, *made, *supports, *pointed),
     )  # fmt: skip
+
+
+class _Frames:
+    """Where bodies sit on the rows of the tree."""
+
+    def __init__(self, parts: Parts, arrays: SystemArrays) -> None:
+        self._frames = arrays.frames
+        self._number = {name: k for k, name in enumerate(("world", *parts.bodies))}
+
+    def place(self, site: Any, body: str, pose: Any) -> None:
+        """Put a site on a row: the body's frame in it, and the pose in the body's."""
+        frame = self._frames[self._number[body]]
+        C = np.eye(4)
+        C[:3, :3], C[:3, 3] = frame["R"], frame["p"]
+        C = C @ pose
+        site["row"], site["place_R"], site["place_p"] = frame["row"], C[:3, :3], C[:3, 3]
+
+
+def _set_loop_joint(constraint: Any, joint: Joint, k: int) -> None:
+    from mbkit.kernels.constraints import layout
+
+    constraint["kind"], constraint["joint"] = layout.LOOP_JOINT, k + 1
+    constraint["num_rows"] = constraint["num_position_rows"] = 6 - joint.num_velocities
+    constraint["first_site"], constraint["num_sites"] = 2 * k, 2
+
+
+def _site_bodies(parts: Parts, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Return on which of the user's bodies each site is, by number."""
+    number = {name: k for k, name in enumerate(("world", *parts.bodies))}
+    edges = [parts.joints[name] for name in names]
+    bodies = [body for edge in edges for body in (edge.predecessor, edge.successor)]
+    bodies += [body for each in parts.constraints.values() for body in each.bodies]
+    return tuple(number[body] for body in bodies)
 
 
 def _set_joint(row: Any, joint: Joint) -> list[Any]:
@@ -112,37 +153,43 @@ def _set_joint(row: Any, joint: Joint) -> list[Any]:
     return []
 
 
-def _place_site(site: Any, frame: Any, pose: Any) -> None:
-    """Put a site on a row: the body's frame in it, and the joint's in the body's."""
-    C = np.eye(4)
-    C[:3, :3], C[:3, 3] = frame["R"], frame["p"]
-    C = C @ pose
-    site["row"], site["place_R"], site["place_p"] = frame["row"], C[:3, :3], C[:3, 3]
+def _set_supports(
+    constraints: Any, sites: Any, carriers: list[list[int]], bodies: Any
+) -> list[Any]:
+    """Write which rows of the tree carry the sites and joints of each, from the tips inwards."""
+    from mbkit.kernels.compile import array_address
 
-
-def _set_supports(constraints: Any, sites: Any, bodies: Any, address: Any) -> list[Any]:
-    """Write which rows of the tree carry the sites of each constraint, from the tips inwards."""
     supports = []
-    for constraint in constraints:
+    for constraint, joint_rows in zip(constraints, carriers, strict=True):
         first, count = int(constraint["first_site"]), int(constraint["num_sites"])
         rows: set[int] = set()
-        for row in sites["row"][first : first + count].tolist():
+        for row in [*sites["row"][first : first + count].tolist(), *joint_rows]:
             while row != 0 and row not in rows:
                 rows.add(row)
                 row = int(bodies["parent"][row])
         support = np.array([*sorted(rows, reverse=True), 0], dtype=np.int64)
-        constraint["support"], constraint["num_support"] = address(support), len(rows)
+        constraint["support"], constraint["num_support"] = array_address(support), len(rows)
         constraint["num_columns"] = bodies["num_velocities"][support[:-1]].sum()
         supports.append(support)
     return supports
 
 
-def _count(constraints: Any, counts: Any, first: str) -> int:
-    """Write where each constraint's numbers begin; return how many there are."""
-    sizes = constraints[counts] if isinstance(counts, str) else counts
-    ends = np.cumsum(sizes)
-    constraints[first] = ends - sizes
-    return int(ends[-1])
+def _counted(constraints: Any) -> dict[str, int]:
+    """Write where the numbers of each constraint begin; return how many there are."""
+    rows = constraints["num_rows"]
+    sizes = {
+        ("num_rows", "first_row"): rows,
+        ("num_position_rows", "first_position_row"): constraints["num_position_rows"],
+        ("num_wrenches", "first_wrench"): rows * constraints["num_sites"] * 6,
+        ("num_coefficients", "first_coefficient"): rows * constraints["num_velocities"],
+        ("num_response", "first_response"): rows * constraints["num_columns"],
+    }
+    counts = {}
+    for (count, first), each in sizes.items():
+        ends = np.cumsum(each)
+        constraints[first] = ends - each
+        counts[count] = int(ends[-1])
+    return counts
 
 
 def characteristic_length(parts: Parts) -> float:

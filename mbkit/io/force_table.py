@@ -1,12 +1,13 @@
-"""Forces in a model file."""
+"""Forces and constraints in a model file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import attrs
 
+from mbkit.constraints import Constraint
 from mbkit.errors import suggestion
 from mbkit.forces import Force
 from mbkit.io.faults import Faults
@@ -14,16 +15,36 @@ from mbkit.io.fields import Pose, converter
 from mbkit.io.joint_table import known_class
 from mbkit.plugins import registry
 
-__all__ = ["read_force"]
+__all__ = ["read_constraint", "read_force"]
 
 
 def read_force(
     name: str, table: Any, types: Mapping[str, type[Force]], faults: Faults
 ) -> Force | None:
-    """Return a force.
+    """Return a force, or None if it is at fault; see `_read`."""
+    force: Force | None = _read("force", Force, name, table, types, faults)
+    return force
+
+
+def read_constraint(
+    name: str, table: Any, types: Mapping[str, type[Constraint]], faults: Faults
+) -> Constraint | None:
+    """Return a constraint, or None if it is at fault; see `_read`."""
+    constraint: Constraint | None = _read("constraint", Constraint, name, table, types, faults)
+    return constraint
+
+
+def _read(
+    what: str, base: type, name: str, table: Any, types: Mapping[str, Any], faults: Faults
+) -> Any:
+    """Return an object of the classes that derive from `base`.
 
     Parameters
     ----------
+    what : {"force", "constraint"}
+        Of which kind.
+    base : type
+        Its contract.
     name : str
         Its key.
     table : dict
@@ -35,29 +56,29 @@ def read_force(
 
     Returns
     -------
-    Force or None
+    object or None
         None if it is at fault.
     """
-    path = ("forces", name)
+    path = (f"{what}s", name)
     if not isinstance(table, dict):
         faults.add(path, f"must be a table, got {table!r}.")
         return None
     if not isinstance(table.get("type"), str):
         faults.add(path, f"must have a 'type'; {suggestion('', types)}")
         return None
-    force = None
+    made = None
     with faults.at(*path):
-        kind = known_class(table["type"], types, Force, "force", path, faults)
+        kind = known_class(table["type"], types, base, what, path, faults)
         fields = {key: value for key, value in table.items() if key != "type"}
         if kind is not None:
-            with faults.of_plugin(registry().owner("force", kind)), faults.at(*path):
-                if _check_keys(kind, fields, path, faults):
-                    force = _build(kind, name, fields, path, faults)
-    return force
+            with faults.of_plugin(registry().owner(what, kind)), faults.at(*path):
+                if _check_keys(kind, fields, path, what, faults):
+                    made = _build(kind, name, fields, path, faults)
+    return made
 
 
 def _check_keys(
-    kind: type[Force], fields: dict[str, Any], path: tuple[str, ...], faults: Faults
+    kind: Any, fields: dict[str, Any], path: tuple[str, ...], what: str, faults: Faults
 ) -> bool:
     """Note unknown keys, and what could not be written; return whether there are none."""
     known = [field.name for field in attrs.fields(kind) if field.init] if attrs.has(kind) else []
@@ -66,7 +87,7 @@ def _check_keys(
     for key in unknown:
         if key == "not_written":
             message = (
-                f"this force of class {kind.__name__} is not complete in the file: {fields[key]} "
+                f"this {what} of class {kind.__name__} is not complete in the file: {fields[key]} "
                 "could not be written; build the mechanism in Python."
             )
         else:
@@ -76,8 +97,8 @@ def _check_keys(
 
 
 def _build(
-    kind: type[Force], name: str, fields: dict[str, Any], path: tuple[str, ...], faults: Faults
-) -> Force | None:
+    kind: Any, name: str, fields: dict[str, Any], path: tuple[str, ...], faults: Faults
+) -> Any:
     if not attrs.has(kind):
         return kind(name)
     given: dict[str, Any] = {"name": name}
@@ -88,7 +109,7 @@ def _build(
                 given[key] = converter().structure(value, Pose).tolist()
         elif key in ONE_OR_MORE and type(value) in (int, float):
             given[key] = [value]
-    return cast("Force", converter().structure(given, kind))
+    return converter().structure(given, kind)
 
 
 #: Arrays for which one number does.

@@ -6,6 +6,7 @@ import os
 import pathlib
 from collections.abc import Mapping
 
+from mbkit.constraints import Constraint
 from mbkit.errors import ModelFileError, UsageError, printable
 from mbkit.forces import Force
 from mbkit.io.replacement import replacement
@@ -26,6 +27,7 @@ def load_model(
     *,
     joint_types: Mapping[str, type[Joint]] | None = None,
     force_types: Mapping[str, type[Force]] | None = None,
+    constraint_types: Mapping[str, type[Constraint]] | None = None,
 ) -> Mechanism:
     """Return the mechanism of a model file.
 
@@ -38,8 +40,8 @@ def load_model(
         Further joint classes by the names that the file calls them, besides those of mbkit and of
         plugins. Classes in modules that are imported already are found as ``module:Class``; a file
         never has a module imported that it names.
-    force_types : mapping, optional
-        Further force classes, likewise.
+    force_types, constraint_types : mapping, optional
+        Further classes of forces and of constraints, likewise.
 
     Returns
     -------
@@ -66,11 +68,18 @@ def load_model(
     from mbkit.io.readers import read_other
 
     source = checked_path(path, "load_model")
-    mechanism = read_other(source, has_types=joint_types is not None or force_types is not None)
+    types = (joint_types, force_types, constraint_types)
+    mechanism = read_other(source, has_types=any(each is not None for each in types))
     if mechanism is not None:
         return mechanism
     text = read_text(source, f"Model file '{printable(source)}'", MAX_SIZE)
-    return parse_model(text, source=str(source), joint_types=joint_types, force_types=force_types)
+    return parse_model(
+        text,
+        source=str(source),
+        joint_types=joint_types,
+        force_types=force_types,
+        constraint_types=constraint_types,
+    )
 
 
 def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
@@ -79,7 +88,8 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     mechanism : Mechanism
-        Any mechanism whose joints and forces hold nothing but numbers, arrays and strings.
+        Any mechanism whose joints, forces and constraints hold nothing but numbers, arrays and
+        strings.
     path : path
         An existing file is replaced, at once and as a whole. With the suffix ``.urdf`` it becomes
         a URDF, as `save_urdf` writes it.
@@ -87,7 +97,7 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelFileError
-        If a joint or force cannot be written, or the file cannot.
+        If a joint, force or constraint cannot be written, or the file cannot.
     UsageError
         If the suffix is neither ``.toml`` nor ``.urdf``.
 
@@ -105,7 +115,7 @@ def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
             "written."
         )
     document = to_document(mechanism)
-    for what in ("Joint", "Force"):
+    for what in ("Joint", "Force", "Constraint"):
         for name, table in document.get(f"{what.lower()}s", {}).items():
             if "not_written" in table:
                 raise ModelFileError(
@@ -129,6 +139,7 @@ def parse_model(
     source: str = "text",
     joint_types: Mapping[str, type[Joint]] | None = None,
     force_types: Mapping[str, type[Force]] | None = None,
+    constraint_types: Mapping[str, type[Constraint]] | None = None,
 ) -> Mechanism:
     r"""Return the mechanism of the text of a model file.
 
@@ -138,7 +149,7 @@ def parse_model(
         TOML.
     source : str
         What a message calls it.
-    joint_types, force_types : mapping, optional
+    joint_types, force_types, constraint_types : mapping, optional
         As for `load_model`.
 
     Returns
@@ -166,6 +177,8 @@ def parse_model(
     what, name = f"Model file '{printable(source)}'", printable(pathlib.PurePath(source).name)
     document = read_document(text, what, name)
     check_format(document, "mbkit_model", FORMAT_VERSION, text, what, name)
-    mechanism, faults = read_mechanism(document, joint_types or {}, force_types or {})
+    mechanism, faults = read_mechanism(
+        document, joint_types or {}, force_types or {}, constraint_types or {}
+    )
     faults.refuse(text, what, name)
     return mechanism

@@ -8,12 +8,13 @@ from typing import Any
 
 import attrs
 
+from mbkit.constraints import Constraint
 from mbkit.errors import suggestion
 from mbkit.forces import Force
 from mbkit.io.body_table import read_body
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Vector, converter
-from mbkit.io.force_table import read_force
+from mbkit.io.force_table import read_constraint, read_force
 from mbkit.io.joint_table import JointPlace, read_joint
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
@@ -34,12 +35,14 @@ class _Head:
     bodies: dict[str, Any] = attrs.field(factory=dict)
     joints: dict[str, Any] = attrs.field(factory=dict)
     forces: dict[str, Any] = attrs.field(factory=dict)
+    constraints: dict[str, Any] = attrs.field(factory=dict)
 
 
 def read_mechanism(
     document: dict[str, Any],
     joint_types: Mapping[str, type[Joint]],
     force_types: Mapping[str, type[Force]],
+    constraint_types: Mapping[str, type[Constraint]],
 ) -> tuple[Mechanism, Faults]:
     """Return the mechanism of a document, and its faults.
 
@@ -49,8 +52,8 @@ def read_mechanism(
         What TOML was parsed to.
     joint_types : mapping
         Joint classes, besides those of mbkit, by the names that the file calls them.
-    force_types : mapping
-        Force classes, likewise.
+    force_types, constraint_types : mapping
+        Classes of forces and of constraints, likewise.
 
     Returns
     -------
@@ -81,6 +84,9 @@ def read_mechanism(
     kinds = {**registry().known("force"), **force_types}
     for key, table in _tables(document, "forces").items():
         add_force(mechanism, key, table, kinds, faults, sound=sound)
+    classes = {**registry().known("constraint"), **constraint_types}
+    for key, table in _tables(document, "constraints").items():
+        _add_constraint(mechanism, key, table, classes, faults, sound=sound)
     return mechanism, faults
 
 
@@ -98,6 +104,22 @@ def add_force(
     if force is not None and sound:
         with faults.of_plugin(registry().owner("force", type(force))), faults.at("forces", key):
             mechanism.add_force(force)
+
+
+def _add_constraint(
+    mechanism: Mechanism,
+    key: str,
+    table: Any,
+    types: Mapping[str, type[Constraint]],
+    faults: Faults,
+    *,
+    sound: bool,
+) -> None:
+    constraint = read_constraint(key, table, types, faults)
+    if constraint is not None and sound:
+        plugin = registry().owner("constraint", type(constraint))
+        with faults.of_plugin(plugin), faults.at("constraints", key):
+            mechanism.add_constraint(constraint)
 
 
 def _are_known(place: JointPlace, mechanism: Mechanism, joint: str, faults: Faults) -> bool:

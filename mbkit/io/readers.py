@@ -57,7 +57,7 @@ def read_other(path: pathlib.Path, *, has_types: bool) -> Mechanism | None:
     if has_types:
         kind = "a URDF" if reader is load_urdf else f"a '{printable(suffix)}'"
         raise UsageError(
-            f"load_model: joint_types and force_types are for TOML files, and "
+            f"load_model: joint_types, force_types and constraint_types are for TOML files, and "
             f"'{printable(path)}' is {kind}, whose types are fixed; leave them out."
         )
     plugin = registry().owner("reader", reader)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from mbkit.differentiation.failure import reason
 from mbkit.differentiation.program import compile_tape
 from mbkit.differentiation.retarget import Retargeting
 from mbkit.differentiation.rules import differentiate, substitute
-from mbkit.differentiation.tape import Tape, number_of
+from mbkit.differentiation.runs import Program as _Program
+from mbkit.differentiation.runs import TraceFailedError
+from mbkit.differentiation.runs import numbers as _numbers
+from mbkit.differentiation.runs import run as _run
+from mbkit.differentiation.runs import values as _values
+from mbkit.differentiation.tape import Tape
 from mbkit.errors import JointDerivativeWarning, JointError
 from mbkit.joints.differences import PoseDifferences, solved, wrong_motion
 from mbkit.spatial.arrays import FloatArray
@@ -30,13 +34,8 @@ __all__ = [
     "derivatives_of",
 ]
 
-#: Programs that are kept of one function: one for each way through its branches.
-_KEPT = 32
-
 #: How far the pose of a program may be from that of the joint, by its largest entry.
 _SAME = 1e-9
-
-_Program = Callable[..., "tuple[float, ...] | None"]
 
 
 class Derivatives(Protocol):
@@ -89,12 +88,12 @@ class PoseDerivatives:
             )
         nv = joint.num_velocities
         size = 6 * (nv + 1)
-        values = _run(self._motions, self._trace_motion, size + 12, q, v, self._look)
+        values = _run(self._motions, self._trace_motion, size + 12, (q, v), self._look)
         if not _same(values[size:], T):
             if np.isnan(values[-1]) or not np.isfinite(T).all():
                 return T, np.full((6, nv), np.nan), np.full(6, np.nan)
             self._motions.clear()
-            values = _run(self._motions, self._trace_motion, size + 12, q, v, self._look)
+            values = _run(self._motions, self._trace_motion, size + 12, (q, v), self._look)
             if not _same(values[size:], T):
                 raise JointError(
                     f"Joint '{joint.name}': pose does not give the same for the same q; it "
@@ -126,7 +125,7 @@ class PoseDerivatives:
         """
         joint = self._reference()
         height = 6 if joint.num_steps == joint.num_velocities else joint.num_positions
-        values = _run(self._rates, self._trace_rates, height * (len(w) + 1), x, w)
+        values = _run(self._rates, self._trace_rates, height * (len(w) + 1), (x, w))
         return solved(values[:-height].reshape(len(w), height).T, values[-height:])
 
     def _trace_motion(self, q: FloatArray, v: FloatArray) -> _Program:
@@ -212,10 +211,6 @@ class CautiousDerivatives:
         )
 
 
-class TraceFailedError(Exception):
-    """A function could not be traced, or not as it is; the message says why."""
-
-
 def _is_sound(joint: Joint, q: FloatArray) -> bool:
     """Return whether a pose is a rotation, and the same twice; what is not is refused elsewhere."""
     first, second = (np.array(joint.pose(q), dtype=np.float64) for _ in range(2))
@@ -227,49 +222,10 @@ class WrongTraceError(TraceFailedError):
     """What was traced is not what differences say."""
 
 
-def _run(
-    programs: list[_Program], trace: Callable[..., _Program], size: int, x: FloatArray,
-    v: FloatArray, look: Callable[[_Program, FloatArray, FloatArray], None] | None = None,
-) -> FloatArray:  # fmt: skip
-    """Return what the program computes whose branches fit; a new one is made if none does."""
-    given = [x.tolist(), v.tolist()]
-    for program in programs:
-        found = _values(program, given, size)
-        if found is not None:
-            return found
-    try:
-        program = trace(x, v)
-    except Exception as error:
-        raise TraceFailedError(reason(error)) from error
-    if look is not None:
-        look(program, x, v)
-    programs.insert(0, program)
-    del programs[_KEPT:]
-    found = _values(program, given, size)
-    return np.full(size, np.nan) if found is None else found
-
-
-def _values(program: _Program, given: Sequence[Any], size: int) -> FloatArray | None:
-    try:
-        found = program(*given)
-    except (ValueError, ZeroDivisionError, OverflowError):  # of math: there is no derivative
-        return np.full(size, np.nan)
-    return None if found is None else np.array(found)
-
-
 def _same(found: FloatArray, T: FloatArray) -> bool:
     # by way of lists: numpy takes longer for so few
     pairs = zip(found.tolist(), T[:3].ravel().tolist(), strict=True)
     return all(abs(a - b) <= _SAME * (1.0 + abs(b)) for a, b in pairs)
-
-
-def _numbers(value: Any, shape: tuple[int, ...]) -> Any:
-    array = np.asarray(value, dtype=object)
-    if array.shape != shape:
-        raise ValueError(f"it gives shape {array.shape} where it is traced, {shape} was expected")
-    numbers = np.empty(array.size, dtype=object)
-    numbers[:] = [number_of(each) for each in array.ravel()]
-    return numbers.reshape(shape)
 
 
 def _rates(T: Any, seeds: Any) -> Any:

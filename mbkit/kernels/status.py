@@ -14,6 +14,7 @@ EVENT_FAILED = 8  # the number of an event is not finite; index: event, or their
 MOTION_FAILED = 10  # the function of time of a prescribed joint did not come to its end
 CONSTRAINT_FAILED = 11  # a constraint's function returned a non-zero status; index: constraint
 NOT_CLOSED = 12  # no configuration nearby closes the loops
+CONSTRAINT_NOT_FINITE = 13  # index: constraint
 EVENT = 9  # no failure: an event lies in the step that was not taken
 
 _FACTOR = 1 << 32

@@ -1,4 +1,4 @@
-"""What a mechanism holds: bodies, joints in their places, and forces, by name."""
+"""What a mechanism holds: bodies, joints in their places, forces and constraints, by name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from numpy.typing import ArrayLike
 
+from mbkit.constraints import Constraint
 from mbkit.errors import UsageError, check_name
 from mbkit.forces import Force
 from mbkit.model.body import Body
@@ -18,7 +19,7 @@ __all__ = ["Contents"]
 
 
 class Contents:
-    """Names, bodies, joints and forces; see `Mechanism`, which adds to them."""
+    """Names, bodies, joints, forces and constraints; see `Mechanism`, which adds to them."""
 
     def __init__(self, name: str, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
         check_name("Mechanism", name)
@@ -29,6 +30,7 @@ class Contents:
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Connection] = {}
         self._forces: dict[str, Force] = {}
+        self._constraints: dict[str, Constraint] = {}
         self._graph = BodyGraph()
 
     @property
@@ -61,6 +63,11 @@ class Contents:
         """Forces by name, in the order of adding."""
         return MappingProxyType(self._forces)
 
+    @property
+    def constraints(self) -> Mapping[str, Constraint]:
+        """Constraints by name, in the order of adding, without the joints that close loops."""
+        return MappingProxyType(self._constraints)
+
     def _body(self, name: str) -> Body:
         return self._world if name == WORLD else self._bodies[name]
 
@@ -79,7 +86,7 @@ class Contents:
         return body.name
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same name, gravity, bodies and joints, in the same order."""
+        """Whether both have the same name, gravity and contents, in the same order."""
         if not isinstance(other, Contents):
             return NotImplemented
         return (
@@ -88,6 +95,7 @@ class Contents:
             and list(self._bodies.values()) == list(other._bodies.values())
             and list(self._joints.values()) == list(other._joints.values())
             and list(self._forces.values()) == list(other._forces.values())
+            and list(self._constraints.values()) == list(other._constraints.values())
         )
 
     __hash__ = None  # type: ignore[assignment]  # it can change

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from mbkit.constraints import Constraint
 from mbkit.forces import Force
 from mbkit.joints import Joint
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection
+from mbkit.model.constraint_types import constraint_type_name
 from mbkit.model.force_types import force_type_name
 from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.model.joint_types import type_name
@@ -40,8 +42,8 @@ def to_document(mechanism: Mechanism | Parts) -> dict[str, Any]:
     -------
     dict
         The content of a model file (``docs/model-file.md``). All numbers are the mechanism's own:
-        reading them gives an equal mechanism. What a user's joint or force holds and a file
-        cannot is listed under the key ``not_written``.
+        reading them gives an equal mechanism. What a user's joint, force or constraint holds and a
+        file cannot is listed under the key ``not_written``.
 
     Examples
     --------
@@ -61,7 +63,15 @@ def to_document(mechanism: Mechanism | Parts) -> dict[str, Any]:
             name: _connection(edge, mechanism) for name, edge in mechanism.joints.items()
         }
     if mechanism.forces:
-        document["forces"] = {name: _force(force) for name, force in mechanism.forces.items()}
+        document["forces"] = {
+            name: _table_of(force, force_type_name(force))
+            for name, force in mechanism.forces.items()
+        }
+    if mechanism.constraints:
+        document["constraints"] = {
+            name: _table_of(constraint, constraint_type_name(constraint))
+            for name, constraint in mechanism.constraints.items()
+        }
     return document
 
 
@@ -158,7 +168,7 @@ def _joint_data(data: JointLimits | JointFriction) -> dict[str, Any]:
     }
 
 
-def _fields(joint: Joint | Force) -> dict[str, Any]:
+def _fields(joint: Joint | Force | Constraint) -> dict[str, Any]:
     kind = type(joint)
     if attrs.has(kind):
         values = {
@@ -187,12 +197,12 @@ def _is_default_option(field: Any, value: Any) -> bool:
     )
 
 
-def _force(force: Force) -> dict[str, Any]:
+def _table_of(made: Force | Constraint, type_name: str) -> dict[str, Any]:
     """Return what differs from the defaults; poses as tables."""
-    table = {"type": force_type_name(force), **_fields(force)}
-    kind = type(force)
+    table = {"type": type_name, **_fields(made)}
+    kind = type(made)
     for field in attrs.fields(kind) if attrs.has(kind) else ():
-        value = getattr(force, field.name)
+        value = getattr(made, field.name)
         if np.array_equal(value, field.default):
             table.pop(field.name, None)
         elif np.shape(value) == (4, 4):

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.constraints import Constraint
 from mbkit.errors import ShapeError, UsageError
 from mbkit.forces import Force
 from mbkit.joints import Joint, PrescribedJoint, check_joint_definition
 from mbkit.joints.prescribed import parted
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection, joint_frames
+from mbkit.model.constraints import add_constraint
 from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
 from mbkit.model.ends import end_name
 from mbkit.model.forces import add_force
-from mbkit.model.graph import add_edge
+from mbkit.model.graph import add_edge, graph_of
 from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.topology import Topology, build_topology
 
@@ -30,14 +32,15 @@ __all__ = ["Mechanism"]
 
 JointType = TypeVar("JointType", bound=Joint | PrescribedJoint)
 ForceType = TypeVar("ForceType", bound=Force)
+ConstraintType = TypeVar("ConstraintType", bound=Constraint)
 
 
 @final
 class Mechanism(Contents):
     """Bodies and the joints between them: what is built, before anything is computed.
 
-    It grows by `add_body`, `add_joint` and `add_force` and is assembled into a system of
-    equations, which does not look back: what is added afterwards is in the next system.
+    It grows by `add_body`, `add_joint`, `add_force` and `add_constraint` and is assembled into a
+    system of equations, which does not look back: what is added afterwards is in the next system.
 
     Parameters
     ----------
@@ -247,6 +250,32 @@ class Mechanism(Contents):
         add_force(self, self._forces, force)
         return force
 
+    def add_constraint(self, constraint: ConstraintType) -> ConstraintType:
+        """Add a constraint, which the system keeps; see `mbkit.Constraint`.
+
+        Parameters
+        ----------
+        constraint : Constraint
+            Its name must be new among constraints and joints, the joints and bodies that it names
+            must be there.
+
+        Returns
+        -------
+        Constraint
+            The same.
+
+        Raises
+        ------
+        DuplicateNameError, NameUnknownError, ConstraintError
+            If the name is taken, a joint or body is unknown, or its definition is wrong.
+
+        Examples
+        --------
+        See `mbkit.Distance`.
+        """
+        add_constraint(self, self._constraints, constraint)
+        return constraint
+
     def topology(self, loop_joints: Collection[str] | None = None) -> Topology:
         """Return a spanning tree of the bodies, and the joints that close loops.
 
@@ -289,7 +318,9 @@ class Mechanism(Contents):
         >>> mech.topology(loop_joints=["right"]).cycles
         (('right', 'left'),)
         """
-        return build_topology(self._graph, loop_joints)
+        from mbkit.model.parts import Parts
+
+        return build_topology(graph_of(Parts.of(self)), loop_joints)
 
     def graph(self) -> Any:
         """Return the graph of bodies and joints as a `networkx.MultiDiGraph`.

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.constraints import Constraint
 from mbkit.errors import MbkitError, NameUnknownError, ParameterError, suggestion
 from mbkit.forces import Force
 from mbkit.joints import CompositeJoint, Joint
@@ -36,7 +37,7 @@ def parameters(parts: Parts) -> dict[str, Any]:
         ``gravity``; ``bodies.NAME.mass``, ``.com``, ``.moment_about_com``; ``joints.NAME.S_pred``,
         ``.S_succ`` and the numbers that joints of this kind have, such as ``.axis`` and ``.pitch``,
         of a composite joint ``.MEMBER.axis``; ``forces.NAME`` with those of the force, such as
-        ``.stiffness``.
+        ``.stiffness``; ``constraints.NAME`` with those of the constraint, such as ``.length``.
 
     Examples
     --------
@@ -59,6 +60,9 @@ def parameters(parts: Parts) -> dict[str, Any]:
     for name, force in parts.forces.items():
         for field in _fields(force):
             found[f"forces.{name}.{field}"] = getattr(force, field)
+    for name, constraint in parts.constraints.items():
+        for field in _fields(constraint):
+            found[f"constraints.{name}.{field}"] = getattr(constraint, field)
     return found
 
 
@@ -73,8 +77,8 @@ def _numbers_of_joint(joint: Joint) -> dict[str, Any]:
     }
 
 
-def _fields(made: Joint | Force) -> tuple[str, ...]:
-    """Return the names of the numbers that a joint or force was made with."""
+def _fields(made: Joint | Force | Constraint) -> tuple[str, ...]:
+    """Return the names of the numbers that something was made with."""
     kind: Any = type(made)
     if not attrs.has(kind):
         return ()
@@ -114,6 +118,7 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     """
     known = parameters(parts)
     bodies, joints, forces = dict(parts.bodies), dict(parts.joints), dict(parts.forces)
+    constraints = dict(parts.constraints)
     gravity = parts.gravity
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for path, value in values.items():
@@ -130,13 +135,22 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
                 joints[name] = _changed_joint(joints[name], fields)
             elif kind == "forces":
                 forces[name] = attrs.evolve(cast("Any", forces[name]), **fields)
+            elif kind == "constraints":
+                constraints[name] = attrs.evolve(cast("Any", constraints[name]), **fields)
             else:
                 gravity = frozen_array(fields["gravity"])
                 check_array(gravity, (3,), "gravity")
         except (MbkitError, TypeError, ValueError) as error:
             paths = " and ".join(f"{kind}.{name}.{field}".strip(".") for field in fields)
             raise ParameterError(f"{paths if kind else 'gravity'}: {error}") from error
-    return attrs.evolve(parts, gravity=gravity, bodies=bodies, joints=joints, forces=forces)
+    return attrs.evolve(
+        parts,
+        gravity=gravity,
+        bodies=bodies,
+        joints=joints,
+        forces=forces,
+        constraints=constraints,
+    )
 
 
 def _split(path: str, joints: Mapping[str, Any]) -> tuple[str, str, str]:

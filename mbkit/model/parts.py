@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import attrs
 
+from mbkit.constraints import Constraint
 from mbkit.forces import Force
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection
@@ -38,6 +39,8 @@ class Parts:
         Likewise.
     forces : mapping of str to Force
         Likewise.
+    constraints : mapping of str to Constraint
+        Likewise.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Parts:
     bodies: Mapping[str, Body]
     joints: Mapping[str, Connection]
     forces: Mapping[str, Force]
+    constraints: Mapping[str, Constraint] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Parts:
@@ -57,4 +61,5 @@ class Parts:
             bodies=MappingProxyType(dict(mechanism.bodies)),
             joints=MappingProxyType(dict(mechanism.joints)),
             forces=MappingProxyType(dict(mechanism.forces)),
+            constraints=MappingProxyType(dict(mechanism.constraints)),
         )

@@ -9,6 +9,20 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from mbkit.constraints import (
+    Cam,
+    Constraint,
+    Distance,
+    GearRatio,
+    JointCoupling,
+    PointOnLine,
+    PointOnPlane,
+    PolynomialCoupling,
+    PrescribedPoint,
+    PrescribedPose,
+    RollingDisc,
+    RollingSphere,
+)
 from mbkit.forces import (
     BodyWrench,
     Bushing,
@@ -32,10 +46,14 @@ from mbkit.joints import (
     ScrewJoint,
     UniversalJoint,
 )
+from mbkit.lie import SE3
+from mbkit.model.constraint_types import CONSTRAINT_TYPES
 from mbkit.model.force_types import FORCE_TYPES
 from mbkit.model.joint_types import JOINT_TYPES
 from mbkit.plugins.hookspecs import hookimpl
 from mbkit.representations import REPRESENTATIONS, Representation
+
+_TURN = np.linspace(0.0, 2.0 * np.pi, 13)
 
 
 @hookimpl
@@ -51,6 +69,12 @@ def mbkit_force_types() -> Mapping[str, type[Force]]:
 
 
 @hookimpl
+def mbkit_constraint_types() -> Mapping[str, type[Constraint]]:
+    """Return the constraints of mbkit."""
+    return CONSTRAINT_TYPES
+
+
+@hookimpl
 def mbkit_integrators() -> Mapping[str, type[Integrator]]:
     """Return the integrators of mbkit."""
     return {"runge_kutta_munthe_kaas": RungeKuttaMuntheKaas}
@@ -63,7 +87,7 @@ def mbkit_representations() -> Mapping[str, Representation]:
 
 
 @hookimpl
-def mbkit_examples() -> list[Joint | Force]:
+def mbkit_examples() -> list[Joint | Force | Constraint]:
     """Return those that cannot be made by a name alone."""
     return [
         ScrewJoint("screw", (0.2, 0.4, 0.9, 0.3, -0.1, 0.2)),
@@ -80,4 +104,21 @@ def mbkit_examples() -> list[Joint | Force]:
         BodyWrench("thrust", "hand", wrench=(1.0, 2.0, -1.0, 0.5, 0.3, 0.2), axes="body"),
         UniformField("field", acceleration=np.array([1.0, -2.0, 3.0])),
         Drag("drag", "hand", linear=0.4, quadratic=0.3),
+        Distance("rod", "arm", "hand", length=0.5, point_a=np.array((0.1, 0.2, 0.3))),
+        PointOnLine(
+            "slot", "arm", "hand", axis=np.array((1, 2, 3)), point_b=np.array((0.1, 0.2, 0.3))
+        ),
+        PointOnPlane(
+            "table", "arm", "hand", normal=np.array((1, 2, 3)), point_b=np.array((0.1, 0.2, 0.3))
+        ),
+        GearRatio("gears", "hinge", "wrist", ratio=-0.3, offset=0.2),
+        PolynomialCoupling("polynomial", "hinge", "wrist", coefficients=np.array((1.0, 0.3, -0.2))),
+        Cam("cam", "hinge", "wrist", positions=_TURN, lift=1 - np.cos(_TURN), periodic=True),
+        JointCoupling("coupling", "hinge", "wrist", np.sin),
+        RollingSphere("ball", "world", "hand", radius=0.3, normal=np.array((1, 2, 3))),
+        RollingDisc("wheel", "arm", "hand", radius=0.3, axis=np.array((1, 2, 3))),
+        PrescribedPoint(
+            "path", "hand", lambda t: [np.sin(t), t, 1.0], point=np.array((0.1, 0.2, 0.3))
+        ),
+        PrescribedPose("pan", "hand", lambda t: SE3.exp(np.array([t, 0.1, 0.2, t, 0, 0]))),
     ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from mbkit.constraints import Constraint
 from mbkit.errors import JointError
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
@@ -106,6 +107,27 @@ def _force_lacks(kind: type[Force]) -> str:
     return ""
 
 
+#: A constraint has one of these.
+_SAYS = ("residual", "rows", "kernel")
+
+
+def _constraint_lacks(kind: type[Constraint]) -> str:
+    if found := _abstract(kind):
+        return found
+    own = (getattr(kind, key) is not getattr(Constraint, key) for key in _SAYS)
+    if not any(own):
+        return f"{kind.__name__} must define residual(t, q, poses), or kernel()"
+    for name in ("residual", "rows", "rate", "bias", "row_units", "parameters", "kernel"):
+        expected = inspect.signature(getattr(Constraint, name))
+        found_here = inspect.signature(getattr(kind, name))
+        try:
+            found_here.bind(*expected.parameters)
+        except TypeError:
+            names = ", ".join(list(expected.parameters)[1:])
+            return f"{kind.__name__} defines {name}{found_here}, and must define {name}({names})"
+    return ""
+
+
 _WORDS = "words of letters, digits, '_' and '-'"
 
 #: Everything that plugins can provide.
@@ -117,6 +139,10 @@ KINDS: dict[str, Kind] = {
     "force": Kind(
         "mbkit_force_types", "force type", _WORDS, _is_word,
         "a class that derives from mbkit.Force", _derives(Force), _force_lacks,
+    ),
+    "constraint": Kind(
+        "mbkit_constraint_types", "constraint type", _WORDS, _is_word,
+        "a class that derives from mbkit.Constraint", _derives(Constraint), _constraint_lacks,
     ),
     "integrator": Kind(
         "mbkit_integrators", "integrator", _WORDS, _is_word,
@@ -189,7 +215,7 @@ def checked_examples(returned: Any, provides: Mapping[str, Mapping[str, Any]]) -
     Returns
     -------
     list
-        Joints, forces, integrators and mechanisms.
+        Joints, forces, constraints, integrators and mechanisms.
 
     Raises
     ------
@@ -200,13 +226,16 @@ def checked_examples(returned: Any, provides: Mapping[str, Mapping[str, Any]]) -
         raise BrokenContract(f"{EXAMPLES}() must return a list, and returned {returned!r:.200}")
     examples = list(returned)
     types = tuple(
-        each for kind in ("joint", "force", "integrator") for each in provides[kind].values()
+        each
+        for kind in ("joint", "force", "constraint", "integrator")
+        for each in provides[kind].values()
     )
     for example in examples:
         if type(example) not in types and not isinstance(example, Mechanism):
             what = f"the class {example.__name__}" if isinstance(example, type) else repr(example)
             raise BrokenContract(
-                f"{EXAMPLES}() must return instances of the joints, forces and integrators that "
-                f"the plugin provides, or mechanisms with them, and has {what:.200}"
+                f"{EXAMPLES}() must return instances of the joints, forces, constraints and "
+                f"integrators that the plugin provides, or mechanisms with them, and has "
+                f"{what:.200}"
             )
     return examples

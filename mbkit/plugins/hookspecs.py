@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import click
 
+    from mbkit.constraints import Constraint
     from mbkit.forces import Force
     from mbkit.integrators import Integrator
     from mbkit.joints import Joint
@@ -49,6 +50,11 @@ def mbkit_force_types() -> Mapping[str, type[Force]]:  # type: ignore[empty-body
 
 
 @hookspec
+def mbkit_constraint_types() -> Mapping[str, type[Constraint]]:  # type: ignore[empty-body]
+    """Return constraint classes by the names that model files call them; as joint types."""
+
+
+@hookspec
 def mbkit_integrators() -> Mapping[str, type[Integrator]]:  # type: ignore[empty-body]
     """Return integrator classes by the names that studies call them.
 
@@ -76,10 +82,10 @@ def mbkit_commands() -> Mapping[str, click.Command]:  # type: ignore[empty-body]
 
 
 @hookspec
-def mbkit_examples() -> Iterable[Joint | Force | Integrator | Mechanism]:  # type: ignore[empty-body]
+def mbkit_examples() -> Iterable[Joint | Force | Constraint | Integrator | Mechanism]:  # type: ignore[empty-body]
     """Return instances of the plugin's types, on which ``mbkit plugins --check`` looks at them.
 
     A type without an example is made by its name alone, ``Type("example")``, and an integrator
-    without arguments, if that is possible. A mechanism is an example of the plugin's joints and
-    forces in it: for a force that needs certain joints or bodies.
+    without arguments, if that is possible. A mechanism is an example of the plugin's joints,
+    forces and constraints in it: for one that needs certain joints or bodies.
     """

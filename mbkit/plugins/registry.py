@@ -40,8 +40,8 @@ class Plugin:
     origin : str
         Where it comes from: "mbkit", the name of a distribution, or the folder of a project.
     provides : mapping
-        Things by name, by kind: "joint", "force", "integrator", "representation", "reader",
-        "command".
+        Things by name, by kind: "joint", "force", "constraint", "integrator", "representation",
+        "reader", "command".
     fault : str
         Why it was skipped; empty where it was not.
     """

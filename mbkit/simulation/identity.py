@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.forces import ForceFunction
 from mbkit.joints import CompositeJoint
 from mbkit.systems import System
 
@@ -93,6 +92,9 @@ def system_digest(system: System) -> str:
             digest.update(np.ascontiguousarray(closure.sites[name]).tobytes())
         for joint in _joints(closure.joints):
             digest.update(np.array(joint.parameters(), dtype=np.float64).tobytes())
+    for constraint in closure.objects:
+        digest.update(f"{type(constraint).__qualname__} {constraint.name}".encode())
+        digest.update(np.ascontiguousarray(closure.parameters[constraint.name]).tobytes())
     forces = arrays.forces
     for force, joints, on_bodies in zip(forces.forces, forces.joints, forces.bodies, strict=True):
         digest.update(f"{type(force).__qualname__} {force.name}".encode())
@@ -102,7 +104,7 @@ def system_digest(system: System) -> str:
 
 
 def fingerprints_of_parts(system: System) -> dict[str, Any]:
-    """Return the fingerprints of joints and forces that are code of the user.
+    """Return the fingerprints of joints, forces and constraints that are code of the user.
 
     By what they are and their names: ``"joint 'name'"``.
     """
@@ -111,11 +113,13 @@ def fingerprints_of_parts(system: System) -> dict[str, Any]:
         for joint in _joints((*system.arrays.joints, *system.arrays.closure.joints))
     ]
     forces = [("force", force) for force in system.arrays.forces.forces]
-    parts: list[tuple[str, Any]] = [*joints, *forces]
+    constraints = [("constraint", each) for each in system.arrays.closure.objects]
+    parts: list[tuple[str, Any]] = [*joints, *forces, *constraints]
     found = {
         f"{kind} '{part.name}'": fingerprint(part)
         for kind, part in parts
-        if isinstance(part, ForceFunction) or not type(part).__module__.startswith("mbkit.")
+        if callable(getattr(part, "function", None))
+        or not type(part).__module__.startswith("mbkit.")
     }
     for name, motion in system.motions.items():
         for what in ("position", "rate", "acceleration"):

@@ -140,7 +140,7 @@ give an ordinary number, neither NaN nor infinite.
 def owner(instance: object) -> str:
     """Return how messages call an object: its kind and name."""
     kind = next(
-        (kind for kind in ("Joint", "Body", "Mechanism") if _is_a(instance, kind)),
+        (kind for kind in ("Joint", "Body", "Mechanism", "Constraint") if _is_a(instance, kind)),
         type(instance).__name__,
     )
     name = getattr(instance, "name", None)

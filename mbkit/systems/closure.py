@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
+from mbkit.systems.callbacks import register
 from mbkit.systems.evaluations import (
     CONSTRAINT_MOTION,
     CONSTRAINT_RESPONSE,
@@ -14,8 +16,11 @@ from mbkit.systems.evaluations import (
     FORWARD_DYNAMICS,
     HYBRID_DYNAMICS,
 )
+from mbkit.systems.python_constraint import PythonConstraintSlot
 
 if TYPE_CHECKING:
+    from mbkit.constraints import Constraint
+    from mbkit.constraints.derivatives import ConstraintDerivatives
     from mbkit.joints import Joint
     from mbkit.systems.evaluator import Evaluator
 
@@ -29,13 +34,21 @@ class ClosureArrays:
     Attributes
     ----------
     names : tuple of str
-        Of the constraints.
+        Of the constraints: joints that close loops, then the others.
+    num_joints : int
+        How many are joints.
     constraints, sites, joint_rows, pairs, blocks : ndarray
         CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR and BLOCK rows.
     joints : tuple of Joint or None
         Of each row of `joint_rows`.
     site_bodies : tuple of int
         The user's body on which each site is, as in `System.body_names`.
+    objects : tuple of Constraint
+        The others.
+    derivatives : tuple of ConstraintDerivatives or None
+        What computes each of these, where it is in Python.
+    parameters : dict of str to ndarray
+        By the name of each of these: the numbers that its compiled function reads.
     length : float
         By which moments are compared with forces. [m]
     num_rows, num_position_rows : int
@@ -47,6 +60,7 @@ class ClosureArrays:
     """
 
     names: tuple[str, ...] = ()
+    num_joints: int = 0
     constraints: Any = None
     sites: Any = None
     joint_rows: Any = None
@@ -54,6 +68,9 @@ class ClosureArrays:
     blocks: Any = None
     joints: tuple[Joint | None, ...] = ()
     site_bodies: tuple[int, ...] = ()
+    objects: tuple[Constraint, ...] = ()
+    derivatives: tuple[ConstraintDerivatives | None, ...] = ()
+    parameters: dict[str, Any] = attrs.field(factory=dict)
     length: float = 1.0
     num_rows: int = 0
     num_position_rows: int = 0
@@ -66,6 +83,11 @@ class ClosureArrays:
 
     def __bool__(self) -> bool:
         return bool(self.names)
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether a constraint is written in Python."""
+        return any(each is not None for each in self.derivatives)
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -89,7 +111,13 @@ class ClosureArrays:
 
 
 class ClosureMemory:
-    """What one workspace needs to solve for the multipliers of its system."""
+    """What one workspace needs to solve for the multipliers of its system.
+
+    Attributes
+    ----------
+    slots : dict of int to PythonConstraintSlot
+        By constraint: those that are called back.
+    """
 
     def __init__(self, arrays: ClosureArrays, totals: Any, evaluator: Evaluator) -> None:
         from mbkit.kernels.compile import array_address
@@ -99,6 +127,8 @@ class ClosureMemory:
         m, nv = arrays.num_rows, int(totals["num_velocities"])
         self.joint_work = np.zeros(len(arrays.joint_rows), WORK)
         self.sites = arrays.sites.copy()
+        self.constraints = arrays.constraints.copy()
+        self.slots = self._install(arrays)
         self.blocks = arrays.blocks.copy()
         self.kept = np.zeros(m, dtype=np.int64)
         self.multipliers = np.zeros(m)
@@ -119,7 +149,7 @@ class ClosureMemory:
             "blocks": self.blocks,
             "joint_work": self.joint_work,
             "joints": arrays.joint_rows,
-            "constraints": arrays.constraints,
+            "constraints": self.constraints,
             "pairs": arrays.pairs,
         }
         self.record = np.zeros(1, layout.CLOSURE)
@@ -141,3 +171,18 @@ class ClosureMemory:
             closure[name] = evaluator.function(what)
         self.residual = self._memory["residual"]
         self.address = array_address(self.record)
+
+    def _install(self, arrays: ClosureArrays) -> dict[int, PythonConstraintSlot]:
+        """Give a slot to each constraint that is in Python."""
+        from mbkit.kernels.compile import array_address
+
+        slots = {}
+        for k, (constraint, derivatives) in enumerate(
+            zip(arrays.objects, arrays.derivatives, strict=True), arrays.num_joints
+        ):
+            if derivatives is not None:
+                slots[k] = slot = PythonConstraintSlot(constraint, derivatives)
+                address = array_address(slot.memory)
+                self.constraints[k]["slot"] = address
+                weakref.finalize(self, register(address, slot))
+        return slots

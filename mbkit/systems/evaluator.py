@@ -83,10 +83,11 @@ class Evaluator:
 
     @functools.cached_property
     def calls_python(self) -> bool:
-        """Whether a joint or a force is in Python, which threads would only fight for."""
+        """Whether anything is in Python, which threads would only fight for."""
         return (
             bool(python_joint_rows(self.arrays.joints))
             or bool(python_joint_rows(self.arrays.closure.joints))
+            or self.arrays.closure.calls_python
             or self.arrays.forces.calls_python
         )
 

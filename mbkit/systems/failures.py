@@ -89,6 +89,9 @@ def failure(
         )
     if code == status.CONSTRAINT_FAILED:
         return _constraint_failure(evaluator, index, workspace, arguments)
+    if code == status.CONSTRAINT_NOT_FINITE:
+        name = evaluator.arrays.closure.names[index]
+        return NotFiniteError(f"Constraint '{name}' is not finite.{_where(arguments)}")
     if code == status.NOT_CLOSED:
         return _not_closed(evaluator, workspace, arguments)
     if code == status.NOT_FINITE:
@@ -138,7 +141,18 @@ def _joint_failure(
 def _constraint_failure(
     evaluator: Evaluator, index: int, workspace: Workspace, arguments: dict[str, Any]
 ) -> BaseException:
-    name = evaluator.arrays.closure.names[index]
+    closure = evaluator.arrays.closure
+    name = closure.names[index]
+    if index >= closure.num_joints:
+        assert workspace.closure is not None
+        own = workspace.closure.slots.get(index)
+        if own is not None:
+            error = taken_error(own)
+            error.add_note(f"Raised by constraint '{name}'.{_where(arguments)}")
+            return error
+        why = closure.objects[index - closure.num_joints].without_value
+        what = why or "Its compiled function reported a failure."
+        return ConstraintError(f"Constraint '{name}' has no value. {what}{_where(arguments)}")
     slot = workspace.loop_slots.get(index + 1)
     if slot is not None and slot.error is not None:
         error = taken_error(slot)

@@ -81,6 +81,7 @@ def force_arrays(
     positions: Mapping[str, slice],
     velocities: Mapping[str, slice],
     bodies: Sequence[str],
+    loop_joints: Sequence[str] = (),
 ) -> ForceArrays:
     """Return the table of forces.
 
@@ -94,6 +95,8 @@ def force_arrays(
         Where each joint's entries stand.
     bodies : sequence of str
         Names in the order of FRAME, the world first.
+    loop_joints : sequence of str
+        Names of joints that have no coordinates.
 
     Returns
     -------
@@ -119,7 +122,7 @@ def force_arrays(
         if force.name in kept:
             raise DuplicateNameError(f"There are two forces {force.name!r}; rename one.")
         kept[force.name] = force
-        check_force_names(force, owner, sizes, known)
+        check_force_names(force, owner, sizes, known, loop_joints)
         named = force.joints or tuple(name for name in velocities if sizes[name][1])
         entries = [
             (positions[name].start, sizes[name][0], velocities[name].start, sizes[name][1])

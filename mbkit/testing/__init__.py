@@ -1,5 +1,6 @@
 """What authors of joints, forces, integrators and representations test their own work with."""
 
+from mbkit.testing.constraints import check_constraint as check_constraint
 from mbkit.testing.forces import check_force as check_force
 from mbkit.testing.integrators import check_integrator as check_integrator
 from mbkit.testing.joints import check_joint as check_joint
@@ -13,6 +14,7 @@ __all__ = [
     "Checked",
     "Line",
     "Report",
+    "check_constraint",
     "check_force",
     "check_integrator",
     "check_joint",

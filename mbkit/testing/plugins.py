@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from mbkit.constraints import Constraint
 from mbkit.errors import UsageError, suggestion
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
+from mbkit.testing.constraints import check_constraint
 from mbkit.testing.forces import check_force
 from mbkit.testing.integrators import check_integrator
 from mbkit.testing.joints import check_joint
@@ -50,10 +52,10 @@ class Checked:
 def check_plugin(plugin: Plugin | str) -> Iterator[Checked]:
     """Look at what a plugin provides, one after another.
 
-    Joints are looked at by `check_joint`, forces by `check_force`, integrators by
-    `check_integrator` and representations by `check_representation`: the instances that the hook
-    ``mbkit_examples`` returns, or what can be made of a class with a name alone. There is no check
-    of readers and commands.
+    Joints are looked at by `check_joint`, forces by `check_force`, constraints by
+    `check_constraint`, integrators by `check_integrator` and representations by
+    `check_representation`: the instances that the hook ``mbkit_examples`` returns, or what can be
+    made of a class with a name alone. There is no check of readers and commands.
 
     Parameters
     ----------
@@ -141,6 +143,7 @@ def _integrator(integrator: Integrator, mechanism: Mechanism | None) -> Report:
 _CHECKS: dict[str, Callable[[Any, Mechanism | None], Report]] = {
     "joint": _joint,
     "force": check_force,
+    "constraint": check_constraint,
     "integrator": _integrator,
 }
 
@@ -164,8 +167,9 @@ def _instances(thing: type, examples: list[Any]) -> Iterator[tuple[Any, Mechanis
         if type(example) is thing:
             yield example, None
         elif isinstance(example, Mechanism):
-            parts: list[Joint | Force] = [
+            parts: list[Joint | Force | Constraint] = [
                 *(connection.joint for connection in example.joints.values()),
                 *example.forces.values(),
+                *example.constraints.values(),
             ]
             yield from ((part, example) for part in parts if type(part) is thing)

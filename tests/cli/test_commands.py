@@ -471,8 +471,7 @@ def test_info_of_a_urdf_has_notes_and_warnings():
     assert "base  by root_joint (FreeJoint)" in floating.output
 
 
-def test_info_says_what_coupled_joints_need(tmp_path):
-    """It agrees with simulate, which refuses them unless it is told to let them loose."""
+def test_coupled_joints_are_constraints_unless_they_are_to_move_on_their_own(tmp_path):
     path = tmp_path / "m.urdf"
     path.write_text(
         '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
@@ -484,10 +483,13 @@ def test_info_says_what_coupled_joints_need(tmp_path):
         + "</robot>"
     )
     shown = " ".join(mbkit("info", path).stdout.split())
-    assert "Warning: Joints are coupled by <mimic>, which is not supported yet: 'k'; sim" in shown
-    assert "simulate and convert need --mimic independent" in shown
+    assert "k mimics j" in shown
+    assert "GearRatio" in shown
     assert "move on their own:" not in shown
-    assert mbkit("convert", path, tmp_path / "m.toml").exit_code == 1
+    assert mbkit("convert", path, tmp_path / "m.toml", "--mimic", "refuse").exit_code == 1
+    coupled = mbkit("convert", path, tmp_path / "coupled.toml")
+    assert coupled.exit_code == 0
+    assert list(mb.load_model(tmp_path / "coupled.toml").constraints) == ["k mimics j"]
     done = mbkit("convert", path, tmp_path / "m.toml", "--mimic", "independent")
     assert done.exit_code == 0
     assert "Warning" in done.stderr

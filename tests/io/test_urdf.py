@@ -214,16 +214,18 @@ def test_the_weld_to_the_world_evades_names_that_are_taken():
         urdf.mechanism(root_joint="free")
 
 
-def test_coupled_joints_are_refused_unless_they_are_to_move_on_their_own(tmp_path):
+def test_coupled_joints_get_a_constraint_or_are_refused_or_move_on_their_own(tmp_path):
     path = tmp_path / "m.urdf"
     third = '<link name="c"/>' + joint('<mimic joint="j" multiplier="2"/>', name="k", child="c")
     path.write_text(robot(TWO + joint() + "\n" + third))
     with pytest.raises(mb.ModelFileError, match=r"couples joints by <mimic>.*m\.urdf:2\): 'k'"):
-        mb.load_urdf(path)
+        mb.load_urdf(path, mimic="refuse")
+    system = mb.load_urdf(path).assemble()
+    np.testing.assert_array_equal(system.constraint_jacobian([0.0, 0.0]), [[-2.0, 1.0]])
     with pytest.warns(mb.ModelFileWarning, match="that <mimic> couples move on their own: 'k'"):
         assert len(mb.load_urdf(path, mimic="independent").joints) == 3
     assert mb.read_urdf(path).joints[1].mimic.multiplier == 2.0
-    with pytest.raises(mb.UsageError, match="must be 'refuse' or 'independent', got 'drop'"):
+    with pytest.raises(mb.UsageError, match="'refuse' or 'independent', got 'drop'"):
         mb.load_urdf(path, mimic="drop")
 
 

@@ -29,7 +29,7 @@ TOLERANCE = 1e-11
 #: Refused by mbkit, and why. Pinocchio refuses it too.
 REFUSED = {"ur/ur3": r"has 2 faults:\n.*<robot>: must have a link, got none(.|\n)*attribute name"}
 
-#: Loaded only with mimic="independent", since they couple joints by <mimic>.
+#: They couple joints by <mimic>.
 COUPLED = {
     "alex/alex_psyonic_hands", "baxter/baxter", "panda/panda", "panda/panda_collision", "pr2/pr2",
     "romeo/romeo", "talos_data/talos_full_v2", "talos_data/talos_full_v2_box",
@@ -80,7 +80,9 @@ def test_every_file_loads_or_is_refused_for_its_reason(robot):
         warnings.simplefilter("ignore", mb.ModelFileWarning)  # inertias; see below
         if robot in COUPLED:
             with pytest.raises(mb.ModelFileError, match=r"couples joints by <mimic>.*\.urdf:\d+"):
-                mb.load_urdf(FILES[robot])
+                mb.load_urdf(FILES[robot], mimic="refuse")
+            coupled = mb.load_urdf(FILES[robot])
+            assert len(coupled.constraints) == len(urdf.coupled)
         else:
             mechanism = mb.load_urdf(FILES[robot])
             assert list(mechanism.bodies) == [

@@ -330,7 +330,7 @@ def test_a_reader_reads_files_of_its_suffix(registry, tmp_path):
 
     added(registry, plugin_module(mbkit_file_readers={".masses": read}))
     assert [body.inertia.mass for body in mb.load_model(path).bodies.values()] == [1.5, 2.5]
-    with pytest.raises(mb.UsageError, match="joint_types and force_types are for TOML files"):
+    with pytest.raises(mb.UsageError, match="constraint_types are for TOML files"):
         mb.load_model(path, joint_types={})
     path.write_text("1.5 x")
     with pytest.raises(mb.ModelFileError, match=r"by the plugin 'sample 1\.2': ValueError: could"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from mbkit.constraints import GearRatio
 from mbkit.errors import MbkitError, ModelFileError, UsageError, listed, printable
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import Body, Mechanism
@@ -23,13 +24,13 @@ ROOT_JOINT = "root_joint"
 #: A root link of this name is the inertial frame itself.
 WORLD = "world"
 
-_MIMIC = ("refuse", "independent")
+_MIMIC = ("couple", "refuse", "independent")
 
 
 def build_mechanism(urdf: Urdf, root_joint: Joint | None, mimic: str) -> Mechanism:
     """Return the mechanism of a document; see `Urdf.mechanism`."""
     if mimic not in _MIMIC:
-        raise UsageError(f"mimic must be 'refuse' or 'independent', got {mimic!r}.")
+        raise UsageError(f"mimic must be {' or '.join(map(repr, _MIMIC))}, got {mimic!r}.")
     if root_joint is not None and not isinstance(root_joint, Joint):
         raise UsageError(
             f"root_joint must be an mbkit.Joint, got {root_joint!r}; for a floating base "
@@ -66,7 +67,26 @@ def build_mechanism(urdf: Urdf, root_joint: Joint | None, mimic: str) -> Mechani
             )
         except MbkitError as error:
             raise ModelFileError(f"{what} ({_place(urdf, joint.line)}): {error}") from error
+    if mimic == "couple":
+        _couple(mechanism, urdf, what)
     return mechanism
+
+
+def _couple(mechanism: Mechanism, urdf: Urdf, what: str) -> None:
+    """Add q = multiplier q_other + offset for each <mimic>."""
+    for joint in urdf.joints:
+        if joint.mimic is not None:
+            name = f"{joint.name} mimics {joint.mimic.joint}"
+            ratio, offset = joint.mimic.multiplier, joint.mimic.offset
+            try:
+                mechanism.add_constraint(
+                    GearRatio(name, joint.mimic.joint, joint.name, ratio=ratio, offset=offset)
+                )
+            except MbkitError as error:
+                raise ModelFileError(
+                    f"{what} ({_place(urdf, joint.line)}): <mimic> cannot couple joints: {error} "
+                    "With mimic='independent' (--mimic independent) they move on their own."
+                ) from error
 
 
 def _place(urdf: Urdf, line: int) -> str:
@@ -78,10 +98,9 @@ def _refuse_mimic(urdf: Urdf, what: str) -> None:
     if coupled:
         names = listed(joint.name for joint in coupled)
         raise ModelFileError(
-            f"{what} couples joints by <mimic>, which is not supported yet "
-            f"({_place(urdf, coupled[0].line)}): {names}. With mimic='independent' "
-            "(--mimic independent) they are loaded as joints that move on their own, which is "
-            "another mechanism."
+            f"{what} couples joints by <mimic> ({_place(urdf, coupled[0].line)}): {names}. With "
+            "mimic='couple' they are loaded with constraints that keep them so; with "
+            "mimic='independent' they move on their own, which is another mechanism."
         )
 
 

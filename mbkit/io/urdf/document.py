@@ -175,16 +175,16 @@ class Urdf:
         """Names of the joints that are coupled to others by <mimic>."""
         return tuple(joint.name for joint in self.joints if joint.mimic is not None)
 
-    def mechanism(self, *, root_joint: Joint | None = None, mimic: str = "refuse") -> Mechanism:
+    def mechanism(self, *, root_joint: Joint | None = None, mimic: str = "couple") -> Mechanism:
         """Return the mechanism.
 
         Parameters
         ----------
         root_joint : Joint, optional
             From the world to the root link. By default it is welded to the world.
-        mimic : {"refuse", "independent"}
-            What becomes of joints that are coupled to others by <mimic>, which mbkit cannot couple:
-            an error, or joints that move on their own.
+        mimic : {"couple", "refuse", "independent"}
+            What becomes of joints that are coupled to others by <mimic>: each gets a `GearRatio`,
+            called "JOINT mimics OTHER"; an error; or joints that move on their own.
 
         Returns
         -------
@@ -196,7 +196,7 @@ class Urdf:
         ModelFileError
             If there are coupled joints and `mimic` is "refuse", or the root joint does not fit.
         UsageError
-            If `mimic` is neither of the two.
+            If `mimic` is none of the three.
         """
         from mbkit.io.urdf.build import build_mechanism
 

@@ -41,7 +41,7 @@ def load_urdf(
     path: str | os.PathLike[str],
     *,
     root_joint: Joint | None = None,
-    mimic: str = "refuse",
+    mimic: str = "couple",
     package_roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
 ) -> Mechanism:
     """Return the mechanism of a URDF file.
@@ -53,9 +53,9 @@ def load_urdf(
     root_joint : Joint, optional
         From the world to the root link, such as ``mb.FreeJoint("root_joint")``. By default the root
         link is welded to the world.
-    mimic : {"refuse", "independent"}
-        What becomes of joints that are coupled to others by <mimic>, which mbkit cannot couple: an
-        error, or joints that move on their own.
+    mimic : {"couple", "refuse", "independent"}
+        What becomes of joints that are coupled to others by <mimic>: each gets a `GearRatio`,
+        called "JOINT mimics OTHER"; an error; or joints that move on their own.
     package_roots : path or iterable of paths
         Folders in which meshes are looked for. Without any, nobody looks: the mechanism has no
         shapes. To get them, see `read_urdf`.
@@ -91,7 +91,7 @@ def load_urdf(
     roots = checked_roots(package_roots)
     urdf = read_urdf(path)
     mechanism = urdf.mechanism(root_joint=root_joint, mimic=mimic)
-    if note := warning_of(urdf, are_loose=True):
+    if note := warning_of(urdf, are_loose=mimic == "independent"):
         warnings.warn(note, ModelFileWarning, stacklevel=2)
     if roots:
         urdf.mesh_files(roots)

@@ -10,6 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from mbkit.constraints import GearRatio
 from mbkit.errors import ModelFileError, ModelFileWarning, listed, printable
 from mbkit.io.replacement import replacement
 from mbkit.io.text_file import checked_path
@@ -156,6 +157,7 @@ class _Writer:
         self.turned = dict(zip(topology.joint_of_body[1:], topology.reversed[1:], strict=True))
         self.lines: list[str] = []
         self.turned_round: list[str] = []
+        self.mimics = _mimics(mechanism)
         self.helpers: list[str] = []
         self.dropped: list[str] = []
 
@@ -207,6 +209,10 @@ class _Writer:
             notes.append(f"the prescribed motion of joints {listed(moved)}")
         if self.mechanism.forces:
             notes.append(f"the forces {listed(list(self.mechanism.forces))}")
+        written = [each.name for each in self.mimics.values()]
+        lost = [name for name in self.mechanism.constraints if name not in written]
+        if lost:
+            notes.append(f"the constraints {listed(lost)}")
         return notes
 
     # ------------------------------------------------------------------------------- links
@@ -301,6 +307,21 @@ class _Writer:
         )
         if damping or friction:
             self.lines.append(f'    <dynamics damping="{damping!r}" friction="{friction!r}"/>')
+        if edge.joint.name in self.mimics:
+            gear = self.mimics[edge.joint.name]
+            self.lines.append(
+                f'    <mimic joint={quoteattr(gear.driver)} multiplier="{gear.ratio!r}" '
+                f'offset="{gear.offset!r}"/>'
+            )
+
+
+def _mimics(mechanism: Mechanism) -> dict[str, GearRatio]:
+    """Return the gears that <mimic> can say, by their driven joints: each has one driver."""
+    found: dict[str, GearRatio] = {}
+    for constraint in mechanism.constraints.values():
+        if isinstance(constraint, GearRatio):
+            found.setdefault(constraint.driven, constraint)
+    return found
 
 
 def _kind(edge: Connection) -> str:

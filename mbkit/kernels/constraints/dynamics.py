@@ -31,7 +31,7 @@ def factorise_rows(space, option, q, v, tau, vdot):
     closure = closure_of(space)
     state = call_address(closure.move_sites, (space, option, q, v, tau, vdot))
     if state == OK:
-        state = constraint_rows(space)
+        state = constraint_rows(space, q, v, vdot)
     if state == OK:
         state = call_address(closure.respond, (space, option, q, v, tau, vdot))
     if state == OK:

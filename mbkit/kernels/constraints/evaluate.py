@@ -15,19 +15,20 @@ from mbkit.kernels.constraints.space import (
     joints,
     sites,
 )
+from mbkit.kernels.constraints.table import table_rows
 from mbkit.kernels.evaluation import EVALUATION, positions, velocities
 from mbkit.kernels.hybrid import recursion as hybrid
 from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import CONSTRAINT_FAILED, OK, status
+from mbkit.kernels.status import CONSTRAINT_FAILED, CONSTRAINT_NOT_FINITE, NOT_FINITE, OK, status
 
 _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def constraint_rows(space):
+def constraint_rows(space, q, v, vdot):
     """g, A v + g_t, A v' + (A' v + ...) into the memory, and the wrenches of the rows.
 
     Needs the sites.
@@ -41,14 +42,15 @@ def constraint_rows(space):
     every = constraints(closure)
     for c in range(every.shape[0]):
         constraint = every[c]
-        state = OK
         if constraint.kind == LOOP_JOINT:
             state = loop_joint_rows(
                 closure, constraint, loops[constraint.joint], loop_work[constraint.joint], table,
                 residual, rate, bias,
             )  # fmt: skip
+        else:
+            state = table_rows(space, c, q, v, vdot)
         if state != OK:
-            return status(CONSTRAINT_FAILED, c)
+            return status(CONSTRAINT_NOT_FINITE if state == NOT_FINITE else CONSTRAINT_FAILED, c)
     return OK
 
 
@@ -68,10 +70,11 @@ def constraint_state(space, _option, q, v, given, out):
     """
     model = bodies(space)
     work = scratch(space)
+    q = positions(model, q)
     v = velocities(model, v)
     vdot = velocities(model, given)
     set_time(space, given[model[0].num_velocities])
-    state = joint_pass(model, work, positions(model, q), v)
+    state = joint_pass(model, work, q, v)
     if state != OK:
         return state
     start(work, _ZERO)
@@ -81,7 +84,7 @@ def constraint_state(space, _option, q, v, given, out):
     move_sites(
         space, _ZERO, hybrid.place_for_forces, hybrid.twist_in_world, hybrid.acceleration_in_world
     )
-    state = constraint_rows(space)
+    state = constraint_rows(space, q, v, vdot)
     if state != OK:
         return state
     closure = closure_of(space)

@@ -42,7 +42,8 @@ def rows_at_rest(space, q, t):
     model = bodies(space)
     work = scratch(space)
     rest = at_rest(space)
-    state = joint_pass(model, work, positions(model, q), rest)
+    q = positions(model, q)
+    state = joint_pass(model, work, q, rest)
     if state != OK:
         return state
     start(work, _ZERO)
@@ -51,7 +52,7 @@ def rows_at_rest(space, q, t):
     move_sites(
         space, _ZERO, hybrid.place_for_forces, hybrid.twist_in_world, hybrid.acceleration_in_world
     )
-    return constraint_rows(space)
+    return constraint_rows(space, q, rest, rest)
 
 
 @address_kernel(EVALUATION)

@@ -79,14 +79,17 @@ CONSTRAINT = np.dtype(
         ("num_sites", _i8),
         ("first_wrench", _i8),
         ("joint", _i8),  # LOOP_JOINT: which row of the joints
-        # TABLE: function by address, its parameters, velocities it has coefficients for
+        # TABLE: function by address, its parameters, by which rows are multiplied for metres, and
+        # the joints it names (as in FORCE) with the velocities it has coefficients for
         ("function", _i8),
         ("parameters", _i8),
-        ("slot", _i8),
+        ("num_parameters", _i8),
+        ("scales", _i8),
+        ("slot", _i8),  # a constraint in Python finds its arguments here
+        ("joints", _i8),
+        ("num_joints", _i8),
         ("velocities", _i8),  # integers
         ("num_velocities", _i8),
-        ("positions", _i8),  # integers
-        ("num_positions", _i8),
         ("first_coefficient", _i8),
         # the rows of the tree that carry its sites and joints, from the tips inwards
         ("support", _i8),  # integers
@@ -112,6 +115,13 @@ CONSTRAINT_SITE = np.dtype(
     ],
     align=True,
 )
+
+#: What a constraint in Python has in its slot after the state: callback and t, then q and v of its
+#: joints, poses and twists of its bodies; and what it says: residual, what its rate is without
+#: velocities, what its second derivative is without accelerations, wrenches and coefficients.
+OWN_EVALUATE = 1
+OWN_TIME = 2
+OWN_VECTORS = 3
 
 #: Two constraints that move a common column. Their entries in the Gram matrix begin at `target`,
 #: `stride` numbers a row; a match is three integers: its place in each of them, and its velocity.

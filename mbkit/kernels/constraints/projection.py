@@ -100,7 +100,7 @@ def finish(space, q, v):
         change = floats_at(closure.change, v.shape[0])
         state = call_address(closure.move_sites, (space, KINEMATICS, q, v, change, change))
     if state == OK:
-        state = constraint_rows(space)
+        state = constraint_rows(space, q, v, change)
     return correct_velocities(space, v) if state == OK else state
 
 

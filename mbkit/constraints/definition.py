@@ -1,0 +1,129 @@
+"""What of a constraint's definition can be seen to be wrong at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from mbkit.constraints.constraint import Constraint
+from mbkit.errors import ConstraintError, NameUnknownError, check_name, suggestion
+
+__all__ = ["check_constraint_definition", "check_constraint_names", "defines"]
+
+
+def defines(constraint: Constraint, method: str) -> bool:
+    """Whether a constraint's class has a method of its own in the place of the default."""
+    return getattr(type(constraint), method) is not getattr(Constraint, method)
+
+
+def check_constraint_definition(constraint: Any) -> None:
+    """Raise if a constraint's definition is wrong in its structure.
+
+    Parameters
+    ----------
+    constraint : Constraint
+        A constraint of any class.
+
+    Raises
+    ------
+    ConstraintError
+        Naming the constraint, the rule, what was found and what is expected.
+
+    Examples
+    --------
+    >>> check_constraint_definition(Constraint("wire"))
+    Traceback (most recent call last):
+    mbkit.errors.ConstraintError: Constraint 'wire': num_rows must be an integer of 1 or more, \
+got 0.
+    """
+    if not isinstance(constraint, Constraint):
+        hint = "; call it with a name" if isinstance(constraint, type) else ""
+        raise ConstraintError(
+            f"A constraint must be an instance of mbkit.Constraint, got {constraint!r}{hint}."
+        )
+    kind = type(constraint).__name__
+    name = getattr(constraint, "name", None)
+    if name is None:
+        raise ConstraintError(
+            f"A constraint of class {kind} has no name; call super().__init__(name) in its "
+            "__init__."
+        )
+    check_name("Constraint", name)
+    what = f"Constraint {name!r}"
+    for key in ("joints", "bodies"):
+        names = getattr(constraint, key)
+        if not (isinstance(names, tuple) and all(isinstance(each, str) for each in names)):
+            raise ConstraintError(f"{what}: {key} must be a tuple of names, got {names!r}.")
+        if len(set(names)) < len(names):
+            raise ConstraintError(f"{what}: {key} must have each name once, got {names!r}.")
+    rows, position_rows = constraint.num_rows, constraint.num_position_rows
+    if not isinstance(rows, int) or rows < 1:
+        raise ConstraintError(f"{what}: num_rows must be an integer of 1 or more, got {rows!r}.")
+    if not isinstance(position_rows, int) or not 0 <= position_rows <= rows:
+        raise ConstraintError(
+            f"{what}: num_position_rows must be an integer between 0 and num_rows = {rows}, got "
+            f"{position_rows!r}."
+        )
+    if not constraint.joints and not constraint.bodies:
+        raise ConstraintError(f"{what}: {kind} must name what it acts on in 'joints' or 'bodies'.")
+    if constraint.kernel() is not None:
+        return
+    if position_rows and not defines(constraint, "residual"):
+        raise ConstraintError(f"{what}: {kind} must define residual(t, q, poses), or kernel().")
+    if position_rows < rows and not defines(constraint, "rows"):
+        raise ConstraintError(
+            f"{what}: {kind} has {rows} rows, of which {position_rows} have a residual; it must "
+            "define rows(t, q, poses), which tells of all."
+        )
+
+
+def check_constraint_names(
+    constraint: Constraint,
+    owner: str,
+    joints: Mapping[str, tuple[int, int]],
+    bodies: Mapping[str, Any],
+    loop_joints: Collection[str] = (),
+) -> None:
+    """Raise unless the joints and bodies that a constraint names are there, and fit it.
+
+    Parameters
+    ----------
+    constraint : Constraint
+        The constraint.
+    owner : str
+        Whose they must be, for messages.
+    joints : mapping of str to (int, int)
+        Numbers of positions and of velocities.
+    bodies : mapping
+        Bodies by name, the world included.
+    loop_joints : collection of str
+        Those of the joints that have no coordinates of their own.
+
+    Raises
+    ------
+    NameUnknownError
+        If a name is unknown.
+    ConstraintError
+        If a joint has not the coordinates that the constraint needs.
+    """
+    what = f"Constraint {constraint.name!r}"
+    for name in constraint.joints:
+        if name not in joints:
+            raise NameUnknownError(
+                f"{what}: {owner} has no joint {name!r}; {suggestion(name, joints)}"
+            )
+        if name in loop_joints:
+            raise ConstraintError(
+                f"{what}: joint {name!r} closes a loop, and has no coordinates; let another joint "
+                "of its loop do so: mbkit.RelativeCoordinates(loop_joints=[...])."
+            )
+        if joints[name][1] == 0:
+            raise ConstraintError(f"{what}: joint {name!r} does not move; choose one that does.")
+        check = getattr(constraint, "check_joint", None)
+        if check is not None:
+            check(name, *joints[name])
+    for name in constraint.bodies:
+        if name not in bodies:
+            raise NameUnknownError(
+                f"{what}: {owner} has no body {name!r}; {suggestion(name, bodies)}"
+            )

@@ -1,0 +1,182 @@
+"""Points and poses of bodies that are functions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.constraints.constraint import Constraint
+from mbkit.constraints.fields import check_name_field, fault, point, pose, table
+from mbkit.constraints.spline import check_table, spline
+from mbkit.forces.kernels import Addressed
+from mbkit.lie import SO3
+from mbkit.spatial.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from mbkit.joints import Joint
+
+__all__ = ["PrescribedPoint", "PrescribedPose"]
+
+
+def _shown(function: Any) -> str:
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+@final
+@attrs.frozen
+class PrescribedPoint(Constraint):
+    """A point of a body follows a function of time in the world.
+
+    Three rows, x - f(t) along the axes of the world [m]; the multipliers are the force on the point
+    that this takes. [N] Prescribe joints by `Joint.prescribe`.
+
+    Attributes
+    ----------
+    name : str
+        Unique among the constraints and joints of the mechanism.
+    body : str
+        Name of the body.
+    function : callable, optional
+        ``function(t) -> (3,)``: where the point is; twice differentiable. [m]
+    point : ndarray, shape (3,), default the origin
+        The point, in the frame of the body. [m]
+    times, places : ndarray, shapes (k,) and (k, 3)
+        A table in the function's stead, which files can hold and runs compiled: four or more times,
+        increasing, and where the point is then. Between them it moves on a cubic spline; outside of
+        them it is nowhere, and an error. [s], [m]
+
+    Raises
+    ------
+    ConstraintError, ShapeError, GeometryError
+        If there is neither a function nor a table, or both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("crane")
+    >>> hook = mech.add_body(mb.Body("hook", mb.SpatialInertia.sphere(2.0, radius=0.1)))
+    >>> _ = mech.add_joint(mb.TranslationalJoint("anywhere"), mech.world, hook)
+    >>> lift = mb.PrescribedPoint("lift", "hook", lambda t: [0.0, 0.0, t**2])
+    >>> _ = mech.add_constraint(lift)
+    >>> vdot, force = mech.assemble().solve_dynamics(np.zeros(3), np.zeros(3))
+    >>> vdot.round(9) + 0.0, force.round(9) + 0.0
+    (array([0., 0., 2.]), array([ 0.  ,  0.  , 23.62]))
+    """
+
+    name: str
+    body: str = attrs.field(validator=check_name_field)
+    function: Any = attrs.field(default=None, repr=_shown)
+    point: FloatArray = point()
+    times: FloatArray = table(())
+    places: FloatArray = table(())
+
+    num_rows = 3
+    without_value = "The time is outside of those of its table."
+
+    def __attrs_post_init__(self) -> None:
+        if self.function is None:
+            if self.times.size == 0:
+                raise fault(self, "function", "must be given, or times and places instead.")
+            check_table(self, "times", "places", 3)
+        elif not callable(self.function):
+            text = f"must be a function of the time, got {self.function!r}."
+            raise fault(self, "function", text)
+        elif self.times.size or self.places.size:
+            raise fault(self, "times", "must be left out where there is a function.")
+
+    @property
+    def bodies(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The body's name."""
+        return (self.body,)
+
+    def residual(self, t: float, q: FloatArray, poses: FloatArray) -> FloatArray:
+        """Return x - f(t)."""
+        C = poses[0]
+        x: FloatArray = C[:3, :3] @ self.point + C[:3, 3] - np.asarray(self.function(t))
+        return x
+
+    def kernel(self) -> Addressed | None:
+        """Return the compiled function of a table."""
+        if self.function is not None:
+            return None
+        from mbkit.kernels.constraints import prescribed_point
+
+        return prescribed_point.evaluate
+
+    def parameters(self) -> FloatArray:
+        """Return the point and the spline."""
+        return np.concatenate([self.point, spline(self.times, self.places)])
+
+
+@final
+@attrs.frozen
+class PrescribedPose(Constraint):
+    """A frame of a body follows a function of time in the world.
+
+    Six rows: the rotation vector from where the frame should be to where it is, in the frame's axes
+    [rad], and the way of its origin, in the axes of the world [m].
+
+    Attributes
+    ----------
+    name : str
+        Unique among the constraints and joints of the mechanism.
+    body : str
+        Name of the body.
+    function : callable
+        ``function(t) -> (4, 4)``: the frame's pose in the world, twice differentiable; for example
+        by `mbkit.lie`. [m]
+    frame : ndarray, shape (4, 4), default the identity
+        The frame, in that of the body.
+
+    Raises
+    ------
+    ConstraintError, GeometryError
+        If there is no function, or the frame is no pose.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mbkit as mb
+    >>> import mbkit.lie
+    >>> mech = mb.Mechanism("camera")
+    >>> head = mech.add_body(mb.Body("head", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    >>> _ = mech.add_joint(mb.FreeJoint("free"), mech.world, head)
+    >>> pan = mb.PrescribedPose("pan", "head", lambda t: mbkit.lie.SE3.exp(t * np.eye(6)[2]))
+    >>> _ = mech.add_constraint(pan)
+    >>> system = mech.assemble()
+    >>> rate = system.constraint_velocity(system.reference_configuration(), np.eye(6)[2])
+    >>> bool(abs(rate).max() < 1e-15)
+    True
+    """
+
+    name: str
+    body: str = attrs.field(validator=check_name_field)
+    function: Any = attrs.field(repr=_shown)
+    frame: FloatArray = pose()
+
+    num_rows = 6
+
+    def __attrs_post_init__(self) -> None:
+        if not callable(self.function):
+            text = f"must be a function of the time, got {self.function!r}."
+            raise fault(self, "function", text)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The body's name."""
+        return (self.body,)
+
+    def residual(self, t: float, q: FloatArray, poses: FloatArray) -> FloatArray:
+        """Return log(R_f^T R), p - p_f."""
+        C = poses[0] @ self.frame
+        wanted = np.asarray(self.function(t))
+        turned = SO3.log(wanted[:3, :3].T @ C[:3, :3])
+        return np.concatenate([turned, C[:3, 3] - wanted[:3, 3]])
+
+    def row_units(self, joints: Sequence[Joint]) -> tuple[str, ...]:
+        """Return "rad" for the first three, "m" for the others."""
+        return ("rad",) * 3 + ("m",) * 3

@@ -1,0 +1,70 @@
+"""Cubic splines through tables, as the kernels read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbkit.constraints.fields import fault
+from mbkit.spatial.arrays import FloatArray, check_array, with_key
+
+__all__ = ["check_table", "spline"]
+
+#: Least number of points: a cubic has four coefficients.
+_LEAST = 4
+
+
+def check_table(owner: Any, knots: str, values: str, width: int) -> None:
+    """Raise unless two fields of a constraint make a table.
+
+    Parameters
+    ----------
+    owner : Constraint
+        With both fields.
+    knots, values : str
+        Their names: shapes (k,) and (k,), or (k, width) where width is more than one.
+    width : int
+        Numbers a knot.
+
+    Raises
+    ------
+    ConstraintError, ShapeError, GeometryError
+        If shapes do not fit, or knots do not increase.
+    """
+    at = getattr(owner, knots)
+    if at.ndim != 1 or at.size < _LEAST:
+        raise fault(owner, knots, f"must be a list of {_LEAST} or more, got {at.tolist()!r}.")
+    shape = (at.size, width) if width > 1 else (at.size,)
+    what = f"Constraint {owner.name!r}"
+    with_key(knots, check_array, at, (at.size,), f"{what}: {knots}")
+    with_key(values, check_array, getattr(owner, values), shape, f"{what}: {values}")
+    if (np.diff(at) <= 0.0).any():
+        raise fault(owner, knots, f"must increase, got {at.tolist()!r}.")
+
+
+def spline(knots: FloatArray, values: FloatArray, *, periodic: bool = False) -> FloatArray:
+    """Return a cubic spline as `mbkit.kernels.constraints.spline` reads it.
+
+    Parameters
+    ----------
+    knots : ndarray, shape (k,)
+        Increasing.
+    values : ndarray, shape (k,) or (k, width)
+        What the curve passes through.
+    periodic : bool
+        Whether the curve repeats, with the last value for the first; else its third derivative does
+        not jump at the second knot and the last but one ("not a knot").
+
+    Returns
+    -------
+    ndarray
+        Period or 0, number of pieces, knots, four coefficients by piece and entry.
+    """
+    from scipy.interpolate import CubicSpline
+
+    columns = values.reshape(len(values), -1)
+    curve = CubicSpline(knots, columns, bc_type="periodic" if periodic else "not-a-knot")
+    coefficients = curve.c[::-1].transpose(1, 2, 0)
+    period = knots[-1] - knots[0] if periodic else 0.0
+    return np.concatenate([[period, len(knots) - 1], knots, coefficients.ravel()])

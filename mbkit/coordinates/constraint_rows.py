@@ -1,0 +1,121 @@
+"""From a constraint object to its row of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.constraints import Constraint, check_constraint_names
+from mbkit.constraints.derivatives import ConstraintDerivatives
+from mbkit.errors import ConstraintError
+
+if TYPE_CHECKING:
+    from mbkit.model.parts import Parts
+
+__all__ = ["Made", "set_constraint"]
+
+
+@final
+@attrs.frozen(eq=False)
+class Made:
+    """What the row of a constraint points to.
+
+    Attributes
+    ----------
+    function : compiled function
+        Of the form of `mbkit.kernels.constraints.form`.
+    parameters : ndarray
+        Its numbers.
+    joints, velocities : ndarray of int
+        The joints it names, and the velocities it has coefficients for.
+    units : tuple of str
+        Of its rows.
+    scales : ndarray
+        By which they are multiplied for metres.
+    derivatives : ConstraintDerivatives or None
+        What computes it, where it is in Python.
+    """
+
+    function: Any
+    parameters: Any
+    joints: Any
+    velocities: Any
+    units: tuple[str, ...]
+    scales: Any
+    derivatives: ConstraintDerivatives | None
+
+    def set_scales(self, row: Any, length: float) -> None:
+        """Let the row point to its scales, those of angles the length of the system."""
+        from mbkit.kernels.compile import array_address
+
+        self.scales[:] = [length if unit == "rad" else 1.0 for unit in self.units]
+        row["scales"] = array_address(self.scales)
+
+
+def set_constraint(
+    row: Any,
+    constraint: Constraint,
+    parts: Parts,
+    loop_joints: Collection[str],
+    positions: Mapping[str, slice],
+    velocities: Mapping[str, slice],
+) -> Made:
+    """Write the row of a constraint, but for its sites and scales; return what it points to.
+
+    Raises
+    ------
+    ConstraintError
+        If it names a joint that closes a loop, or its parameters or units are wrong.
+    """
+    from mbkit.kernels.compile import array_address
+    from mbkit.kernels.constraints import layout, python_constraint
+
+    sizes = {n: (e.joint.num_positions, e.joint.num_velocities) for n, e in parts.joints.items()}
+    owner = f"mechanism {parts.name!r}"
+    check_constraint_names(constraint, owner, sizes, {"world": None, **parts.bodies}, loop_joints)
+    joints = [parts.joints[name].joint for name in constraint.joints]
+    compiled = constraint.kernel()
+    numbers = np.zeros(0)
+    derivatives = None
+    if compiled is None:
+        derivatives = ConstraintDerivatives(constraint, joints)
+    else:
+        numbers = np.array(constraint.parameters(), dtype=np.float64).reshape(-1)
+        if not np.isfinite(numbers).all():
+            raise ConstraintError(
+                f"Constraint {constraint.name!r}: its parameters must be finite, got {numbers}."
+            )
+    function: Any = python_constraint.evaluate if compiled is None else compiled
+    named = [(name, positions[name], velocities[name]) for name in constraint.joints]
+    entries = [(q.start, q.stop - q.start, v.start, v.stop - v.start) for _, q, v in named]
+    moving = [k for _, _, v in named for k in range(v.start, v.stop)]
+    made = Made(
+        function=function,
+        # one entry at least: an empty array has no address of its own
+        parameters=np.concatenate([numbers, np.zeros(int(numbers.size == 0))]),
+        joints=np.array([*entries, (0, 0, 0, 0)], dtype=np.int64).reshape(-1),
+        velocities=np.array([*moving, 0], dtype=np.int64),
+        units=_checked_units(constraint, joints),
+        scales=np.ones(constraint.num_rows),
+        derivatives=derivatives,
+    )
+    row["kind"], row["function"] = layout.TABLE, function.address
+    row["num_rows"] = constraint.num_rows
+    row["num_position_rows"] = constraint.num_position_rows
+    row["parameters"], row["num_parameters"] = array_address(made.parameters), numbers.size
+    row["joints"], row["num_joints"] = array_address(made.joints), len(entries)
+    row["velocities"], row["num_velocities"] = array_address(made.velocities), len(moving)
+    return made
+
+
+def _checked_units(constraint: Constraint, joints: list[Any]) -> tuple[str, ...]:
+    units = tuple(constraint.row_units(joints))
+    if len(units) != constraint.num_rows or not {*units} <= {"m", "rad"}:
+        raise ConstraintError(
+            f"Constraint {constraint.name!r}: row_units must return 'm' or 'rad' for each of its "
+            f"{constraint.num_rows} rows, got {units!r}."
+        )
+    return units

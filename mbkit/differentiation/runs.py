@@ -1,0 +1,85 @@
+"""Programs of somebody's function: one for each way through its branches, made when it is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mbkit.differentiation.failure import reason
+from mbkit.differentiation.tape import number_of
+
+__all__ = ["Program", "TraceFailedError", "numbers", "run", "values"]
+
+#: Programs that are kept of one function.
+_KEPT = 32
+
+Program = Callable[..., "tuple[float, ...] | None"]
+
+
+class TraceFailedError(Exception):
+    """A function could not be traced, or not as it is; the message says why."""
+
+
+def run(
+    programs: list[Program],
+    trace: Callable[..., Program],
+    size: int,
+    given: Sequence[Any],
+    look: Callable[..., None] | None = None,
+) -> Any:
+    """Return what the program computes whose branches fit; a new one is made if none does.
+
+    Parameters
+    ----------
+    programs : list of callable
+        Those there are, the last made first.
+    trace : callable
+        ``trace(*given)`` makes one.
+    size : int
+        Numbers that it returns.
+    given : sequence of ndarray
+        Its arguments.
+    look : callable, optional
+        ``look(program, *given)`` raises where a new program is wrong.
+
+    Returns
+    -------
+    ndarray, shape (size,)
+        Not a number where the function has no value.
+    """
+    plain = [each.tolist() for each in given]
+    for program in programs:
+        found = values(program, plain, size)
+        if found is not None:
+            return found
+    try:
+        program = trace(*given)
+    except Exception as error:
+        raise TraceFailedError(reason(error)) from error
+    if look is not None:
+        look(program, *given)
+    programs.insert(0, program)
+    del programs[_KEPT:]
+    found = values(program, plain, size)
+    return np.full(size, np.nan) if found is None else found
+
+
+def values(program: Program, given: Sequence[Any], size: int) -> Any:
+    """Return what a program computes, an array, or None where a comparison comes out otherwise."""
+    try:
+        found = program(*given)
+    except (ValueError, ZeroDivisionError, OverflowError):  # of math: there is no derivative
+        return np.full(size, np.nan)
+    return None if found is None else np.array(found)
+
+
+def numbers(value: Any, shape: tuple[int, ...]) -> Any:
+    """Return what a traced function gave as an array of traced numbers of a certain shape."""
+    array = np.asarray(value, dtype=object)
+    if array.shape != shape:
+        raise ValueError(f"it gives shape {array.shape} where it is traced, {shape} was expected")
+    found = np.empty(array.size, dtype=object)
+    found[:] = [number_of(each) for each in array.ravel()]
+    return found.reshape(shape)

@@ -1,0 +1,37 @@
+"""Constraints in a mechanism: names that are new, and things that are there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mbkit.constraints import (
+    Constraint,
+    check_constraint_definition,
+    check_constraint_names,
+)
+from mbkit.errors import DuplicateNameError
+from mbkit.topology import WORLD
+
+if TYPE_CHECKING:
+    from mbkit.model.mechanism import Mechanism
+
+__all__ = ["add_constraint"]
+
+
+def add_constraint(
+    mechanism: Mechanism, constraints: dict[str, Constraint], constraint: Constraint
+) -> None:
+    """Enter a constraint among those of the mechanism; see `Mechanism.add_constraint`."""
+    check_constraint_definition(constraint)
+    what = f"mechanism {mechanism.name!r}"
+    for kind, taken in (("constraint", constraints), ("joint", mechanism.joints)):
+        if constraint.name in taken:
+            raise DuplicateNameError(
+                f"There is a {kind} {constraint.name!r} in {what} already; choose another name."
+            )
+    joints = {
+        name: (edge.joint.num_positions, edge.joint.num_velocities)
+        for name, edge in mechanism.joints.items()
+    }
+    check_constraint_names(constraint, what, joints, {WORLD: None, **mechanism.bodies})
+    constraints[constraint.name] = constraint
