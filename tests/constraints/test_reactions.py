@@ -304,6 +304,33 @@ def test_a_welded_beam():
         system.reaction("clamp", [0.0], [0.0], on="tip")
 
 
+def test_constraints_that_are_no_joints_load_joints():
+    """A beam held level by a rod: its tension by moments about the hinge, the hinge by forces."""
+    mech = mb.Mechanism("crane")
+    beam = mech.add_body(mb.Body("beam", mb.SpatialInertia.from_com(2.0, (0.5, 0, 0))))
+    mech.add_joint(mb.RevoluteJoint("foot", axis=(0, 1, 0)), mech.world, beam)
+    ends = {"point_a": (0, 0, 1), "point_b": (1, 0, 0)}
+    mech.add_constraint(mb.Distance("rod", "world", "beam", length=np.sqrt(2.0), **ends))
+    system = mech.assemble()
+    pull = 0.5 * 2.0 * 9.81  # upwards at the tip, and as much to the left
+    found = system.reaction("foot", [0.0], [0.0])
+    np.testing.assert_allclose(found, [0, 0, 0, pull, 0, 2.0 * 9.81 - pull], atol=1e-12)
+
+
+def test_gears_load_the_joints_that_they_couple():
+    """The moment that turns the driven wheel is what its hinge bears about its axis."""
+    mech = mb.Mechanism("gears", gravity=(0, 0, 0))
+    for k in (1, 2):
+        wheel = mech.add_body(mb.Body(f"wheel {k}", mb.SpatialInertia.sphere(1.0, radius=0.1 * k)))
+        mech.add_joint(mb.RevoluteJoint(f"axle {k}"), mech.world, wheel)
+    mech.add_constraint(mb.GearRatio("teeth", "axle 1", "axle 2", ratio=-2.0))
+    system = mech.assemble()
+    vdot, _ = system.solve_dynamics([0.0, 0.0], [0.0, 0.0], [1.0, 0.0])
+    inertia = system.mass_matrix([0.0, 0.0])[1, 1]
+    found = system.reaction("axle 2", [0.0, 0.0], [0.0, 0.0], [1.0, 0.0])
+    np.testing.assert_allclose(found, [0, 0, inertia * vdot[1], 0, 0, 0], atol=1e-12)
+
+
 def test_what_is_not_unique_is_refused_by_component():
     """Four parallel hinges leave open what is across their plane, and nothing in it."""
     system = assembled(four_bar())
