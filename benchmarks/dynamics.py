@@ -24,6 +24,9 @@ BARS: dict[str, dict[int, tuple[float, float]]] = {
     "mass matrix": {7: (1.6, 1.6), 30: (0.8, 0.8), 100: (0.6, 0.6), 300: (0.6, 0.6)},
 }
 
+#: The same for the derivatives of inverse dynamics, which have no ``out=``.
+DERIVATIVES: dict[int, float] = {7: 1.0, 30: 1.0, 100: 1.0, 300: 1.0}
+
 #: Most that the time by body may grow from the smallest to the largest of `LARGE`.
 GROWTH = 1.5
 
@@ -62,7 +65,29 @@ def _rows(count: int, kinds: Sequence[str]) -> list[Row]:
             if peer in functions:
                 times = found.best(name), found.best(peer), found.ratio(name, peer)
                 rows.append(Row(f"{count} bodies, {what}{label}", *times, limit))
+    rows.append(_derivatives(count, system, twin, state))
     return rows
+
+
+def _derivatives(count: int, system: Any, twin: PinocchioTwin, state: Any) -> Row:
+    """Return the row of the derivatives; Pinocchio's come with the mass matrix."""
+    q, v, vdot = state.q, state.v, state.vdot
+    expected = twin.inverse_dynamics_derivatives(q, v, vdot)
+    for found, other in zip(system.inverse_dynamics_derivatives(q, v, vdot), expected, strict=True):
+        difference = np.abs(found - other).max() / np.abs(other).max()
+        if not difference < 1e-11:
+            raise RuntimeError(f"{system!r} differs from Pinocchio by {difference:.1e}")
+    G = twin.rates(q)
+    peer = twin.positions(q), G @ v, G @ vdot
+    found = interleaved(
+        {
+            "own": lambda: system.inverse_dynamics_derivatives(q, v, vdot),
+            "peer": lambda: pin.computeRNEADerivatives(twin.model, twin.data, *peer),
+        }
+    )
+    what = f"{count} bodies, derivatives of inverse dynamics"
+    times = found.best("own"), found.best("peer"), found.ratio("own", "peer")
+    return Row(what, *times, DERIVATIVES.get(count))
 
 
 def _check(system: Any, twin: PinocchioTwin, state: Any) -> None:

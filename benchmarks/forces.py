@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 import mbkit as mb
+from benchmarks.force_loops import evaluations, springs
 from benchmarks.mechanisms import REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
 from benchmarks.timing import Timings, interleaved
+from mbkit.kernels.layout import NUM_POWERS
+from mbkit.systems.workspace import Workspace
 from tests.trees import random_pose, random_state
 
 BODIES = 30
+REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
 STEP = 1e-4
 #: A long run and a short one: what both have in common, such as making the system's arrays and
 #: computing energies at the end, is no evaluation.
@@ -22,17 +26,29 @@ FEW = 10
 #: Evaluations of the forces by step of the method of order 4.
 STAGES = 4
 
-#: Most that a run with forces may take, by that of the same run without.
+#: Evaluations in one call of a compiled loop.
+CALLS = 500
+
+#: Most that an evaluation with forces may take, by that of the same tree without.
 BARS = {"30 joint springs": 1.03, "four on bodies": 1.15}
+
+#: Most that one spring between bodies may take beyond its own arithmetic. [% of an evaluation]
+SPRING_BAR = 1.0
+
+#: Springs between bodies far from each other, and across one joint each.
+PAIRS = {
+    "far": ((3, 28), (10, 20), (5, 25), (8, 29)),
+    "near": ((3, 4), (10, 12), (20, 22), (26, 28)),
+}
 
 #: Most that a call of a force in Python may take beyond its own code. [s]
 PYTHON_BAR = 3e-6
 
 
 def forces() -> list[Table]:
-    """Return a table for each representation, and one of forces in Python."""
-    tables = [_compiled(each) for each in (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())]
-    return [*tables, _python()]
+    """Return a table for each representation, one of springs on bodies, one of forces in Python."""
+    tables = [_compiled(each) for each in REPRESENTATIONS]
+    return [*tables, _between_bodies(), _python()]
 
 
 def _cases(mechanism: mb.Mechanism) -> dict[str, list[mb.Force]]:
@@ -62,6 +78,87 @@ def _cases(mechanism: mb.Mechanism) -> dict[str, list[mb.Force]]:
     }
 
 
+def _loop(system: mb.System, state: Any) -> Callable[[], Any]:
+    """Return what evaluates vdot CALLS times, in memory of its own."""
+    space = Workspace(system.arrays, system.evaluator)
+    space.install_equations(system.evaluator.function(system.equations))
+    vectors = state.q.copy(), state.v.copy(), np.zeros(system.nv), np.zeros(NUM_POWERS)
+
+    def call() -> None:
+        assert evaluations(space.address, CALLS, *vectors) == 0
+
+    return call
+
+
+def _evaluations(
+    representation: mb.Representation, cases: dict[str, list[mb.Force]], rounds: int
+) -> dict[str, float]:
+    """Return the time of an evaluation of vdot with these forces, and with none. [s]."""
+    system = benchmark_tree(BODIES, REVOLUTE).assemble(
+        mb.RelativeCoordinates(representation=representation)
+    )
+    state = random_state(np.random.default_rng(BODIES), system, 0.1)
+    loops = {"none": _loop(system, state)}
+    loops |= {name: _loop(system.with_forces(each), state) for name, each in cases.items()}
+    times = interleaved(loops, rounds=rounds, seconds=1e-3)
+    return {name: times.best(name) / CALLS for name in loops}
+
+
+def _compiled(representation: mb.Representation, rounds: int = 300) -> Table:
+    """Return what compiled forces add, in one representation."""
+    cases = _cases(benchmark_tree(BODIES, REVOLUTE))
+    found = _evaluations(representation, cases, rounds)
+    without = found["none"]
+    rows = [Row("none", without)]
+    rows += [
+        Row(name, found[name], without, found[name] / without, BARS.get(name)) for name in cases
+    ]
+    title = f"Forces, {representation.name}: an evaluation of vdot of {BODIES} bodies"
+    return Table(title, rows, peer="without")
+
+
+def _between_bodies(rounds: int = 300) -> Table:
+    """Return what springs between bodies take beyond their own arithmetic."""
+    rng = np.random.default_rng(6)
+    cases: dict[str, list[mb.Force]] = {
+        name: [
+            mb.SpringDamper(
+                f"{a} to {b}", f"body{a}", f"body{b}", stiffness=20.0, rest_length=0.3,
+                damping=0.5, point_a=rng.normal(size=3), point_b=rng.normal(size=3),
+            )
+            for a, b in pairs
+        ]
+        for name, pairs in PAIRS.items()
+    }  # fmt: skip
+    rows = []
+    for representation in REPRESENTATIONS:
+        own = _own_arithmetic(cases["far"])
+        found = _evaluations(representation, cases, rounds)
+        for name, each in cases.items():
+            whole = found[name] - found["none"]
+            beyond = 100.0 * (whole - own) / len(each) / found["none"]
+            share = f"{100.0 * whole / found['none']:.1f} %"
+            row = Row(
+                f"{representation.name}, {name}", whole, own, beyond, SPRING_BAR, "%", (share,)
+            )
+            rows.append(row)
+    title = f"Four springs with dampers between bodies: what they add to an evaluation of {BODIES}"
+    return Table(title, rows, "own arithmetic", ("of an evaluation",))
+
+
+def _own_arithmetic(forces: Sequence[mb.Force], rounds: int = 300) -> float:
+    """Return the time of the springs' law alone, where all that it needs lies ready. [s]."""
+    rng = np.random.default_rng(7)
+    poses = np.array([random_pose(rng) for _ in range(2 * len(forces))])
+    numbers = np.array([force.parameters() for force in forces])
+    R, p = np.ascontiguousarray(poses[:, :3, :3]), np.ascontiguousarray(poses[:, :3, 3])
+    V, W = rng.normal(size=(len(poses), 6)), np.zeros((len(poses), 6))
+    times = interleaved(
+        {"": lambda: springs(CALLS, R, p, V, W, numbers)}, rounds=rounds, seconds=1e-3
+    )
+    return times.best("") / CALLS
+
+
 def _runs(name: str, system: mb.System, state: Any) -> dict[str, Callable[[], Any]]:
     def run(steps: int) -> None:
         mb.simulate(
@@ -78,25 +175,6 @@ def _evaluation(times: Timings, name: str) -> float:
     Of the best times: a round takes so long that neighbours in it say little of each other.
     """
     return (times.best(name) - times.best(f"{name}, few")) / (STAGES * (STEPS - FEW))
-
-
-def _compiled(representation: mb.Representation, rounds: int = 100) -> Table:
-    """Return what compiled forces add, in one representation."""
-    mechanism = benchmark_tree(BODIES, REVOLUTE)
-    system = mechanism.assemble(mb.RelativeCoordinates(representation=representation))
-    state = random_state(np.random.default_rng(BODIES), system, 0.1)
-    cases = _cases(mechanism)
-    runs = _runs("none", system, state)
-    for name, each in cases.items():
-        runs |= _runs(name, system.with_forces(each), state)
-    times = interleaved(runs, rounds=rounds)
-    without = _evaluation(times, "none")
-    rows = [Row("none", without)]
-    for name in cases:
-        found = _evaluation(times, name)
-        rows.append(Row(name, found, without, found / without, BARS.get(name)))
-    title = f"Forces, {representation.name}: an evaluation in a run of {BODIES} bodies"
-    return Table(title, rows, peer="without")
 
 
 class _OnJoints(mb.Force):
@@ -130,7 +208,7 @@ def _python(rounds: int = 100) -> Table:
     functions = _runs("none", system, state)
     for name, force, out in cases:
         functions |= _runs(name, system.with_forces([force]), state)
-        functions[f"{name}, own code"] = _loop(force, state, poses, twists, out)
+        functions[f"{name}, own code"] = _own_code(force, state, poses, twists, out)
     times = interleaved(functions, rounds=rounds)
     rows = []
     for name, _, _ in cases:
@@ -140,7 +218,7 @@ def _python(rounds: int = 100) -> Table:
     return Table(f"A force in Python in a run of {BODIES} bodies", rows, peer="its own code")
 
 
-def _loop(force: mb.Force, state: Any, poses: Any, twists: Any, out: Any) -> Callable[[], Any]:
+def _own_code(force: mb.Force, state: Any, poses: Any, twists: Any, out: Any) -> Callable[[], Any]:
     def call() -> None:
         force.evaluate(0.0, state.q, state.v, poses, twists, out)
 

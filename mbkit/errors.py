@@ -132,7 +132,16 @@ class ModelFileWarning(UserWarning):
 
 
 class ConstraintError(MbkitError, ValueError):
-    """The constraints of a system do not hold, or cannot."""
+    """The constraints of a system do not hold, or cannot.
+
+    Attributes
+    ----------
+    q : ndarray or None
+        Where loops could not be closed, the configuration in which they are open the least of those
+        that were found; else None.
+    """
+
+    q: Any = None
 
 
 class ConstraintDerivativeWarning(UserWarning):

@@ -77,12 +77,12 @@ class OtherNumbers:
                 seat[:SEAT_P] = orthonormal(seat[:SEAT_P].reshape((3, 3))).ravel()
                 row["seat"] = self._address(seat)
         arrays = attrs.evolve(system.arrays, bodies=bodies, frames=frames)
-        self.workspace = Workspace(arrays)
+        self.workspace = Workspace(arrays, system.evaluator)
         scratch = convert(self.workspace.scratch, number)
         scratch[0]["slot"] = self._address(convert(self.workspace.stage, number))
         record = self.workspace.record[0]
         record["scratch"] = self._address(scratch)
-        for name in ("tau", "rest", "columns"):
+        for name in ("tau", "rest", "columns", "directions", "changes", "trial"):
             record[name] = self._address(convert(getattr(self.workspace, name), number))
         self.space = self.workspace.address
 

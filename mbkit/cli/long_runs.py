@@ -37,7 +37,7 @@ _OPTIONS = (
     ),
     click.option(
         "--save",
-        default="q,v,energies",
+        default="q,v,energies,constraints",
         show_default=True,
         help="What is written to a directory, separated by commas.",
     ),

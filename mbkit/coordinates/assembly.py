@@ -69,6 +69,11 @@ class Assembly:
         """Names of the joints that are not in the tree."""
         return self.topology.loop_joints
 
+    @property
+    def assembled(self) -> Parts:
+        """Bodies and joints of the system, those that are cut as their halves."""
+        return cut_bodies(self.parts, self.cuts)
+
     def text(self) -> str:
         """Return the text of a model file."""
         from mbkit.model.document import can_be_written, to_toml
@@ -126,7 +131,7 @@ class Assembly:
 
     def system(self) -> System:
         """Return the equations of motion."""
-        parts = cut_bodies(self.parts, self.cuts)
+        parts = self.assembled
         loops = self.topology.loop_joints
         joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
@@ -137,7 +142,7 @@ class Assembly:
         arrays = attrs.evolve(
             assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames),
             forces=force_arrays(
-                forces, f"mechanism {parts.name!r}", positions, velocities, body_names
+                forces, f"mechanism {parts.name!r}", positions, velocities, body_names, loops
             ),
         )
         length = characteristic_length(parts) if self.length is None else self.length
@@ -183,6 +188,7 @@ class Assembly:
                     len(forces),
                     arrays.closure.num_rows,
                     arrays.closure.num_position_rows,
+                    0 if arrays.closure.sites is None else len(arrays.closure.sites),
                 ),
             ),
         )

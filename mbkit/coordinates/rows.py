@@ -132,6 +132,7 @@ def _set_joint(row: Any, joint: Joint, sign: float) -> list[Any]:
     from mbkit.kernels import layout
 
     form = joint.screw_form()
+    row["constant"] = form is not None or joint.constant_subspace
     if form is None:
         row["kind"] = layout.TABLE
         return fill_table(row, joint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from mbkit.errors import ForceError, NameUnknownError, check_name, suggestion
@@ -88,7 +88,11 @@ out), or kernels().
 
 
 def check_force_names(
-    force: Force, owner: str, joints: Mapping[str, tuple[int, int]], bodies: Mapping[str, Any]
+    force: Force,
+    owner: str,
+    joints: Mapping[str, tuple[int, int]],
+    bodies: Mapping[str, Any],
+    loop_joints: Collection[str] = (),
 ) -> None:
     """Raise unless the joints and bodies that a force names are there, and fit it.
 
@@ -102,6 +106,8 @@ def check_force_names(
         Numbers of positions and of velocities.
     bodies : mapping
         Bodies by name, the world included.
+    loop_joints : collection of str
+        Names of joints without coordinates.
 
     Raises
     ------
@@ -111,6 +117,12 @@ def check_force_names(
         If a joint has not the coordinates that the force needs.
     """
     for name in force.joints:
+        if name in loop_joints:
+            raise ForceError(
+                f"Force {force.name!r}: joint {name!r} closes a loop in {owner}, and has no "
+                f"coordinates that a force could act along; cut the loop elsewhere by "
+                f"RelativeCoordinates(loop_joints=...)."
+            )
         if name not in joints:
             raise NameUnknownError(
                 f"Force {force.name!r}: {owner} has no joint {name!r}; {suggestion(name, joints)}"

@@ -41,9 +41,14 @@ class ForceKernels:
         compute it in place, without a call.
     field : tuple of three floats, optional
         g of a force m g on every body, which then names none: time loops then add it to gravity.
+    spring : bool, default False
+        Whether it is a spring with a damper between points of its two bodies, and its parameters
+        are (k, l0, d, r_a, r_b), nine numbers; see `mbkit.SpringDamper`: time loops then compute it
+        in place, without a call.
     """
 
     evaluate: Addressed
     potential: Addressed | None = None
     linear: tuple[float, float, float] | None = None
     field: tuple[float, float, float] | None = None
+    spring: bool = False

@@ -67,7 +67,7 @@ class SpringDamper(PairForce):
         """Return the compiled functions."""
         from mbkit.kernels.forces import spring_damper
 
-        return ForceKernels(spring_damper.evaluate, spring_damper.potential)
+        return ForceKernels(spring_damper.evaluate, spring_damper.potential, spring=True)
 
     def parameters(self) -> FloatArray:
         """Return stiffness, rest length, damping, point_a, point_b."""

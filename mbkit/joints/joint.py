@@ -90,6 +90,9 @@ class Joint(abc.ABC):
         ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
         ``singularities(q)``: the same for the rows of q. Default one by one.
     21. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
+    22. ``constant_subspace``: whether S is declared to be the same at every q, the bias zero, and
+        `constraint_wrenches` the same everywhere too: derivatives of the dynamics are then exact
+        and cheaper. Default False.
 
     What must hold
 
@@ -139,6 +142,9 @@ class Joint(abc.ABC):
 
     #: Whether the neutral configuration is declared to give the identity.
     zero_reference: bool = False
+
+    #: Whether S is declared to be the same at every configuration, and the bias zero.
+    constant_subspace: bool = False
 
     def __init__(self, name: str) -> None:
         self.name = name

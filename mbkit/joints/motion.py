@@ -25,11 +25,14 @@ class Motion(abc.ABC):
         nq and nv.
     position_units : tuple of str
         A unit for each position.
+    constant_subspace : bool
+        Whether S is the same at every q, and the bias zero.
     """
 
     num_positions: int
     num_velocities: int
     position_units: tuple[str, ...]
+    constant_subspace: bool = False
 
     @abc.abstractmethod
     def pose(self, q: FloatArray) -> FloatArray:

@@ -41,6 +41,11 @@ class MotionJoint(Joint):
         return type(self.motion).retract is Motion.retract
 
     @property
+    def constant_subspace(self) -> bool:  # type: ignore[override]
+        """Whether S is the same at every configuration."""
+        return self.motion.constant_subspace
+
+    @property
     def position_units(self) -> tuple[str, ...]:
         """Unit of each position."""
         return self.motion.position_units

@@ -37,6 +37,8 @@ class PlanarGroup(Motion):
     wrenches: FloatArray
     pitch: float = 0.0
 
+    constant_subspace = True
+
     @property
     def num_positions(self) -> int:  # type: ignore[override]
         """Three, or four."""

@@ -32,6 +32,7 @@ class PoseGroup(Motion):
     num_positions = 7
     num_velocities = 6
     position_units = ("", "", "", "", "m", "m", "m")
+    constant_subspace = True
 
     def pose(self, q: FloatArray) -> FloatArray:
         """Return (R(q[:4]), q[4:])."""

@@ -32,6 +32,7 @@ class RotationGroup(Motion):
     num_positions = 4
     num_velocities = 3
     position_units = ("", "", "", "")
+    constant_subspace = True
 
     def pose(self, q: FloatArray) -> FloatArray:
         """Return (R(q), 0)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, final
@@ -62,6 +63,14 @@ class ScrewProduct(Motion):
     def num_velocities(self) -> int:  # type: ignore[override]
         """The number of screws."""
         return len(self.screws)
+
+    @property
+    def constant_subspace(self) -> bool:  # type: ignore[override]
+        """Whether all screws commute, so that each looks the same from behind the others."""
+        from mbkit.lie import SE3
+
+        pairs = itertools.combinations(self.screws, 2)
+        return not any((SE3.ad(X) @ Y).any() for X, Y in pairs)
 
     def pose(self, q: FloatArray) -> FloatArray:
         """Return the product of the exponentials."""

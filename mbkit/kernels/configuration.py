@@ -1,5 +1,7 @@
 """The configuration space as a group: the product of the joints' own."""
 
+import numpy as np
+
 from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_at
 from mbkit.kernels.evaluation import EVALUATION, positions, steps, velocities
 from mbkit.kernels.layout import SCREW
@@ -127,3 +129,75 @@ def rates(space, _option, q, v, _x, out):
     return rates_rows(
         model, scratch(space), positions(model, q), velocities(model, v), steps(model, out)
     )
+
+
+@address_kernel(EVALUATION)
+def dexp_inv(space, _option, x, w, _x, out):
+    """The rate of x while retract(q, x) moves with the rates w, out (num_steps,)."""
+    model = bodies(space)
+    return dexp_inv_rows(model, scratch(space), steps(model, x), steps(model, w), steps(model, out))
+
+
+@helper
+def solve_rows(A, b):
+    """A^-1 b into b, by elimination with the largest pivot of each column; destroys A."""
+    n = b.shape[0]
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[pivot, k]):
+                pivot = i
+        for j in range(k, n):
+            A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
+        b[k], b[pivot] = b[pivot], b[k]
+        for i in range(k + 1, n):
+            factor = A[i, k] / A[k, k]
+            for j in range(k, n):
+                A[i, j] -= factor * A[k, j]
+            b[i] -= factor * b[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            b[k] -= A[k, j] * b[j]
+        b[k] /= A[k, k]
+
+
+@address_kernel(EVALUATION)
+def dexp(space, _option, x, rate, _x, out):
+    """The rates w with which retract(q, x) moves while x does with its rate, out (num_steps,).
+
+    Joint by joint dexp_inv is a matrix, by its columns; it is solved with.
+    """
+    model = bodies(space)
+    x = steps(model, x)
+    given = steps(model, rate)
+    out = steps(model, out)
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        k = row.first_step
+        n = row.num_steps
+        for j in range(n):
+            out[k + j] = given[k + j]
+        if row.kind == SCREW or row.dexp_inv == 0:
+            continue
+        unit = np.zeros(n)
+        column = np.empty(n)
+        A = np.empty((n, n))
+        for j in range(n):
+            unit[j] = 1.0
+            state = call_address(
+                row.dexp_inv,
+                (
+                    scratch(space)[i].slot,
+                    pointer_at(row.parameters),
+                    at(x, k),
+                    at(unit, 0),
+                    at(column, 0),
+                ),
+            )
+            if state != OK:
+                return status(JOINT_FAILED, i)
+            unit[j] = 0.0
+            for m in range(n):
+                A[m, j] = column[m]
+        solve_rows(A, out[k : k + n])
+    return OK

@@ -112,6 +112,18 @@ def state(space, function, option, q, v, x, out):
 
 
 @kernel(int64(int64, int64, int64, floats, floats, floats, floats))
+def derivatives(space, function, option, q, v, x, out):
+    """Call a function of q (nq,), v (nv,), x (nv,); out is not the user's and has its length."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, x, x)
+    if state != OK:
+        return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
+@kernel(int64(int64, int64, int64, floats, floats, floats, floats))
 def retract(space, function, option, q, v, x, out):
     """Call a function of q (nq,), v (num_steps,) that writes out (nq,)."""
     model = bodies(space)

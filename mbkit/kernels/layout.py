@@ -25,6 +25,7 @@ BODY = np.dtype(
         ("parent", _i8),
         ("kind", _i8),
         ("reversed", _i8),  # 1 where the joint's predecessor is the child
+        ("constant", _i8),  # 1 where S is the same at every q, seen from the joint's successor
         ("first_position", _i8),
         ("num_positions", _i8),
         ("first_velocity", _i8),
@@ -99,10 +100,15 @@ WORK = np.dtype(
         ("world_R", _f8, (3, 3)),
         ("world_p", _f8, (3,)),
         ("slot", _i8),  # a joint in Python finds its arguments here; row 0: the staging area
-        ("carries", _i8),  # 1 where forces act on it, or on what hangs on it
+        ("carries", _i8),  # whether forces ask for its pose: 0, CARRIES, COMMON
     ],
     align=True,
 )
+
+#: Forces act on the body or on what hangs on it: they ask for its pose in the world; or nothing but
+#: springs hangs on it, with both ends, so that its frame can stand for the world's.
+CARRIES = 1
+COMMON = 2
 
 #: Where the user's bodies sit: the row that carries them, and the pose of their frame in its frame;
 #: and the inertia that fields of acceleration act on, in the body's own frame.
@@ -126,6 +132,31 @@ ROTATION_TOLERANCE = 1e-5
 #: Numbers a column: a wrench and one more.
 COLUMN_SIZE = 7
 
+#: Where derivatives go: one record an entry of a step or, the fields that say so, of a velocity;
+#: all in the axes of the world.
+DIRECTION = np.dtype(
+    [
+        ("turn", _f8, (3,)),  # how the twist of the body changes, its angular part
+        ("push", _f8, (6,)),  # and its acceleration, less the bracket with the twists beyond it
+        ("S", _f8, (6,)),  # of a velocity
+        ("rate", _f8, (6,)),  # push of a velocity
+    ],
+    align=True,
+)
+
+#: The same for joints whose S depends on q: what changes by unit of a step.
+CHANGE = np.dtype(
+    [
+        ("D", _f8, (6,)),  # twist
+        ("S", _f8, (6, 6)),  # change of S
+        ("bias", _f8, (6,)),  # change of S-dot v
+        ("bias_rate", _f8, (6,)),  # change of S-dot v by unit of a velocity
+        ("R", _f8, (3, 3)),  # change of the pose in the parent
+        ("p", _f8, (3,)),
+    ],
+    align=True,
+)
+
 #: The staging area in which a joint's function leaves its pose R (by rows), p.
 STAGE_R = 0
 STAGE_P = 9
@@ -148,17 +179,25 @@ SPACE = np.dtype(
         ("rest", _i8),  # nv zeros
         ("columns", _i8),  # memory for COLUMN_SIZE numbers a velocity
         ("velocity_of_column", _i8),  # which velocity a column is: integers
+        ("directions", _i8),  # DIRECTION rows: num_steps of them
+        ("changes", _i8),  # CHANGE rows: num_steps of them
+        ("trial", _i8),  # memory for nq + nv + num_steps numbers: another q and v, and a step
         # the forces of the system
         ("force_table", _i8),  # FORCE rows
         ("num_forces", _i8),
-        ("force_order", _i8),  # integers: those that are called, fields before the others
-        ("num_called", _i8),
+        # integers: fields, then what time loops call, then what they compute in place by `springs`
+        ("force_order", _i8),
         ("num_fields", _i8),
+        ("num_called", _i8),  # with the fields
+        ("num_ordered", _i8),
         ("field", _f8, (3,)),  # the sum of the fields, which time loops add to gravity
         ("linear", _i8),  # LINEAR rows: what is not called
         ("num_linear", _i8),
-        ("sites", _i8),  # SITE rows
+        ("springs", _i8),  # SPRING rows
+        ("num_springs", _i8),
+        ("sites", _i8),  # SITE rows, those first of which time loops have use
         ("num_sites", _i8),
+        ("num_moved", _i8),  # of which time loops have use
         ("force_pass", _i8),  # calls them all, by address; form of `evaluation`
         ("force_search", _i8),  # finds the one that is not finite, by address; the same form
         ("efforts", _i8),  # memory for nv numbers: their sum
@@ -183,6 +222,9 @@ SPACE = np.dtype(
 LOADED = 1
 FORCED = 2
 
+#: Of the sites of constraints: they are wanted for another q and v, and accelerations are not.
+KINEMATICS = 4
+
 #: A body that forces act on: which row carries it, which row of `FRAME` it is, and in the world, at
 #: its own frame: pose, the way there from the carrier's frame, twist, and the wrench of all forces.
 SITE = np.dtype(
@@ -203,6 +245,21 @@ LINEAR = np.dtype(
     [
         ("position", _i8),
         ("velocity", _i8),
+        ("stiffness", _f8),
+        ("rest", _f8),
+        ("damping", _f8),
+    ],
+    align=True,
+)
+
+#: A spring and a damper between points of two bodies: the rows that carry these, the points in the
+#: frames of the rows, and the tension stiffness (l - rest) + damping ldot.
+SPRING = np.dtype(
+    [
+        ("row_a", _i8),
+        ("row_b", _i8),
+        ("point_a", _f8, (3,)),
+        ("point_b", _f8, (3,)),
         ("stiffness", _f8),
         ("rest", _f8),
         ("damping", _f8),

@@ -3,6 +3,7 @@
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation import EVALUATION, positions, rows
 from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.rows import multiply
 from mbkit.kernels.space import at_rest, bodies, frames, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, load, rotate, scale
@@ -16,7 +17,16 @@ def weighted(a, X):
 
 @helper
 def compose(R, p, R_child, p_child, R_out, p_out):
-    """(R_out, p_out) = (R, p) (R_child, p_child).
+    """(R_out, p_out) = (R, p) (R_child, p_child), all contiguous."""
+    origin = add(load(p), rotate(R, load(p_child)))
+    multiply(R, R_child, R_out)
+    for j in range(3):
+        p_out[j] = origin[j]
+
+
+@helper
+def write_composed(R, p, R_child, p_child, C):
+    """C (4, 4) = (R, p) (R_child, p_child).
 
     Everything is read before anything is written: a third faster, since a compiler cannot know
     that the output is none of the inputs.
@@ -27,10 +37,12 @@ def compose(R, p, R_child, p_child, R_out, p_out):
     c = weighted(load(R[2]), rows)
     origin = add(load(p), rotate(R, load(p_child)))
     for j in range(3):
-        R_out[0, j] = a[j]
-        R_out[1, j] = b[j]
-        R_out[2, j] = c[j]
-        p_out[j] = origin[j]
+        C[0, j] = a[j]
+        C[1, j] = b[j]
+        C[2, j] = c[j]
+        C[j, 3] = origin[j]
+        C[3, j] = 0.0
+    C[3, 3] = 1.0
 
 
 @helper
@@ -71,9 +83,5 @@ def poses(space, _option, q, _v, _x, out):
         site = sites[b]
         carrier = work[site.row]
         C = matrices[4 * b : 4 * b + 4]
-        compose(carrier.world_R, carrier.world_p, site.R, site.p, C[:3, :3], C[:3, 3])
-        C[3, 0] = 0.0
-        C[3, 1] = 0.0
-        C[3, 2] = 0.0
-        C[3, 3] = 1.0
+        write_composed(carrier.world_R, carrier.world_p, site.R, site.p, C)
     return OK

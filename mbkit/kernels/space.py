@@ -1,7 +1,16 @@
 """From the one address that a kernel is given to the arrays behind it."""
 
 from mbkit.kernels.compile import floats_at, helper, records_at
-from mbkit.kernels.layout import BODY, FRAME, SITE, SPACE, WORK
+from mbkit.kernels.layout import (
+    BODY,
+    CHANGE,
+    DIRECTION,
+    FRAME,
+    NUM_POWERS,
+    SITE,
+    SPACE,
+    WORK,
+)
 
 
 @helper
@@ -33,8 +42,41 @@ def sites(space):
 
 
 @helper
+def powers_of(space):
+    """The powers that the force pass leaves."""
+    return floats_at(records_at(space, 1, SPACE)[0].powers, NUM_POWERS)
+
+
+@helper
 def at_rest(space):
     """Velocities that are zero, for joint passes that need none."""
     record = records_at(space, 1, SPACE)[0]
     nv = records_at(record.bodies, record.num_bodies, BODY)[0].num_velocities
     return floats_at(record.rest, nv)
+
+
+@helper
+def directions(space):
+    """Memory for derivatives: one `DIRECTION` row an entry of a step."""
+    record = records_at(space, 1, SPACE)[0]
+    num_steps = records_at(record.bodies, record.num_bodies, BODY)[0].num_steps
+    return records_at(record.directions, num_steps, DIRECTION)
+
+
+@helper
+def changes(space):
+    """Memory for changes of joints: one `CHANGE` row an entry of a step."""
+    record = records_at(space, 1, SPACE)[0]
+    num_steps = records_at(record.bodies, record.num_bodies, BODY)[0].num_steps
+    return records_at(record.changes, num_steps, CHANGE)
+
+
+@helper
+def trials(space):
+    """Memory for another configuration (nq,), another velocity (nv,) and a step (num_steps,)."""
+    record = records_at(space, 1, SPACE)[0]
+    world = records_at(record.bodies, record.num_bodies, BODY)[0]
+    nq = world.num_positions
+    nv = world.num_velocities
+    memory = floats_at(record.trial, nq + nv + world.num_steps)
+    return memory[:nq], memory[nq : nq + nv], memory[nq + nv :]

@@ -17,7 +17,7 @@ from mbkit.systems.body_tree import Integers
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Freedom", "checked_freedom", "free_velocities", "step_entries"]
+__all__ = ["Freedom", "checked_freedom", "free_velocities", "step_entries", "turning_positions"]
 
 _TURN = 2.0 * np.pi
 
@@ -179,6 +179,16 @@ def step_entries(system: System) -> Integers:
 def _at(system: System, joint: str, velocities: Integers) -> Any:
     own = system.velocity_slice(joint)
     return (velocities >= own.start) & (velocities < own.stop)
+
+
+def turning_positions(system: System) -> Integers:
+    """Return the positions of which a whole turn leads to the same pose."""
+    found = [
+        system.position_slice(joint.name).start
+        for joint in system.arrays.joints
+        if joint is not None and joint.positions_add and _turns(joint)
+    ]
+    return np.array(found, dtype=np.int64)
 
 
 def _turns(joint: Joint) -> bool:

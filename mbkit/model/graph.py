@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["add_edge", "graph_of"]
 
 
-def add_edge(graph: BodyGraph, connection: Connection, *, is_cut: bool = False) -> None:
+def add_edge(
+    graph: BodyGraph, connection: Connection, *, is_cut: bool = False, needed: str = ""
+) -> None:
     """Add a joint to a graph that has its bodies.
 
     Parameters
@@ -25,6 +27,8 @@ def add_edge(graph: BodyGraph, connection: Connection, *, is_cut: bool = False) 
         The joint in its place.
     is_cut : bool
         Whether it closes a loop in any case; see `JointEdge`.
+    needed : str
+        Why it needs coordinates, as a clause; empty if nothing names it.
 
     Raises
     ------
@@ -38,7 +42,7 @@ def add_edge(graph: BodyGraph, connection: Connection, *, is_cut: bool = False) 
         connection.successor,
         freedom=joint.num_velocities,
         num_positions=joint.num_positions,
-        held=_why_held(connection),
+        held=_why_held(connection, needed),
         is_cut=is_cut,
     )
 
@@ -70,16 +74,25 @@ def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
     graph = BodyGraph()
     for body in parts.bodies:
         graph.add_body(body)
+    needed = {
+        joint: f"the constraint {constraint.name!r} names it"
+        for constraint in parts.constraints.values()
+        for joint in constraint.joints
+    }
+    for force in parts.forces.values():
+        needed |= dict.fromkeys(force.joints, f"the force {force.name!r} acts along it")
     for name, connection in parts.joints.items():
-        add_edge(graph, connection, is_cut=name in cut)
+        add_edge(graph, connection, is_cut=name in cut, needed=needed.get(name, ""))
     return graph
 
 
-def _why_held(connection: Connection) -> str:
+def _why_held(connection: Connection, needed: str) -> str:
     """Return why a joint must stay in the tree, empty if it need not."""
     joint = connection.joint
     if connection.motion is not None:
         return "its motion is prescribed"
+    if needed:
+        return needed
     if joint.num_steps != joint.num_velocities:
         return (
             f"it is nonholonomic: it has {joint.num_velocities} velocities, and positions of "

@@ -20,7 +20,7 @@ from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
 from mbkit.model.ends import end_name
 from mbkit.model.forces import add_force
-from mbkit.model.graph import add_edge
+from mbkit.model.graph import add_edge, graph_of
 from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.topology import Topology, build_topology
 
@@ -268,10 +268,6 @@ class Mechanism(Contents):
         ------
         DuplicateNameError, NameUnknownError, ConstraintError
             If the name is taken, a joint or body is unknown, or its definition is wrong.
-
-        Examples
-        --------
-        See `mbkit.Distance`.
         """
         add_constraint(self, self._constraints, constraint)
         return constraint
@@ -318,7 +314,9 @@ class Mechanism(Contents):
         >>> mech.topology(loop_joints=["right"]).cycles
         (('right', 'left'),)
         """
-        return build_topology(self._graph, loop_joints)
+        from mbkit.model.parts import Parts
+
+        return build_topology(graph_of(Parts.of(self)), loop_joints)
 
     def graph(self) -> Any:
         """Return the graph of bodies and joints as a `networkx.MultiDiGraph`.

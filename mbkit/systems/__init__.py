@@ -1,9 +1,17 @@
 """Systems: equations of motion as frozen arrays and one twist representation."""
 
 from mbkit.systems.mass_factor import MassFactor as MassFactor
+from mbkit.systems.protocol import EquationsOfMotion as EquationsOfMotion
 from mbkit.systems.singularities import NearSingularity as NearSingularity
 from mbkit.systems.singularities import near_singularity as near_singularity
 from mbkit.systems.system import System as System
 from mbkit.systems.system_jacobian import SystemJacobian as SystemJacobian
 
-__all__ = ["MassFactor", "NearSingularity", "System", "SystemJacobian", "near_singularity"]
+__all__ = [
+    "EquationsOfMotion",
+    "MassFactor",
+    "NearSingularity",
+    "System",
+    "SystemJacobian",
+    "near_singularity",
+]

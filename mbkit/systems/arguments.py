@@ -26,6 +26,8 @@ class Arguments:
         nq, nv, the size of steps on the group, the number of bodies without the world, of forces.
     num_rows, num_position_rows : int
         Numbers of velocity and of position constraints.
+    num_sites : int
+        On how many frames these act.
     """
 
     num_positions: int
@@ -35,6 +37,7 @@ class Arguments:
     num_forces: int = 0
     num_rows: int = 0
     num_position_rows: int = 0
+    num_sites: int = 0
 
     @functools.cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -44,7 +47,9 @@ class Arguments:
             **dict.fromkeys(_POSITIONS, (nq,)),
             **dict.fromkeys(_VELOCITIES, (nv,)),
             "dx": (self.num_steps,),
+            "rate": (self.num_steps,),
             "M": (nv, nv),
+            "derivatives": (nv * (self.num_steps + nv),),
             "poses": (rows, 4, 4),
             "twists": (rows, 6),
             "wrenches": (rows, 6),
@@ -62,6 +67,14 @@ class Arguments:
             "solution": (nv + 2 * self.num_rows,),
             "constraint state": (self.num_position_rows + 2 * self.num_rows,),
             "constraint jacobian": (self.num_rows, nv),
+            "known and t": (3 * nv + 1,),
+            "closed hybrid": (2 * nv + 2 * self.num_rows,),
+            "multipliers and t": (self.num_rows + 1,),
+            "site wrenches": (self.num_sites, 9),
+            "force wrenches": (nv + 6 * rows,),
+            "constraint velocity derivative": (self.num_rows, self.num_steps),
+            "constraint force derivative": (nv, self.num_steps),
+            "multipliers": (self.num_rows,),
         }
 
     def shape(self, name: str) -> tuple[int, ...]:

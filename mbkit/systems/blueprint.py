@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from mbkit.forces import Force
 
 if TYPE_CHECKING:
+    from mbkit.model.parts import Parts
     from mbkit.systems.system import System
 
 __all__ = ["Blueprint"]
@@ -17,6 +18,11 @@ __all__ = ["Blueprint"]
 
 class Blueprint(Protocol):
     """Writes the model down, and makes systems with other numbers."""
+
+    @property
+    def assembled(self) -> Parts:
+        """Bodies and joints of the system, those that are cut as their halves."""
+        ...
 
     @property
     def loop_joints(self) -> tuple[str, ...]:

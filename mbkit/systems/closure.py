@@ -14,6 +14,7 @@ from mbkit.systems.evaluations import (
     CONSTRAINT_RESPONSE,
     CONSTRAINT_SITES,
     FORWARD_DYNAMICS,
+    HYBRID_DYNAMICS,
 )
 from mbkit.systems.python_constraint import PythonConstraintSlot
 
@@ -46,6 +47,8 @@ class ClosureArrays:
         What computes each of these, where it is in Python.
     parameters : dict of str to ndarray
         By the name of each of these: the numbers that its compiled function reads.
+    site_bodies : tuple of int
+        The user's body on which each site is, as in `System.body_names`.
     length : float
         By which moments are compared with forces. [m]
     num_rows, num_position_rows : int
@@ -67,6 +70,7 @@ class ClosureArrays:
     objects: tuple[Constraint, ...] = ()
     derivatives: tuple[ConstraintDerivatives | None, ...] = ()
     parameters: dict[str, Any] = attrs.field(factory=dict)
+    site_bodies: tuple[int, ...] = ()
     length: float = 1.0
     num_rows: int = 0
     num_position_rows: int = 0
@@ -160,7 +164,8 @@ class ClosureMemory:
         closure["num_position_rows"] = arrays.num_position_rows
         closure["length"] = arrays.length
         for name, what in (
-            ("free_dynamics", FORWARD_DYNAMICS), ("move_sites", CONSTRAINT_SITES),
+            ("free_dynamics", FORWARD_DYNAMICS), ("hybrid_dynamics", HYBRID_DYNAMICS),
+            ("move_sites", CONSTRAINT_SITES),
             ("respond", CONSTRAINT_RESPONSE), ("spread", CONSTRAINT_MOTION),
         ):  # fmt: skip
             closure[name] = evaluator.function(what)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import attrs
 import numpy as np
@@ -16,8 +16,11 @@ from mbkit.representations import Representation
 from mbkit.systems.arrays import SystemArrays
 from mbkit.systems.blueprint import Blueprint
 from mbkit.systems.body_tree import BodyTree
-from mbkit.systems.evaluations import DIFFERENCE, RATES, RETRACT
+from mbkit.systems.evaluations import DEXP, DEXP_INV, DIFFERENCE, RATES, RETRACT
 from mbkit.systems.evaluator import Evaluator
+
+if TYPE_CHECKING:
+    from mbkit.model.parts import Parts
 
 __all__ = ["Configurations", "Floats"]
 
@@ -65,6 +68,11 @@ class Configurations:
     def model_text(self) -> str:
         """The model document, with the values of all parameters."""
         return self._blueprint.text()
+
+    @functools.cached_property
+    def parts(self) -> Parts:
+        """Bodies and joints of the system, bodies that are cut as their halves."""
+        return self._blueprint.assembled
 
     @functools.cached_property
     def parameters(self) -> Mapping[str, Any]:
@@ -167,6 +175,12 @@ class Configurations:
 
     def _slice(self, slices: dict[str, slice], joint: str) -> slice:
         if joint not in slices:
+            if joint in self.arrays.closure.names:
+                raise NameUnknownError(
+                    f"Joint '{joint}' closes a loop of system '{self.name}': it has no entries in "
+                    f"q and v. Name a joint of the tree, or cut elsewhere: "
+                    f"RelativeCoordinates(loop_joints=...)."
+                )
             raise NameUnknownError(
                 f"System '{self.name}' has no joint '{joint}'; {suggestion(joint, slices)}"
             )
@@ -254,3 +268,65 @@ class Configurations:
             The rate.
         """
         return self.evaluator.compute(RATES, q, v, out=out, on_error=on_error)
+
+    def dexp_inv(self, x: ArrayLike, rate: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return how a step changes while the configuration that it leads to moves.
+
+        With ``q = retract(q0, x)``, where q moves with `rate`, so that to first order in t it
+        becomes ``retract(q, t rate)``: the rate of x. It does not depend on q0.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., num_steps)
+            Step.
+        rate : array_like, shape (..., num_steps)
+            Of the configuration: `rates` of a velocity, which is the velocity itself unless a joint
+            is nonholonomic.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., num_steps)
+            ``dexp_body^-1(x) rate`` on SE(3) and SO(3), `rate` where coordinates add. Singular at
+            whole turns.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("ball")
+        >>> body = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> joint = mech.add_joint(mb.SphericalJoint("ball"), mech.world, body)
+        >>> system = mech.assemble()
+        >>> x = [0.0, 0.0, np.pi]  # half a turn: what follows it is seen from behind
+        >>> w = system.dexp(x, [1.0, 0.0, 0.0])
+        >>> (w * np.pi / 2).round(12) + 0.0
+        array([ 0., -1.,  0.])
+        >>> system.dexp_inv(x, w).round(12) + 0.0
+        array([1., 0., 0.])
+        """
+        return self.evaluator.compute(DEXP_INV, x, rate, on_error=on_error)
+
+    def dexp(self, x: ArrayLike, rate: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return how a configuration moves while the step that leads to it changes.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., num_steps)
+            Step.
+        rate : array_like, shape (..., num_steps)
+            Of x.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., num_steps)
+            The rate with which ``retract(q0, x)`` moves: what `dexp_inv` takes. Not a number where
+            that is singular.
+
+        Examples
+        --------
+        See `dexp_inv`.
+        """
+        return self.evaluator.compute(DEXP, x, rate, on_error=on_error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import attrs
 import numpy as np
@@ -267,10 +268,12 @@ class Constrained(Driven):
     ) -> tuple[Floats, Floats, Floats]:
         """Return what `solve_dynamics` does, and 1.0 for each independent row; without warning."""
         if not self.arrays.closure:
-            free = self.evaluator.zero if tau is None else tau
-            vdot = self._tree_dynamics(q, v, free, wrenches, on_error)
+            system: Any = self
+            vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
             nothing = np.zeros((*vdot.shape[:-1], 0))
             return vdot, nothing, nothing
+        if self.motions:
+            return self._solve_driven(q, v, tau, wrenches, t, on_error)
         tau = self._timed("tau", self.evaluator.zero if tau is None else tau, t)
         rows = None if wrenches is None else wrench_rows(self, q, wrenches)
         if rows is None:
@@ -281,24 +284,55 @@ class Constrained(Driven):
             )
         m = self.num_velocity_constraints
         vdot, basic, kept = np.split(found, [self.nv, self.nv + m], axis=-1)
-        return vdot.copy(), self._least_multipliers(q, t, basic, kept), kept
+        return vdot.copy(), self.least_multipliers(q, t, basic, kept), kept
 
-    def _tree_dynamics(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Wrenches | None, on_error: str
+    def _solve_driven(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None,
+        wrenches: Wrenches | None,
+        t: ArrayLike,
+        on_error: str,
+    ) -> tuple[Floats, Floats, Floats]:
+        """Do the same where joints are prescribed."""
+        system: Any = self
+        q, v, vdot = self.prescribed_rows(t, q, v, on_error)
+        known = system.known(tau, vdot, self.prescribed_joints)
+        vdot, _, multipliers, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error)
+        return vdot, multipliers, kept
+
+    def least_multipliers(
+        self,
+        q: ArrayLike,
+        t: ArrayLike,
+        basic: Floats,
+        kept: Floats,
+        columns: Any = slice(None),
     ) -> Floats:
-        compute, loaded = self.evaluator.compute, self.evaluator.compute_loaded
-        if wrenches is None:
-            return compute(FORWARD_DYNAMICS, q, v, tau, on_error=on_error)
-        rows = wrench_rows(self, q, wrenches)
-        return loaded(FORWARD_DYNAMICS, q, v, tau, wrenches=rows, out=None, on_error=on_error)
+        """Return the multipliers of least norm that do what those of the independent rows do.
 
-    def _least_multipliers(self, q: ArrayLike, t: ArrayLike, basic: Floats, kept: Floats) -> Floats:
-        """Return the multipliers of least norm that do what those of the independent rows do."""
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        t : array_like, shape (...)
+            Time. [s]
+        basic, kept : ndarray, shape (..., num_velocity_constraints)
+            Multipliers, zero for dependent rows; 1 for the independent rows.
+        columns : slice or ndarray of bool, shape (nv,)
+            The velocities for which they are to do the same.
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints)
+            The least.
+        """
         known = np.isfinite(kept)
         if (kept[known] == 1.0).all():
             return basic.copy()
         A = self.constraint_jacobian(q, t, on_error="nan")
-        A = np.broadcast_to(A, (*basic.shape[:-1], *A.shape[-2:]))
+        A = np.broadcast_to(A, (*basic.shape[:-1], *A.shape[-2:]))[..., columns]
         least = np.full(basic.shape, np.nan)
         for index in np.ndindex(basic.shape[:-1]):
             if np.isfinite(basic[index]).all() and np.isfinite(A[index]).all():

@@ -121,7 +121,7 @@ class Driven(Loads):
             applied = applied + self.generalized_forces(q, v, t)
         system: Any = self
         _, found = system.hybrid_dynamics(
-            q, v, tau=applied, vdot=vdot, prescribed=self.prescribed_joints
+            q, v, tau=applied, vdot=vdot, prescribed=self.prescribed_joints, t=t
         )
         efforts = np.zeros(found.shape)
         for joint in self.motions:

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.systems.evaluations import ENERGIES, MOMENTUM
+from mbkit.systems.evaluations import ENERGIES, MASS_ACTION, MOMENTUM
 from mbkit.systems.kinematics import Floats, Kinematics
 
 __all__ = ["Energetics"]
@@ -60,6 +60,27 @@ class Energetics(Kinematics):
             (angular, linear), in the world. [kg m^2/s], [kg m/s]
         """
         return self.evaluator.compute(MOMENTUM, q, v, on_error=on_error)[..., :6].copy()
+
+    def mass_action(
+        self, q: ArrayLike, x: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
+    ) -> Floats:
+        """Return the mass matrix times a vector, without the matrix.
+
+        Parameters
+        ----------
+        q, x : array_like, shape (..., nq), (..., nv)
+            Configuration; velocity or acceleration.
+        out : ndarray, shape (..., nv), optional
+            Where to write.
+        on_error : {"raise", "nan"}
+            Whether a sample that fails raises, or gets NaN for a result.
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            ``M(q) x``: for a velocity, the generalized momenta. Cost: O(bodies).
+        """
+        return self.evaluator.compute(MASS_ACTION, q, x, out=out, on_error=on_error)
 
     def centre_of_mass(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
         """Return the centre of mass of all bodies in the world, shape (..., 3) [m], at q (..., nq).

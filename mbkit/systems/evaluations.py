@@ -7,21 +7,31 @@ import attrs
 __all__ = [
     "ACCELERATIONS",
     "APPLY_WRENCHES",
+    "CLOSED_HYBRID_DYNAMICS",
     "CONSTRAINED_DYNAMICS",
+    "CONSTRAINT_FORCE_DERIVATIVE",
     "CONSTRAINT_JACOBIAN",
     "CONSTRAINT_MOTION",
     "CONSTRAINT_RESPONSE",
     "CONSTRAINT_SITES",
     "CONSTRAINT_STATE",
+    "CONSTRAINT_WRENCHES",
+    "CONSTRAINT_VELOCITY_DERIVATIVE",
+    "DEXP",
+    "DEXP_INV",
     "DIFFERENCE",
     "ENERGIES",
+    "FORCE_DERIVATIVES",
     "FORCE_POTENTIALS",
     "FORCE_POWERS",
+    "FORCE_WRENCHES",
     "FORWARD_DYNAMICS",
     "GENERALIZED_FORCES",
     "HYBRID_DYNAMICS",
     "INVERSE_DYNAMICS",
+    "INVERSE_DYNAMICS_DERIVATIVES",
     "JACOBIAN",
+    "MASS_ACTION",
     "MASS_MATRIX",
     "MOMENTUM",
     "MOTION_SUBSPACES",
@@ -63,7 +73,12 @@ class Evaluation:
 INVERSE_DYNAMICS = Evaluation("inverse_dynamics", ("q", "v", "vdot"), "tau", "dynamics")
 FORWARD_DYNAMICS = Evaluation("forward_dynamics", ("q", "v", "tau"), "vdot", "dynamics")
 HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found", "state")
+INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
+    "inverse_dynamics_derivatives", ("q", "v", "vdot"), "derivatives", "derivatives",
+    "derivatives.inverse_dynamics",
+)  # fmt: skip
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
+MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "dynamics", "mass_action")
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
 ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")
 JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
@@ -78,6 +93,8 @@ MOTION_SUBSPACES = Evaluation(
 POSES = Evaluation("poses", ("q", "", ""), "poses", "placement", "poses")
 RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "retract", "configuration")
 DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "dx", "difference", "configuration")
+DEXP = Evaluation("dexp", ("dx", "rate", ""), "dx", module="configuration")
+DEXP_INV = Evaluation("dexp_inv", ("dx", "rate", ""), "dx", module="configuration")
 RATES = Evaluation("rates", ("q", "v", ""), "dx", "rates", "configuration")
 ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "state", "energy")
 MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "state", "energy")
@@ -85,9 +102,15 @@ MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "state", "energy")
 GENERALIZED_FORCES = Evaluation(
     "generalized_forces", ("q", "v", "t"), "tau", module="forces.force_pass"
 )
+FORCE_DERIVATIVES = Evaluation(
+    "force_derivatives", ("q", "v", "t"), "derivatives", module="derivatives.forces"
+)
 FORCE_POWERS = Evaluation("force_powers", ("q", "v", "t"), "powers", module="forces.force_pass")
 FORCE_POTENTIALS = Evaluation(
     "force_potentials", ("q", "", "t"), "potentials", module="forces.force_pass"
+)
+FORCE_WRENCHES = Evaluation(
+    "force_wrenches", ("q", "v", "t"), "force wrenches", module="forces.wrenches"
 )
 
 CONSTRAINED_DYNAMICS = Evaluation(
@@ -103,6 +126,27 @@ CONSTRAINT_STATE = Evaluation(
     "state",
     "constraints.evaluate",
 )
+CONSTRAINT_VELOCITY_DERIVATIVE = Evaluation(
+    "velocity_derivative", ("q", "v", "t"), "constraint velocity derivative",
+    module="derivatives.constraints",
+)  # fmt: skip
+CONSTRAINT_FORCE_DERIVATIVE = Evaluation(
+    "force_derivative", ("q", "multipliers", "t"), "constraint force derivative",
+    module="derivatives.constraints",
+)  # fmt: skip
 CONSTRAINT_JACOBIAN = Evaluation(
     "constraint_jacobian", ("q", "", "t"), "constraint jacobian", module="constraints.jacobian"
+)
+CLOSED_HYBRID_DYNAMICS = Evaluation(
+    "closed_hybrid_dynamics",
+    ("q", "v", "known and t"),
+    "closed hybrid",
+    "state",
+    "constraints.dynamics",
+)
+CONSTRAINT_WRENCHES = Evaluation(
+    "constraint_wrenches",
+    ("q", "", "multipliers and t"),
+    "site wrenches",
+    module="constraints.wrenches",
 )

@@ -212,11 +212,13 @@ class Evaluator:
         wrenches: ArrayLike,
         out: Any,
         on_error: str,
+        representation: Representation | None = None,
     ) -> Floats:
         """Compute a function of dynamics with wrenches on the bodies; otherwise as `compute`."""
         if on_error != "raise":
             batches.check_on_error(on_error)
-        function, apply = self.function(what), self.function(APPLY_WRENCHES)
+        function = self.function(what, representation)
+        apply = self.function(APPLY_WRENCHES, representation)
         if what.entry == "dynamics" and not _several(given[0]):
             result = np.empty(self.arguments.shape(what.result)) if out is None else out
             call = what, function, given, result, out, on_error, 1, apply, wrenches
@@ -233,7 +235,7 @@ class Evaluator:
     def bind_dynamics(self, what: Evaluation) -> Callable[..., Floats]:
         """Return ``call(q, v, x, out, on_error)``, which returns the result."""
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
-        kernel, function = _entry("dynamics"), self.function(what)
+        kernel, function = _entry(what.entry), self.function(what)
 
         shape = self.arguments.shape(what.result)
 

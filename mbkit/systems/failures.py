@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["failure", "named"]
 
+_TIMED = " and t"  # how vectors are called that end with the time
+
 
 def named(what: Evaluation, given: tuple[Any, ...]) -> dict[str, Any]:
     """Return the arguments of one sample by name, those that are read."""
     arguments = {name: value for name, value in zip(what.arguments, given, strict=True) if name}
+    for name in [name for name in arguments if name.endswith(_TIMED)]:
+        arguments[name.removesuffix(_TIMED)], arguments["t"] = np.split(arguments.pop(name), [-1])
     if "known" in arguments:  # of hybrid dynamics
         arguments["tau"], arguments["vdot"], _ = np.split(arguments.pop("known"), 3)
     return arguments

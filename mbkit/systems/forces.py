@@ -30,15 +30,19 @@ class ForceArrays:
         By force: its joints by their entries of q and v, its bodies by their rows of SITE.
     sites : ndarray of int
         The bodies that forces act on, by their rows of FRAME.
+    num_moved : int
+        How many of them, the first, time loops have use for.
     order : ndarray of int
-        The forces that are called, fields first. One longer than that, as `linear` is: an empty
-        array has no address of its own.
-    num_fields : int
-        How many of them are fields on all bodies.
+        Fields, then the forces that time loops call, then springs between bodies. One longer than
+        that, as `linear` is: an empty array has no address of its own.
+    num_fields, num_called : int
+        How many forces are fields on all bodies; how many these and those that are called.
     field : ndarray, shape (3,)
         The sum of these. [m/s^2]
     linear : ndarray of LINEAR, or None
         What is not called.
+    springs : tuple of int
+        The springs and dampers between points of bodies, which are not called either.
     parameters : dict of str to ndarray
         By the name of the force: the numbers that its compiled functions read.
     owners : tuple
@@ -50,10 +54,13 @@ class ForceArrays:
     joints: tuple[Any, ...] = ()
     bodies: tuple[Any, ...] = ()
     sites: Any = ()
+    num_moved: int = 0
     order: Any = ()
     num_fields: int = 0
+    num_called: int = 0
     field: Any = None
     linear: Any = None
+    springs: tuple[int, ...] = ()
     parameters: dict[str, Any] = attrs.field(factory=dict)
     owners: tuple[Any, ...] = ()
 
@@ -74,6 +81,7 @@ def force_arrays(
     positions: Mapping[str, slice],
     velocities: Mapping[str, slice],
     bodies: Sequence[str],
+    loop_joints: Sequence[str] = (),
 ) -> ForceArrays:
     """Return the table of forces.
 
@@ -87,6 +95,8 @@ def force_arrays(
         Where each joint's entries stand.
     bodies : sequence of str
         Names in the order of FRAME, the world first.
+    loop_joints : sequence of str
+        Names of joints that have no coordinates.
 
     Returns
     -------
@@ -106,14 +116,13 @@ def force_arrays(
     known = {name: row for row, name in enumerate(bodies)}
     table = np.zeros(len(forces), layout.FORCE)
     kept: dict[str, Force] = {}
-    made: list[_Made] = []
-    sites: dict[int, int] = {}
-    for force, row in zip(forces, table, strict=True):
+    found: list[tuple[Any, list[Any], list[int]]] = []
+    for force in forces:
         check_force_definition(force)
         if force.name in kept:
             raise DuplicateNameError(f"There are two forces {force.name!r}; rename one.")
         kept[force.name] = force
-        check_force_names(force, owner, sizes, known)
+        check_force_names(force, owner, sizes, known, loop_joints)
         named = force.joints or tuple(name for name in velocities if sizes[name][1])
         entries = [
             (positions[name].start, sizes[name][0], velocities[name].start, sizes[name][1])
@@ -123,8 +132,12 @@ def force_arrays(
         on = [known[name] for name in force.bodies]
         if force.acts_on == "bodies" and not on and kernels.field is None:
             on = list(range(1, len(known)))
-        numbers = [sites.setdefault(frame, len(sites)) for frame in on]
-        made.append(_fill(row, force, kernels, entries, numbers))
+        found.append((kernels, entries, on))
+    sites, num_moved = _site_numbers(found)
+    made = [
+        _fill(row, force, kernels, entries, [sites[frame] for frame in on])
+        for row, force, (kernels, entries, on) in zip(table, forces, found, strict=True)
+    ]
     table.flags.writeable = False
     return ForceArrays(
         forces=tuple(forces),
@@ -132,10 +145,29 @@ def force_arrays(
         joints=tuple(each.joints for each in made),
         bodies=tuple(each.bodies for each in made),
         sites=np.array(list(sites), dtype=np.int64),
+        num_moved=num_moved,
         **_evaluated(made),
         parameters={name: each.parameters for name, each in zip(kept, made, strict=True)},
         owners=tuple(each.functions for each in made),
     )
+
+
+def _site_numbers(found: Sequence[tuple[Any, list[Any], list[int]]]) -> tuple[dict[int, int], int]:
+    """Return the row of SITE of each row of FRAME; how many of them time loops have use for."""
+    numbers: dict[int, int] = {}
+    num_moved = 0
+    for springs in (False, True):
+        for kernels, _, on in found:
+            if _is_spring(kernels) is springs:
+                for frame in on:
+                    numbers.setdefault(frame, len(numbers))
+        if not springs:
+            num_moved = len(numbers)
+    return numbers, num_moved
+
+
+def _is_spring(kernels: ForceKernels | None) -> bool:
+    return kernels is not None and kernels.spring
 
 
 @attrs.frozen
@@ -148,15 +180,24 @@ class _Made:
     parameters: Any
     linear: tuple[float, float, float] | None = None
     field: tuple[float, float, float] | None = None
+    spring: bool = False
+
+    @property
+    def is_called(self) -> bool:
+        """Whether time loops call it."""
+        return self.linear is None and self.field is None and not self.spring
 
 
 def _evaluated(made: Sequence[_Made]) -> dict[str, Any]:
     """Return which forces are called in which order, and what is done for the others."""
     fields = {k: each.field for k, each in enumerate(made) if each.field is not None}
-    called = [k for k, each in enumerate(made) if each.field is None and each.linear is None]
+    called = [k for k, each in enumerate(made) if each.is_called]
+    springs = [k for k, each in enumerate(made) if each.spring]
     return {
-        "order": np.array([*fields, *called, 0], dtype=np.int64),
+        "order": np.array([*fields, *called, *springs, 0], dtype=np.int64),
         "num_fields": len(fields),
+        "num_called": len(fields) + len(called),
+        "springs": tuple(springs),
         "field": np.array([*fields.values(), (0.0, 0.0, 0.0)]).sum(axis=0),
         "linear": _linear_rows([each for each in made if each.linear is not None]),
     }
@@ -203,6 +244,12 @@ def _fill(row: Any, force: Force, kernels: Any, entries: list[Any], sites: list[
         numbers = np.array(force.parameters(), dtype=np.float64).reshape(-1)
         if not np.isfinite(numbers).all():
             raise ForceError(f"Force {force.name!r}: its parameters must be finite, got {numbers}.")
+        if kernels.spring and (len(sites), numbers.size) != (2, 9):
+            raise ForceError(
+                f"Force {force.name!r}: a spring between points names two bodies and has nine "
+                f"parameters, got {len(sites)} and {numbers.size}; correct them, or leave out "
+                f"'spring' in its ForceKernels."
+            )
     row["function"] = kernels.evaluate.address
     row["potential"] = 0 if kernels.potential is None else kernels.potential.address
     # one entry at least: an empty array has no address of its own
@@ -214,7 +261,9 @@ def _fill(row: Any, force: Force, kernels: Any, entries: list[Any], sites: list[
     row["joints"], row["num_joints"] = array_address(joints), len(entries)
     row["bodies"], row["num_bodies"] = array_address(bodies), len(sites)
     functions = kernels.evaluate, kernels.potential
-    return _Made(functions, joints, bodies, parameters, kernels.linear, kernels.field)
+    return _Made(
+        functions, joints, bodies, parameters, kernels.linear, kernels.field, kernels.spring
+    )
 
 
 def _has_potential(force: Force) -> bool:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import final
 
 import attrs
-import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError, UsageError
-from mbkit.systems.constrained import Constrained
-from mbkit.systems.evaluations import (
-    HYBRID_DYNAMICS,
-    INVERSE_DYNAMICS,
-)
+from mbkit.systems.evaluations import INVERSE_DYNAMICS
 from mbkit.systems.kinematics import Floats
 from mbkit.systems.mass_factor import MassFactor, factorise
+from mbkit.systems.reactions import Reactions
 from mbkit.systems.wrenches import Wrenches, wrench_rows
 
 __all__ = ["System"]
@@ -25,7 +20,7 @@ __all__ = ["System"]
 
 @final
 @attrs.frozen(eq=False, slots=False, repr=False)
-class System(Constrained):
+class System(Reactions):
     """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
 
     The forces of the mechanism are not among them: `generalized_forces` is their part of tau, which
@@ -169,11 +164,7 @@ class System(Constrained):
             the others at the joint counts as none.
         """
         if self.motions:
-            q, v, known = self.prescribed_rows(t, q, v, on_error)
-            vdot, _ = self.hybrid_dynamics(
-                q, v, tau=tau, vdot=known, prescribed=self.prescribed_joints, wrenches=wrenches,
-                on_error=on_error,
-            )  # fmt: skip
+            vdot = self._driven_acceleration(q, v, tau, wrenches, t, on_error)
             if out is None:
                 return vdot
             self.evaluator.arguments.output("vdot", vdot.shape[:-1], out)[...] = vdot
@@ -192,113 +183,23 @@ class System(Constrained):
             )
         return self._forward_dynamics(q, v, tau, out, on_error)
 
-    def hybrid_dynamics(
+    def _driven_acceleration(
         self,
         q: ArrayLike,
         v: ArrayLike,
-        *,
-        tau: ArrayLike | None = None,
-        vdot: ArrayLike | None = None,
-        prescribed: Sequence[str] = (),
-        wrenches: Wrenches | None = None,
-        on_error: str = "raise",
-    ) -> tuple[Floats, Floats]:
-        """Return accelerations and forces where some joints' motion is given, others' forces.
-
-        Inverse and forward dynamics are its ends: all joints prescribed, or none.
-
-        Parameters
-        ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        tau : array_like, shape (..., nv), optional
-            Generalized forces; zero if left out. What it says of prescribed joints is ignored.
-        vdot : array_like, shape (..., nv), optional
-            Accelerations; zero if left out. What it says of the other joints is ignored.
-        prescribed : sequence of str
-            Names of the joints that move as `vdot` says.
-        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            As in `inverse_dynamics`.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
-
-        Returns
-        -------
-        vdot, tau : ndarray, shape (..., nv)
-            All accelerations and all forces. Cost: O(bodies).
-
-        Raises
-        ------
-        NameUnknownError
-            If there is no such joint.
-        SingularMassMatrixError
-            If a joint that is not prescribed can move without moving any inertia.
-
-        Notes
-        -----
-        Source: Kim 2012, table 4.
-
-        Examples
-        --------
-        The force that holds a cart, while the pendulum on it swings freely:
-
-        >>> import numpy as np
-        >>> import mbkit as mb
-        >>> mech = mb.Mechanism("cart and pendulum")
-        >>> cart = mech.add_body(mb.Body("cart", inertia=mb.SpatialInertia.sphere(2.0, radius=0.1)))
-        >>> bob = mech.add_body(mb.Body("bob", inertia=mb.SpatialInertia.from_com(
-        ...     mass=1.0, com=(0, 0, -0.5), moment_about_com=np.zeros((3, 3))
-        ... )))
-        >>> rail = mech.add_joint(mb.PrismaticJoint("rail", axis=(1, 0, 0)), mech.world, cart)
-        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), cart, bob)
-        >>> system = mech.assemble()
-        >>> vdot, tau = system.hybrid_dynamics([0, 0], [0, 2.0], prescribed=["rail"])
-        >>> vdot.round(9) + 0.0, tau.round(9) + 0.0
-        (array([0., 0.]), array([0., 0.]))
-        """
-        mask = self._mask(prescribed)
-        known = self._known(tau, vdot, mask)
-        if wrenches is None:
-            found = self.evaluator.compute(HYBRID_DYNAMICS, q, v, known, on_error=on_error)
-        else:
-            found = self.evaluator.compute_loaded(
-                HYBRID_DYNAMICS,
-                q,
-                v,
-                known,
-                wrenches=wrench_rows(self, q, wrenches),
-                out=None,
-                on_error=on_error,
-            )
-        return found[..., self.nv :].copy(), found[..., : self.nv].copy()
-
-    def _mask(self, prescribed: Sequence[str]) -> Floats:
-        """Return 1.0 for the velocities of the joints that are named."""
-        names = [prescribed] if isinstance(prescribed, str) else prescribed
-        if not (isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
-            raise UsageError(
-                f"hybrid_dynamics: prescribed must be names of joints, got {prescribed!r}; for "
-                f"example prescribed=['{self.joint_names[0]}']."
-            )
-        mask = np.zeros(self.nv)
-        for joint in names:
-            mask[self.velocity_slice(joint)] = 1.0
-        return mask
-
-    def _known(self, tau: ArrayLike | None, vdot: ArrayLike | None, mask: Floats) -> Floats:
-        """Return tau, vdot and mask side by side, zero for what is ignored, NaN included."""
-        checked, zero = self.evaluator.arguments.with_leading_axes, self.evaluator.zero
-        given_tau = np.where(mask == 0.0, zero if tau is None else checked("tau", tau), 0.0)
-        given_vdot = np.where(mask != 0.0, zero if vdot is None else checked("vdot", vdot), 0.0)
-        try:
-            leading = np.broadcast_shapes(given_tau.shape, given_vdot.shape)
-        except ValueError:
-            raise ShapeError(
-                f"The batch axes of the arguments do not broadcast: tau {given_tau.shape[:-1]}, "
-                f"vdot {given_vdot.shape[:-1]}."
-            ) from None
-        parts = (np.broadcast_to(part, leading) for part in (given_tau, given_vdot, mask))
-        return np.concatenate(tuple(parts), axis=-1)
+        tau: ArrayLike | None,
+        wrenches: Wrenches | None,
+        t: ArrayLike,
+        on_error: str,
+    ) -> Floats:
+        """Return the acceleration where joints are prescribed."""
+        if self.arrays.closure:
+            return self.solved(q, v, tau, wrenches, t=t, on_error=on_error)[0]
+        q, v, vdot = self.prescribed_rows(t, q, v, on_error)
+        return self.hybrid_dynamics(
+            q, v, tau=tau, vdot=vdot, prescribed=self.prescribed_joints, wrenches=wrenches, t=t,
+            on_error=on_error,
+        )[0]  # fmt: skip
 
     def mass_matrix(
         self, q: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Workspace"]
 
+_COUNTS = ("num_positions", "num_velocities", "num_steps")
+
 
 class Workspace:
     """The memory of one caller at a time; a system keeps a pool of them.
@@ -46,6 +48,10 @@ class Workspace:
         self.tau = np.zeros(nv)
         self.rest = np.zeros(nv)
         self.columns = np.zeros(layout.COLUMN_SIZE * nv)
+        num_steps = max(1, int(totals["num_steps"]))
+        self.directions = np.zeros(num_steps, layout.DIRECTION)
+        self.changes = np.zeros(num_steps, layout.CHANGE)
+        self.trial = np.zeros(max(1, sum(int(totals[count]) for count in _COUNTS)))
         self.scratch[0]["slot"] = array_address(self.stage)
         self.slots: dict[int, PythonJointSlot] = {}
         self.loop_slots: dict[int, PythonJointSlot] = {}
@@ -62,6 +68,9 @@ class Workspace:
         space["rest"] = array_address(self.rest)
         space["columns"] = array_address(self.columns)
         space["velocity_of_column"] = array_address(arrays.velocity_of_column)
+        space["directions"] = array_address(self.directions)
+        space["changes"] = array_address(self.changes)
+        space["trial"] = array_address(self.trial)
         if totals["num_steps"] != totals["num_velocities"]:
             from mbkit.kernels.configuration import rates
 
@@ -138,27 +147,45 @@ class Workspace:
         space["force_table"] = array_address(self.force_table)
         space["num_forces"] = len(self.force_table)
         space["force_order"] = array_address(forces.order)
-        space["num_called"] = len(forces.order) - 1
+        space["num_ordered"] = len(forces.order) - 1
+        space["num_called"] = forces.num_called
         space["num_fields"] = forces.num_fields
         space["field"] = forces.field
         space["linear"] = array_address(forces.linear)
         space["num_linear"] = len(forces.linear) - 1
         self.sites = _sites(self._arrays)
-        self._mark_carriers(self.sites["row"])
         space["sites"], space["num_sites"] = array_address(self.sites), len(forces.sites)
+        space["num_moved"] = forces.num_moved
+        self.springs = _springs(self._arrays)
+        space["springs"], space["num_springs"] = array_address(self.springs), len(forces.springs)
+        self._mark_carriers(self.sites["row"][: forces.num_moved], self.springs[:-1])
         space["force_pass"] = force_pass.address
         space["force_search"] = force_search.address
         space["efforts"] = array_address(self.efforts)
         space["powers"] = array_address(self.powers)
 
-    def _mark_carriers(self, rows: Any) -> None:
-        """Mark rows that carry sites, and all between these and the world."""
+    def _mark_carriers(self, rows: Any, springs: Any = ()) -> None:
+        """Mark the rows whose poses in the world something asks for.
+
+        Of a site, all from its row to the world; of a spring, all from its ends to the first row
+        that both hang on.
+        """
+        from mbkit.kernels.layout import CARRIES, COMMON
+
         parent = self._arrays.bodies["parent"]
         carries = self.scratch["carries"]
-        for row in rows.tolist():
-            while row != 0 and not carries[row]:
-                carries[row] = 1
-                row = int(parent[row])
+        pairs = [(0, row) for row in rows.tolist()]
+        pairs += [(spring["row_a"], spring["row_b"]) for spring in springs]
+        meet = []
+        for a, b in pairs:
+            while a != b:
+                low = max(a, b)  # parents come first
+                carries[low] = CARRIES
+                a, b = min(a, b), parent[low]
+            meet.append(a)
+        for row in meet:
+            if row != 0 and not carries[row]:
+                carries[row] = COMMON
 
 
 def _sites(arrays: SystemArrays) -> Any:
@@ -169,3 +196,22 @@ def _sites(arrays: SystemArrays) -> Any:
     sites["frame"][:-1] = arrays.forces.sites
     sites["row"] = arrays.frames["row"][sites["frame"]]
     return sites
+
+
+def _springs(arrays: SystemArrays) -> Any:
+    """Return SPRING rows, one more than there are: an empty array has no address of its own."""
+    from mbkit.kernels import layout
+
+    forces = arrays.forces
+    springs = np.zeros(len(forces.springs) + 1, layout.SPRING)
+    for spring, k in zip(springs, forces.springs, strict=False):
+        numbers = forces.parameters[forces.names[k]]
+        spring["stiffness"], spring["rest"], spring["damping"] = numbers[:3]
+        ends = zip(
+            "ab", forces.sites[forces.bodies[k][:2]], numbers[3:9].reshape(2, 3), strict=True
+        )
+        for end, site, point in ends:
+            frame = arrays.frames[site]
+            spring[f"row_{end}"] = frame["row"]
+            spring[f"point_{end}"] = frame["R"] @ point + frame["p"]
+    return springs

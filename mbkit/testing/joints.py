@@ -204,6 +204,15 @@ def _complementary(joint: Joint, at: _Place) -> Found:
     yield "rank of the wrenches", np.linalg.matrix_rank(W), 6 - joint.num_velocities
 
 
+def _constant(joint: Joint, at: _Place) -> Found:
+    if not joint.constant_subspace:
+        raise Nothing("constant_subspace is not declared")
+    start = joint.neutral()
+    yield "S", joint.motion_subspace(at.q), joint.motion_subspace(start)
+    yield "the bias", joint.bias(at.q, at.v), np.zeros(6)
+    yield "the wrenches", joint.constraint_wrenches(at.q), joint.constraint_wrenches(start)
+
+
 def _retract(joint: Joint, at: _Place) -> Found:
     moved = joint.retract(at.q, at.x)
     yield "retract(q, 0)", joint.retract(at.q, 0.0 * at.x), at.q
@@ -294,6 +303,7 @@ _LAWS: tuple[tuple[str, float, Callable[..., Found]], ...] = (
     ("motion subspace is the derivative of the pose", 1e-8, _subspace),
     ("motion subspace has full rank", 0.0, _rank),
     ("bias is the rate of the motion subspace, times v", 1e-7, _bias),
+    ("motion subspace is the same everywhere", 1e-12, _constant),
     ("constraint wrenches do no work", 1e-12, _reciprocal),
     ("constraint wrenches are all there are", 0.0, _complementary),
     ("constraint wrenches change smoothly", 1e-3, neighbours),

@@ -62,6 +62,22 @@ def closed(mech: mb.Mechanism, loops: Sequence[str], representation: Any = None)
     return mech.assemble(mb.RelativeCoordinates(representation=chosen, loop_joints=loops))
 
 
+def mobile_loops(
+    rng: Generator,
+    count: int,
+    kinds: Sequence[str],
+    representation: Any = None,
+    tree: Sequence[str] = tuple(MAKERS),
+) -> tuple[mb.System, Any]:
+    """Return a system whose loops are closed at q, and q: no row depends on others or holds all."""
+    while True:
+        mech, q, loops = random_loops(rng, count, kinds, tree)
+        system = closed(mech, loops, representation)
+        A = system.constraint_jacobian(q)
+        if len(A) < system.nv and np.linalg.svd(A, compute_uv=False).min() > 0.05:
+            return system, q
+
+
 def consistent(system: mb.System, q: Any, v: Any) -> Any:
     """Return the velocity nearest to v that the constraints allow."""
     A = system.constraint_jacobian(q)

@@ -79,3 +79,16 @@ def test_loops_that_no_joint_can_open_are_cut_in_a_body():
     system = mech.assemble()
     assert system.loop_joints == ("bar (weld)",)
     assert system.joint_names == ("left", "right")
+
+
+def test_joints_with_forces_stay_in_the_tree():
+    """The automatic cut leaves them; naming them, or adding a force later, is refused."""
+    mech, _ = closed_chain()
+    assert mech.topology().loop_joints == ("spherical 2",)
+    mech.add_force(mb.JointDamper("oil", "spherical 2", damping=0.1))
+    assert mech.topology().loop_joints == ("universal 0",)
+    with pytest.raises(mb.TopologyError, match="for the force 'oil' acts along it; leave it out"):
+        mech.topology(loop_joints=["spherical 2"])
+    system = mech.assemble()
+    with pytest.raises(mb.ForceError, match=r"'drag'.* 'universal 0' closes a loop in mechanism"):
+        system.with_forces([mb.JointDamper("drag", "universal 0", damping=0.1)])

@@ -11,11 +11,7 @@ from tests.constraints.test_python import Sheet
 
 BOX = mb.SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))
 
-WRITTEN = [
-    each
-    for each in EXAMPLES
-    if getattr(each, "function", None) is None
-]
+WRITTEN = [each for each in EXAMPLES if getattr(each, "function", None) is None]
 
 
 def mechanism(*constraints):
@@ -83,7 +79,7 @@ def test_faults_are_told_with_their_place(lines, message):
 
 def test_a_function_cannot_be_written(tmp_path):
     mech = mechanism(mb.JointCoupling("cam", "i", "j", np.sin))
-    with pytest.raises(mb.ModelFileError, match="Constraint 'cam' cannot be written .* function"):
+    with pytest.raises(mb.ModelFileError, match=r"Constraint 'cam' cannot be written .* function"):
         mb.save_model(mech, tmp_path / "m.toml")
 
 

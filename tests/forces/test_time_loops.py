@@ -34,7 +34,7 @@ def forced(system, what, entry, t, q, v, x, size):
     from mbkit.kernels.layout import FORCED
 
     function = system.evaluator.function(what)
-    workspace = Workspace(system.arrays, function)
+    workspace = Workspace(system.arrays, system.evaluator)
     workspace.time[0] = t
     out = np.zeros(size)
     args = [np.array(each, dtype=float) for each in (q, v, x)]

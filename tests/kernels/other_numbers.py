@@ -61,6 +61,39 @@ def exact() -> dict[str, Any]:
     return found
 
 
+def derivatives() -> dict[str, Any]:
+    """Return derivatives of tau, and central differences of 1e-12, with 40 digits."""
+    from mbkit.kernels.configuration import retract
+    from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
+    from mbkit.kernels.spatial.algorithms import inverse_dynamics
+
+    found: dict[str, Any] = {}
+    mpmath.mp.dps = DIGITS
+    h = mpmath.mpf(10) ** -12
+    for frames, system, state in trees():
+        numbers = OtherNumbers(system, mpmath.mpf)
+        nv = system.nv
+        q, v, vdot = (numbers.vector(x) for x in (state.q, state.v, state.vdot))
+        both = numbers.call(inverse_dynamics_derivatives, q, v, vdot, 2 * nv * nv)
+        columns = []
+        for along in ("q", "v"):
+            for k in range(nv):
+                taus = []
+                for e in (-h, h):
+                    step = numbers.vector(np.zeros(nv))
+                    step[k] = e
+                    there = numbers.call(retract, q, step, q, system.nq) if along == "q" else q
+                    speed = v if along == "q" else v + step
+                    taus.append(numbers.call(inverse_dynamics, there, speed, vdot, nv))
+                columns.append((taus[1] - taus[0]) / (2 * h))
+        differences = [*np.array(columns[:nv]).T.ravel(), *np.array(columns[nv:]).T.ravel()]
+        found[frames] = {
+            "exact": [mpmath.nstr(x, DIGITS) for x in both],
+            "differences": [mpmath.nstr(x, DIGITS) for x in differences],
+        }
+    return found
+
+
 def helper_counts() -> dict[str, Any]:
     """Return the operations of small functions."""
     rng = np.random.default_rng(0)
@@ -109,5 +142,10 @@ def chain_counts() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    results = {"exact": exact(), "helpers": helper_counts(), "chains": chain_counts()}
+    results = {
+        "exact": exact(),
+        "derivatives": derivatives(),
+        "helpers": helper_counts(),
+        "chains": chain_counts(),
+    }
     print(json.dumps(results))  # noqa: T201 - the other process reads it

@@ -75,6 +75,21 @@ def test_doubles_agree_with_40_digits(found, name):
             assert np.abs(result - expected).max() < 1e-12 * np.abs(expected).max()
 
 
+@pytest.mark.parametrize("frames", FRAMES)
+def test_derivatives_of_inverse_dynamics_to_20_digits(found, frames):
+    """Differences of 1e-12 leave 1e-24; in doubles the same to rounding."""
+    results = found["derivatives"][frames]
+    exact, differences = (
+        np.array([decimal.Decimal(x) for x in results[what]]) for what in ("exact", "differences")
+    )
+    assert deviation(exact, differences) < 1e-20
+    system, state = next((system, state) for name, system, state in trees() if name == frames)
+    d_q, d_v = system.inverse_dynamics_derivatives(state.q, state.v, state.vdot)
+    expected = exact.astype(float)
+    error = np.abs(np.concatenate([d_q.ravel(), d_v.ravel()]) - expected).max()
+    assert error < 1e-13 * np.abs(expected).max()
+
+
 @pytest.mark.parametrize(
     ("name", "additions", "multiplications"),
     [

@@ -263,3 +263,11 @@ class PinocchioTwin:
         G = self.rates(q)
         upper = np.triu(pin.crba(self.model, self.data, self.positions(q)))
         return G.T @ (upper + np.triu(upper, 1).T) @ G
+
+    def inverse_dynamics_derivatives(self, q: Any, v: Any, vdot: Any) -> tuple[Any, Any]:
+        """Return d tau by d q, along steps, and by d v, where G is constant."""
+        G = self.rates(q)
+        found = pin.computeRNEADerivatives(
+            self.model, self.data, self.positions(q), G @ v, G @ vdot
+        )
+        return G.T @ found[0] @ G, G.T @ found[1] @ G

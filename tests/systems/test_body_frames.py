@@ -110,7 +110,7 @@ def test_results_at_special_angles(case, choice, size):
 
 def recorded(system, q):
     """What the joint pass of a mass matrix leaves: a workspace's rows and those of the model."""
-    workspace = Workspace(system.arrays)
+    workspace = Workspace(system.arrays, system.evaluator)
     function = system.evaluator.function(MASS_MATRIX)
     assert square(workspace.address, function, q, np.empty((system.nv, system.nv))) == 0
     return system.arrays.bodies, workspace.scratch

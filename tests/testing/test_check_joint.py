@@ -110,6 +110,7 @@ BROKEN = {
     "bias is the rate": lambda: variant(
         Good, bias=lambda self, q, v: 1.00001 * Good.bias(self, q, v)
     ),
+    "motion subspace is the same everywhere": lambda: variant(Good, constant_subspace=True),
     "constraint wrenches do no work": lambda: variant(
         Good, constraint_wrenches=lambda self, q: np.eye(6)[:, 1:]
     ),

@@ -80,11 +80,12 @@ def apply_wrenches(space, _option, q, _v, wrenches, _out):
 
 
 @address_kernel(EVALUATION)
-def constraint_sites(space, option, _q, _v, _x, _out):
+def constraint_sites(space, option, q, v, _x, _out):
     """Where the frames are that constraints act on, and how they move, after forward dynamics."""
-    return response.move_after_dynamics(
-        space, option, own.place_for_forces, own.twist_in_world, own.acceleration_in_world
-    )
+    return response.move_constraint_sites(
+        space, option, q, v,
+        own.start, own.twist, own.place_for_forces, own.twist_in_world, own.acceleration_in_world,
+    )  # fmt: skip
 
 
 @address_kernel(EVALUATION)

@@ -16,7 +16,7 @@ from mbkit.kernels.inertias import (
     set_rigid,
     trace,
 )
-from mbkit.kernels.layout import SCREW
+from mbkit.kernels.layout import CARRIES, COMMON, SCREW
 from mbkit.kernels.lie.matrices import load_matrix, matrix_times
 from mbkit.kernels.poses import set_identity, set_world_pose
 from mbkit.kernels.recursions import columns, composite_body
@@ -258,13 +258,26 @@ def wrench_from_world(body, t, f):
 
 
 @helper
+def point_wrench(body, r, x, f):
+    """(r x R^T f, R^T f)."""
+    f = rotate_back(body.world_R, f)
+    return cross(r, f), f
+
+
+@helper
 def place_for_forces(model, work, i):
-    """Pose in the world, which nothing else here asks for, where forces want it."""
-    if work[i].carries != 0:
+    """Pose in the world, which nothing else here asks for, where forces want it.
+
+    Springs between bodies want it in any frame that both have in common.
+    """
+    carries = work[i].carries
+    if carries == CARRIES:
         set_world_pose(work[model[i].parent], work[i])
+    elif carries == COMMON:
+        set_identity(work[i])
 
 
 @helper
 def forces(space, q, v, tau):
     """The forces."""
-    return act(space, q, v, tau, twist_in_world, wrench_from_world)
+    return act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench)

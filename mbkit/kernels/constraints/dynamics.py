@@ -13,7 +13,7 @@ from mbkit.kernels.constraints.response import gather_efforts, set_gram
 from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, rows_of
 from mbkit.kernels.driving import add_driving_efforts
 from mbkit.kernels.evaluation import EVALUATION
-from mbkit.kernels.space import bodies
+from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
 from mbkit.kernels.validation import all_finite
 
@@ -21,10 +21,15 @@ from mbkit.kernels.validation import all_finite
 @helper
 def linearise(space, option, q, v, tau, vdot):
     """Free motion under tau, the rows, and the factor of A M^-1 A^T."""
+    state = call_address(closure_of(space).free_dynamics, (space, option, q, v, tau, vdot))
+    return factorise_rows(space, option, q, v, tau, vdot) if state == OK else state
+
+
+@helper
+def factorise_rows(space, option, q, v, tau, vdot):
+    """The rows where the tree's dynamics has just been computed, and the factor of A M^-1 A^T."""
     closure = closure_of(space)
-    state = call_address(closure.free_dynamics, (space, option, q, v, tau, vdot))
-    if state == OK:
-        state = call_address(closure.move_sites, (space, option, q, v, tau, vdot))
+    state = call_address(closure.move_sites, (space, option, q, v, tau, vdot))
     if state == OK:
         state = constraint_rows(space, q, v, vdot)
     if state == OK:
@@ -104,3 +109,38 @@ def solved_dynamics(space, option, q, v, given, out):
         out[nv + r] = multipliers[r]
         out[nv + closure.num_rows + r] = kept[r]
     return OK
+
+
+@address_kernel(EVALUATION)
+def closed_hybrid_dynamics(space, option, q, v, given, out):
+    """The same where some vdot are given: given holds tau, vdot, prescribed (3 nv), t.
+
+    out: tau, vdot (2 nv), the multipliers, 1 for each row that is independent of those before it
+    where what is prescribed stands still.
+    """
+    closure = closure_of(space)
+    nv = bodies(space)[0].num_velocities
+    set_time(space, given[3 * nv])
+    state = call_address(closure.hybrid_dynamics, (space, option, q, v, given, out))
+    if state == OK:
+        state = factorise_rows(space, option, q, v, given, out)
+    if state != OK:
+        return state
+    multipliers = rows_of(closure, closure.multipliers)
+    change = floats_at(closure.change, nv)
+    state = correct(space, rows_of(closure, closure.bias), multipliers, change)
+    if state != OK:
+        return state
+    work = scratch(space)
+    prescribed = as_array(given, 3 * nv)[2 * nv :]
+    found = as_array(out, 2 * nv)
+    for k in range(nv):
+        if prescribed[k] != 0.0:
+            found[k] += work[k].u
+        else:
+            found[nv + k] += change[k]
+    kept = kept_rows(closure)
+    for r in range(closure.num_rows):
+        out[2 * nv + r] = multipliers[r]
+        out[2 * nv + closure.num_rows + r] = kept[r]
+    return OK if all_finite(found) else status(NOT_FINITE, 0)

@@ -35,10 +35,10 @@ def project_wrench(model, work, i, t, f, out):
         i = row.parent
 
 
-@address_kernel(EVALUATION)
-def constraint_jacobian(space, _option, q, _v, t, out):
-    """A, out (num_rows, nv); t (1,)."""
-    set_time(space, t[0])
+@helper
+def rows_at_rest(space, q, t):
+    """The rows as wrenches on the sites, and these in the world; the tree as `hybrid` leaves it."""
+    set_time(space, t)
     model = bodies(space)
     work = scratch(space)
     rest = at_rest(space)
@@ -52,9 +52,17 @@ def constraint_jacobian(space, _option, q, _v, t, out):
     move_sites(
         space, _ZERO, hybrid.place_for_forces, hybrid.twist_in_world, hybrid.acceleration_in_world
     )
-    state = constraint_rows(space, q, rest, rest)
+    return constraint_rows(space, q, rest, rest)
+
+
+@address_kernel(EVALUATION)
+def constraint_jacobian(space, _option, q, _v, t, out):
+    """A, out (num_rows, nv); t (1,)."""
+    state = rows_at_rest(space, q, t[0])
     if state != OK:
         return state
+    model = bodies(space)
+    work = scratch(space)
     closure = closure_of(space)
     A = rows(out, closure.num_rows, model[0].num_velocities)
     A[:, :] = 0.0

@@ -57,6 +57,7 @@ CLOSURE = np.dtype(
         ("next_q", _i8),  # nq
         # the representation's own, by address; form of `evaluation`
         ("free_dynamics", _i8),
+        ("hybrid_dynamics", _i8),
         ("move_sites", _i8),
         ("respond", _i8),
         ("spread", _i8),

@@ -15,10 +15,10 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.dynamics import correct, linearise
-from mbkit.kernels.constraints.evaluate import set_time
+from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
 from mbkit.kernels.constraints.space import closure_of, constraints, rows_of
 from mbkit.kernels.driving import drive
-from mbkit.kernels.layout import SPACE
+from mbkit.kernels.layout import KINEMATICS, SPACE
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_CLOSED, OK, status
 
@@ -91,6 +91,19 @@ def correct_velocities(space, v):
     return state
 
 
+@helper
+def finish(space, q, v):
+    """One more correction of q, which is exact to rounding, then of v, by the same factor."""
+    closure = closure_of(space)
+    state = correct_positions(space, q)
+    if state == OK:
+        change = floats_at(closure.change, v.shape[0])
+        state = call_address(closure.move_sites, (space, KINEMATICS, q, v, change, change))
+    if state == OK:
+        state = constraint_rows(space, q, v, change)
+    return correct_velocities(space, v) if state == OK else state
+
+
 @address_kernel("idpp")
 def project(space, t, q, v):
     """Close the loops at (q, v), at the time t, in place."""
@@ -113,9 +126,7 @@ def project(space, t, q, v):
         error = largest(floats_at(closure.residual, closure.num_position_rows)) / closure.length
         helps = error < 0.5 * before
         if error <= NEAR or (error <= ROUNDED and not helps):
-            # one correction is exact to rounding now, for both with the same factor
-            state = correct_velocities(space, v)
-            return correct_positions(space, q) if state == OK else state
+            return finish(space, q, v)
         if not helps:
             return status(NOT_CLOSED, 0)
         state = correct_positions(space, q)

@@ -20,7 +20,9 @@ from mbkit.kernels.constraints.space import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.layout import FORCED
+from mbkit.kernels.evaluation import positions, velocities
+from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.layout import FORCED, KINEMATICS
 from mbkit.kernels.recursions.articulated_body import gravity
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
@@ -30,8 +32,25 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def move_after_dynamics(space, option, place_for_forces, twist_in_world, acceleration_in_world):
-    """The sites, from what forward dynamics has left: see `move_sites`."""
+def move_constraint_sites(
+    space, option, q, v, start, twist, place_for_forces, twist_in_world, acceleration_in_world
+):  # fmt: skip
+    """The sites, from what forward dynamics has left: see `move_sites`.
+
+    Or, where option has KINEMATICS, from q and v alone, without accelerations: U and D stay
+    what they are.
+    Steps   start, twist: V_i = P V_p + S v; the others as in `move_sites`.
+    """
+    if option & KINEMATICS:
+        model = bodies(space)
+        work = scratch(space)
+        v = velocities(model, v)
+        state = joint_pass(model, work, positions(model, q), v)
+        if state != OK:
+            return state
+        start(work, _ZERO)
+        for i in range(1, model.shape[0]):
+            twist(model, work, i, v)
     fall = gravity(space, option & FORCED)
     return move_sites(space, fall, place_for_forces, twist_in_world, acceleration_in_world)
 

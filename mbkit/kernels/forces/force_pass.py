@@ -18,35 +18,15 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.energy import motion_pass
 from mbkit.kernels.evaluation import EVALUATION, rows, velocities
 from mbkit.kernels.forces.form import force_rows
+from mbkit.kernels.forces.linear import add_linear
 from mbkit.kernels.forces.sites import carried, clear_sites, move_sites
-from mbkit.kernels.layout import DISSIPATED, LINEAR, NUM_POWERS, SPACE, SUPPLIED
-from mbkit.kernels.space import at_rest, bodies, scratch, sites
+from mbkit.kernels.layout import DISSIPATED, NUM_POWERS, SPACE, SUPPLIED
+from mbkit.kernels.space import at_rest, bodies, powers_of, scratch, sites
 from mbkit.kernels.status import FORCE_FAILED, FORCE_NOT_FINITE, OK, status
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import accumulate, angular, linear, store
 
 _ZERO = (0.0, 0.0, 0.0)
-
-
-@helper
-def powers_of(space):
-    """The powers that the force pass leaves."""
-    return floats_at(records_at(space, 1, SPACE)[0].powers, NUM_POWERS)
-
-
-@helper
-def add_linear(space, q, v, tau):
-    """tau += -k (q - q0) - d v  for all linear springs and dampers in joints; returns sum d v^2."""
-    record = records_at(space, 1, SPACE)[0]
-    table = records_at(record.linear, record.num_linear, LINEAR)
-    dissipated = 0.0
-    for k in range(table.shape[0]):
-        row = table[k]
-        u = v[row.velocity]
-        damping = row.damping * u
-        tau[row.velocity] -= row.stiffness * (q[row.position] - row.rest) + damping
-        dissipated += damping * u
-    return dissipated
 
 
 @helper
@@ -59,18 +39,15 @@ def call_force(space, k, t, q, v, tau, powers):
 
 
 @helper
-def sum_forces(space, first, q, v, t, tau):
-    """tau += what the forces do along the joints; leaves wrenches on sites or rows, and powers.
+def call_forces(space, first, end, q, v, t, tau):
+    """Call the forces from `first` to `end` in the order; they add to tau, to wrenches, to powers.
 
-    Needs the sites; where `first` is 0, and not the number of fields, the rows too.
+    Needs the sites without wrenches; where `first` is 0, and not the number of fields, the rows
+    too.
     """
-    record = records_at(space, 1, SPACE)[0]
-    order = integers_at(record.force_order, record.num_called)
+    order = integers_at(records_at(space, 1, SPACE)[0].force_order, end)
     powers = powers_of(space)
-    clear_sites(space)
-    powers[DISSIPATED] = add_linear(space, q, v, tau)
-    powers[SUPPLIED] = 0.0
-    for j in range(first, order.shape[0]):
+    for j in range(first, end):
         state = call_force(space, order[j], t, q, v, tau, powers)
         if state != OK:
             return state
@@ -79,15 +56,18 @@ def sum_forces(space, first, q, v, t, tau):
 
 @address_kernel(EVALUATION)
 def force_pass(space, _option, q, v, t, tau):
-    """tau += what the forces do along the joints, but for the fields that are added to gravity."""
-    fields = records_at(space, 1, SPACE)[0].num_fields
-    return sum_forces(space, fields, q, v, t, velocities(bodies(space), tau))
+    """What the forces do that time loops call."""
+    record = records_at(space, 1, SPACE)[0]
+    tau = velocities(bodies(space), tau)
+    return call_forces(space, record.num_fields, record.num_called, q, v, t, tau)
 
 
 @address_kernel(EVALUATION)
 def force_search(space, _option, q, v, t, tau):
-    """The status of the first force that is not finite where the sites are; overwrites tau."""
+    """The status of the first force that is not finite while the motion is; overwrites tau."""
     tau = velocities(bodies(space), tau)
+    if motion_for_forces(space, q, v) != OK:
+        return OK  # no force's fault
     powers = powers_of(space)
     table = sites(space)
     for s in range(table.shape[0]):
@@ -154,7 +134,7 @@ def motion_for_forces(space, q, v):
         return OK
     state = motion_pass(bodies(space), scratch(space), q, v)
     if state == OK:
-        move_sites(space, twist_in_world)
+        move_sites(space, sites(space).shape[0], twist_in_world)
     return state
 
 
@@ -175,7 +155,11 @@ def generalized_forces(space, _option, q, v, t, out):
     if state != OK:
         return state
     clear_rows(space)
-    state = sum_forces(space, 0, q, v, t, tau)
+    powers = powers_of(space)
+    powers[DISSIPATED] = add_linear(space, q, v, tau)
+    powers[SUPPLIED] = 0.0
+    ordered = records_at(space, 1, SPACE)[0].num_ordered
+    state = call_forces(space, 0, ordered, q, v, t, tau)
     if state != OK:
         return state
     if have_bodies(space):

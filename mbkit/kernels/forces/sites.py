@@ -6,9 +6,11 @@ axes, and back from such a wrench to its own.
 """
 
 from mbkit.kernels.compile import call_address, helper, pointer_at, records_at
-from mbkit.kernels.layout import SPACE
+from mbkit.kernels.forces.linear import add_linear
+from mbkit.kernels.forces.springs import pull_springs
+from mbkit.kernels.layout import DISSIPATED, SPACE, SUPPLIED
 from mbkit.kernels.poses import compose
-from mbkit.kernels.space import frames, scratch, sites
+from mbkit.kernels.space import frames, powers_of, scratch, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
@@ -34,19 +36,23 @@ def clear_sites(space):
 
 
 @helper
-def move_sites(space, twist_in_world):
-    """Pose, arm and twist of each site. Needs poses and twists of the rows. Cost: O(sites)."""
+def move_sites(space, count, twist_in_world):
+    """Pose, arm and twist of the first `count` sites, and no wrench on them. Cost: O(count).
+
+    Needs poses and twists of the rows.
+    """
     table = sites(space)
     places = frames(space)
     work = scratch(space)
-    for s in range(table.shape[0]):
+    for s in range(count):
         site = table[s]
-        place = places[site.frame]
+        seat = places[site.frame]
         body = work[site.row]
-        arm = rotate(body.world_R, load(place.p))
+        arm = rotate(body.world_R, load(seat.p))
         w, u = twist_in_world(body)
-        compose(body.world_R, body.world_p, place.R, place.p, site.R, site.p)
+        compose(body.world_R, body.world_p, seat.R, seat.p, site.R, site.p)
         store(site.V, w, add(u, cross(w, arm)))
+        store(site.W, _ZERO, _ZERO)
         for j in range(3):
             site.arm[j] = arm[j]
 
@@ -59,24 +65,36 @@ def carried(site):
 
 
 @helper
-def act(space, q, v, tau, twist_in_world, wrench_from_world):
-    """tau += what the forces do along the joints,  F -= W of the bodies that they act on.
-
-    Steps   twist_in_world: from V to the world's axes;  wrench_from_world: from them to F's.
-    Reads   time of SPACE; poses in the world and twists of the rows, F.
-    Writes  tau (nv,), powers of SPACE, sites, F.
-    """
-    record = records_at(space, 1, SPACE)[0]
+def subtract_wrenches(space, count, wrench_from_world):
+    """F -= W of the bodies of the first `count` sites."""
     work = scratch(space)
     table = sites(space)
-    move_sites(space, twist_in_world)
-    state = call_address(record.force_pass, (space, 0, q, v, pointer_at(record.time), tau))
-    if state != OK:
-        return state
-    for s in range(table.shape[0]):
+    for s in range(count):
         body = work[table[s].row]
         if table[s].row != 0:
             t, f = carried(table[s])
             t, f = wrench_from_world(body, t, f)
             accumulate(body.F, scale(-1.0, t), scale(-1.0, f))
+
+
+@helper
+def act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench):
+    """tau += what the forces do along the joints,  F -= W of the bodies that they act on.
+
+    Steps   twist_in_world: from V to the world's axes;  wrench_from_world: from them to F's;
+            point_wrench: of a force at a point of a row.
+    Reads   time of SPACE; poses in the world and twists of the rows, F.
+    Writes  tau (nv,), powers of SPACE, sites, F.
+    """
+    record = records_at(space, 1, SPACE)[0]
+    powers = powers_of(space)
+    powers[DISSIPATED] = add_linear(space, q, v, tau)
+    powers[SUPPLIED] = 0.0
+    if record.num_called > record.num_fields:
+        move_sites(space, record.num_moved, twist_in_world)
+        state = call_address(record.force_pass, (space, 0, q, v, pointer_at(record.time), tau))
+        if state != OK:
+            return state
+        subtract_wrenches(space, record.num_moved, wrench_from_world)
+    pull_springs(space, point_wrench)
     return OK

@@ -25,6 +25,14 @@ def ends(p):
     )
 
 
+@helper
+def direction(x_a, x_b):
+    """e = (x_b - x_a) / l, zero where the points meet, and l."""
+    d = subtract(x_b, x_a)
+    length = math.sqrt(dot(d, d))
+    return scale(1.0 / length if length != 0.0 else 0.0, d), length
+
+
 @address_kernel(FORCE_FORM)
 def evaluate(space, k, _t, _q, _v, _tau, powers):
     """Tension k (l - l0) + d ldot along e = (x_b - x_a) / l; none where the points meet."""
@@ -34,11 +42,7 @@ def evaluate(space, k, _t, _q, _v, _tau, powers):
     r_a, r_b = ends(p)
     x_a, v_a = point_of(space, a, r_a)
     x_b, v_b = point_of(space, b, r_b)
-    d = subtract(x_b, x_a)
-    length = math.sqrt(dot(d, d))
-    if length == 0.0:
-        return OK
-    e = scale(1.0 / length, d)
+    e, length = direction(x_a, x_b)
     rate = dot(e, subtract(v_b, v_a))
     tension = p[STIFFNESS] * (length - p[REST_LENGTH]) + p[DAMPING] * rate
     push(space, a, r_a, scale(tension, e))
@@ -54,7 +58,7 @@ def potential(space, k, _t, _q, out):
     r_a, r_b = ends(p)
     x_a, _ = point_of(space, site(space, k, 0), r_a)
     x_b, _ = point_of(space, site(space, k, 1), r_b)
-    d = subtract(x_b, x_a)
-    x = math.sqrt(dot(d, d)) - p[REST_LENGTH]
+    _, length = direction(x_a, x_b)
+    x = length - p[REST_LENGTH]
     out[0] += 0.5 * p[STIFFNESS] * x * x
     return OK

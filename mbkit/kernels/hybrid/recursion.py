@@ -217,6 +217,12 @@ def wrench_from_world(body, t, f):
 
 
 @helper
+def point_wrench(body, r, x, f):
+    """((x - p) x f, f)."""
+    return cross(subtract(x, load(body.world_p)), f), f
+
+
+@helper
 def place_for_forces(model, work, i):
     """Poses in the world are there."""
 
@@ -224,4 +230,4 @@ def place_for_forces(model, work, i):
 @helper
 def forces(space, q, v, tau):
     """The forces."""
-    return act(space, q, v, tau, twist_in_world, wrench_from_world)
+    return act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench)

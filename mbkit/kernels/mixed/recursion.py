@@ -225,6 +225,12 @@ def wrench_from_world(body, t, f):
 
 
 @helper
+def point_wrench(body, r, x, f):
+    """(r x R^T f, f)."""
+    return cross(r, rotate_back(body.world_R, f)), f
+
+
+@helper
 def place_for_forces(model, work, i):
     """Poses in the world are there."""
 
@@ -232,4 +238,4 @@ def place_for_forces(model, work, i):
 @helper
 def forces(space, q, v, tau):
     """The forces."""
-    return act(space, q, v, tau, twist_in_world, wrench_from_world)
+    return act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench)

@@ -204,6 +204,12 @@ def wrench_from_world(body, t, f):
 
 
 @helper
+def point_wrench(body, r, x, f):
+    """(x x f, f): the moment about the world's origin."""
+    return cross(x, f), f
+
+
+@helper
 def place_for_forces(model, work, i):
     """Poses in the world are there."""
 
@@ -211,4 +217,4 @@ def place_for_forces(model, work, i):
 @helper
 def forces(space, q, v, tau):
     """The forces."""
-    return act(space, q, v, tau, twist_in_world, wrench_from_world)
+    return act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench)

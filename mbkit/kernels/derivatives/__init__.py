@@ -1,0 +1,1 @@
+"""Derivatives of what a system computes, with respect to configuration and velocity."""

@@ -1,0 +1,99 @@
+"""The steps of a configuration as twists, and how the motion subspaces change along them.
+
+In the axes of the world, at a place that the caller chooses: far from the world's origin moments
+about it would lose digits.
+"""
+
+from mbkit.kernels.compile import floats_at, helper
+from mbkit.kernels.derivatives.joint_changes import joint_changes
+from mbkit.kernels.layout import STAGE_SIZE
+from mbkit.kernels.poses import set_world_pose
+from mbkit.kernels.space import bodies, changes, scratch, trials
+from mbkit.kernels.spatial.recursion import move_subspace
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import (
+    add,
+    angular,
+    linear,
+    load,
+    motion_bracket,
+    scale,
+    store,
+    subtract,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def store_vector(p, x):
+    """Write a tuple of three."""
+    for j in range(3):
+        p[j] = x[j]
+
+
+@helper
+def place(row, body, parent, origin):
+    """Pose of a body in the world's axes, at the origin."""
+    set_world_pose(parent, body)
+    if row.parent == 0:
+        store_vector(body.world_p, subtract(load(body.p), origin))
+
+
+@helper
+def depends_on_q(row):
+    """Whether S, in the axes of the body, changes along steps."""
+    return row.constant == 0 or (row.reversed != 0 and row.num_velocities > 1)
+
+
+@helper
+def twist_of_step(row, body, k, change):
+    """D as (angular, linear)."""
+    if row.constant != 0:
+        return angular(body.S[k]), linear(body.S[k])
+    return angular(change.D), linear(change.D)
+
+
+@helper
+def weighted_change(change, row, v):
+    """dS v."""
+    x = _ZERO
+    y = _ZERO
+    for c in range(row.num_velocities):
+        a = v[row.first_velocity + c]
+        x = add(x, scale(a, angular(change.S[c])))
+        y = add(y, scale(a, linear(change.S[c])))
+    return x, y
+
+
+@helper
+def turned_changes(row, body, table):
+    """Of a joint turned round, whose S is that of a constant one seen from the other side.
+
+    S = -Ad_T S', T moves along its own D: dS = [S, D] of each column.
+    """
+    for k in range(row.num_steps):
+        change = table[row.first_step + k]
+        for c in range(row.num_velocities):
+            w, u = motion_bracket(
+                angular(body.S[c]), linear(body.S[c]), angular(body.S[k]), linear(body.S[k])
+            )
+            store(change.S[c], w, u)
+
+
+@helper
+def set_subspace(space, i, q, v):
+    """S and S-dot v of a body that is placed, and their changes where there are any."""
+    row = bodies(space)[i]
+    body = scratch(space)[i]
+    table = changes(space)
+    state = OK
+    if row.constant == 0:
+        stage = floats_at(scratch(space)[0].slot, STAGE_SIZE)
+        state = joint_changes(row, body, q, v, trials(space), table, stage)
+    else:
+        store(body.bias, _ZERO, _ZERO)
+    move_subspace(row, body)
+    if row.constant != 0 and depends_on_q(row):
+        turned_changes(row, body, table)
+    return state

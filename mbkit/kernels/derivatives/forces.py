@@ -1,0 +1,200 @@
+"""Derivatives of the generalized forces with respect to configuration and velocity.
+
+Linear springs and dampers in joints are exact. All other forces are summed by the force pass, of
+which central differences of fourth order are taken,
+
+    f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12 h + h^4 f^(5) / 30,
+
+at h = 1e-5: forces that change within a millimetre a second, as regularised friction does, want a
+step that is small against that. Rounding leaves 1e-11 of the force, by unit of the coordinate.
+"""
+
+from mbkit.kernels.compile import (
+    address_kernel,
+    at,
+    call_address,
+    floats_at,
+    helper,
+    records_at,
+)
+from mbkit.kernels.derivatives.joint_changes import STEP, step_from, weight
+from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.forces.force_pass import (
+    add_wrenches,
+    call_forces,
+    clear_rows,
+    have_bodies,
+    have_forces,
+    motion_for_forces,
+)
+from mbkit.kernels.forces.sites import clear_sites
+from mbkit.kernels.layout import LINEAR, SPACE
+from mbkit.kernels.space import bodies, scratch, trials
+from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.validation import all_finite
+
+_STEP = 1e-5
+
+
+@helper
+def called_forces(space, q, v, t, tau):
+    """tau = what the forces do that are called; q and v are pointers."""
+    tau[:] = 0.0
+    state = motion_for_forces(space, q, v)
+    if state != OK:
+        return state
+    clear_rows(space)
+    clear_sites(space)
+    state = call_forces(space, 0, records_at(space, 1, SPACE)[0].num_ordered, q, v, t, tau)
+    if state == OK and have_bodies(space):
+        add_wrenches(space, tau)
+    return state
+
+
+@helper
+def checked_forces(space, q, v, t, tau):
+    """The same at the state itself, where a force that is not finite is looked for."""
+    state = called_forces(space, q, v, t, tau)
+    if state == OK and not all_finite(tau):
+        search = records_at(space, 1, SPACE)[0].force_search
+        return call_address(search, (space, 0, q, v, t, at(tau, 0)))
+    return state
+
+
+@helper
+def add_column(out, k, factor, tau):
+    """Column k of out += factor tau."""
+    for j in range(tau.shape[0]):
+        out[j, k] += factor * tau[j]
+
+
+@helper
+def factor_of(k, sign, step):
+    """The weight of f(sign k step), k = 1, 2."""
+    return sign * (8.0 if k == 1 else -1.0) / (12.0 * step)
+
+
+@helper
+def along_steps(space, q, v, t, tau, d_q):
+    """The columns of d_q, of the forces that are called; v and t are pointers."""
+    model = bodies(space)
+    work = scratch(space)
+    trial, _, dx = trials(space)
+    trial[:] = q
+    dx[:] = 0.0
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        a = row.first_position
+        for j in range(row.first_step, row.first_step + row.num_steps):
+            for k in range(1, 3):
+                for sign in range(-1, 2, 2):
+                    dx[j] = sign * k * _STEP
+                    if step_from(row, work[i], q, dx, trial) != OK:
+                        return status(JOINT_FAILED, i)
+                    state = called_forces(space, at(trial, 0), v, t, tau)
+                    if state != OK:
+                        return state
+                    add_column(d_q, j, factor_of(k, sign, _STEP), tau)
+            dx[j] = 0.0
+        for j in range(a, a + row.num_positions):
+            trial[j] = q[j]
+    return OK
+
+
+@helper
+def along_velocities(space, q, v, t, tau, d_v):
+    """The columns of d_v, of the forces that are called; q and t are pointers."""
+    trial = trials(space)[1]
+    trial[:] = v
+    for j in range(v.shape[0]):
+        step = _STEP * max(1.0, abs(v[j]))
+        for k in range(1, 3):
+            for sign in range(-1, 2, 2):
+                trial[j] = v[j] + sign * k * step
+                state = called_forces(space, q, at(trial, 0), t, tau)
+                if state != OK:
+                    return state
+                add_column(d_v, j, factor_of(k, sign, step), tau)
+        trial[j] = v[j]
+    return OK
+
+
+@helper
+def row_of_position(model, position):
+    """The row of the joint that has an entry of q."""
+    for i in range(1, model.shape[0]):
+        first = model[i].first_position
+        if first <= position < first + model[i].num_positions:
+            return i
+    return 0
+
+
+@helper
+def add_spring(space, spring, q, d_q):
+    """d_q -= k dq of one spring; where steps do not add, dq by differences of the steps."""
+    model = bodies(space)
+    i = row_of_position(model, spring.position)
+    row = model[i]
+    if row.retract == 0:
+        d_q[spring.velocity, row.first_step + spring.position - row.first_position] -= (
+            spring.stiffness
+        )
+        return OK
+    trial, _, dx = trials(space)
+    dx[:] = 0.0
+    for j in range(row.first_step, row.first_step + row.num_steps):
+        for k in range(1, 4):
+            for sign in range(-1, 2, 2):
+                dx[j] = sign * k * STEP
+                if step_from(row, scratch(space)[i], q, dx, trial) != OK:
+                    return status(JOINT_FAILED, i)
+                change = sign * weight(k) * trial[spring.position]
+                d_q[spring.velocity, j] -= spring.stiffness * change
+        dx[j] = 0.0
+    return OK
+
+
+@helper
+def add_linear_terms(space, q, d_q, d_v):
+    """What the linear springs and dampers contribute."""
+    record = records_at(space, 1, SPACE)[0]
+    table = records_at(record.linear, record.num_linear, LINEAR)
+    for k in range(table.shape[0]):
+        d_v[table[k].velocity, table[k].velocity] -= table[k].damping
+        if table[k].stiffness != 0.0:
+            state = add_spring(space, table[k], q, d_q)
+            if state != OK:
+                return state
+    return OK
+
+
+@address_kernel(EVALUATION)
+def force_derivatives(space, _option, q, v, t, out):
+    """d tau by d q, (nv, num_steps), and after it by d v, (nv, nv), of the forces of the system.
+
+    Cost: O(1) for each linear spring and damper, and where there are other forces, 4 force passes
+    for each entry of a step and of v.
+    """
+    model = bodies(space)
+    nv = model[0].num_velocities
+    num_steps = model[0].num_steps
+    both = rows(out, 1, nv * (num_steps + nv))[0]
+    both[:] = 0.0
+    if not have_forces(space):
+        return OK
+    d_q = both[: nv * num_steps].reshape((nv, num_steps))
+    d_v = both[nv * num_steps :].reshape((nv, nv))
+    own_q = positions(model, q)
+    own_v = velocities(model, v)
+    record = records_at(space, 1, SPACE)[0]
+    efforts = floats_at(record.efforts, nv)
+    state = OK
+    if record.num_ordered > 0:
+        state = checked_forces(space, q, v, t, efforts)
+        if state == OK:
+            state = along_steps(space, own_q, v, t, efforts, d_q)
+        if state == OK:
+            state = along_velocities(space, q, own_v, t, efforts, d_v)
+    if state != OK:
+        return state
+    return add_linear_terms(space, own_q, d_q, d_v)

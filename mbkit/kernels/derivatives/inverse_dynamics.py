@@ -1,0 +1,315 @@
+"""Derivatives of inverse dynamics with respect to configuration and velocity.
+
+Everything is measured in the axes of the world, at the origin of the body that the tree hangs on
+the world by: there twists, wrenches and inertias of all bodies add as they are.
+
+A step along D of joint j moves all bodies beyond it as one, and leaves the others where they are.
+Seen from the bodies, the changes of twist and acceleration are the same for all bodies i beyond j
+but for a bracket,
+
+    dV_i = n,   dA_i = a + [n, V_i],
+    n = [V_p, D] + dS v,   a = [A_p, D] - [n, V_p] + dS vdot + [V_j, dS v] + d(S-dot v),
+
+so that the wrench that the bodies beyond i need together changes by
+
+    dF_i = M a + B n,   B = -M ad_V - ad_V^T M + (h x),   (h x) n = -ad_n^T h,   h = M V,
+
+with the sums of M and B over these bodies. B is the rate of M but for a skew part: with h = (t, f)
+and X, the rate of the moment of inertia, B (w, u) = (X w + w x t, 2 w x f). Then
+
+    d tau_i = S_i . (M_i a + B_i n)                      for i beyond j,
+    d tau_j = S_j . (M_j a + B_j n) + dS . F_j,
+    d tau_i = S_i . (M_j a + B_j n - ad_D^T F_j)         for i between j and the world,
+
+and nothing in other branches. Along a velocity n = S, a = [V_j + V_p, S] + d(S-dot v), D = 0.
+
+Sources: Carpentier, Mansard 2018 (Analytical derivatives of rigid body dynamics algorithms); Singh,
+Russo, Wensing 2022 (Efficient analytical derivatives of rigid-body dynamics using spatial vector
+algebra), whose B it is; derived here for joints whose S depends on q, or is turned round.
+"""
+
+from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.derivatives.directions import (
+    depends_on_q,
+    place,
+    set_subspace,
+    store_vector,
+    twist_of_step,
+    weighted_change,
+)
+from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.inertias import (
+    add_rigid,
+    rigid_times,
+    set_moved_rigid,
+    symmetric_times,
+)
+from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.world import start
+from mbkit.kernels.space import bodies, changes, directions, scratch
+from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    cross,
+    dot,
+    force_bracket,
+    force_to_parent,
+    linear,
+    load,
+    motion_bracket,
+    pairing,
+    scale,
+    store,
+    subtract,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+# ------------------------------------------------------------------ from the world to the tips
+
+
+@helper
+def move(row, body, parent, v, vdot):
+    """V = V_p + S v;  A = A_p + S vdot + ad_V S v + S-dot v; returns S v."""
+    x = joint_sum(row, body, v)
+    y = joint_sum(row, body, vdot)
+    w = add(angular(parent.V), x[0])
+    u = add(linear(parent.V), x[1])
+    store(body.V, w, u)
+    a, b = motion_bracket(w, u, x[0], x[1])
+    store(
+        body.A,
+        add(add(angular(parent.A), y[0]), add(a, angular(body.bias))),
+        add(add(linear(parent.A), y[1]), add(b, linear(body.bias))),
+    )
+    return x
+
+
+@helper
+def push_of_step(row, body, parent, k, direction, change, v, vdot):
+    """n and a of step k, along D."""
+    D = twist_of_step(row, body, k, change)
+    w, u = motion_bracket(angular(parent.V), linear(parent.V), D[0], D[1])
+    a, b = motion_bracket(angular(parent.A), linear(parent.A), D[0], D[1])
+    if depends_on_q(row):
+        x, y = weighted_change(change, row, v)
+        w = add(w, x)
+        u = add(u, y)
+        c, d = motion_bracket(angular(body.V), linear(body.V), x, y)
+        x, y = weighted_change(change, row, vdot)
+        a = add(a, add(c, x))
+        b = add(b, add(d, y))
+        if row.constant == 0:
+            a = add(a, angular(change.bias))
+            b = add(b, linear(change.bias))
+    c, d = motion_bracket(angular(parent.V), linear(parent.V), w, u)
+    store_vector(direction.turn, w)
+    store(direction.push, add(a, c), add(b, d))
+
+
+@helper
+def push_of_velocity(row, body, S, direction, change, x):
+    """a of a velocity: [2 V - S v, S] + d(S-dot v), where V - S v is the parent's."""
+    w = subtract(scale(2.0, angular(body.V)), x[0])
+    u = subtract(scale(2.0, linear(body.V)), x[1])
+    a, b = motion_bracket(w, u, angular(S), linear(S))
+    if row.constant == 0:
+        a = add(a, angular(change.bias_rate))
+        b = add(b, linear(change.bias_rate))
+    store(direction.rate, a, b)
+    store(direction.S, angular(S), linear(S))
+
+
+@helper
+def set_rate_of_moment(body, t, f):
+    """X = w~ Theta - Theta w~ - (h~ u~ + u~ h~), and the momentum after it.
+
+    -(a~ b~ + b~ a~) = 2 (a.b) I - a b^T - b a^T. It goes where articulated inertias have room.
+    """
+    w = angular(body.V)
+    u = linear(body.V)
+    h = load(body.first_moment)
+    Y = body.moment
+    # columns of w~ Theta, to which the transpose is added
+    a = cross(w, (Y[0], Y[1], Y[2]))
+    b = cross(w, (Y[1], Y[3], Y[4]))
+    c = cross(w, (Y[2], Y[4], Y[5]))
+    diagonal = 2.0 * dot(h, u)
+    X = body.rotational
+    X[0] = 2.0 * (a[0] - h[0] * u[0]) + diagonal
+    X[1] = a[1] + b[0] - h[0] * u[1] - h[1] * u[0]
+    X[2] = a[2] + c[0] - h[0] * u[2] - h[2] * u[0]
+    X[3] = 2.0 * (b[1] - h[1] * u[1]) + diagonal
+    X[4] = b[2] + c[1] - h[1] * u[2] - h[2] * u[1]
+    X[5] = 2.0 * (c[2] - h[2] * u[2]) + diagonal
+    store(body.coupling, t, f)
+
+
+@helper
+def own_terms(row, body, loaded):
+    """M, X, momentum and F = M A - ad_V^T M V of a body alone; less the wrench applied to it."""
+    set_moved_rigid(row, body.world_R, body.world_p, body)
+    w = angular(body.V)
+    u = linear(body.V)
+    t, f = rigid_times(body, w, u)
+    set_rate_of_moment(body, t, f)
+    x, y = force_bracket(w, u, t, f)
+    t, f = rigid_times(body, angular(body.A), linear(body.A))
+    store(body.F, add(t, x), add(f, y))
+    if loaded != 0:
+        W = body.wrench
+        t, f = force_to_parent(body.world_R, body.world_p, angular(W), linear(W))
+        accumulate(body.F, scale(-1.0, t), scale(-1.0, f))
+
+
+@helper
+def outward(space, loaded, q, v, vdot):
+    """Motion, own terms, and n and a of every direction."""
+    model = bodies(space)
+    work = scratch(space)
+    memory = directions(space)
+    cold = changes(space)
+    start(work, scale(-1.0, load(model[0].gravity)))
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        body = work[i]
+        parent = work[row.parent]
+        place(row, body, parent, load(body.p))
+        if set_subspace(space, i, q, v) != OK:
+            return status(JOINT_FAILED, i)
+        x = move(row, body, parent, v, vdot)
+        for k in range(row.num_steps):
+            j = row.first_step + k
+            push_of_step(row, body, parent, k, memory[j], cold[j], v, vdot)
+        for c in range(row.num_velocities):
+            j = row.first_velocity + c
+            push_of_velocity(row, body, body.S[c], memory[j], cold[j], x)
+        own_terms(row, body, loaded)
+    return OK
+
+
+# ------------------------------------------------------------------ from the tips to the world
+
+
+@helper
+def changed_wrench(body, w, a):
+    """M a + B n, w the angular part of n."""
+    t, f = rigid_times(body, angular(a), linear(a))
+    h = body.coupling
+    t = add(t, add(symmetric_times(body.rotational, w), cross(w, angular(h))))
+    return t, add(f, scale(2.0, cross(w, linear(h))))
+
+
+@helper
+def rows_of_joint(model, work, memory, i, d_q, d_v):
+    """d tau of joint i along all directions of the joints between it and the world, and its own.
+
+    S . (M a + B n) = (M S) . a + (B^T S) . n; with S = (x, y), B^T S = (X x + t x x + 2 f x y, 0).
+    """
+    body = work[i]
+    h = body.coupling
+    for c in range(model[i].num_velocities):
+        x = angular(body.S[c])
+        y = linear(body.S[c])
+        U = rigid_times(body, x, y)
+        b = add(cross(angular(h), x), scale(2.0, cross(linear(h), y)))
+        b = add(b, symmetric_times(body.rotational, x))
+        velocity = model[i].first_velocity + c
+        j = i
+        while j != 0:
+            row = model[j]
+            for k in range(row.first_step, row.first_step + row.num_steps):
+                turn = load(memory[k].turn)
+                d_q[velocity, k] = pairing(memory[k].push, U[0], U[1]) + dot(b, turn)
+            for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
+                turn = angular(memory[k].S)
+                d_v[velocity, k] = pairing(memory[k].rate, U[0], U[1]) + dot(b, turn)
+            j = row.parent
+
+
+@helper
+def add_change_of_subspace(row, body, cold, d_q):
+    """d tau += dS . F for the joint itself."""
+    t = angular(body.F)
+    f = linear(body.F)
+    for k in range(row.first_step, row.first_step + row.num_steps):
+        for c in range(row.num_velocities):
+            d_q[row.first_velocity + c, k] += pairing(cold[k].S[c], t, f)
+
+
+@helper
+def column_inwards(model, memory, j, k, t, f, out):
+    """d tau = S . (t, f) of all joints between joint j and the world, in column k."""
+    i = model[j].parent
+    while i != 0:
+        row = model[i]
+        for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
+            out[n, k] = pairing(memory[n].S, t, f)
+        i = row.parent
+
+
+@helper
+def columns_of_joint(model, work, memory, cold, j, d_q, d_v):
+    """d tau of the joints between joint j and the world, along the directions of j."""
+    row = model[j]
+    body = work[j]
+    F = body.F
+    for k in range(row.num_steps):
+        n = row.first_step + k
+        t, f = changed_wrench(body, load(memory[n].turn), memory[n].push)
+        w, u = twist_of_step(row, body, k, cold[n])
+        x, y = force_bracket(w, u, angular(F), linear(F))
+        column_inwards(model, memory, j, n, add(t, x), add(f, y), d_q)
+    for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
+        t, f = changed_wrench(body, angular(memory[n].S), memory[n].rate)
+        column_inwards(model, memory, j, n, t, f, d_v)
+
+
+@helper
+def add_to_parent(body, parent):
+    """Sums over the bodies beyond a joint."""
+    add_rigid(body, parent)
+    for j in range(6):
+        parent.rotational[j] += body.rotational[j]
+        parent.coupling[j] += body.coupling[j]
+        parent.F[j] += body.F[j]
+
+
+@address_kernel(EVALUATION)
+def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
+    """d tau by d q, (nv, num_steps), and after it by d v, (nv, nv).
+
+    Reads   model, q, v, vdot; where `loaded`, the wrenches in work, in the axes of the bodies, to
+            which they stay fixed.
+    Writes  work, directions, out. Cost: O(nv depth), beside the zeros.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    memory = directions(space)
+    cold = changes(space)
+    nv = model[0].num_velocities
+    num_steps = model[0].num_steps
+    q = positions(model, q)
+    v = velocities(model, v)
+    vdot = velocities(model, vdot)
+    state = joint_pass(model, work, q, v)
+    if state == OK:
+        state = outward(space, loaded, q, v, vdot)
+    if state != OK:
+        return state
+    both = rows(out, 1, nv * (num_steps + nv))[0]
+    d_q = both[: nv * num_steps].reshape((nv, num_steps))
+    d_v = both[nv * num_steps :].reshape((nv, nv))
+    both[:] = 0.0
+    for i in range(model.shape[0] - 1, 0, -1):
+        row = model[i]
+        rows_of_joint(model, work, memory, i, d_q, d_v)
+        if depends_on_q(row):
+            add_change_of_subspace(row, work[i], cold, d_q)
+        if row.parent != 0:
+            columns_of_joint(model, work, memory, cold, i, d_q, d_v)
+            add_to_parent(work[i], work[row.parent])
+    return OK

@@ -1,0 +1,176 @@
+"""How the pose, S and S-dot v of a joint change along the steps of its group, by differences.
+
+For joints whose S depends on q. Central differences of sixth order at h = 1/256:
+
+    f' = (45 (f(h) - f(-h)) - 9 (f(2h) - f(-2h)) + (f(3h) - f(-3h))) / 60 h + h^6 f^(7) / 140,
+
+rounding leaves 1e-13 of f, and what is truncated is less where f changes over a length of 0.3 in q
+or more. S-dot v is quadratic in v, of which central differences are exact.
+"""
+
+from mbkit.kernels.compile import at, call_address, helper, pointer_at
+from mbkit.kernels.joint_pass import move_by_table, move_seated
+from mbkit.kernels.layout import TABLE
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import angular, linear, motion_to_parent, store
+
+#: h.
+STEP = 1.0 / 256.0
+
+
+@helper
+def weight(k):
+    """The weight of f(k h), k = 1, 2, 3."""
+    if k == 1:
+        return 45.0 / (60.0 * STEP)
+    if k == 2:
+        return -9.0 / (60.0 * STEP)
+    return 1.0 / (60.0 * STEP)
+
+
+@helper
+def evaluate(row, body, q, v, stage):
+    """Pose, S and S-dot v in the body's frame."""
+    if row.kind == TABLE:
+        return move_by_table(row, body, q, v, stage)
+    return move_seated(row, body, q, v, stage)
+
+
+@helper
+def step_from(row, body, q, dx, out):
+    """out = q exp(dx) in the entries of one joint."""
+    a = row.first_position
+    d = row.first_step
+    if row.retract == 0:
+        for j in range(row.num_steps):
+            out[a + j] = q[a + j] + dx[d + j]
+        return OK
+    arguments = (body.slot, pointer_at(row.parameters), at(q, a), at(dx, d), at(out, a))
+    return call_address(row.retract, arguments)
+
+
+@helper
+def clear(change, nv):
+    """No change."""
+    for j in range(6):
+        change.bias[j] = 0.0
+        for c in range(nv):
+            change.S[c, j] = 0.0
+    for i in range(3):
+        change.p[i] = 0.0
+        for j in range(3):
+            change.R[i, j] = 0.0
+
+
+@helper
+def add(change, factor, body, nv):
+    """Add `factor` times what the joint pass left of a body."""
+    for j in range(6):
+        change.bias[j] += factor * body.bias[j]
+        for c in range(nv):
+            change.S[c, j] += factor * body.S[c, j]
+    for i in range(3):
+        change.p[i] += factor * body.p[i]
+        for j in range(3):
+            change.R[i, j] += factor * body.R[i, j]
+
+
+@helper
+def along_steps(row, body, q, v, trial, dx, changes, stage):
+    """The changes by unit of each entry of a step."""
+    nv = row.num_velocities
+    for j in range(row.num_steps):
+        dx[row.first_step + j] = 0.0
+    for j in range(row.first_step, row.first_step + row.num_steps):
+        clear(changes[j], nv)
+        for k in range(1, 4):
+            for sign in range(-1, 2, 2):
+                dx[j] = sign * k * STEP
+                state = step_from(row, body, q, dx, trial)
+                if state == OK:
+                    state = evaluate(row, body, trial, v, stage)
+                if state != OK:
+                    return state
+                add(changes[j], sign * weight(k), body, nv)
+        dx[j] = 0.0
+    return OK
+
+
+@helper
+def along_velocities(row, body, q, v, trial, changes, stage):
+    """The change of S-dot v by unit of each velocity; leaves the body as it is at (q, v)."""
+    first = row.first_velocity
+    end = first + row.num_velocities
+    size = 1.0
+    for c in range(first, end):
+        trial[c] = v[c]
+        size = max(size, abs(v[c]))
+    for c in range(first, end):
+        for j in range(6):
+            changes[c].bias_rate[j] = 0.0
+        for sign in range(-1, 2, 2):
+            trial[c] = v[c] + sign * size
+            state = evaluate(row, body, q, trial, stage)
+            if state != OK:
+                return state
+            for j in range(6):
+                changes[c].bias_rate[j] += sign * body.bias[j] / (2.0 * size)
+        trial[c] = v[c]
+    return evaluate(row, body, q, v, stage)
+
+
+@helper
+def set_twists(row, body, changes):
+    """D = (vee R^T dR, R^T dp) of each entry of a step; S where velocities are rates of steps."""
+    R = body.R
+    for j in range(row.num_steps):
+        change = changes[row.first_step + j]
+        if row.rates == 0:
+            store(change.D, angular(body.S[j]), linear(body.S[j]))
+        else:
+            dR = change.R
+            for i in range(3):
+                k = (i + 1) % 3
+                m = (i + 2) % 3
+                # entries (m, k) and (k, m) of R^T dR
+                turn = 0.0
+                shift = 0.0
+                for n in range(3):
+                    turn += 0.5 * (R[n, m] * dR[n, k] - R[n, k] * dR[n, m])
+                    shift += R[n, i] * change.p[n]
+                change.D[i] = turn
+                change.D[3 + i] = shift
+
+
+@helper
+def to_world(V, R, p):
+    """V becomes Ad_C V."""
+    w, u = motion_to_parent(R, p, angular(V), linear(V))
+    store(V, w, u)
+
+
+@helper
+def joint_changes(row, body, q, v, trials, changes, stage):
+    """Fill the CHANGE rows of a joint, in the axes and at the origin of the world.
+
+    Reads   the row, q, v; the pose in the world of the body.
+    Writes  D, S, bias of each step, bias_rate of each velocity; leaves the body as it was.
+    """
+    trial_q, trial_v, dx = trials
+    state = along_steps(row, body, q, v, trial_q, dx, changes, stage)
+    if state == OK:
+        state = along_velocities(row, body, q, v, trial_v, changes, stage)
+    if state != OK:
+        return state
+    set_twists(row, body, changes)
+    R = body.world_R
+    p = body.world_p
+    for j in range(row.num_steps):
+        change = changes[row.first_step + j]
+        to_world(change.D, R, p)
+        to_world(change.bias, R, p)
+        for c in range(row.num_velocities):
+            to_world(change.S[c], R, p)
+    for c in range(row.first_velocity, row.first_velocity + row.num_velocities):
+        to_world(changes[c].bias_rate, R, p)
+    return OK

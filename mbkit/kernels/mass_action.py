@@ -1,0 +1,25 @@
+"""The mass matrix times a vector, without the matrix."""
+
+from mbkit.kernels.body_fixed import recursion as own
+from mbkit.kernels.compile import address_kernel, at, helper
+from mbkit.kernels.evaluation import EVALUATION, vector
+from mbkit.kernels.recursions.newton_euler import newton_euler
+from mbkit.kernels.space import at_rest
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def start_without_gravity(work, _acceleration):
+    """The world stands still, and nothing falls."""
+    own.start(work, _ZERO)
+
+
+@address_kernel(EVALUATION)
+def mass_action(space, _option, q, x, _x, out):
+    """M x, out (nv,): the forces that accelerate by x from rest. Cost: O(bodies)."""
+    return newton_euler(
+        space, 0, q, at(at_rest(space), 0), x, vector(space, out),
+        start_without_gravity, own.twist, own.acceleration, own.own_wrench, own.column_power,
+        own.to_parent,
+    )  # fmt: skip

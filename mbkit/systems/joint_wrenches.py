@@ -1,0 +1,151 @@
+"""What a joint passes on between its bodies, by the balance of momentum beyond it.
+
+The bodies beyond joint i of the tree, with everything that acts on them from outside, need
+    W_i = sum over these of (rate of momentum - gravity - wrenches applied and of constraints),
+which is recursive Newton-Euler summed up. A joint that closes a loop passes on the wrench of its
+multipliers. All is in world axes, moments about one point. Source: Featherstone 2008, section 5.3,
+and (8.8) for loops.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.representations import Hybrid, convert_wrench
+from mbkit.systems.evaluations import CONSTRAINT_WRENCHES, FORCE_WRENCHES
+from mbkit.systems.kinematics import Floats
+from mbkit.systems.wrenches import Wrenches, wrench_rows
+
+if TYPE_CHECKING:
+    from mbkit.systems.constrained import Constrained
+
+__all__ = ["BodyLoads", "bodies_beyond", "body_loads", "constraint_loads"]
+
+
+@final
+@attrs.frozen(eq=False)
+class BodyLoads:
+    """Wrenches on some bodies, in world axes, about points of their own.
+
+    Attributes
+    ----------
+    moments, forces, points : ndarray, shape (..., n, 3)
+        [N m], [N], [m]
+    bodies : ndarray of int, shape (n,)
+        On which body each acts, as in `System.body_names`.
+    """
+
+    moments: Floats
+    forces: Floats
+    points: Floats
+    bodies: Any
+
+    def total(self, chosen: Any, about: Floats) -> Floats:
+        """Return the sum of some of them.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool, shape (n,)
+            Which.
+        about : ndarray, shape (..., 3)
+            The point that the moment is about, in the world. [m]
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            Moment and force.
+        """
+        forces = self.forces[..., chosen, :]
+        arms = self.points[..., chosen, :] - about[..., None, :]
+        moments = self.moments[..., chosen, :] + np.cross(arms, forces)
+        return np.concatenate([moments.sum(axis=-2), forces.sum(axis=-2)], axis=-1)
+
+
+def bodies_beyond(system: Constrained, body: int) -> Any:
+    """Return which bodies a body of the tree carries, itself included, bool, (bodies + 1,)."""
+    carried = np.zeros(len(system.body_names), dtype=bool)
+    carried[body] = True
+    for level in system.tree.levels[1:]:
+        carried[level] |= carried[system.tree.parents[level]]
+    return carried
+
+
+def body_loads(
+    system: Constrained,
+    q: Floats,
+    v: Floats,
+    vdot: Floats,
+    t: Floats,
+    wrenches: Wrenches | None,
+    on_error: str,
+) -> BodyLoads:
+    """Return what each body needs for its motion beside what is known to act on it.
+
+    Parameters
+    ----------
+    system : System
+        The tree.
+    q, v, vdot, t : ndarray, shape (..., nq), (..., nv), (..., nv), (...)
+        The motion, and when.
+    wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
+        Applied to the bodies, as in `System.inverse_dynamics`.
+    on_error : {"raise", "nan"}
+        Whether a sample that fails raises, or gets NaN for a result.
+
+    Returns
+    -------
+    BodyLoads
+        Rate of momentum less gravity, less the forces of the system, less `wrenches`, about the
+        origin of the body's frame.
+    """
+    world = Hybrid()
+    C = system.poses(q, on_error=on_error)
+    V = system.twists(q, v, representation=world, on_error=on_error)
+    rate = system.accelerations(q, v, vdot, representation=world, on_error=on_error)
+    inertias = [body.inertia for body in system.parts.bodies.values()]
+    masses = np.array([0.0, *(each.mass for each in inertias)])[:, None]
+    coms = np.array([np.zeros(3), *(each.com for each in inertias)])
+    J = np.array([np.zeros((3, 3)), *(each.moment_about_com for each in inertias)])
+    R = C[..., :3, :3]
+    w, alpha = V[..., :3], rate[..., :3]
+    arms = np.einsum("...ij,...j->...i", R, coms)
+    turning = np.cross(alpha, arms) + np.cross(w, np.cross(w, arms))
+    forces = masses * (rate[..., 3:] + turning - system.gravity)
+    J = R @ J @ np.swapaxes(R, -1, -2)
+    spin = np.einsum("...ij,...j->...i", J, w)
+    moments = np.einsum("...ij,...j->...i", J, alpha) + np.cross(w, spin) + np.cross(arms, forces)
+    acting = np.zeros((*forces.shape[:-1], 6))
+    if system.forces:
+        found = system.evaluator.compute(FORCE_WRENCHES, q, v, t[..., None], on_error=on_error)
+        acting = acting + found[..., system.nv :].reshape((*found.shape[:-1], -1, 6))
+    if wrenches is not None:
+        rows = np.asarray(wrench_rows(system, q, wrenches), dtype=np.float64)
+        acting = acting + convert_wrench(rows, C, system.representation, world)
+    everything = np.arange(len(system.body_names))
+    return BodyLoads(moments - acting[..., :3], forces - acting[..., 3:], C[..., :3, 3], everything)
+
+
+def constraint_loads(
+    system: Constrained, q: Floats, multipliers: Floats, t: Floats, on_error: str
+) -> BodyLoads:
+    """Return the wrenches of constraints on the bodies, two for each loop joint.
+
+    Parameters
+    ----------
+    system : System
+        The closed mechanism.
+    q, multipliers, t : ndarray, shape (..., nq), (..., num_velocity_constraints), (...)
+        Where it is, and what the constraints do.
+    on_error : {"raise", "nan"}
+        Whether a sample that fails raises, or gets NaN for a result.
+    """
+    times = np.broadcast_to(t[..., None], (*multipliers.shape[:-1], 1))
+    given = np.concatenate([multipliers, times], axis=-1)
+    found = system.evaluator.compute(
+        CONSTRAINT_WRENCHES, q, system.evaluator.zero, given, on_error=on_error
+    )
+    parts = found[..., :3], found[..., 3:6], found[..., 6:]
+    return BodyLoads(*parts, np.array(system.arrays.closure.site_bodies, dtype=np.int64))
