@@ -107,7 +107,7 @@ def _time(seconds: float | None) -> str:
 
 def machine() -> dict[str, Any]:
     """Return what the numbers depend on: processor, system and versions."""
-    packages = ("mbkit", "numpy", "numba", "pin", "mujoco")
+    packages = ("mbkit", "numpy", "numba", "pin", "mujoco", "exudyn")
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),

@@ -1,4 +1,4 @@
-"""Measure mbkit against Pinocchio and MuJoCo.
+"""Measure mbkit against Pinocchio, MuJoCo and Exudyn.
 
     python benchmarks/run.py                  everything, some minutes
     python benchmarks/run.py dynamics large   only these parts
@@ -17,6 +17,7 @@ from collections.abc import Callable
 import attrs
 
 from benchmarks.batches import batches
+from benchmarks.closed_loops import closed_loops
 from benchmarks.custom_joints import custom_joints
 from benchmarks.dynamics import against_pinocchio, large_trees
 from benchmarks.forces import forces
@@ -37,6 +38,7 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "precision": lambda: [precision()],
     "simulation": lambda: [against_mujoco()],
     "forces": forces,
+    "loops": closed_loops,
     "inverse": lambda: [inverse_kinematics()],
     "starting": lambda: [starting()],
 }

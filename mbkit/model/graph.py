@@ -28,7 +28,7 @@ def add_edge(
     is_cut : bool
         Whether it closes a loop in any case; see `JointEdge`.
     needed : str
-        Why it needs coordinates, as a clause; empty if nothing names it.
+        Why the joint must have coordinates, if something says so.
 
     Raises
     ------
@@ -75,12 +75,13 @@ def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
     for body in parts.bodies:
         graph.add_body(body)
     needed = {
-        joint: f"the constraint {constraint.name!r} names it"
-        for constraint in parts.constraints.values()
-        for joint in constraint.joints
+        joint: f"the force {force.name!r} acts along it"
+        for force in parts.forces.values()
+        for joint in force.joints
     }
-    for force in parts.forces.values():
-        needed |= dict.fromkeys(force.joints, f"the force {force.name!r} acts along it")
+    for constraint in parts.constraints.values():
+        reason = f"the constraint {constraint.name!r} acts along it"
+        needed.update(dict.fromkeys(constraint.joints, reason))
     for name, connection in parts.joints.items():
         add_edge(graph, connection, is_cut=name in cut, needed=needed.get(name, ""))
     return graph

@@ -41,14 +41,14 @@ class ClosureArrays:
         CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR and BLOCK rows.
     joints : tuple of Joint or None
         Of each row of `joint_rows`.
+    site_bodies : tuple of int
+        The user's body on which each site is, as in `System.body_names`.
     objects : tuple of Constraint
         The others.
     derivatives : tuple of ConstraintDerivatives or None
         What computes each of these, where it is in Python.
     parameters : dict of str to ndarray
         By the name of each of these: the numbers that its compiled function reads.
-    site_bodies : tuple of int
-        The user's body on which each site is, as in `System.body_names`.
     length : float
         By which moments are compared with forces. [m]
     num_rows, num_position_rows : int
@@ -67,10 +67,10 @@ class ClosureArrays:
     pairs: Any = None
     blocks: Any = None
     joints: tuple[Joint | None, ...] = ()
+    site_bodies: tuple[int, ...] = ()
     objects: tuple[Constraint, ...] = ()
     derivatives: tuple[ConstraintDerivatives | None, ...] = ()
     parameters: dict[str, Any] = attrs.field(factory=dict)
-    site_bodies: tuple[int, ...] = ()
     length: float = 1.0
     num_rows: int = 0
     num_position_rows: int = 0
