@@ -82,6 +82,9 @@ def test_a_prescribed_crank_goes_through_the_change_points():
     turn = 3.0 * run.t + 0.5 * run.t**2
     assert turn[-1] > 2 * np.pi
     assert np.abs(run.q - turn[:, None] * (1, -1, 1)).max() < 1e-11
+    inertia = parallelogram.TORQUE / (2.0 * parallelogram.exact_turn(1.0))  # turn = M t^2 / 2 J
+    efforts = system.driving_efforts(run.q[::100], run.v[::100], t=run.t[::100])
+    assert np.abs(efforts - inertia * np.array([1.0, 0.0, 0.0])).max() < 1e-10
 
 
 @each_representation
