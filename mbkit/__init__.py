@@ -23,6 +23,9 @@ from mbkit.constraints import RollingSphere as RollingSphere
 from mbkit.coordinates import BodyCut as BodyCut
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
+# Constraints: what they leave
+from mbkit.diagnosis import Diagnosis as Diagnosis
+
 # Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
 from mbkit.errors import ConstraintDerivativeWarning as ConstraintDerivativeWarning

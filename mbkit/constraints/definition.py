@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mbkit.constraints.constraint import Constraint
@@ -82,7 +82,6 @@ def check_constraint_names(
     owner: str,
     joints: Mapping[str, tuple[int, int]],
     bodies: Mapping[str, Any],
-    loop_joints: Collection[str] = (),
 ) -> None:
     """Raise unless the joints and bodies that a constraint names are there, and fit it.
 
@@ -96,8 +95,6 @@ def check_constraint_names(
         Numbers of positions and of velocities.
     bodies : mapping
         Bodies by name, the world included.
-    loop_joints : collection of str
-        Those of the joints that have no coordinates of their own.
 
     Raises
     ------
@@ -111,11 +108,6 @@ def check_constraint_names(
         if name not in joints:
             raise NameUnknownError(
                 f"{what}: {owner} has no joint {name!r}; {suggestion(name, joints)}"
-            )
-        if name in loop_joints:
-            raise ConstraintError(
-                f"{what}: joint {name!r} closes a loop, and has no coordinates; let another joint "
-                "of its loop do so: mbkit.RelativeCoordinates(loop_joints=[...])."
             )
         if joints[name][1] == 0:
             raise ConstraintError(f"{what}: joint {name!r} does not move; choose one that does.")

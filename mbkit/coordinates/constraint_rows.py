@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
@@ -59,7 +59,6 @@ def set_constraint(
     row: Any,
     constraint: Constraint,
     parts: Parts,
-    loop_joints: Collection[str],
     positions: Mapping[str, slice],
     velocities: Mapping[str, slice],
 ) -> Made:
@@ -67,15 +66,15 @@ def set_constraint(
 
     Raises
     ------
-    ConstraintError
-        If it names a joint that closes a loop, or its parameters or units are wrong.
+    NameUnknownError, ConstraintError
+        If it names what is not there, or its parameters or units are wrong.
     """
     from mbkit.kernels.compile import array_address
     from mbkit.kernels.constraints import layout, python_constraint
 
     sizes = {n: (e.joint.num_positions, e.joint.num_velocities) for n, e in parts.joints.items()}
     owner = f"mechanism {parts.name!r}"
-    check_constraint_names(constraint, owner, sizes, {"world": None, **parts.bodies}, loop_joints)
+    check_constraint_names(constraint, owner, sizes, {"world": None, **parts.bodies})
     joints = [parts.joints[name].joint for name in constraint.joints]
     compiled = constraint.kernel()
     numbers = np.zeros(0)

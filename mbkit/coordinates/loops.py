@@ -78,7 +78,7 @@ def loop_closure(
     made: list[Made] = []
     first = 2 * len(names)
     for constraint, row in zip(others, constraints[len(names) :], strict=True):
-        made.append(set_constraint(row, constraint, parts, loop_joints, positions, velocities))
+        made.append(set_constraint(row, constraint, parts, positions, velocities))
         row["first_site"], row["num_sites"] = first, len(constraint.bodies)
         made[-1].set_scales(row, length)
         for body in constraint.bodies:
@@ -98,9 +98,8 @@ def loop_closure(
         joints=tuple(each if each and each.num_velocities else None for each in joints),
         objects=others, derivatives=tuple(each.derivatives for each in made),
         parameters={o.name: each.parameters for o, each in zip(others, made, strict=True)},
-        site_bodies=_site_bodies(parts, names),
-        length=length, **counts, num_gram=num_gram, num_buffer=max(own.BUFFER_SIZE, most),
-        owners=(*owners, *made, *supports, *pointed),
+        site_bodies=tuple(frames.bodies or [0]), length=length, **counts, num_gram=num_gram,
+        num_buffer=max(own.BUFFER_SIZE, most), owners=(*owners, *made, *supports, *pointed),
     )  # fmt: skip
 
 
@@ -110,10 +109,12 @@ class _Frames:
     def __init__(self, parts: Parts, arrays: SystemArrays) -> None:
         self._frames = arrays.frames
         self._number = {name: k for k, name in enumerate(("world", *parts.bodies))}
+        self.bodies: list[int] = []
 
     def place(self, site: Any, body: str, pose: Any) -> None:
         """Put a site on a row: the body's frame in it, and the pose in the body's."""
-        frame = self._frames[self._number[body]]
+        self.bodies.append(self._number[body])
+        frame = self._frames[self.bodies[-1]]
         C = np.eye(4)
         C[:3, :3], C[:3, 3] = frame["R"], frame["p"]
         C = C @ pose
@@ -126,15 +127,6 @@ def _set_loop_joint(constraint: Any, joint: Joint, k: int) -> None:
     constraint["kind"], constraint["joint"] = layout.LOOP_JOINT, k + 1
     constraint["num_rows"] = constraint["num_position_rows"] = 6 - joint.num_velocities
     constraint["first_site"], constraint["num_sites"] = 2 * k, 2
-
-
-def _site_bodies(parts: Parts, names: tuple[str, ...]) -> tuple[int, ...]:
-    """Return on which of the user's bodies each site is, by number."""
-    number = {name: k for k, name in enumerate(("world", *parts.bodies))}
-    edges = [parts.joints[name] for name in names]
-    bodies = [body for edge in edges for body in (edge.predecessor, edge.successor)]
-    bodies += [body for each in parts.constraints.values() for body in each.bodies]
-    return tuple(number[body] for body in bodies)
 
 
 def _set_joint(row: Any, joint: Joint) -> list[Any]:

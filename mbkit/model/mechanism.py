@@ -268,10 +268,6 @@ class Mechanism(Contents):
         ------
         DuplicateNameError, NameUnknownError, ConstraintError
             If the name is taken, a joint or body is unknown, or its definition is wrong.
-
-        Examples
-        --------
-        See `mbkit.Distance`.
         """
         add_constraint(self, self._constraints, constraint)
         return constraint

@@ -62,7 +62,6 @@ class Written(mb.Constraint):
         super().__init__(constraint.name)
         self.constraint = constraint
         self.bodies, self.joints = constraint.bodies, constraint.joints
-        self.units = constraint
 
     num_rows = 1
 

@@ -165,7 +165,7 @@ def test_the_command_ends_with_1_where_a_law_is_broken(registry, shown):
     [
         (RuntimeError("no wind"), "RuntimeError: no wind"),
         ({"rail": Rail("r")}, "BrokenContract: mbkit_examples() must return a list, and returned"),
-        ([Rail], "must return instances of the joints, forces and integrators that the plugin"),
+        ([Rail], "must return instances of the joints, forces, constraints and integrators"),
         ([mb.RevoluteJoint("hinge")], "mechanisms with them, and has RevoluteJoint(name='hinge'"),
         (3, "must return a list, and returned 3"),
     ],
