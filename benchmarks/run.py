@@ -18,6 +18,7 @@ import attrs
 
 from benchmarks.batches import batches
 from benchmarks.closed_loops import closed_loops
+from benchmarks.constraints import constraints
 from benchmarks.custom_joints import custom_joints
 from benchmarks.dynamics import against_pinocchio, large_trees
 from benchmarks.forces import forces
@@ -33,6 +34,7 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "dynamics": against_pinocchio,
     "large": lambda: [large_trees()],
     "batches": batches,
+    "constraints": constraints,
     "operations": operations,
     "joints": lambda: [*joints(), custom_joints()],
     "precision": lambda: [precision()],

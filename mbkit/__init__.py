@@ -23,6 +23,9 @@ from mbkit.constraints import RollingSphere as RollingSphere
 from mbkit.coordinates import BodyCut as BodyCut
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
+# Constraints: what they leave
+from mbkit.diagnosis import Diagnosis as Diagnosis
+
 # Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
 from mbkit.errors import ConstraintDerivativeWarning as ConstraintDerivativeWarning
@@ -143,6 +146,12 @@ from mbkit.simulation import Baumgarte as Baumgarte
 from mbkit.simulation import Projection as Projection
 from mbkit.simulation import resume as resume
 from mbkit.simulation import simulate as simulate
+from mbkit.solvers import ConstraintSolver as ConstraintSolver
+from mbkit.solvers import DenseSolver as DenseSolver
+from mbkit.solvers import MinimumNorm as MinimumNorm
+from mbkit.solvers import NullSpace as NullSpace
+from mbkit.solvers import RangeSpace as RangeSpace
+from mbkit.solvers import SchurComplement as SchurComplement
 from mbkit.spatial import Acceleration as Acceleration
 from mbkit.spatial import SpatialInertia as SpatialInertia
 from mbkit.spatial import Twist as Twist

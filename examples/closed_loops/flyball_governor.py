@@ -64,7 +64,7 @@ def main() -> None:
     """Spin for half a second: the balls rise and pull the sleeve up."""
     system = build().assemble()
     v = initial_velocity(system)
-    run = mb.simulate(system, (0.0, 0.5), 5e-5, v=v, save_every=100, progress=False)
+    run = mb.simulate(system, (0.0, 0.5), 2e-4, v=v, save_every=100, progress=False)
     found = HEIGHT + run.q[-1, system.position_slice("slide")][0]
     print(f"{'t = 0.5 s':28}{'mbkit':>16}{'reference':>16}{'difference':>12}")
     what, exact = "height of the sleeve [m]", HEIGHT_AFTER_500_MS

@@ -29,17 +29,24 @@ _LONGEST = 8
 @click.command(short_help="Show what is in a model file.")
 @click.argument("model", type=MODEL)
 @floating_option
-def info(model: pathlib.Path, floating: bool) -> None:
+@click.option(
+    "--diagnose",
+    is_flag=True,
+    help="Close the loops, near the reference configuration, and diagnose their constraints there: "
+    "mobility, redundant rows, unique reactions.",
+)
+def info(model: pathlib.Path, floating: bool, diagnose: bool) -> None:
     """Show the bodies, joints, forces, constraints, tree, loops, mobility and mass of MODEL.
 
     MODEL is a TOML or URDF file, or robot:NAME for a robot of the package example-robot-data.
-    Nothing is computed or compiled. Warnings name what keeps the model from being simulated, notes
-    what is unusual, and what of a URDF is not read.
+    Without --diagnose nothing is computed or compiled. Warnings name what keeps the model from
+    being simulated, notes what is unusual, and what of a URDF is not read.
 
     \b
     Examples:
       mbkit info arm.toml
       mbkit info robot:panda
+      mbkit info four-bar.toml --diagnose
     """
     import mbkit as mb
 
@@ -74,6 +81,17 @@ def info(model: pathlib.Path, floating: bool) -> None:
         console.print(f"Note: {note}", markup=False)
     for warning in warnings:
         console.print(f"Warning: {warning}", style="yellow", markup=False)
+    if diagnose:
+        _diagnose(mechanism)
+
+
+def _diagnose(mechanism: Mechanism) -> None:
+    from mbkit.cli.compiling import compiling_announced
+
+    with compiling_announced():
+        system = mechanism.assemble()
+        diagnosis = system.diagnose(system.close_loops())
+    click.echo(str(diagnosis))
 
 
 def _console() -> Console:

@@ -16,6 +16,7 @@ from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
 from mbkit.representations import Representation
+from mbkit.solvers import ConstraintSolver
 from mbkit.systems import System
 from mbkit.systems.arguments import Arguments
 from mbkit.systems.arrays import SystemArrays
@@ -54,6 +55,8 @@ class Assembly:
         Bodies that are cut in two: what `cut_bodies` takes.
     further : frozenset of str
         Names of the forces that were added afterwards: of them the text has what a file can hold.
+    constraint_solver : ConstraintSolver, optional
+        What finds the multipliers of constraints; chosen by size and rank if left out.
     """
 
     parts: Parts
@@ -63,6 +66,7 @@ class Assembly:
     length: float | None = None
     cuts: Mapping[str, Cut] = attrs.field(factory=dict)
     further: frozenset[str] = frozenset()
+    constraint_solver: ConstraintSolver | None = None
 
     @property
     def loop_joints(self) -> tuple[str, ...]:
@@ -116,6 +120,10 @@ class Assembly:
             self, parts=attrs.evolve(self.parts, forces=left), further=self.further - {*names}
         ).system()
 
+    def with_constraint_solver(self, solver: ConstraintSolver | None) -> System:
+        """Return the system with another strategy for its constraints; by itself if None."""
+        return attrs.evolve(self, constraint_solver=solver).system()
+
     def changed(self, values: Mapping[str, ArrayLike]) -> System:
         """Return the system with other numbers.
 
@@ -145,11 +153,15 @@ class Assembly:
                 forces, f"mechanism {parts.name!r}", positions, velocities, body_names, loops
             ),
         )
+        nv = sum(joint.num_velocities for joint in joints.values())
         length = characteristic_length(parts) if self.length is None else self.length
-        closure = loop_closure(parts, loops, arrays, length, positions, velocities)
+        closure = attrs.evolve(
+            loop_closure(parts, loops, arrays, length, positions, velocities),
+            num_velocities=nv,
+            chosen_solver=self.constraint_solver,
+        )
         arrays = attrs.evolve(arrays, closure=closure)
         nq = sum(joint.num_positions for joint in joints.values())
-        nv = sum(joint.num_velocities for joint in joints.values())
         num_steps = sum(joint.num_steps for joint in joints.values())
         return System(
             name=parts.name,

@@ -166,7 +166,7 @@ def _set_supports(
     return supports
 
 
-def _counted(constraints: Any) -> dict[str, int]:
+def _counted(constraints: Any) -> dict[str, Any]:
     """Write where the numbers of each constraint begin; return how many there are."""
     rows = constraints["num_rows"]
     sizes = {
@@ -176,7 +176,7 @@ def _counted(constraints: Any) -> dict[str, int]:
         ("num_coefficients", "first_coefficient"): rows * constraints["num_velocities"],
         ("num_response", "first_response"): rows * constraints["num_columns"],
     }
-    counts = {}
+    counts: dict[str, Any] = {}
     for (count, first), each in sizes.items():
         ends = np.cumsum(each)
         constraints[first] = ends - each

@@ -15,6 +15,7 @@ MOTION_FAILED = 10  # the function of time of a prescribed joint did not come to
 CONSTRAINT_FAILED = 11  # a constraint's function returned a non-zero status; index: constraint
 NOT_CLOSED = 12  # no configuration nearby closes the loops
 CONSTRAINT_NOT_FINITE = 13  # index: constraint
+SOLVER_FAILED = 14  # a constraint solver in Python did not come to its end
 EVENT = 9  # no failure: an event lies in the step that was not taken
 
 _FACTOR = 1 << 32

@@ -10,7 +10,7 @@ import numpy as np
 from mbkit.kinematics.loops import Loops
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["CLOSED", "Closing", "close", "lead", "least_step"]
+__all__ = ["CLOSED", "Closing", "Linear", "close", "lead"]
 
 #: Closed as well as rounding allows, in parts of the length; what steps leave is often far less.
 CLOSED = 1e-10
@@ -55,21 +55,46 @@ class Closing:
         return self.error <= CLOSED
 
 
-def least_step(J: FloatArray, r: FloatArray, damping: float = 0.0) -> FloatArray:
-    """Return the y that minimises |J y + r|^2 + damping |y|^2, of several the shortest.
+@final
+@attrs.frozen(eq=False)
+class Linear:
+    """The equations J y + r = 0 of a step, with the singular values of J.
 
-    Where rows are redundant, J has singular values of the size of r that are zero where r is, with
-    parts of r of the size of its square: such a pair is left out, else it would move along motions.
+    Attributes
+    ----------
+    J : ndarray, shape (m, n)
+        Derivative.
+    U, sizes, Vt : ndarray
+        J = U diag(sizes) Vt.
     """
-    if not (J.size and np.isfinite(J).all()):
-        return np.zeros(J.shape[1])
-    U, sizes, Vt = np.linalg.svd(J, full_matrices=False)
-    damping = max(damping, (_LEAST * float(sizes.max(initial=0.0))) ** 2, 1e-300)
-    parts, size = U.T @ r, float(np.linalg.norm(r))
-    redundant = sizes < 10.0 * size
-    if np.linalg.norm(parts[redundant]) < 0.1 * size:
-        parts[redundant] = 0.0
-    return np.asarray(-Vt.T @ (sizes / (sizes * sizes + damping) * parts))
+
+    J: FloatArray
+    U: FloatArray
+    sizes: FloatArray
+    Vt: FloatArray
+
+    @classmethod
+    def of(cls, J: FloatArray) -> Linear:
+        """Return the equations; where J is not finite, those without a step."""
+        if not (J.size and np.isfinite(J).all()):
+            m, n = J.shape
+            return cls(np.zeros((m, n)), np.zeros((m, 0)), np.zeros(0), np.zeros((0, n)))
+        return cls(J, *np.linalg.svd(J, full_matrices=False))
+
+    def step(self, r: FloatArray, damping: float) -> FloatArray:
+        """Return the y that minimises |J y + r|^2 + damping |y|^2, of several the shortest.
+
+        Where rows are redundant, J has singular values of the size of r that are zero where r is,
+        with parts of r of the size of its square: such a pair is left out, else it would move along
+        motions.
+        """
+        sizes = self.sizes
+        damping = max(damping, (_LEAST * float(sizes.max(initial=0.0))) ** 2, 1e-300)
+        parts, size = self.U.T @ r, float(np.linalg.norm(r))
+        redundant = sizes < 10.0 * size
+        if np.linalg.norm(parts[redundant]) < 0.1 * size:
+            parts[redundant] = 0.0
+        return np.asarray(-self.Vt.T @ (sizes / (sizes * sizes + damping) * parts))
 
 
 def close(loops: Loops, q: FloatArray, most: int = _MOST) -> Closing:
@@ -96,22 +121,22 @@ def close(loops: Loops, q: FloatArray, most: int = _MOST) -> Closing:
     """
     at = Closing(q, loops.residual(q))
     weight, everywhere = 1.0, False
-    J = loops.jacobian(q)
+    linear = Linear.of(loops.jacobian(q))
     history = [float(np.linalg.norm(at.residual))]
     for _ in range(most):
         size = history[-1]
         if size == 0.0 or not np.isfinite(size):
             break
-        y = least_step(J, at.residual, weight * size * size)
+        y = linear.step(at.residual, weight * size * size)
         y *= min(1.0, _LONGEST / max(float(np.abs(y).max(initial=0.0)), 1e-300))
-        promised = size**2 - float(np.sum((at.residual + J @ y) ** 2))
+        promised = size**2 - float(np.sum((at.residual + linear.J @ y) ** 2))
         there = loops.moved(at.q, y)
         found = Closing(there, loops.residual(there))
         gained = size**2 - float(np.sum(found.residual**2))
         if gained > 0.5 * promised > 0.0:
             at, weight = found, max(weight / 4.0, 1e-3)
             history.append(float(np.linalg.norm(at.residual)))
-            J = loops.differences(at.q) if everywhere else loops.jacobian(at.q)
+            linear = Linear.of(loops.differences(at.q) if everywhere else loops.jacobian(at.q))
         elif at.is_closed and not gained > 0.0:
             break
         else:
@@ -122,7 +147,7 @@ def close(loops: Loops, q: FloatArray, most: int = _MOST) -> Closing:
                 break
             # the exact derivative may still see a way where the other one is off
             everywhere, weight, history = True, 1.0, history[-1:]
-            J = loops.differences(at.q)
+            linear = Linear.of(loops.differences(at.q))
     return at
 
 

@@ -92,7 +92,11 @@ class Loops:
 
     def jacobian(self, q: FloatArray) -> FloatArray:
         """Return the derivative (m, n) of the residual by scaled steps, exact where it is zero."""
-        A = self.system.constraint_jacobian(q, self.t)[self.rows][:, self.free]
+        return self.velocity_jacobian(q)[self.rows]
+
+    def velocity_jacobian(self, q: FloatArray) -> FloatArray:
+        """Return the same with all rows of velocity level, (num_velocity_constraints, n)."""
+        A = self.system.constraint_jacobian(q, self.t)[:, self.free]
         return np.asarray(A * self.scales[self.free] / self.length)
 
     def differences(self, q: FloatArray) -> FloatArray:
@@ -166,7 +170,7 @@ def checked_fixed(system: System, fixed: Any, who: str) -> Any:
 
 def checked_entries(system: System, name: Any, who: str) -> Any:
     """Return the velocities of a joint, or the one of a position."""
-    if name in system.arrays.closure.names:
+    if name in system.arrays.closure.names[: system.arrays.closure.num_joints]:
         raise UsageError(
             f"{who}: '{name}' closes a loop and has no position of its own; cut another joint of "
             f"its loop, by loop_joints of RelativeCoordinates."

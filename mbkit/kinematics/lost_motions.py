@@ -9,7 +9,7 @@ import numpy as np
 from mbkit.kinematics.targets import ROWS
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["lost_motions", "rank_of", "reduced"]
+__all__ = ["axis_text", "lost_motions", "rank_of", "reduced", "vector_text"]
 
 #: Part of the largest singular value below which one counts as zero.
 RANK_TOLERANCE = 1e-6
@@ -72,17 +72,20 @@ def _words(twist: FloatArray) -> str:
     """Return a twist in words; axes in the world."""
     angular, linear = twist[:3], twist[3:]
     if not angular.any():
-        return f"translation along {_axis(linear)}"
+        return f"translation along {axis_text(linear)}"
     if not linear.any():
-        return f"rotation about {_axis(angular)}"
+        return f"rotation about {axis_text(angular)}"
     scale = np.linalg.norm(angular)
-    return f"rotation about {_axis(angular)} with translation {_shown(linear / scale)} m/rad"
+    return (
+        f"rotation about {axis_text(angular)} with translation {vector_text(linear / scale)} m/rad"
+    )
 
 
-def _axis(vector: FloatArray) -> str:
-    return _shown(vector / np.linalg.norm(vector))
+def axis_text(vector: FloatArray) -> str:
+    """Return the direction of a vector."""
+    return vector_text(vector / np.linalg.norm(vector))
 
 
-def _shown(vector: FloatArray) -> str:
+def vector_text(vector: FloatArray) -> str:
     """Return a vector with three digits."""
     return "(" + ", ".join(f"{number + 0.0:.3g}" for number in np.round(vector, 4) + 0.0) + ")"

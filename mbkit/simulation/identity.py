@@ -121,6 +121,9 @@ def fingerprints_of_parts(system: System) -> dict[str, Any]:
         if callable(getattr(part, "function", None))
         or not type(part).__module__.startswith("mbkit.")
     }
+    solver = system.arrays.closure.chosen_solver
+    if solver is not None and not type(solver).__module__.startswith("mbkit."):
+        found["constraint solver"] = fingerprint(solver)
     for name, motion in system.motions.items():
         for what in ("position", "rate", "acceleration"):
             function = getattr(motion, what)

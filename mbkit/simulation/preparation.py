@@ -25,6 +25,8 @@ from mbkit.simulation.python_force import PythonForce
 from mbkit.simulation.stabilisation import Baumgarte, Stabilisation, described
 from mbkit.simulation.start import check_finite, initial_state, number_of_steps, saving_interval
 from mbkit.simulation.watch import Watch, checked_events
+from mbkit.solvers import ConstraintSolver
+from mbkit.solvers import described as described_solver
 from mbkit.systems import System
 from mbkit.systems.callbacks import taken_error
 from mbkit.systems.driving import Drive
@@ -66,11 +68,14 @@ def prepare(
     save_every: int,
     save_at: ArrayLike | None,
     stabilisation: Stabilisation,
+    constraint_solver: ConstraintSolver | None,
 ) -> Prepared:
     """Check the arguments of `simulate`, and return what its loop needs."""
     further = tuple(forces)
     if further:
         system = system.with_forces(further)
+    if constraint_solver is not None and constraint_solver != system.constraint_solver:
+        system = system.with_constraint_solver(constraint_solver)
     steps = number_of_steps(t_span, h)
     save_every = saving_interval(save_every)
     times = _output_times(save_at, save_every, t_span, h, steps)
@@ -106,7 +111,11 @@ def prepare(
         "forces": [_described(force) for force in further],
     }  # fmt: skip
     if system.num_velocity_constraints:
-        options |= {"loop_joints": list(system.loop_joints), "stabilisation": keeping}
+        assert system.constraint_solver is not None
+        options |= {
+            "loop_joints": list(system.loop_joints), "stabilisation": keeping,
+            "constraint_solver": described_solver(system.constraint_solver),
+        }  # fmt: skip
     if times is not None:
         options["save_at"] = f"{times.times.size} times"
     if watched:

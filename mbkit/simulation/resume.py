@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mbkit.io.run_directory import RunDirectory
     from mbkit.results import Result
     from mbkit.simulation.preparation import Prepared
+    from mbkit.solvers import ConstraintSolver
     from mbkit.systems import System
 
 __all__ = ["resume"]
@@ -152,7 +153,25 @@ def _prepared(
         tau=tau, forces=forces, events=events, save_every=options["save_every"] or 1,
         save_at=_save_at(directory, options),
         stabilisation=from_description(options.get("stabilisation", {"kind": "Projection"})),
+        constraint_solver=_solver(system, options),
     )  # fmt: skip
+
+
+def _solver(system: System, options: Mapping[str, Any]) -> ConstraintSolver | None:
+    """Return the strategy for constraints of a run; None where the system has it."""
+    from mbkit.solvers import described, from_description
+
+    about = options.get("constraint_solver")
+    if about is None:
+        return None
+    solver = from_description(about)
+    own = system.constraint_solver
+    if solver is None and (own is None or described(own) != about):
+        raise UsageError(
+            f"The run has the constraint solver '{about['kind']}', which no file can hold; give "
+            f"a system that has it: mbkit.resume(..., system=system.with_constraint_solver(...))."
+        )
+    return solver
 
 
 def _ask_for_forces(directory: RunDirectory, manifest: Mapping[str, Any]) -> UsageError:

@@ -30,6 +30,7 @@ from mbkit.simulation.preparation import (
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.stabilisation import Projection, Stabilisation
 from mbkit.simulation.start import SAVED, check_kept_whole, checked_notes, empty_rows
+from mbkit.solvers import ConstraintSolver
 from mbkit.systems import System
 
 __all__ = ["simulate"]
@@ -52,6 +53,7 @@ def simulate(
     save_every: int = 1,
     save_at: ArrayLike | None = None,
     stabilisation: Stabilisation = PROJECTION,
+    constraint_solver: ConstraintSolver | None = None,
     output: str | os.PathLike[str] | None = None,
     save: Sequence[str] = SAVED,
     dtype: str = "float64",
@@ -90,6 +92,9 @@ def simulate(
     stabilisation : Projection, Baumgarte or None
         How the loops of a closed mechanism are kept closed: by `Projection` after each step if left
         out. With None they drift open.
+    constraint_solver : ConstraintSolver, optional
+        How the multipliers of constraints are found; that of the system if left out. The result's
+        ``options["constraint_solver"]`` say which it was.
     output : str or path, optional
         A new directory, to which the run is written while it goes, for `resume` to continue it
         whatever happens; see docs/long-runs.md. Memory then stays flat: the arrays of the result
@@ -149,6 +154,7 @@ def simulate(
     run = prepare(
         system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces, events=events,
         save_every=save_every, save_at=save_at, stabilisation=stabilisation,
+        constraint_solver=constraint_solver,
     )  # fmt: skip
     if notes is not None:
         run.options["notes"] = checked_notes(notes)

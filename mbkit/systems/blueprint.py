@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from numpy.typing import ArrayLike
 
 from mbkit.forces import Force
+from mbkit.solvers import ConstraintSolver
 
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
@@ -43,6 +44,10 @@ class Blueprint(Protocol):
 
     def without_forces(self, names: tuple[str, ...]) -> System:
         """Return the system without some forces."""
+        ...
+
+    def with_constraint_solver(self, solver: ConstraintSolver | None) -> System:
+        """Return the system with another strategy for its constraints; by itself if None."""
         ...
 
     def changed(self, values: Mapping[str, ArrayLike]) -> System:

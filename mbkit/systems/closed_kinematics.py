@@ -86,8 +86,8 @@ class ClosedKinematics(ConstrainedMotion):
         >>> _ = mech.add_joint(mb.RevoluteJoint("C", point=(2, 0, 0), **z), link, slider)
         >>> system = mech.assemble(mb.RelativeCoordinates(loop_joints=["C"]))
         >>> H = system.constrained_jacobian(np.zeros(3), ["A"])
-        >>> dict(zip(system.velocity_names, H[:, 0].round(9) + 0.0))
-        {'A': 1.0, 'B': -1.0, 'rail': -1.0}
+        >>> system.velocity_names, H[:, 0].round(9) + 0.0
+        (('A', 'B', 'rail'), array([ 1., -1., -1.]))
         """
         entries = entries_of(self, independent, "independent")
         held = self._held(entries)

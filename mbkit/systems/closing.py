@@ -1,15 +1,18 @@
-"""Closed loops: configurations, velocities, and all assemblies of a system."""
+"""Closed loops: configurations, velocities, all assemblies of a system, and their diagnosis."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import attrs
 from numpy.typing import ArrayLike
 
 from mbkit.systems.constrained import Constrained
 from mbkit.systems.kinematics import Floats
+
+if TYPE_CHECKING:
+    from mbkit.diagnosis import Diagnosis
 
 __all__ = ["Closing"]
 
@@ -228,3 +231,57 @@ class Closing(Constrained):
 
         system: Any = self
         return assemblies(system, q, fixed, starts, seed, t, tolerance)
+
+    def diagnose(self, q: ArrayLike | None = None, *, t: float = 0.0) -> Diagnosis:
+        """Return what the constraints leave free, which are redundant, and what that means.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), optional
+            Configuration with closed loops; the reference configuration if left out. Prescribed
+            joints are put where they are at `t`, and count as free.
+        t : float
+            Time, of which constraints may be functions. [s]
+
+        Returns
+        -------
+        Diagnosis
+            Rank and mobility here and at generic configurations around, rows that can be dropped,
+            reactions that are unique; ``print`` shows it.
+
+        Raises
+        ------
+        ConstraintError
+            If the loops are open by more than 1e-6 of the length of the system.
+
+        Notes
+        -----
+        Generic configurations are other closed ones, reached by steps along the velocities that the
+        constraints leave, and closing again: so a singular posture is told from a redundant design.
+        docs/diagnosis.md says how.
+
+        Examples
+        --------
+        A planar parallelogram of four hinges in space, stretched, where it can fold either way:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("parallelogram")
+        >>> rod = mb.SpatialInertia.box(1.0, size=(1.0, 0.1, 0.1))
+        >>> a, b, c = (mech.add_body(mb.Body(name, rod)) for name in "abc")
+        >>> ends = {"A": (mech.world, a), "B": (a, b), "C": (b, c), "D": (mech.world, c)}
+        >>> for (name, bodies), x in zip(ends.items(), (0, 1, 3, 2)):
+        ...     _ = mech.add_joint(mb.RevoluteJoint(name, point=(x, 0, 0)), *bodies)
+        >>> system = mech.assemble(mb.RelativeCoordinates(loop_joints=["D"]))
+        >>> stretched = system.diagnose()
+        >>> stretched.gruebler_count, stretched.mobility, stretched.generic_mobility
+        (-2, 2, 1)
+        >>> stretched.is_singular, len(stretched.branches)
+        (True, 2)
+        >>> folded = system.diagnose([0.5, -0.5, 0.5])
+        >>> folded.mobility, folded.is_singular, len(folded.redundant)
+        (1, False, 3)
+        """
+        from mbkit.diagnosis import diagnose
+
+        system: Any = self
+        return diagnose(system, q, t)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from mbkit.solvers import ConstraintSolver, DenseSolver, automatic_solver
 from mbkit.systems.callbacks import register
 from mbkit.systems.evaluations import (
     CONSTRAINT_MOTION,
@@ -17,6 +18,7 @@ from mbkit.systems.evaluations import (
     HYBRID_DYNAMICS,
 )
 from mbkit.systems.python_constraint import PythonConstraintSlot
+from mbkit.systems.python_solver import PythonSolverSlot
 
 if TYPE_CHECKING:
     from mbkit.constraints import Constraint
@@ -55,6 +57,10 @@ class ClosureArrays:
         Of velocity and of position level.
     num_wrenches, num_coefficients, num_response, num_gram, num_buffer : int
         Numbers of numbers.
+    num_velocities : int
+        Of the tree.
+    chosen_solver : ConstraintSolver, optional
+        That the user wants; by size and rank if left out.
     owners : tuple
         What the addresses point to: kept alive here, never read.
     """
@@ -79,6 +85,8 @@ class ClosureArrays:
     num_response: int = 0
     num_gram: int = 0
     num_buffer: int = 0
+    num_velocities: int = 0
+    chosen_solver: ConstraintSolver | None = None
     owners: tuple[Any, ...] = ()
 
     def __bool__(self) -> bool:
@@ -88,6 +96,13 @@ class ClosureArrays:
     def calls_python(self) -> bool:
         """Whether a constraint is written in Python."""
         return any(each is not None for each in self.derivatives)
+
+    @property
+    def solver(self) -> ConstraintSolver:
+        """What finds the multipliers."""
+        if self.chosen_solver is not None:
+            return self.chosen_solver
+        return automatic_solver(self.num_velocities, self.num_rows)
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -137,7 +152,7 @@ class ClosureMemory:
             "wrenches": arrays.num_wrenches, "coefficients": arrays.num_coefficients,
             "response": arrays.num_response, "gram": arrays.num_gram, "buffer": arrays.num_buffer,
             "step": int(totals["num_steps"]), "change": nv, "unloaded": nv,
-            "next_q": int(totals["num_positions"]),
+            "next_q": int(totals["num_positions"]), "room": 3 * m, "efforts": nv,
         }  # fmt: skip
         self._memory: dict[str, Any] = {
             # one entry at least: an empty array has no address of its own
@@ -169,6 +184,7 @@ class ClosureMemory:
             ("respond", CONSTRAINT_RESPONSE), ("spread", CONSTRAINT_MOTION),
         ):  # fmt: skip
             closure[name] = evaluator.function(what)
+        self._install_solver(arrays.solver, nv, m)
         self.residual = self._memory["residual"]
         self.address = array_address(self.record)
 
@@ -186,3 +202,27 @@ class ClosureMemory:
                 self.constraints[k]["slot"] = address
                 weakref.finalize(self, register(address, slot))
         return slots
+
+    def _install_solver(self, solver: ConstraintSolver, nv: int, m: int) -> None:
+        """Let the record point to a strategy, and to its memory."""
+        from mbkit.kernels.compile import array_address
+
+        kernels = solver.kernels(nv, m)
+        closure: Any = self.record[0]
+        closure["prepare"], closure["resolve"] = kernels.prepare.address, kernels.resolve.address
+        closure["reduce"] = 0 if kernels.reduce is None else kernels.reduce.address
+        closure["tolerance"] = kernels.tolerance
+        closure["regularisation"] = kernels.regularisation
+        self.solver_slot: PythonSolverSlot | None = None
+        self._kernels = kernels  # compiled functions live as long as something refers to them
+        dense = kernels.dense
+        if dense is None:
+            return
+        closure["dense_prepare"] = dense.prepare.address
+        closure["dense_solve"] = dense.solve.address
+        matrix, memory = np.zeros(nv * m), np.zeros(max(1, dense.memory))
+        self._memory |= {"dense": matrix, "memory": memory}
+        closure["dense"], closure["memory"] = array_address(matrix), array_address(memory)
+        if isinstance(solver, DenseSolver):
+            self.solver_slot = slot = PythonSolverSlot(solver, memory, matrix.reshape((nv, m)))
+            weakref.finalize(self, register(array_address(memory), slot))

@@ -175,7 +175,7 @@ class Configurations:
 
     def _slice(self, slices: dict[str, slice], joint: str) -> slice:
         if joint not in slices:
-            if joint in self.arrays.closure.names:
+            if joint in self._blueprint.loop_joints:
                 raise NameUnknownError(
                     f"Joint '{joint}' closes a loop of system '{self.name}': it has no entries in "
                     f"q and v. Name a joint of the tree, or cut elsewhere: "

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import RedundantConstraintsWarning, ShapeError
+from mbkit.errors import RedundantConstraintsWarning, ShapeError, UsageError
+from mbkit.solvers import ConstraintSolver
 from mbkit.systems.driving import Driven
 from mbkit.systems.evaluations import (
     CONSTRAINED_DYNAMICS,
@@ -48,6 +51,61 @@ class Constrained(Driven):
     def num_velocity_constraints(self) -> int:
         """Number of rows of `constraint_jacobian`."""
         return self.arrays.closure.num_rows
+
+    @property
+    def constraint_solver(self) -> ConstraintSolver | None:
+        """The strategy that finds the multipliers of the constraints; None for a tree.
+
+        See docs/constraint-solvers.md for which one is taken where none was named.
+        """
+        closure = self.arrays.closure
+        return closure.solver if closure else None
+
+    def with_constraint_solver(self, solver: ConstraintSolver | None) -> Self:
+        """Return a system with another strategy for its constraints; this one stays as it is.
+
+        Parameters
+        ----------
+        solver : ConstraintSolver or None
+            The strategy; None lets it be chosen by size and rank.
+
+        Returns
+        -------
+        System
+            With the same motion.
+
+        Raises
+        ------
+        UsageError
+            If it is none.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("two rods")
+        >>> for name, x in (("left", 0.0), ("right", 1.0)):
+        ...     inertia = mb.SpatialInertia.sphere(1.0, radius=0.1, com=(0, 0, -1))
+        ...     rod = mech.add_body(mb.Body(name, inertia))
+        ...     joint = mb.RevoluteJoint(f"{name} top", axis=(0, 1, 0), point=(x, 0, 0))
+        ...     joint = mech.add_joint(joint, mech.world, rod)
+        >>> joint = mech.add_joint(mb.RevoluteJoint("bottom", axis=(0, 1, 0)), "left", "right")
+        >>> system = mech.assemble()
+        >>> system.constraint_solver
+        MinimumNorm(tolerance=1e-08)
+        >>> system.with_constraint_solver(mb.NullSpace()).constraint_solver
+        NullSpace(tolerance=1e-08)
+        """
+        if not isinstance(solver, ConstraintSolver | None):
+            raise UsageError(
+                f"A constraint solver must be an mbkit.ConstraintSolver, got {solver!r}; for "
+                f"example mbkit.MinimumNorm()."
+            )
+        return self._with_solver(solver)  # type: ignore[return-value]
+
+    @functools.cached_property
+    def _with_solver(self) -> Callable[[ConstraintSolver | None], object]:
+        """Remembers the last systems that were made from this one."""
+        return functools.lru_cache(maxsize=4)(self._blueprint.with_constraint_solver)
 
     @property
     def equations(self) -> Evaluation:
@@ -222,6 +280,7 @@ class Constrained(Driven):
         wrenches: Wrenches | None = None,
         *,
         t: ArrayLike = 0.0,
+        solver: ConstraintSolver | None = None,
         on_error: str = "raise",
     ) -> tuple[Floats, Floats]:
         """Return the acceleration of the closed mechanism and the multipliers of its constraints.
@@ -236,6 +295,8 @@ class Constrained(Driven):
             As in `inverse_dynamics`.
         t : array_like, shape (...), default 0
             Time, of which constraints may be functions. [s]
+        solver : ConstraintSolver, optional
+            How it is solved; `constraint_solver` if left out.
         on_error : {"raise", "nan"}
             Whether a sample that fails raises, or gets NaN for a result.
 
@@ -252,7 +313,8 @@ class Constrained(Driven):
         RedundantConstraintsWarning
             Where rows depend on others: motion is unique, their multipliers are not.
         """
-        vdot, multipliers, kept = self.solved(q, v, tau, wrenches, t=t, on_error=on_error)
+        system = self if solver is None else self.with_constraint_solver(solver)
+        vdot, multipliers, kept = system.solved(q, v, tau, wrenches, t=t, on_error=on_error)
         self._warn(kept)
         return vdot, multipliers
 
@@ -283,8 +345,8 @@ class Constrained(Driven):
                 SOLVED_DYNAMICS, q, v, tau, wrenches=rows, out=None, on_error=on_error
             )
         m = self.num_velocity_constraints
-        vdot, basic, kept = np.split(found, [self.nv, self.nv + m], axis=-1)
-        return vdot.copy(), self.least_multipliers(q, t, basic, kept), kept
+        vdot, multipliers, kept = np.split(found, [self.nv, self.nv + m], axis=-1)
+        return vdot.copy(), multipliers.copy(), kept
 
     def _solve_driven(
         self,
@@ -301,48 +363,6 @@ class Constrained(Driven):
         known = system.known(tau, vdot, self.prescribed_joints)
         vdot, _, multipliers, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error)
         return vdot, multipliers, kept
-
-    def least_multipliers(
-        self,
-        q: ArrayLike,
-        t: ArrayLike,
-        basic: Floats,
-        kept: Floats,
-        columns: Any = slice(None),
-    ) -> Floats:
-        """Return the multipliers of least norm that do what those of the independent rows do.
-
-        Parameters
-        ----------
-        q : array_like, shape (..., nq)
-            Configuration.
-        t : array_like, shape (...)
-            Time. [s]
-        basic, kept : ndarray, shape (..., num_velocity_constraints)
-            Multipliers, zero for dependent rows; 1 for the independent rows.
-        columns : slice or ndarray of bool, shape (nv,)
-            The velocities for which they are to do the same.
-
-        Returns
-        -------
-        ndarray, shape (..., num_velocity_constraints)
-            The least.
-        """
-        known = np.isfinite(kept)
-        if (kept[known] == 1.0).all():
-            return basic.copy()
-        A = self.constraint_jacobian(q, t, on_error="nan")
-        A = np.broadcast_to(A, (*basic.shape[:-1], *A.shape[-2:]))[..., columns]
-        least = np.full(basic.shape, np.nan)
-        for index in np.ndindex(basic.shape[:-1]):
-            if np.isfinite(basic[index]).all() and np.isfinite(A[index]).all():
-                independent = A[index][kept[index] == 1.0]
-                # the range of A^T is that of its independent rows R^T: A = T R, and of all lambda
-                # with T^T lambda = basic the least is T (T^T T)^-1 basic
-                T = np.linalg.lstsq(independent.T, A[index].T, rcond=None)[0].T
-                given = basic[index][kept[index] == 1.0]
-                least[index] = T @ np.linalg.solve(T.T @ T, given)
-        return least
 
     def _warn(self, kept: Floats) -> None:
         lost = np.flatnonzero((kept.reshape(-1, kept.shape[-1]) == 0.0).any(axis=0))

@@ -12,6 +12,7 @@ from numpy import empty
 from numpy.typing import ArrayLike, NDArray
 
 from mbkit.representations import Representation
+from mbkit.solvers import DenseSolver
 from mbkit.systems import batches
 from mbkit.systems.arguments import Arguments
 from mbkit.systems.arrays import SystemArrays, python_joint_rows
@@ -89,6 +90,7 @@ class Evaluator:
             or bool(python_joint_rows(self.arrays.closure.joints))
             or self.arrays.closure.calls_python
             or self.arrays.forces.calls_python
+            or isinstance(self.arrays.closure.chosen_solver, DenseSolver)
         )
 
     def chunks(self, count: int) -> int:

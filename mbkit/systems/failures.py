@@ -87,6 +87,8 @@ def failure(
             f"acceleration follows from the forces; give the bodies beyond it mass and moment of "
             f"inertia.{_far(evaluator)}{_where(arguments)}"
         )
+    if code == status.SOLVER_FAILED and workspace.closure is not None:
+        return _solver_failure(evaluator, workspace, arguments)
     if code == status.CONSTRAINT_FAILED:
         return _constraint_failure(evaluator, index, workspace, arguments)
     if code == status.CONSTRAINT_NOT_FINITE:
@@ -97,6 +99,18 @@ def failure(
     if code == status.NOT_FINITE:
         return NotFiniteError(first_bad_row(evaluator, workspace) + _where(arguments))
     return MbkitError(f"A kernel ended with status {code} at index {index}.{_where(arguments)}")
+
+
+def _solver_failure(
+    evaluator: Evaluator, workspace: Workspace, arguments: dict[str, Any]
+) -> BaseException:
+    assert workspace.closure is not None
+    slot = workspace.closure.solver_slot
+    assert slot is not None
+    error = taken_error(slot)
+    solver = type(evaluator.arrays.closure.solver).__name__
+    error.add_note(f"Raised in the constraint solver {solver}.{_where(arguments)}")
+    return error
 
 
 def _joint_failure(

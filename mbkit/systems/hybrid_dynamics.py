@@ -234,11 +234,10 @@ class HybridDynamics(ClosedKinematics):
                 what, at, moving, timed, wrenches=rows, out=None, on_error=on_error
             )
         nv, m = self.nv, self.num_velocity_constraints
-        tau, vdot, basic, kept = np.split(found, [nv, 2 * nv, 2 * nv + m], axis=-1)
+        tau, vdot, multipliers, kept = np.split(found, [nv, 2 * nv, 2 * nv + m], axis=-1)
         mask = given.reshape(-1, 3 * nv)[0, 2 * nv :] != 0.0
         found[~self._check_prescribed(at, moving, vdot, mask, time, on_error)] = np.nan
-        multipliers = self.least_multipliers(at, time, basic, kept, ~mask)
-        return vdot.copy(), tau.copy(), multipliers, kept.copy()
+        return vdot.copy(), tau.copy(), multipliers.copy(), kept.copy()
 
     def _check_prescribed(
         self, q: Floats, v: Floats, vdot: Floats, mask: Any, t: Floats, on_error: str

@@ -147,5 +147,6 @@ def constraint_loads(
     found = system.evaluator.compute(
         CONSTRAINT_WRENCHES, q, system.evaluator.zero, given, on_error=on_error
     )
-    parts = found[..., :3], found[..., 3:6], found[..., 6:]
-    return BodyLoads(*parts, np.array(system.arrays.closure.site_bodies, dtype=np.int64))
+    bodies = np.array(system.arrays.closure.site_bodies, dtype=np.int64)
+    found = found[..., : len(bodies), :]  # there is room for one where there is none
+    return BodyLoads(found[..., :3], found[..., 3:6], found[..., 6:], bodies)

@@ -163,6 +163,7 @@ def _prepared(
     return prepare(
         problem.system, integrator, (0.0, 1.0), 0.01, q=None, v=problem.v, tau=tau, forces=(),
         events=(), save_every=save_every, save_at=None, stabilisation=Projection(),
+        constraint_solver=None,
     )  # fmt: skip
 
 

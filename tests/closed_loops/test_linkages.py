@@ -66,6 +66,24 @@ def test_the_crank_may_push_through_both_change_points():
         assert np.abs(found - sign * turn).max() < 1e-9
 
 
+def test_a_prescribed_crank_goes_through_the_change_points():
+    """Of the parallelogram, with an angle that is a function of time; the others must follow."""
+    described = parallelogram.build()
+    mech = mb.Mechanism("driven parallelogram", gravity=(0, 0, 0))
+    for body in described.bodies.values():
+        mech.add_body(body)
+    for name, edge in described.joints.items():
+        joint = edge.joint.prescribe(lambda t: 3.0 * t + 0.5 * t * t) if name == "A" else edge.joint
+        frames = edge.S_pred, edge.S_succ
+        mech.add_joint(joint, edge.predecessor, edge.successor, frames=frames)
+    system = mech.assemble(mb.RelativeCoordinates(loop_joints=["D"]))
+    v = np.array([3.0, -3.0, 3.0])
+    run = mb.simulate(system, (0.0, 2.0), 1e-3, v=v, progress=False)
+    turn = 3.0 * run.t + 0.5 * run.t**2
+    assert turn[-1] > 2 * np.pi
+    assert np.abs(run.q - turn[:, None] * (1, -1, 1)).max() < 1e-11
+
+
 @each_representation
 def test_the_crank_may_start_at_a_change_point(representation):
     """All rods in one line: the velocity says how it goes on, and costs of the order 4 it leaves 2.

@@ -40,6 +40,21 @@ def test_rows_of_four_bars_pass_the_singular_posture(windows, tolerance):
         assert np.abs(found - exact).max() < tolerance
 
 
+@pytest.mark.parametrize("case", DATA["n_four_bar"], ids=lambda case: f"N={case['windows']}")
+def test_the_ground_holds_a_row_of_four_bars_as_published(case):
+    """A02: the force in the plane on the first rod; the rest of the wrench is not unique."""
+    windows = case["windows"]
+    system = n_four_bar.build(windows).assemble()
+    signs = n_four_bar.initial_velocity(system) / n_four_bar.RATE
+    kappa2 = 1.5 * n_four_bar.GRAVITY * (3 * windows + 1) / (4 * windows + 1) / n_four_bar.LENGTH
+    for t, *force in case["ground_reactions"]:
+        angle = float(n_four_bar.exact_angle(windows, np.array(t)))
+        rate = np.sqrt(n_four_bar.RATE**2 + 2 * kappa2 * (1 - np.cos(angle)))
+        state = angle * signs, rate * signs
+        found = system.reaction("ground0", *state, on="rod0", minimum_norm=True)
+        assert np.abs(found[3:5] - force).max() < 1e-9 * np.abs(force).max()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("windows", [1, 10, 40])
 def test_rows_of_four_bars_pass_the_singular_posture_often(windows):

@@ -50,7 +50,7 @@ def parallelogram():
 
 
 def bricard():
-    """Return A04 of the IFToMM library; `/reference.md`, section 5.5."""
+    """Return A04 of the IFToMM library of computational benchmark problems."""
     points = [(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)]
     axes = [(0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0)]
     joints = [hinge(f"J{k}", p, a) for k, (p, a) in enumerate(zip(points, axes, strict=True))]

@@ -11,6 +11,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.joints.differences import derivative
+from tests.constraints.examples import EXAMPLES
 from tests.constraints.loops import LOOP_KINDS, closed, consistent, random_loops
 from tests.every_representation import REPRESENTATIONS
 from tests.forces.cases import every_force, tree
@@ -263,6 +264,35 @@ def test_the_bias_is_the_rate_of_the_constraints(case):
     system, (q, v) = case.system, (case.q, case.v)
     found = system.constraint_jacobian_velocity_derivative(q, v) @ system.rates(q, v)
     assert_close(system.constraint_bias(q, v), found)
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a loop"])
+@pytest.mark.parametrize("constraint", EXAMPLES, ids=lambda each: each.name)
+def test_derivatives_of_other_constraints(constraint, beside):
+    """Both derivatives of the Jacobian, also for constraints that are functions of time."""
+    rng = np.random.default_rng(75)
+    mech = mb.Mechanism("two", gravity=rng.normal(size=3))
+    inner = mech.world
+    for body, joint in (
+        ("a", mb.FreeJoint("free")), ("c", mb.RevoluteJoint("i", axis=(1, 2, 2))),
+        ("d", mb.HelicalJoint("j", axis=(0, 1, 2), pitch=0.2)), ("b", mb.SphericalJoint("of b")),
+    ):  # fmt: skip
+        outer = mech.add_body(mb.Body(body, random_inertia(rng)))
+        mech.add_joint(joint, inner, outer, reference=random_pose(rng))
+        inner = outer
+    mech.add_constraint(constraint)
+    if beside:
+        mech.add_joint(mb.UniversalJoint("loop"), "a", "b", frames=(random_pose(rng),) * 2)
+    system = mech.assemble(mb.RelativeCoordinates(loop_joints=["loop"] if beside else []))
+    q = system.retract(system.reference_configuration(), 0.5 * rng.normal(size=system.num_steps))
+    v, multipliers = rng.normal(size=system.nv), rng.normal(size=system.num_velocity_constraints)
+    A = system.constraint_jacobian(q, TIME)
+    found = system.constraint_jacobian_velocity_derivative(q, v, TIME)
+    expected = along_steps(system, q, lambda q: system.constraint_jacobian(q, TIME) @ v)
+    assert_close(found, expected, size=np.abs(A).max())
+    found = system.constraint_force_derivative(q, multipliers, TIME)
+    expected = along_steps(system, q, lambda q: system.constraint_jacobian(q, TIME).T @ multipliers)
+    assert_close(found, expected, size=np.abs(A).max())
 
 
 # ---------------------------------------------------------------------------------- many samples

@@ -8,8 +8,7 @@ from mbkit.kernels.compile import (
     helper,
 )
 from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
-from mbkit.kernels.constraints.factor import factorise, solve
-from mbkit.kernels.constraints.response import gather_efforts, set_gram
+from mbkit.kernels.constraints.response import gather_efforts
 from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, rows_of
 from mbkit.kernels.driving import add_driving_efforts
 from mbkit.kernels.evaluation import EVALUATION
@@ -20,14 +19,14 @@ from mbkit.kernels.validation import all_finite
 
 @helper
 def linearise(space, option, q, v, tau, vdot):
-    """Free motion under tau, the rows, and the factor of A M^-1 A^T."""
+    """Free motion under tau, the rows, and what solves A M^-1 A^T x = y."""
     state = call_address(closure_of(space).free_dynamics, (space, option, q, v, tau, vdot))
     return factorise_rows(space, option, q, v, tau, vdot) if state == OK else state
 
 
 @helper
 def factorise_rows(space, option, q, v, tau, vdot):
-    """The rows where the tree's dynamics has just been computed, and the factor of A M^-1 A^T."""
+    """The same where the dynamics of the tree has just been computed."""
     closure = closure_of(space)
     state = call_address(closure.move_sites, (space, option, q, v, tau, vdot))
     if state == OK:
@@ -35,8 +34,7 @@ def factorise_rows(space, option, q, v, tau, vdot):
     if state == OK:
         state = call_address(closure.respond, (space, option, q, v, tau, vdot))
     if state == OK:
-        set_gram(space)
-        factorise(closure)
+        state = call_address(closure.prepare, (space,))
     return state
 
 
@@ -44,10 +42,9 @@ def factorise_rows(space, option, q, v, tau, vdot):
 def correct(space, target, multipliers, change):
     """change = -M^-1 A^T (A M^-1 A^T)^+ target; the multipliers are what is between, negative."""
     closure = closure_of(space)
-    for r in range(closure.num_rows):
-        multipliers[r] = -target[r]
-    solve(closure, multipliers)
-    gather_efforts(space, multipliers)
+    state = call_address(closure.resolve, (space, target, multipliers))
+    if state != OK:
+        return state
     return call_address(closure.spread, (space, 0, change, change, change, change))
 
 
@@ -96,7 +93,7 @@ def constrained_dynamics(space, option, q, v, tau, vdot):
 
 @address_kernel(EVALUATION)
 def solved_dynamics(space, option, q, v, given, out):
-    """The same, given tau (nv,) and t: vdot (nv,), the multipliers, 1 for each independent row."""
+    """The same, given tau (nv,) and t: vdot (nv,), least multipliers, 1 by independent row."""
     set_time(space, given[bodies(space)[0].num_velocities])
     state = close_dynamics(space, option, q, v, given, out)
     if state != OK:
@@ -104,19 +101,21 @@ def solved_dynamics(space, option, q, v, given, out):
     closure = closure_of(space)
     nv = bodies(space)[0].num_velocities
     multipliers = rows_of(closure, closure.multipliers)
+    if closure.reduce != 0:
+        state = call_address(closure.reduce, (space, multipliers))
     kept = kept_rows(closure)
     for r in range(closure.num_rows):
         out[nv + r] = multipliers[r]
         out[nv + closure.num_rows + r] = kept[r]
-    return OK
+    return state
 
 
 @address_kernel(EVALUATION)
 def closed_hybrid_dynamics(space, option, q, v, given, out):
     """The same where some vdot are given: given holds tau, vdot, prescribed (3 nv), t.
 
-    out: tau, vdot (2 nv), the multipliers, 1 for each row that is independent of those before it
-    where what is prescribed stands still.
+    out: tau, vdot (2 nv), multipliers of least norm, 1 for each row that is independent of those
+    before it where what is prescribed stands still.
     """
     closure = closure_of(space)
     nv = bodies(space)[0].num_velocities
@@ -129,6 +128,13 @@ def closed_hybrid_dynamics(space, option, q, v, given, out):
     multipliers = rows_of(closure, closure.multipliers)
     change = floats_at(closure.change, nv)
     state = correct(space, rows_of(closure, closure.bias), multipliers, change)
+    if state != OK:
+        return state
+    if closure.reduce != 0:  # and what holds the prescribed joints against them
+        state = call_address(closure.reduce, (space, multipliers))
+        gather_efforts(space, multipliers)
+        if state == OK:
+            state = call_address(closure.spread, (space, 0, change, change, change, change))
     if state != OK:
         return state
     work = scratch(space)

@@ -10,7 +10,6 @@ from mbkit.kernels.constraints.layout import (
     NEIGHBOUR_BLOCK,
     NEIGHBOUR_SIZE,
     NEIGHBOUR_START,
-    RANK_TOLERANCE,
     ROUNDING,
 )
 from mbkit.kernels.constraints.space import blocks, constraints
@@ -69,24 +68,30 @@ def solve_pivots(G, pivots, rank, X, buffer):
 
 
 @helper
-def set_limits(closure, gram, limits, largest):
-    """The least pivot that counts, from the diagonal."""
-    top = 0.0
+def read_diagonal(closure, sizes):
+    """The diagonal of the Gram matrix: what the rows are worth alone."""
+    gram = floats_at(closure.gram, closure.num_gram)
     table = blocks(closure)
     for b in range(table.shape[0]):
         block = table[b]
         for r in range(block.num_rows):
-            value = gram[block.start + r * block.num_rows + r]
-            largest[block.first_row + r] = value
-            top = max(top, value)
+            sizes[block.first_row + r] = gram[block.start + r * block.num_rows + r]
+
+
+@helper
+def set_limits(closure, sizes, limits):
+    """The least pivot that counts, from the squared sizes of the rows."""
+    top = 0.0
+    for r in range(closure.num_rows):
+        top = max(top, sizes[r])
     every = constraints(closure)
     for c in range(every.shape[0]):
         first = every[c].first_row
         most = 0.0
         for r in range(every[c].num_rows):
-            most = max(most, largest[first + r])
+            most = max(most, sizes[first + r])
         for r in range(every[c].num_rows):
-            limits[first + r] = max(RANK_TOLERANCE * most, ROUNDING * top)
+            limits[first + r] = max(closure.tolerance * most, ROUNDING * top)
 
 
 @helper
@@ -97,14 +102,12 @@ def part(gram, start, rows, columns):
 
 @helper
 def factorise(closure):
-    """Factorise the Gram matrix in place; return its rank."""
+    """Factorise the Gram matrix in place, given the limits; return its rank."""
     gram = floats_at(closure.gram, closure.num_gram)
     pivots = integers_at(closure.pivots, closure.num_rows)
     kept = integers_at(closure.kept, closure.num_rows)
     limits = floats_at(closure.limits, closure.num_rows)
-    largest = floats_at(closure.largest, closure.num_rows)
     buffer = floats_at(closure.buffer, closure.num_buffer)
-    set_limits(closure, gram, limits, largest)
     table = blocks(closure)
     total = 0
     for b in range(table.shape[0]):
@@ -138,8 +141,8 @@ def factorise(closure):
 
 
 @helper
-def solve(closure, x):
-    """x becomes a solution of G x = x, zero for the rows that were left out."""
+def forward(closure, x):
+    """x becomes L^-1 x for the rows that count; for the others what is left of them."""
     gram = floats_at(closure.gram, closure.num_gram)
     pivots = integers_at(closure.pivots, closure.num_rows)
     buffer = floats_at(closure.buffer, closure.num_buffer)
@@ -147,43 +150,64 @@ def solve(closure, x):
     for b in range(table.shape[0]):
         block = table[b]
         n = block.num_rows
+        rank = block.rank
         own = x[block.first_row : block.first_row + n]
         order = pivots[block.first_row : block.first_row + n]
         G = part(gram, block.start, n, n)
-        for i in range(block.rank):
+        for i in range(n):
             value = own[order[i]]
-            for j in range(i):
+            for j in range(min(i, rank)):
                 value -= G[i, j] * buffer[j]
-            buffer[i] = value / G[i, i]
+            buffer[i] = value / G[i, i] if i < rank else value
+            own[order[i]] = buffer[i]
         neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
         for p in range(block.num_neighbours):
             other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
             X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], other.num_rows, n)
             for r in range(other.num_rows):
-                for i in range(block.rank):
-                    x[other.first_row + r] -= X[r, i] * buffer[i]
-        for i in range(block.rank):
-            own[i] = buffer[i]
+                value = 0.0
+                for i in range(rank):
+                    value += X[r, i] * buffer[i]
+                x[other.first_row + r] -= value
+
+
+@helper
+def backward(closure, x):
+    """x becomes the solution of L^T x = x for the rows that count; the others stay as given."""
+    gram = floats_at(closure.gram, closure.num_gram)
+    pivots = integers_at(closure.pivots, closure.num_rows)
+    buffer = floats_at(closure.buffer, closure.num_buffer)
+    table = blocks(closure)
     for b in range(table.shape[0] - 1, -1, -1):
         block = table[b]
         n = block.num_rows
+        rank = block.rank
         own = x[block.first_row : block.first_row + n]
         order = pivots[block.first_row : block.first_row + n]
         G = part(gram, block.start, n, n)
+        for i in range(n):
+            buffer[i] = own[order[i]]
         neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
         for p in range(block.num_neighbours):
             other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
             X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], other.num_rows, n)
             for r in range(other.num_rows):
-                for i in range(block.rank):
-                    own[i] -= X[r, i] * x[other.first_row + r]
-        for i in range(block.rank - 1, -1, -1):
-            for j in range(i + 1, block.rank):
-                own[i] -= G[j, i] * own[j]
-            own[i] /= G[i, i]
-        for i in range(block.rank):
-            buffer[i] = own[i]
-        for i in range(n):
-            own[i] = 0.0
-        for i in range(block.rank):
+                value = x[other.first_row + r]
+                for i in range(rank):
+                    buffer[i] -= X[r, i] * value
+        for i in range(rank - 1, -1, -1):
+            for j in range(i + 1, n):
+                buffer[i] -= G[j, i] * buffer[j]
+            buffer[i] /= G[i, i]
             own[order[i]] = buffer[i]
+
+
+@helper
+def solve(closure, x):
+    """x becomes a solution of G x = x, zero for the rows that were left out."""
+    kept = integers_at(closure.kept, closure.num_rows)
+    forward(closure, x)
+    for r in range(closure.num_rows):
+        if kept[r] == 0:
+            x[r] = 0.0
+    backward(closure, x)

@@ -64,6 +64,22 @@ CLOSURE = np.dtype(
         # stabilisation: the wanted frequency and damping [1/s], zero without
         ("stiffness", _f8),
         ("damping", _f8),
+        # the strategy, by address: see `mbkit.kernels.constraints.strategy`
+        ("prepare", _i8),
+        ("resolve", _i8),
+        ("reduce", _i8),  # 0: its multipliers are those of least norm already
+        (
+            "tolerance",
+            _f8,
+        ),  # squared size of a row that depends on others, by that of its constraint
+        ("regularisation", _f8),  # added to the diagonal, by its largest entry
+        ("room", _i8),  # 3 num_rows numbers
+        # strategies on a dense matrix: see `mbkit.kernels.constraints.dense`
+        ("dense_prepare", _i8),
+        ("dense_solve", _i8),
+        ("dense", _i8),
+        ("efforts", _i8),  # nv
+        ("memory", _i8),  # the strategy's own numbers
     ],
     align=True,
 )
@@ -157,11 +173,7 @@ NEIGHBOUR_BLOCK = 0  # its number in the order of elimination
 NEIGHBOUR_START = 1  # where the coupling begins: its rows by this block's columns
 NEIGHBOUR_SIZE = 2
 
-#: A pivot below this part of the largest diagonal entry of its constraint is none. Redundant rows
-#: leave 1e-15 and less; a singular posture is met within 1e-6 of it.
-RANK_TOLERANCE = 1e-12
-
-#: The same against the largest of all: what is smaller is rounding.
+#: Squared sizes of rows below this part of the largest are rounding.
 ROUNDING = 1e-24
 
 #: The most rows of a loop joint, and where in the buffer its wrenches lie, and what the velocity of

@@ -170,6 +170,28 @@ def gather_efforts(space, multipliers):
 
 
 @helper
+def subtract_response(space, x):
+    """x -= A M^-1 of the efforts in u: y D u of every row."""
+    model = bodies(space)
+    work = scratch(space)
+    closure = closure_of(space)
+    every = constraints(closure)
+    for a in range(every.shape[0]):
+        constraint = every[a]
+        rows = integers_at(constraint.support, constraint.num_support)
+        y = response_of(closure, constraint)
+        at = 0
+        for s in range(rows.shape[0]):
+            row = model[rows[s]]
+            for c in range(row.num_velocities - 1, -1, -1):
+                column = work[row.first_velocity + c]
+                reach = column.D * column.u
+                for r in range(constraint.num_rows):
+                    x[constraint.first_row + r] -= y[at, r] * reach
+                at += 1
+
+
+@helper
 def spread(space, change, from_parent, add_column):
     """change = M^-1 A^T of the multipliers, whose efforts are in u.
 

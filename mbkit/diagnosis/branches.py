@@ -1,0 +1,104 @@
+"""Closed configurations around one: smooth sets of them, and the rank of the constraints there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbkit.diagnosis.diagnosis import Branch
+from mbkit.kinematics.closing import close
+from mbkit.kinematics.loops import Loops
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["MOST", "TOLERANCE", "branches", "rank_of"]
+
+#: Part of the largest singular value below which one counts as zero.
+TOLERANCE = 1e-8
+#: Length of the steps that find branches, so small that these look straight, and of those that
+#: lead along them, in radians or lengths.
+_SMALL = 0.01
+_LARGE = 0.2
+#: Directions that are tried, beside as many as there are velocities left; steps along a branch.
+_DIRECTIONS = 12
+_STEPS = 4
+#: So many branches are followed; of many loops that are singular at once, there are far more.
+MOST = 8
+#: The sine of the angle between the velocities of two branches, at least.
+_APART = 0.15
+#: Part of a step that closing must leave, or there is no motion that way.
+_MOVED = 0.2
+
+
+def rank_of(sizes: FloatArray) -> int:
+    """Return how many singular values are not zero."""
+    return int((sizes > TOLERANCE * sizes.max(initial=0.0)).sum())
+
+
+def branches(loops: Loops, q: FloatArray) -> tuple[Branch, ...]:
+    """Return the branches that meet at a closed configuration.
+
+    Steps along what the constraints leave free to first order are closed again; where that comes
+    back, there is no motion that way. Nearby configurations whose velocities are the same are on
+    one branch. From each the way goes on along it, and the highest rank on it is its generic one.
+    """
+    rng = np.random.default_rng(0)
+    sizes, Z = _free(loops, q)
+    count = Z.shape[1]
+    near: list[tuple[FloatArray, FloatArray]] = []
+    for k in range(_DIRECTIONS + 2 * count if count else 0):
+        if len(near) == MOST:
+            break
+        direction = np.eye(count)[k] if k < count else rng.normal(size=count)
+        there = _step(loops, q, Z @ direction, _SMALL)
+        if there is None:
+            continue
+        own_sizes, own = _free(loops, there)
+        if rank_of(own_sizes) == rank_of(sizes):
+            near = [(there, own)]  # rank cannot fall nearby: q is regular
+            break
+        if not any(_same(own, other) for _, other in near):
+            near.append((there, own))
+    return tuple(_followed(loops, q, there, rng) for there, _ in near)
+
+
+def _free(loops: Loops, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the singular values of the Jacobian, and an orthonormal basis of its null space."""
+    _, sizes, Vt = np.linalg.svd(loops.velocity_jacobian(q))
+    return sizes, Vt[rank_of(sizes) :].T
+
+
+def _step(loops: Loops, q: FloatArray, direction: FloatArray, length: float) -> FloatArray | None:
+    """Return the closed configuration by a step, None where closing undoes it."""
+    y = direction * (length / max(float(np.abs(direction).max(initial=0.0)), 1e-300))
+    found = close(loops, loops.moved(q, y), most=60)
+    moved = loops.size(loops.system.difference(q, found.q))
+    return found.q if found.is_closed and _MOVED * length < moved < 5.0 * length else None
+
+
+def _same(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two orthonormal bases span nearly the same."""
+    if one.shape != other.shape:
+        return False
+    cosines = np.linalg.svd(one.T @ other, compute_uv=False)
+    return bool(1.0 - cosines.min(initial=1.0) ** 2 < _APART**2)
+
+
+def _followed(loops: Loops, q: FloatArray, there: FloatArray, rng: np.random.Generator) -> Branch:
+    """Return the branch of a configuration, with one of the highest rank on it."""
+    best, best_sizes = there, _free(loops, there)[0]
+    away = loops.system.difference(q, there)
+    for _ in range(_STEPS):
+        _, Z = _free(loops, there)
+        direction = rng.normal(size=Z.shape[1])
+        if loops.system.num_steps == loops.system.nv:  # not back through q
+            forward = float(direction @ (Z.T @ (away / loops.scales))) >= 0.0
+            direction = direction if forward else -direction
+        ahead = _step(loops, there, Z @ direction, _LARGE)
+        if ahead is None:
+            break
+        there = ahead
+        sizes, _ = _free(loops, there)
+        ranks = rank_of(sizes), rank_of(best_sizes)
+        smallest = sizes[ranks[0] - 1 : ranks[0]].sum(), best_sizes[ranks[1] - 1 : ranks[1]].sum()
+        if (ranks[0], smallest[0]) > (ranks[1], smallest[1]):
+            best, best_sizes = there, sizes
+    return Branch(loops.system.nv - rank_of(best_sizes), best, best_sizes)

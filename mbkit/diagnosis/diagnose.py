@@ -1,0 +1,82 @@
+"""The diagnosis of a system's constraints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.diagnosis.branches import TOLERANCE, branches, rank_of
+from mbkit.diagnosis.diagnosis import Branch, Diagnosis
+from mbkit.diagnosis.reactions import reactions, row_words
+from mbkit.diagnosis.rows import independent_rows
+from mbkit.diagnosis.screws import loop_screws
+from mbkit.errors import ConstraintError
+from mbkit.kinematics.close_loops import checked_start
+from mbkit.kinematics.loops import Loops
+from mbkit.spatial.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["diagnose"]
+
+#: Parts of the length: what counts as closed, and what is closed before looking.
+_ROUNDED = 1e-12
+_NEARLY = 1e-6
+
+
+def diagnose(system: System, q: ArrayLike | None, t: float) -> Diagnosis:
+    """Return what the constraints do; see `System.diagnose`."""
+    start = _closed(system, q, t)
+    loops = Loops.of(system, start, np.zeros(system.nv, dtype=bool), t)
+    J = loops.velocity_jacobian(start)
+    U, sizes, _ = np.linalg.svd(J)
+    rank = rank_of(sizes)
+    found = branches(loops, start)
+    independent = _independent(loops, start, rank, found)
+    names = system.constraint_names
+    return Diagnosis(
+        system=system.name,
+        q=start,
+        gap=float(np.abs(system.constraint_residual(start, t)).max(initial=0.0)),
+        length=loops.length,
+        num_velocities=system.nv,
+        num_rows=len(J),
+        rank=rank,
+        singular_values=sizes,
+        tolerance=TOLERANCE * float(sizes.max(initial=0.0)),
+        loops=loop_screws(system, start),
+        branches=found,
+        rows=row_words(system, start, t),
+        redundant=tuple(name for k, name in enumerate(names) if k not in independent),
+        independent=tuple(names[k] for k in independent),
+        reactions=reactions(system, start, U[:, rank:], t),
+    )
+
+
+def _closed(system: System, q: ArrayLike | None, t: float) -> FloatArray:
+    """Return a configuration with its loops closed to rounding, or say that they are open."""
+    start = checked_start(system, q, t, "diagnose")
+    g = np.abs(system.constraint_residual(start, t)) / system.arrays.closure.length
+    if not g.max(initial=0.0) > _ROUNDED:
+        return start
+    if g.max() > _NEARLY:
+        name = system.arrays.closure.position_row_names[int(np.argmax(g))]
+        raise ConstraintError(
+            f"diagnose: q leaves loops open: '{name}' by "
+            f"{system.arrays.closure.length * g.max():.3g} m. Close them first: "
+            f"q = system.close_loops(q)."
+        )
+    anything: Any = system
+    return np.asarray(anything.close_loops(start, t=t))
+
+
+def _independent(loops: Loops, q: FloatArray, rank: int, found: tuple[Branch, ...]) -> list[int]:
+    """Return rows that suffice on all branches of the highest rank, or at q where there is none."""
+    if not found:
+        return independent_rows([loops.velocity_jacobian(q)], rank)
+    highest = max(rank_of(branch.singular_values) for branch in found)
+    generic = [branch.q for branch in found if rank_of(branch.singular_values) == highest]
+    return independent_rows([loops.velocity_jacobian(each) for each in generic], highest)

@@ -1,0 +1,48 @@
+"""Which rows of constraints can be dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mbkit.spatial.arrays import FloatArray
+
+__all__ = ["independent_rows"]
+
+
+def independent_rows(jacobians: Sequence[FloatArray], rank: int) -> list[int]:
+    """Return as many rows as the rank is that are independent in all configurations.
+
+    Chosen by a QR factorisation with column pivots in each of them; of these choices the one that
+    is farthest from singular in all is taken. Source: Golub and Van Loan, Matrix Computations, 4th
+    edition, section 5.4.2.
+
+    Parameters
+    ----------
+    jacobians : sequence of ndarray, shape (rows, velocities)
+        One for each configuration, all of this rank.
+    rank : int
+        The rank.
+
+    Returns
+    -------
+    list of int
+        The rows, in order.
+
+    Examples
+    --------
+    >>> independent_rows([np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])], 2)
+    [1, 2]
+    """
+    from scipy.linalg import qr
+
+    if rank == 0:
+        return []
+    choices = {tuple(sorted(qr(J.T, mode="r", pivoting=True)[1][:rank])) for J in jacobians}
+
+    def worst(rows: tuple[int, ...]) -> float:
+        sizes = [np.linalg.svd(J[list(rows)], compute_uv=False)[rank - 1] for J in jacobians]
+        return float(min(sizes))
+
+    return [int(row) for row in max(sorted(choices), key=worst)]

@@ -1,0 +1,94 @@
+"""The contract of a strategy that finds the multipliers of constraints."""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from mbkit.kernels.compile import FunctionAddress
+
+__all__ = ["ConstraintSolver", "DenseKernels", "SolverKernels"]
+
+
+@attrs.frozen(eq=False)
+class DenseKernels:
+    """Compiled functions over one dense matrix; see `mbkit.kernels.constraints.dense`.
+
+    Attributes
+    ----------
+    prepare, solve : FunctionAddress
+        Of the forms ``DENSE_PREPARE`` and ``DENSE_SOLVE``.
+    memory : int
+        How many numbers of their own they need.
+    """
+
+    prepare: FunctionAddress
+    solve: FunctionAddress
+    memory: int
+
+
+@attrs.frozen(eq=False)
+class SolverKernels:
+    """What the equations of motion call; see `mbkit.kernels.constraints.strategy`.
+
+    Attributes
+    ----------
+    prepare, resolve : FunctionAddress
+        Of the forms ``PREPARE`` and ``RESOLVE``.
+    reduce : FunctionAddress, optional
+        Makes multipliers those of least norm; None where they are already.
+    tolerance : float
+        A row of which less is left than this part of its squared size depends on others.
+    regularisation : float
+        What is added to the diagonal, by its largest entry.
+    dense : DenseKernels, optional
+        Where `prepare` and `resolve` are those of `mbkit.kernels.constraints.dense`.
+    """
+
+    prepare: FunctionAddress
+    resolve: FunctionAddress
+    reduce: FunctionAddress | None = None
+    tolerance: float = 0.0
+    regularisation: float = 0.0
+    dense: DenseKernels | None = None
+
+    @classmethod
+    def of_dense(cls, dense: DenseKernels, tolerance: float) -> SolverKernels:
+        """Return those of a strategy on a dense matrix."""
+        from mbkit.kernels.constraints.dense import prepare_dense, resolve_dense
+
+        return cls(prepare_dense, resolve_dense, tolerance=tolerance, dense=dense)
+
+
+class ConstraintSolver(abc.ABC):
+    """A strategy that finds the multipliers of the constraints of a closed mechanism.
+
+    The accelerations without constraints are known, and how far they would violate these: what is
+    asked for are multipliers with ``A M^-1 A^T multipliers = -target``, and the motion that they
+    make, of least kinetic energy. All strategies start from the same factors of the
+    articulated-body algorithm, in which neither M nor A is formed; they differ in how they solve.
+
+    Rows that depend on others must change neither the motion nor the multipliers that are unique;
+    of the others `System.solve_dynamics` promises those of least norm.
+
+    Strategies of your own: subclass `DenseSolver` to write one in Python, or this class to hand
+    over compiled functions.
+    """
+
+    @abc.abstractmethod
+    def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
+        """Return the compiled functions for a system.
+
+        Parameters
+        ----------
+        num_velocities, num_rows : int
+            Of the system: entries of v, and rows of constraints.
+
+        Returns
+        -------
+        SolverKernels
+            They are functions of their arguments alone, or runs cannot be resumed bit for bit.
+        """

@@ -1,0 +1,171 @@
+"""The strategies of mbkit."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+import attrs
+
+from mbkit.errors import UsageError
+from mbkit.solvers.solver import ConstraintSolver, DenseKernels, SolverKernels
+
+__all__ = ["MinimumNorm", "NullSpace", "RangeSpace", "SchurComplement"]
+
+
+def _check_part(instance: Any, attribute: Any, value: object) -> None:
+    if not (isinstance(value, int | float) and 0.0 < value < 1.0 and math.isfinite(value)):
+        raise UsageError(
+            f"{type(instance).__name__}: {attribute.name} must be a number between 0 and 1, got "
+            f"{value!r}."
+        )
+
+
+@final
+@attrs.frozen
+class SchurComplement(ConstraintSolver):
+    """``A M^-1 A^T = L L^T`` by blocks: linear in the size of tree and loops.
+
+    The blocks are the constraints, in an order of minimum degree; within a block the largest pivot
+    goes first. Constraints of few rows are one block. The product is squared: it knows singular
+    values to the root of rounding.
+
+    Attributes
+    ----------
+    tolerance : float, default 1e-6
+        A row of which less than this part is independent of others is redundant.
+
+    References
+    ----------
+    .. [1] R. Featherstone, *Rigid Body Dynamics Algorithms*, Springer 2008, section 8.5.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mb.SchurComplement()
+    SchurComplement(tolerance=1e-06)
+    """
+
+    tolerance: float = attrs.field(default=1e-6, validator=_check_part)
+
+    def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
+        """Return the compiled functions; see `ConstraintSolver`."""
+        from mbkit.kernels.constraints import strategy
+
+        return SolverKernels(
+            strategy.prepare_schur, strategy.resolve_schur, strategy.reduce_schur,
+            tolerance=self.tolerance**2,
+        )  # fmt: skip
+
+
+@final
+@attrs.frozen
+class MinimumNorm(ConstraintSolver):
+    """Efforts and multipliers of least norm by orthogonal factors, nothing squared.
+
+    Householder reflections with column pivoting of ``M^-1/2 A^T``, whose rows come from the
+    articulated-body algorithm. The most exact near singular postures; the cost is that of a dense
+    matrix, nv by rows by rank.
+
+    Attributes
+    ----------
+    tolerance : float, default 1e-8
+        A row of which less than this part is independent of others is redundant.
+
+    References
+    ----------
+    .. [1] G. Golub, C. Van Loan, *Matrix Computations*, 4th edition, 2013, sections 5.4 and 5.5.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mb.MinimumNorm()
+    MinimumNorm(tolerance=1e-08)
+    """
+
+    tolerance: float = attrs.field(default=1e-8, validator=_check_part)
+
+    def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
+        """Return the compiled functions; see `ConstraintSolver`."""
+        from mbkit.kernels.constraints import minimum_norm as own
+
+        memory = own.memory_size(num_velocities, num_rows)
+        return SolverKernels.of_dense(
+            DenseKernels(own.prepare, own.solve, memory), self.tolerance**2
+        )
+
+
+@final
+@attrs.frozen
+class NullSpace(ConstraintSolver):
+    """The motion is projected on the motions that the constraints allow.
+
+    These are found by elimination, the largest entries first; with a basis N of them the equations
+    ``N^T M N`` have as many unknowns as the mechanism has freedoms. The cost is that of a dense
+    matrix.
+
+    Attributes
+    ----------
+    tolerance : float, default 1e-8
+        A row of which less than this part is independent of others is redundant.
+
+    References
+    ----------
+    .. [1] J. Garcia de Jalon, E. Bayo, *Kinematic and Dynamic Simulation of Multibody Systems*,
+       Springer 1994, chapter 5.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mb.NullSpace()
+    NullSpace(tolerance=1e-08)
+    """
+
+    tolerance: float = attrs.field(default=1e-8, validator=_check_part)
+
+    def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
+        """Return the compiled functions; see `ConstraintSolver`."""
+        from mbkit.kernels.constraints import null_space as own
+
+        memory = own.memory_size(num_velocities, num_rows)
+        return SolverKernels.of_dense(
+            DenseKernels(own.prepare, own.solve, memory), self.tolerance**2
+        )
+
+
+@final
+@attrs.frozen
+class RangeSpace(ConstraintSolver):
+    """``A M^-1 A^T`` with a small diagonal added, and refined until that does not matter.
+
+    No rank is decided, and so no redundant row is told of. A direction of singular value sigma
+    takes log(1e-16) / log(epsilon / (epsilon + sigma^2)) refinements, of which forty are tried:
+    near singular postures the constraints are met less exactly, and multipliers stay small. Linear
+    in size, as `SchurComplement`.
+
+    Attributes
+    ----------
+    regularisation : float, default 1e-8
+        epsilon, by the largest entry of the diagonal.
+
+    References
+    ----------
+    .. [1] R. T. Rockafellar, "Monotone operators and the proximal point algorithm", SIAM J. Control
+       Optim. 14 (1976) 877-898.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mb.RangeSpace(regularisation=1e-9)
+    RangeSpace(regularisation=1e-09)
+    """
+
+    regularisation: float = attrs.field(default=1e-8, validator=_check_part)
+
+    def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
+        """Return the compiled functions; see `ConstraintSolver`."""
+        from mbkit.kernels.constraints import strategy
+
+        return SolverKernels(
+            strategy.prepare_range, strategy.resolve_range, regularisation=self.regularisation
+        )
