@@ -53,6 +53,10 @@ class Parts:
     wrenches: Any
     coefficients: Any
 
+    def all(self) -> tuple[Any, ...]:
+        """Return all of them, in their order."""
+        return self.residual, self.rate, self.bias, self.wrenches, self.coefficients
+
     def velocity(self, v: Any, twists: Any) -> Any:
         """Return g'."""
         m = len(self.rate)
@@ -93,22 +97,26 @@ class ConstraintDerivatives:
             "wrenches": (constraint.num_rows, len(constraint.bodies), 6),
             "coefficients": (constraint.num_rows, self.motion.num_velocities),
         }
+        self._size = sum(int(np.prod(shape)) for shape in self._shapes.values())
+        self._complete = all(self._given.values())
         self._programs: list[Program] = []
         self._warned = False
 
-    def evaluate(
+    def numbers(
         self, t: float, q: FloatArray, v: FloatArray, poses: FloatArray, twists: FloatArray
-    ) -> Parts:
-        """Return what the constraint says of a state."""
-        state = State(t, q, poses)
-        if all(self._given.values()):
-            return self._by_methods(state, v, twists)
-        if not self._warned:
+    ) -> FloatArray:
+        """Return residual, rate, bias, wrenches and coefficients of a state in a row."""
+        if not (self._warned or self._complete):
+            given = (np.array([t]), q, v, poses.ravel(), twists.ravel())
             try:
-                return self._by_tracing(state, v, twists)
+                found: FloatArray = run(self._programs, self._trace, self._size, given, self._look)
             except TraceFailedError as failed:
                 self._warn(failed)
-        return self._by_differences(state, v, twists)
+            else:
+                return found
+        state = State(t, q, poses)
+        find = self._by_methods if self._complete else self._by_differences
+        return np.concatenate([np.ravel(part) for part in find(state, v, twists).all()])
 
     def _warn(self, failed: TraceFailedError) -> None:
         self._warned = True
@@ -164,14 +172,9 @@ class ConstraintDerivatives:
 
     # -------------------------------------------------------------------------------- by tracing
 
-    def _by_tracing(self, state: State, v: FloatArray, twists: FloatArray) -> Parts:
-        sizes = [int(np.prod(shape)) for shape in self._shapes.values()]
-        given = (np.array([state.t]), state.q, v, state.poses.ravel(), twists.ravel())
-        found = run(self._programs, self._trace, sum(sizes), given, self._look)
-        return self._parts_of(found, sizes)
-
-    def _parts_of(self, found: FloatArray, sizes: list[int]) -> Parts:
-        pieces = np.split(found, np.cumsum(sizes)[:-1])
+    def _parts_of(self, found: FloatArray) -> Parts:
+        ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes.values()])
+        pieces = np.split(found, ends[:-1])
         return Parts(
             *(piece.reshape(s) for piece, s in zip(pieces, self._shapes.values(), strict=True))
         )
@@ -227,12 +230,11 @@ class ConstraintDerivatives:
         """Raise if a new program is not what differences say."""
         state = State(float(t[0]), q, poses.reshape(-1, 4, 4))
         v, twists = np.linspace(1.0, 1.5, len(v)), np.linspace(0.7, 1.3, len(twists))
-        sizes = [int(np.prod(shape)) for shape in self._shapes.values()]
         given = [each.tolist() for each in (t, q, v, poses, twists)]
-        found = values(program, given, sum(sizes))
+        found = values(program, given, self._size)
         if found is None or not np.isfinite(found).all():
             return
-        parts = self._parts_of(found, sizes)
+        parts = self._parts_of(found)
         size = 1.0 + float(np.abs(poses).max(initial=0.0)) + float(np.abs(q).max(initial=0.0))
         moved = self.motion.carried
 

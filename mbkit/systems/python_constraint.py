@@ -24,28 +24,23 @@ class PythonConstraintSlot:
 
         nq, nv = derivatives.motion.num_positions, derivatives.motion.num_velocities
         nb, m, g = len(constraint.bodies), constraint.num_rows, constraint.num_position_rows
-        given, said = [nq, nv, 16 * nb, 6 * nb], [g, m, m, 6 * m * nb, m * nv]
+        sizes = [nq, nv, 16 * nb, 6 * nb, g + m * (2 + 6 * nb + nv)]
         start = layout.OWN_VECTORS
         self.error: BaseException | None = None
-        self.memory = np.zeros(start + sum(given) + sum(said))
+        self.memory = np.zeros(start + sum(sizes))
         self.memory[layout.OWN_EVALUATE] = callback_address("evaluate")
-        parts = np.split(self.memory[start:], np.cumsum(given + said)[:-1])
+        parts = np.split(self.memory[start:], np.cumsum(sizes)[:-1])
         parts[2].reshape(nb, 4, 4)[:, 3, 3] = 1.0
         q, v, poses, twists = (_read_only(part) for part in parts[:4])
         self._arguments = q, v, poses.reshape(nb, 4, 4), twists.reshape(nb, 6)
-        self._said = parts[4:]
+        self._said = parts[4]
         self._derivatives = derivatives
         self._time = layout.OWN_TIME
 
     def evaluate(self) -> None:
         """Write residual, rate, bias, wrenches and coefficients."""
-        found = self._derivatives.evaluate(self.memory.item(self._time), *self._arguments)
-        for place, part in zip(
-            self._said,
-            (found.residual, found.rate, found.bias, found.wrenches, found.coefficients),
-            strict=True,
-        ):
-            place[:] = part.ravel()
+        time = self.memory.item(self._time)
+        self._said[:] = self._derivatives.numbers(time, *self._arguments)
 
 
 def _read_only(view: Any) -> Any:
