@@ -71,7 +71,8 @@ class ConstraintDerivatives:
     are the rows and the rate; the derivative of wrenches . twists + coefficients v + rate by x,
     along v and twists, is the bias. See `mbkit.joints.derivatives` for how functions are traced;
     each program is compared with differences where it was made. Where tracing comes to its end,
-    differences take its place, with a warning.
+    differences take its place, with a warning; unless a method raises there with plain numbers,
+    too: that is raised, and changes nothing for other states.
 
     Parameters
     ----------
@@ -110,10 +111,13 @@ class ConstraintDerivatives:
             given = (np.array([t]), q, v, poses.ravel(), twists.ravel())
             try:
                 found: FloatArray = run(self._programs, self._trace, self._size, given, self._look)
-            except TraceFailedError as failed:
-                self._warn(failed)
+            except TraceFailedError as error:
+                failed = error
             else:
                 return found
+            # What raises at this state with plain numbers, too, says nothing of other states.
+            self._call(State(t, q, poses), v, twists)
+            self._warn(failed)
         state = State(t, q, poses)
         find = self._by_methods if self._complete else self._by_differences
         return np.concatenate([np.ravel(part) for part in find(state, v, twists).all()])
@@ -130,6 +134,16 @@ class ConstraintDerivatives:
         )
 
     # -------------------------------------------------------------------------- by its methods
+
+    def _call(self, state: State, v: FloatArray, twists: FloatArray) -> None:
+        """Call all methods of the constraint, so that their exceptions are raised."""
+        self._residual(state)
+        if self._given["rows"]:
+            self._rows(state)
+        if self._given["rate"]:
+            self._rate(state)
+        if self._given["bias"]:
+            self._bias(state, v, twists)
 
     def _checked(self, method: str, part: str, value: Any) -> FloatArray:
         array = np.asarray(value)

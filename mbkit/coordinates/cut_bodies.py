@@ -25,7 +25,7 @@ from mbkit.model.parts import Parts
 from mbkit.spatial import SpatialInertia
 from mbkit.topology import WORLD, held_loop
 
-__all__ = ["BodyCut", "Cut", "all_cuts", "cut_bodies", "half_name", "weld_name"]
+__all__ = ["BodyCut", "Cut", "all_cuts", "check_cuts", "cut_bodies", "half_name", "weld_name"]
 
 
 def _names(joints: object) -> tuple[str, ...]:
@@ -71,6 +71,29 @@ class BodyCut:
 
 #: How a body may be said to be cut: by the joints that go over, or by a `BodyCut`.
 Cut = BodyCut | str | Collection[str]
+
+
+def check_cuts(cuts: object) -> None:
+    """Raise unless this says of bodies how they are cut.
+
+    Parameters
+    ----------
+    cuts : object
+        What should be a mapping of str to `Cut`.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    if not (isinstance(cuts, Mapping) and all(isinstance(name, str) for name in cuts)):
+        raise UsageError(
+            f"cut_bodies must be a mapping of bodies to joints, got {cuts!r}; for example "
+            "{'rod': 'hinge'}."
+        )
+    for cut in cuts.values():
+        if not isinstance(cut, BodyCut):
+            BodyCut(cut)
 
 
 def half_name(body: str) -> str:
@@ -132,11 +155,7 @@ def cut_bodies(parts: Parts, cuts: Mapping[str, Cut]) -> Parts:
     >>> {name: edge.successor for name, edge in parts.joints.items()}
     {'left': 'seat', 'right': 'seat (cut)', 'seat (weld)': 'seat (cut)'}
     """
-    if not isinstance(cuts, Mapping):
-        raise UsageError(
-            f"cut_bodies must be a mapping of bodies to joints, got {cuts!r}; for example "
-            "{'rod': 'hinge'}."
-        )
+    check_cuts(cuts)
     bodies, joints = dict(parts.bodies), dict(parts.joints)
     for name, given in cuts.items():
         cut = given if isinstance(given, BodyCut) else BodyCut(given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, final
@@ -10,21 +11,35 @@ import attrs
 
 from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.body_frames import BODY_FRAMES
-from mbkit.errors import UsageError
+from mbkit.errors import InertiaError, UsageError
 from mbkit.representations import BodyFixed, Representation
+from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
 
 if TYPE_CHECKING:
     from mbkit.coordinates.cut_bodies import Cut
     from mbkit.model import Mechanism
+    from mbkit.model.parts import Parts
+    from mbkit.topology import BodyGraph, Topology
 
 __all__ = ["RelativeCoordinates"]
 
 
+#: Cuts that are tried where the best one leaves a branch without inertia.
+_CUTS_TRIED = 20
+
+
 def _names(loop_joints: Iterable[str] | None) -> tuple[str, ...] | None:
-    if isinstance(loop_joints, str):
-        return (loop_joints,)
-    return None if loop_joints is None else tuple(loop_joints)
+    if loop_joints is None:
+        return None
+    given: object = (loop_joints,) if isinstance(loop_joints, str) else loop_joints
+    names = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not (isinstance(given, Iterable) and all(isinstance(name, str) for name in names)):
+        raise UsageError(
+            f"RelativeCoordinates: loop_joints must be names of joints, got {loop_joints!r}; for "
+            "example ['hinge']."
+        )
+    return names
 
 
 @final
@@ -48,8 +63,9 @@ class RelativeCoordinates:
         - "world": the frame that is the world's in the reference configuration, so that a joint's
           screw in its body is its screw in the world.
     loop_joints : sequence of str, optional
-        Joints that are taken out of the tree and close its loops as constraints; chosen by
-        `Mechanism.topology` if left out.
+        Joints that are taken out of the tree and close its loops as constraints; chosen as by
+        `Mechanism.topology` if left out; where that leaves a motion without inertia, the next best
+        of `Topology.cuts` that does not is taken.
     cut_bodies : mapping of str to str, sequence of str or BodyCut
         Bodies that are cut in two halves, which a weld of six constraints holds together, and the
         joints that go over to the second half. A loop of prescribed and nonholonomic joints alone,
@@ -79,14 +95,22 @@ class RelativeCoordinates:
     body_frames: str = attrs.field(default="joint")
     loop_joints: tuple[str, ...] | None = attrs.field(default=None, converter=_names)
     cut_bodies: Mapping[str, Cut] = attrs.field(factory=dict)
-    length: float | None = attrs.field(default=None)
+    length: float | None = attrs.field(
+        default=None, converter=attrs.converters.optional(frozen_number)
+    )
 
     @length.validator
     def _check_length(self, _attribute: object, length: object) -> None:
-        if length is not None and not (isinstance(length, int | float) and 0 < length < math.inf):
+        if length is not None and not (isinstance(length, float) and 0 < length < math.inf):
             raise UsageError(
                 f"RelativeCoordinates: length must be a positive number of metres, got {length!r}."
             )
+
+    @cut_bodies.validator
+    def _check_cut_bodies(self, _attribute: object, cuts: object) -> None:
+        from mbkit.coordinates.cut_bodies import check_cuts
+
+        check_cuts(cuts)
 
     @representation.validator
     def _check_representation(self, _attribute: object, representation: object) -> None:
@@ -123,21 +147,42 @@ class RelativeCoordinates:
         TopologyError
             If a body is not connected to the world, or the loop joints leave no tree.
         InertiaError
-            If a motion at the end of a branch has no inertia.
+            If a motion at the end of a branch has no inertia, also with the 20 best cuts if
+            `loop_joints` is left out.
         """
         from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
-        from mbkit.model import check_inertias
         from mbkit.model.graph import graph_of
         from mbkit.model.parts import Parts
-        from mbkit.topology import build_topology
 
         whole = Parts.of(mechanism)
         cuts = all_cuts(whole, self.cut_bodies)
         parts = cut_bodies(whole, cuts)
         welds = [weld_name(body) for body in cuts]
         loop_joints = None if self.loop_joints is None else (*self.loop_joints, *welds)
-        topology = build_topology(graph_of(parts, welds), loop_joints)
-        check_inertias(parts, topology)
+        topology = _with_inertia(parts, graph_of(parts, welds), loop_joints)
         return Assembly(
             whole, topology, self.representation, self.body_frames, self.length, cuts
         ).system()
+
+
+def _with_inertia(parts: Parts, graph: BodyGraph, loop_joints: tuple[str, ...] | None) -> Topology:
+    """Return the spanning tree; without `loop_joints` the best in which all motions have inertia.
+
+    If there is none among the best, raise what the first one lacks.
+    """
+    from mbkit.model import check_inertias
+    from mbkit.topology import build_topology
+
+    best = build_topology(graph, loop_joints)
+    try:
+        check_inertias(parts, best)
+    except InertiaError:
+        if loop_joints is not None or not best.loop_joints:
+            raise
+        for cut in best.cuts(_CUTS_TRIED):
+            other = build_topology(graph, cut.loop_joints)
+            with contextlib.suppress(InertiaError):
+                check_inertias(parts, other)
+                return other
+        raise
+    return best

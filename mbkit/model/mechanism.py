@@ -296,7 +296,7 @@ class Mechanism(Contents):
         TopologyError
             If bodies are not connected to the world; if loops are left, or bodies are lost, with
             the loop joints cut; if one of them must stay in the tree, because its motion is
-            prescribed or it is nonholonomic, or all joints of a loop must.
+            prescribed, it is nonholonomic, or a force or constraint acts along it, or all must.
         NameUnknownError
             If a loop joint is unknown.
         UsageError

@@ -29,19 +29,25 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
             f"example mbkit.RungeKuttaMuntheKaas(), or let it ask Problem.close at the end of its "
             f"steps, and say takes_constraints = True."
         )
+    at = f", t={t!r}" if t or system.motions else ""
     g = np.abs(system.constraint_residual(q, t))
     if g.size and not g.max() <= _TOLERANCE * closure.length:
         name = closure.position_row_names[int(np.argmax(g))]
         raise ConstraintError(
             f"The initial q leaves loops open: '{name}' by {g.max():.3g} m. "
-            f"Close them first: q = system.close_loops(q)."
+            f"Close them first: q = system.close_loops(q{at})."
         )
     rate = np.abs(system.constraint_velocity(q, v, t))
     speed = np.abs(system.constraint_jacobian(q, t)) @ np.abs(v)
     off = rate > _TOLERANCE * np.maximum(speed, closure.length)
     if off.any():
         row = int(np.argmax(rate * off))
+        remedy = (
+            f"system.close_loops(q, numpy.zeros(system.nv){at})[1]"
+            if system.motions
+            else f"system.consistent_velocity({{'joint': rate}}, q{at})"
+        )
         raise ConstraintError(
             f"The initial v opens loops: '{closure.row_names[row]}' at {rate[row]:.3g} m/s. Give "
-            f"velocities that go together: v = system.consistent_velocity({{'joint': rate}}, q)."
+            f"velocities that go together: v = {remedy}."
         )

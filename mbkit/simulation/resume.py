@@ -233,7 +233,8 @@ def _assembled(
             return system, forces
     raise UsageError(
         f"The run in '{directory.path}' has a system with other numbers than its model file "
-        f"gives; {ask}"
+        f"gives, as with RelativeCoordinates(cut_bodies=...) or RelativeCoordinates(length=...), "
+        f"which are not in it; {ask}"
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, final
 import attrs
 
 from mbkit.errors import UsageError
+from mbkit.spatial.arrays import frozen_number
 
 __all__ = ["Baumgarte", "Projection", "Stabilisation", "described", "from_description"]
 
@@ -53,13 +54,13 @@ class Baumgarte:
     Baumgarte(frequency=50.0, damping_ratio=1.0)
     """
 
-    frequency: float = attrs.field()
-    damping_ratio: float = attrs.field(default=1.0)
+    frequency: float = attrs.field(converter=frozen_number)
+    damping_ratio: float = attrs.field(default=1.0, converter=frozen_number)
 
     @frequency.validator
     @damping_ratio.validator
     def _check(self, attribute: Any, value: object) -> None:
-        if not (isinstance(value, int | float) and 0.0 < value < math.inf):
+        if not (isinstance(value, float) and 0.0 < value < math.inf):
             raise UsageError(
                 f"Baumgarte: {attribute.name} must be a positive number, got {value!r}."
             )

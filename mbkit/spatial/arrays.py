@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import attrs
@@ -76,7 +77,7 @@ def shown(value: Any) -> str:
 
 def frozen_number(value: Any) -> float:
     """Return a number as a float; what is none comes back as it is, for the check that follows."""
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     number: float = float(value) if is_number else value
     return number
 

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from mbkit.errors import ShapeError
+from mbkit.errors import NotFiniteError, ShapeError
 
 __all__ = ["Arguments"]
 
@@ -174,6 +174,35 @@ class Arguments:
                 f"{expected}; got {_described(out)}. Make one with numpy.empty({expected})."
             )
         return out
+
+
+def times_of(t: Any, on_error: str = "raise") -> Any:
+    """Return times as an array.
+
+    Parameters
+    ----------
+    t : array_like, shape (...)
+        Times. [s]
+    on_error : {"raise", "nan"}
+        Whether times that are not finite raise.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Of float64.
+
+    Raises
+    ------
+    ShapeError
+        If it is not made of numbers.
+    NotFiniteError
+        If one of them is not finite.
+    """
+    times = _numbers("t", t)
+    if on_error == "raise" and not np.isfinite(times).all():
+        bad = times[~np.isfinite(times)][0]
+        raise NotFiniteError(f"Argument 't' has the time {bad}; it must be finite.")
+    return times
 
 
 def _described(out: Any) -> str:

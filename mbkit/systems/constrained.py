@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import RedundantConstraintsWarning, ShapeError, UsageError
 from mbkit.solvers import ConstraintSolver
+from mbkit.systems.arguments import times_of
 from mbkit.systems.driving import Driven
 from mbkit.systems.evaluations import (
     CONSTRAINED_DYNAMICS,
@@ -231,15 +232,15 @@ class Constrained(Driven):
         if not self.arrays.closure:
             leading = self.evaluator.arguments.with_leading_axes("q", q).shape[:-1]
             return np.zeros((*leading, 0, self.nv))
-        times = np.asarray(t, dtype=np.float64)[..., None]
+        times = times_of(t, on_error)[..., None]
         return self.evaluator.compute(
             CONSTRAINT_JACOBIAN, q, self.evaluator.zero, times, on_error=on_error
         )
 
-    def _timed(self, name: str, vector: ArrayLike, t: ArrayLike) -> Floats:
+    def _timed(self, name: str, vector: ArrayLike, t: ArrayLike, on_error: str) -> Floats:
         """Return a vector (..., nv) followed by the time, (..., nv + 1)."""
         array = self.evaluator.arguments.with_leading_axes(name, vector)
-        times = np.asarray(t, dtype=np.float64)[..., None]
+        times = times_of(t, on_error)[..., None]
         try:
             leading = np.broadcast_shapes(array.shape[:-1], times.shape[:-1])
         except ValueError:
@@ -260,7 +261,7 @@ class Constrained(Driven):
     ) -> tuple[Floats, Floats, Floats]:
         """Return g, A v, A vdot + dA/dt v."""
         zero = self.evaluator.zero
-        timed = self._timed("vdot", zero if vdot is None else vdot, t)
+        timed = self._timed("vdot", zero if vdot is None else vdot, t, on_error)
         if not self.arrays.closure:
             checked = self.evaluator.arguments.with_leading_axes
             leading = np.broadcast_shapes(checked("q", q).shape[:-1], timed.shape[:-1])
@@ -337,7 +338,7 @@ class Constrained(Driven):
             return vdot, nothing, nothing
         if self.motions:
             return self._solve_driven(q, v, tau, wrenches, t, on_error)
-        tau = self._timed("tau", self.evaluator.zero if tau is None else tau, t)
+        tau = self._timed("tau", self.evaluator.zero if tau is None else tau, t, on_error)
         rows = None if wrenches is None else wrench_rows(self, q, wrenches)
         if rows is None:
             found = self.evaluator.compute(SOLVED_DYNAMICS, q, v, tau, on_error=on_error)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError
 from mbkit.joints.prescribed import JointMotion
+from mbkit.systems.arguments import times_of
 from mbkit.systems.batches import check_on_error
 from mbkit.systems.callbacks import callback_address, register
 from mbkit.systems.kinematics import Floats
@@ -70,7 +71,7 @@ class Driven(Loads):
         checked = self.evaluator.arguments.with_leading_axes
         given_q: Any = checked("q", self.reference_configuration() if q is None else q)
         given_v: Any = checked("v", self.evaluator.zero if v is None else v)
-        times = np.asarray(t, dtype=np.float64)
+        times = times_of(t, on_error)
         try:
             leading = np.broadcast_shapes(times.shape, given_q.shape[:-1], given_v.shape[:-1])
         except ValueError:

@@ -60,7 +60,8 @@ def build_topology(graph: BodyGraph, loop_joints: Collection[str] | None = None)
     velocities, and otherwise if all cuts of fewest rows can be looked at: 10,000 trees, or as many
     as have 1,000,000 bodies together. Beyond that it is the best that was found.
 
-    Joints whose motion is prescribed and nonholonomic joints stay in the tree whatever they cost.
+    Joints whose motion is prescribed, nonholonomic joints, and joints that a force or a constraint
+    acts along stay in the tree whatever they cost.
 
     Examples
     --------
@@ -134,10 +135,14 @@ def _check_held(edges: Mapping[str, JointEdge]) -> None:
     """Raise if joints that must stay in the tree close a loop among themselves."""
     loop = held_loop(edges.values())
     if loop:
+        edge = edges[loop[0]]
+        cut = {edge.predecessor if edge.successor == WORLD else edge.successor: edge.name}
         raise TopologyError(
             f"The loop of the joints {listed(loop)} cannot be cut at a joint: all of them must "
-            f"stay in the tree, {loop[0]!r} for {edges[loop[0]].held}. Take one of them out of the "
-            "loop, or let one move freely and apply a force instead."
+            f"stay in the tree, {loop[0]!r} for {edge.held}. A body of it can be cut "
+            f"instead: Mechanism.assemble cuts one that has mass by itself, if there is one, and "
+            f"mbkit.RelativeCoordinates(cut_bodies={cut!r}) says which. Or take one of the joints "
+            f"out of the loop, or let one move freely and apply a force instead."
         )
 
 

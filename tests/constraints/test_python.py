@@ -181,6 +181,49 @@ def test_what_goes_wrong_is_told(kind, error, message):
         assert any("Raised by constraint 'own'" in note for note in caught.value.__notes__)
 
 
+class Ending(Wire):
+    """A method that has no value after t = 1 s."""
+
+    def __init__(self, name, method):
+        super().__init__(name)
+        self.method = method
+
+    def at(self, t, method):
+        if method == self.method and t > 1.0:
+            raise ValueError("no value after 1 s")
+
+    def residual(self, t, q, poses):
+        self.at(t, "residual")
+        return super().residual(t, q, poses)
+
+    def rate(self, t, q, poses):
+        self.at(t, "rate")
+        return [-poses[0, 1, 3]]
+
+
+@pytest.mark.filterwarnings("error::mbkit.ConstraintDerivativeWarning")
+@pytest.mark.parametrize("method", ["residual", "rate"])
+def test_an_exception_at_one_state_changes_nothing_at_others(method):
+    """It is raised there each time, or is NaN; elsewhere tracing gives exact results as before."""
+    wire, fresh = chain(Wire("own")).assemble(), chain(Ending("own", method)).assemble()
+    rng = np.random.default_rng(8)
+    q = wire.retract(wire.reference_configuration(), rng.normal(size=wire.nv))
+    v = rng.normal(size=wire.nv)
+    times = np.array([1.5, 0.98, 1.5, 0.3])
+    for t in times:
+        if t > 1.0:
+            with pytest.raises(ValueError, match="no value after 1 s") as caught:
+                fresh.constraint_bias(q, v, t)
+            assert any("Raised by constraint 'own'" in note for note in caught.value.__notes__)
+            continue
+        expected = wire.constraint_bias(q, v, t)
+        np.testing.assert_allclose(fresh.constraint_bias(q, v, t), expected, rtol=1e-13)
+    batch = chain(Ending("own", method)).assemble()
+    found = batch.constraint_bias(q, v, times, on_error="nan")[:, 0]
+    expected = np.where(times > 1.0, np.nan, wire.constraint_bias(q, v, times)[:, 0])
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
 @pytest.mark.parametrize(
     ("constraint", "message"),
     [

@@ -1,6 +1,8 @@
 """Closed mechanisms in time loops: what keeps loops closed, and what results have of it."""
 
 import importlib
+import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -94,11 +96,81 @@ def test_without_stabilisation_loops_drift_and_baumgarte_holds_them():
         (lambda: mb.Baumgarte(frequency=-1.0), "frequency must be a positive number, got -1.0"),
         (lambda: mb.Baumgarte(1.0, damping_ratio=np.inf), "damping_ratio must be a positive"),
         (lambda: mb.RelativeCoordinates(length=0.0), "length must be a positive number of metres"),
+        (lambda: mb.Baumgarte(True), "frequency must be a positive number, got True"),
+        (lambda: mb.Baumgarte("fast"), "frequency must be a positive number, got 'fast'"),
+        (lambda: mb.Baumgarte(np.complex128(1.0)), "frequency must be a positive number"),
+        (lambda: mb.RelativeCoordinates(length=True), "length must be a positive number of metres"),
+        (lambda: mb.RelativeCoordinates(loop_joints=5), "loop_joints must be names of joints, got"),
+        (lambda: mb.RelativeCoordinates(loop_joints=["A", 5]), "loop_joints must be names of"),
+        (lambda: mb.RelativeCoordinates(cut_bodies="rod"), "must be a mapping of bodies to joints"),
+        (lambda: mb.RelativeCoordinates(cut_bodies={"rod": 5}), "A body is cut at a joint's name"),
     ],
 )
 def test_bad_numbers_are_refused(make, message):
     with pytest.raises(mb.UsageError, match=message):
         make()
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.float32, np.float64, Fraction])
+def test_real_numbers_of_every_type_are_taken(kind):
+    assert mb.Baumgarte(kind(5), damping_ratio=kind(2)) == mb.Baumgarte(5.0, damping_ratio=2.0)
+    assert mb.RelativeCoordinates(length=kind(2)) == mb.RelativeCoordinates(length=2.0)
+
+
+@pytest.mark.parametrize("motion", [None, np.sin], ids=["free", "prescribed"])
+@pytest.mark.parametrize(
+    ("t", "error", "message"),
+    [
+        ("x", mb.ShapeError, "Argument 't' must be an array of real numbers"),
+        (None, mb.ShapeError, "Argument 't' must be an array of real numbers"),
+        (np.nan, mb.NotFiniteError, "Argument 't' has the time nan; it must be finite"),
+        ([0.0, np.inf], mb.NotFiniteError, "Argument 't' has the time inf; it must be finite"),
+    ],
+)
+def test_times_that_are_none_are_refused(motion, t, error, message):
+    system = four_bar(motion).assemble(mb.RelativeCoordinates(loop_joints=("D",)))
+    q, v = system.reference_configuration(), np.zeros(system.nv)
+    for call in (
+        lambda: system.solve_dynamics(q, v, t=t),
+        lambda: system.constraint_residual(q, t),
+        lambda: system.constraint_jacobian(q, t),
+        lambda: system.constraint_bias(q, v, t),
+    ):
+        with pytest.raises(error, match=message):
+            call()
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")  # it moves in a plane
+@pytest.mark.parametrize("t0", [0.0, 0.25])
+def test_the_remedies_for_prescribed_joints_work(t0):
+    """What the messages say, run as it stands, is taken as initial state."""
+    system = four_bar(lambda t: 0.3 * t).assemble(mb.RelativeCoordinates(loop_joints=("D",)))
+    q, v = system.reference_configuration() + 0.1, np.zeros(system.nv)
+    given = {"system": system, "numpy": np, "q": q, "v": v}
+    span = t0, t0 + 0.01
+    remedies = []
+    for _ in range(2):
+        with pytest.raises(mb.ConstraintError) as caught:
+            mb.simulate(system, span, 1e-3, q=given["q"], v=given["v"])
+        name, code = re.search(r"(\w) = (system\..*)\.$", str(caught.value)).groups()
+        given[name] = eval(code, given)  # noqa: S307 - it is our own message
+        remedies.append(code)
+    assert remedies[1] == f"system.close_loops(q, numpy.zeros(system.nv), t={t0})[1]"
+    assert mb.simulate(system, span, 1e-3, q=given["q"], v=given["v"]).completed
+
+
+@pytest.mark.parametrize("choice", [{"cut_bodies": {"b3": "last"}}, {"length": 3.0}], ids=str)
+def test_runs_of_coordinates_that_no_file_has_say_so(tmp_path, choice):
+    mech, _ = closed_chain()
+    system = mech.assemble(mb.RelativeCoordinates(**choice))
+    q = system.close_loops()
+    given = {"q": q, "v": np.zeros(system.nv), "tau": effort, "progress": False}
+    Trouble.at = 0.02
+    assert not mb.simulate(system, (0.0, 0.05), 1e-3, output=tmp_path / "run", **given).completed
+    Trouble.at = np.inf
+    with pytest.raises(mb.UsageError, match=r"(?s)cut_bodies=.*length=.*resume\(.*system=system"):
+        mb.resume(tmp_path / "run", tau=effort, progress=False)
+    assert mb.resume(tmp_path / "run", system=system, tau=effort, progress=False).completed
 
 
 def test_other_stabilisations_are_refused():

@@ -104,8 +104,12 @@ def test_a_ring_of_joints_that_must_stay_is_opened_in_a_body():
     a = mech.add_body(mb.Body("a", inertia))
     for name, ends in {"left": ("world", a), "right": (a, "world")}.items():
         mech.add_joint(mb.PrismaticJoint(name).prescribe(np.sin), *ends)
-    with pytest.raises(mb.TopologyError, match="cannot be cut at a joint"):
+    with pytest.raises(mb.TopologyError, match="cannot be cut at a joint") as caught:
         mech.topology()
+    assert "Mechanism.assemble cuts one that has mass by itself" in str(caught.value)
+    assert "mbkit.RelativeCoordinates(cut_bodies={'a': 'right'})" in str(caught.value)
+    for coordinates in (None, mb.RelativeCoordinates(cut_bodies={"a": "right"})):
+        assert mech.assemble(coordinates).loop_joints == ("a (weld)",)
     parts = cut_bodies(Parts.of(mech), {"a": "right"})
     topology = build_topology(graph_of(parts, cut=["a (weld)"]))
     assert topology.loop_joints == ("a (weld)",)
