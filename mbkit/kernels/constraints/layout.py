@@ -173,6 +173,10 @@ NEIGHBOUR_BLOCK = 0  # its number in the order of elimination
 NEIGHBOUR_START = 1  # where the coupling begins: its rows by this block's columns
 NEIGHBOUR_SIZE = 2
 
+#: How much of a row counts as dependent where loops are open, in parts of the gap, and at most.
+OPENNESS = 10.0
+MOST_OPENED = 1e-2
+
 #: Squared sizes of rows below this part of the largest are rounding.
 ROUNDING = 1e-24
 
