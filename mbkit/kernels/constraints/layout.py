@@ -29,6 +29,7 @@ CLOSURE = np.dtype(
         # what the constraints say of a state, by row
         ("residual", _i8),  # num_position_rows: g
         ("rate", _i8),  # A v + g_t
+        ("time_rate", _i8),  # g_t of TABLE constraints
         ("bias", _i8),  # A vdot + dA/dt v + ..., with the vdot that was given
         ("wrenches", _i8),  # 6 numbers a row and site of its constraint
         ("num_wrenches", _i8),
