@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
@@ -27,6 +27,7 @@ from mbkit.systems.forces import force_arrays
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
+    from mbkit.joints.prescribed import JointMotion
     from mbkit.model.parts import Parts
     from mbkit.topology import Topology
 
@@ -170,9 +171,7 @@ class Assembly:
             joint_names=tuple(joints),
             position_names=_names(positions),
             velocity_names=_names(velocities),
-            position_units=tuple(
-                unit for joint in joints.values() for unit in joint.position_units
-            ),
+            position_units=tuple(u for joint in joints.values() for u in joint.position_units),
             mass=float(sum(body.inertia.mass for body in parts.bodies.values())),
             gravity=parts.gravity,
             **_limits([parts.joints[name] for name in joints]),
@@ -182,13 +181,7 @@ class Assembly:
             velocity_slices=velocities,
             step_slices=steps,
             tree=_tree(parts, self.topology, velocities, arrays),
-            motions=MappingProxyType(
-                {
-                    name: edge.motion
-                    for name, edge in parts.joints.items()
-                    if edge.motion and name not in loops
-                }
-            ),
+            motions=_motions(parts, joints),
             evaluator=Evaluator(
                 arrays,
                 self.representation,
@@ -217,6 +210,12 @@ def _tree(
         )
     }
     return BodyTree.of({body: edges[body] for body in parts.bodies}, velocities, arrays)
+
+
+def _motions(parts: Parts, joints: Collection[str]) -> Mapping[str, JointMotion]:
+    """Return the prescribed motions of joints, by name."""
+    motions = {name: parts.joints[name].motion for name in joints}
+    return MappingProxyType({name: motion for name, motion in motions.items() if motion})
 
 
 def _limits(edges: list[Any]) -> dict[str, Floats]:

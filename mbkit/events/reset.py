@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FunctionReset", "Impact", "Reset"]
 
+#: Part of the largest below which a singular value counts as zero, and a motion as none.
+_RANK = 1e-9
+
 
 class Reset(abc.ABC):
     """A jump of the state. Subclass it, or give an event a function ``reset(t, q, v) -> (q, v)``.
@@ -49,7 +52,8 @@ class Impact(Reset):
     v+ = v - (1 + e) (g v) M^-1 g / (g M^-1 g), so that g v+ = -e g v. All velocities jump, as far
     as the masses couple them; the momentum along everything else is kept. It pushes and never
     pulls: where the number moves away from the wall already, nothing happens. Prescribed joints do
-    not give way. Source:
+    not give way. In a closed mechanism the impulses of the constraints keep it closed: P M^-1 g
+    stands for M^-1 g, with P = 1 - M^-1 A^T (A M^-1 A^T)^+ A. Source:
     Featherstone, *Rigid Body Dynamics Algorithms*, Springer 2008, section 11.7; Newton's law of
     restitution.
 
@@ -98,12 +102,12 @@ class Impact(Reset):
         size = float(np.abs(g[free]).max(initial=0.0))
         jump = np.zeros(system.nv)
         if size > 0.0:
-            jump[free] = _moved(system, q, free, g / size)
+            jump[free] = _moved(system, t, q, free, g / size)
         mobility = float(g @ jump) / size if size > 0.0 else 0.0
         if not mobility > 0.0:
             raise UsageError(
-                f"An impact along {event.when!r} at t = {t:.9g} s moves nothing; let the event "
-                "watch another number."
+                f"An impact along {event.when!r} at t = {t:.9g} s moves nothing: what is "
+                "prescribed, and the constraints, hold it. Let the event watch another number."
             )
         return q, v - (1.0 + self.restitution) * (rate / size) / mobility * jump
 
@@ -116,11 +120,24 @@ def _free(system: System) -> Any:
     return mask
 
 
-def _moved(system: System, q: Any, free: Any, g: Any) -> Any:
-    """Return M^-1 g of the free velocities; prescribed ones do not give way."""
-    if free.all():
+def _moved(system: System, t: float, q: Any, free: Any, g: Any) -> Any:
+    """Return P M^-1 g of the free velocities; prescribed ones do not give way.
+
+    With M = L L^T, B = A L^-T and y = L^-1 g it is L^-T (y - B^+ B y).
+    """
+    closed = system.num_velocity_constraints > 0
+    if free.all() and not closed:
         return system.mass_factor(q).solve(g)
-    return np.linalg.solve(system.mass_matrix(q)[np.ix_(free, free)], g[free])
+    M = system.mass_matrix(q)[np.ix_(free, free)]
+    if not closed:
+        return np.linalg.solve(M, g[free])
+    L = np.linalg.cholesky(M)
+    y = np.linalg.solve(L, g[free])
+    B = np.linalg.solve(L, system.constraint_jacobian(q, t)[:, free].T).T
+    left = y - np.linalg.lstsq(B, B @ y, rcond=_RANK)[0]
+    if not np.linalg.norm(left) > _RANK * np.linalg.norm(y):
+        return np.zeros_like(y)
+    return np.linalg.solve(L.T, left)
 
 
 @final

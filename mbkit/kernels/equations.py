@@ -1,6 +1,7 @@
 """The equations of motion as a time loop sees them: vdot = f(t, q, v)."""
 
 from mbkit.kernels.compile import call_address, floats_at, helper, records_at
+from mbkit.kernels.constraints.power import constraint_power
 from mbkit.kernels.driving import drive, driving_power
 from mbkit.kernels.layout import DISSIPATED, FORCED, NUM_POWERS, SPACE, SUPPLIED
 from mbkit.kernels.status import CALLBACK_FAILED, NOT_FINITE, OK, status
@@ -11,8 +12,9 @@ from mbkit.kernels.validation import all_finite
 def acceleration(space, t, q, v, vdot, powers):
     """Evaluate the forces, then the forward dynamics of the system's representation.
 
-    Writes  vdot (nv,), powers (NUM_POWERS,): tau supplies tau.v, and the forces say what is theirs;
-            q and v of prescribed joints.
+    Writes  vdot (nv,), powers (NUM_POWERS,): tau supplies tau.v, the forces say what is theirs, and
+            prescribed joints and constraints that move in time supply theirs; q and v of prescribed
+            joints.
     """
     equations = records_at(space, 1, SPACE)[0]
     nv = v.shape[0]
@@ -39,7 +41,7 @@ def acceleration(space, t, q, v, vdot, powers):
         state = call_address(equations.forward_dynamics, (space, 0, q, v, tau, vdot))
     else:
         state = forced_acceleration(space, t, q, v, tau, vdot, powers)
-    powers[SUPPLIED] += driving_power(space, v)
+    powers[SUPPLIED] += driving_power(space, v) + constraint_power(space)
     return state
 
 

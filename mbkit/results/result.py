@@ -53,11 +53,12 @@ def _none_yet(run: Result) -> Floats:
 
 
 def _no_multipliers(run: Result) -> Floats:
-    return np.full((run.t.size, len(run.constraint_names)), np.nan)
+    # which takes no memory
+    return np.broadcast_to(np.nan, (run.t.size, len(run.constraint_names)))
 
 
 def _no_residuals(run: Result) -> Floats:
-    return np.full((run.t.size, 3), np.nan if run.constraint_names else 0.0)
+    return np.broadcast_to(np.nan if run.constraint_names else 0.0, (run.t.size, 3))
 
 
 def _no_events(run: Result) -> EventLog:

@@ -1,4 +1,4 @@
-"""What a simulation of a closed mechanism starts from."""
+"""What a simulation of a closed mechanism starts from, and goes on from after an event."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 
 from mbkit.errors import ConstraintError, UsageError
 from mbkit.integrators import Integrator
+from mbkit.kinematics.consistent_velocity import velocity_near
+from mbkit.kinematics.loops import checked_fixed
 from mbkit.systems import System
 
-__all__ = ["check_constraints"]
+__all__ = ["check_constraints", "closed_again"]
 
 #: How far from closed an initial state may be, relative to the length of the system and to its
 #: speed; what is less is removed before the first step.
@@ -51,3 +53,26 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
             f"The initial v opens loops: '{closure.row_names[row]}' at {rate[row]:.3g} m/s. Give "
             f"velocities that go together: v = {remedy}."
         )
+
+
+def closed_again(system: System, t: float, before: Any, q: Any, v: Any, event: str) -> Any:
+    """Return q and v after the reset of an event, such that v opens no loop.
+
+    It differs least from the given one, by kinetic energy; prescribed joints have what is theirs.
+    Raises ConstraintError where q opens loops that were closed before.
+    """
+    closure = system.arrays.closure
+    if not closure:
+        return q, v
+    q, v, _ = system.prescribed_state(t, q, v)
+    g = np.abs(system.constraint_residual(q, t))
+    opened = g - np.abs(system.constraint_residual(before, t))  # a run may let loops drift
+    if opened.size and not opened.max() <= _TOLERANCE * closure.length:
+        row = int(np.argmax(opened))
+        raise ConstraintError(
+            f"Event '{event}': its reset at t = {t:.9g} s opens loops, "
+            f"'{closure.position_row_names[row]}' by {g[row]:.3g} m. Let it close them: "
+            f"q = system.close_loops(q, t=t)."
+        )
+    who = f"Event '{event}': after its reset at t = {t:.9g} s"
+    return q, velocity_near(system, q, v, checked_fixed(system, (), who), t, who)

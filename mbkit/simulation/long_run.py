@@ -136,9 +136,10 @@ def recorder_for(
     least = 1 if run.course.times is None else run.course.times.most
     buffer = new_buffer(num_rows, problem.nq, problem.nv, least)
     number = np.dtype(manifest["dtype"]).itemsize
+    m = run.system.num_velocity_constraints
     sizes = {
         "q": problem.nq * number, "v": problem.nv * number, "energies": 32,
-        "constraints": 8 * (3 + run.system.num_velocity_constraints),
+        "constraints": 8 * (3 + m) if m else 0,
     }  # fmt: skip
     rows = 8 + sum(sizes[name] for name in save)
     # parts and result are there at the same time in the end

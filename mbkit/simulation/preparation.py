@@ -68,9 +68,13 @@ def prepare(
     save_every: int,
     save_at: ArrayLike | None,
     stabilisation: Stabilisation,
+    continued: bool = False,
     constraint_solver: ConstraintSolver | None,
 ) -> Prepared:
-    """Check the arguments of `simulate`, and return what its loop needs."""
+    """Check the arguments of `simulate`, and return what its loop needs.
+
+    The state of a run that is continued is put into the problem afterwards, and is not looked at.
+    """
     further = tuple(forces)
     if further:
         system = system.with_forces(further)
@@ -84,7 +88,8 @@ def prepare(
     watched = checked_events(events, system)
     q_start, v_start = initial_state(system, q, v)
     q_start, v_start, _ = system.prescribed_state(float(t_span[0]), q_start, v_start)
-    check_constraints(system, integrator, float(t_span[0]), q_start, v_start)
+    if not continued:
+        check_constraints(system, integrator, float(t_span[0]), q_start, v_start)
     workspace = Workspace(system.arrays, system.evaluator)
     workspace.install_equations(system.evaluator.function(system.equations))
     keeping = described(stabilisation)
@@ -101,7 +106,8 @@ def prepare(
         save_every=save_every,
     )  # fmt: skip
     if system.num_velocity_constraints:
-        _close(system, problem, workspace)
+        if not continued:
+            _close(system, problem, workspace)
         workspace.stabilise(**_law(stabilisation))
     options = {
         "integrator": _described(integrator), "representation": system.representation.name,

@@ -146,10 +146,8 @@ def _prepared(
     if integrator is None:
         integrator = _integrator(directory, manifest["integrator"])
     span = tuple(options["t_span"])
-    numbers = directory.parts()
-    state = directory.read_part(numbers[-1], ("state_q", "state_v")) if numbers else {}
     return prepare(
-        system, integrator, span, options["h"], q=state.get("state_q"), v=state.get("state_v"),
+        system, integrator, span, options["h"], q=None, v=None, continued=True,
         tau=tau, forces=forces, events=events, save_every=options["save_every"] or 1,
         save_at=_save_at(directory, options),
         stabilisation=from_description(options.get("stabilisation", {"kind": "Projection"})),

@@ -15,6 +15,7 @@ from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.kernels.layout import DISSIPATED, SUPPLIED
 from mbkit.simulation.bracket import closed_bracket
+from mbkit.simulation.closed import closed_again
 from mbkit.simulation.energies import total_energy
 from mbkit.simulation.start import check_finite
 from mbkit.simulation.watch import CONTACT, Watch
@@ -221,12 +222,23 @@ class WithinStep:
         except Exception as error:
             error.add_note(f"Raised by the reset of event '{event.name}' at t = {state.t:.9g} s.")
             raise
+        if self.system.num_velocity_constraints:
+            q, v = self._closed(k, state, q, v)
         gained = total_energy(self.system, state.t, q, v) - total_energy(
             self.system, state.t, state.q, state.v
         )
         work = state.work.copy()
         work[SUPPLIED if gained > 0.0 else DISSIPATED] += abs(gained)
         return State(state.t, q, v, work)
+
+    def _closed(self, k: int, state: State, q: Any, v: Any) -> tuple[Any, Any]:
+        """Return q and v after a reset, brought back to the constraints as the end of a step is."""
+        q, v = closed_again(self.system, state.t, state.q, q, v, self._events[k].name)
+        q, v = q.copy(), v.copy()
+        status = self.problem.close(state.t, q, v)
+        if status != 0:
+            raise StepError(status)
+        return q, v
 
     def _checked(self, state: tuple[Any, Any]) -> tuple[Any, Any]:
         """Return q and v of a reset as arrays of their own; raise where they are none."""

@@ -148,7 +148,8 @@ class ClosureMemory:
         self.kept = np.zeros(m, dtype=np.int64)
         self.multipliers = np.zeros(m)
         numbers = {
-            "residual": arrays.num_position_rows, "rate": m, "bias": m, "limits": m, "largest": m,
+            "residual": arrays.num_position_rows, "rate": m, "time_rate": m, "bias": m,
+            "limits": m, "largest": m,
             "wrenches": arrays.num_wrenches, "coefficients": arrays.num_coefficients,
             "response": arrays.num_response, "gram": arrays.num_gram, "buffer": arrays.num_buffer,
             "step": int(totals["num_steps"]), "change": nv, "unloaded": nv,

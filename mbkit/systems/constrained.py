@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import RedundantConstraintsWarning, ShapeError, UsageError
+from mbkit.errors import ConstraintError, RedundantConstraintsWarning, ShapeError, UsageError
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems.arguments import times_of
 from mbkit.systems.driving import Driven
@@ -27,6 +27,11 @@ from mbkit.systems.kinematics import Floats
 from mbkit.systems.wrenches import Wrenches, wrench_rows
 
 __all__ = ["Constrained"]
+
+#: What rows that depend on others may miss, in parts of the largest terms; of smaller ones than
+#: that [m/s^2] everything may be rounding.
+_CONTRADICTION = 1e-6
+_SMALLEST = 1e-3
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)
@@ -317,8 +322,29 @@ class Constrained(Driven):
         """
         system = self if solver is None else self.with_constraint_solver(solver)
         vdot, multipliers, kept = system.solved(q, v, tau, wrenches, t=t, on_error=on_error)
-        self._warn(kept)
+        if (kept == 0.0).any():
+            if on_error == "raise":
+                self._check_dependent(q, v, vdot, t)
+            self._warn(kept)
         return vdot, multipliers
+
+    def _check_dependent(self, q: ArrayLike, v: ArrayLike, vdot: Floats, t: ArrayLike) -> None:
+        """Raise where the rows that depend on others contradict them."""
+        if self.motions:
+            q, v, _ = self.prescribed_rows(t, q, v)
+        left = np.abs(self.constraint_acceleration(q, v, vdot, t))
+        sizes = np.abs(self.constraint_jacobian(q, t)) @ np.abs(vdot)[..., None]
+        size = sizes[..., 0] + np.abs(self.constraint_bias(q, v, t))
+        off = left > _CONTRADICTION * np.maximum(size.max(axis=-1, keepdims=True), _SMALLEST)
+        if off.any():
+            place = np.unravel_index(int(np.argmax(left * off)), left.shape)
+            sample = f" in sample {tuple(map(int, place[:-1]))}" if place[:-1] else ""
+            raise ConstraintError(
+                f"System '{self.name}': its constraints contradict each other{sample}: no "
+                f"acceleration satisfies '{self.constraint_names[place[-1]]}' beside the others, "
+                f"{left[place]:.3g} m/s^2 are left. Drop one of them, or give a velocity that the "
+                f"constraints allow: system.close_loops(q, v)."
+            )
 
     def solved(
         self,

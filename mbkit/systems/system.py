@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import final
 
 import attrs
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.systems.evaluations import INVERSE_DYNAMICS
@@ -145,7 +146,8 @@ class System(Reactions):
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
         t : array_like, shape (...), default 0
-            Time, of which the prescribed joints are functions: q and v of these are ignored. [s]
+            Time, of which prescribed joints are functions, whose q and v are ignored, and
+            constraints may be. [s]
         out : ndarray, shape (..., nv), optional
             Where to write.
         on_error : {"raise", "nan"}
@@ -163,8 +165,9 @@ class System(Reactions):
             If a joint can move without moving any inertia; it is named. An inertia below 1e-13 of
             the others at the joint counts as none.
         """
-        if self.motions:
-            vdot = self._driven_acceleration(q, v, tau, wrenches, t, on_error)
+        timed = self.num_velocity_constraints > 0 and (np.shape(t) != () or np.any(t))
+        if self.motions or timed:
+            vdot = self._timed_acceleration(q, v, tau, wrenches, t, on_error)
             if out is None:
                 return vdot
             self.evaluator.arguments.output("vdot", vdot.shape[:-1], out)[...] = vdot
@@ -183,7 +186,7 @@ class System(Reactions):
             )
         return self._forward_dynamics(q, v, tau, out, on_error)
 
-    def _driven_acceleration(
+    def _timed_acceleration(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -192,7 +195,7 @@ class System(Reactions):
         t: ArrayLike,
         on_error: str,
     ) -> Floats:
-        """Return the acceleration where joints are prescribed."""
+        """Return the acceleration where joints or constraints depend on time."""
         if self.arrays.closure:
             return self.solved(q, v, tau, wrenches, t=t, on_error=on_error)[0]
         q, v, vdot = self.prescribed_rows(t, q, v, on_error)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.lie import SE3
 from tests.constraints.loops import closed, closed_chain, consistent
 from tests.every_representation import each_representation
 
@@ -193,9 +194,9 @@ def test_prescribed_joints_drive_closed_mechanisms():
     assert np.abs(run.energy_balance).max() < 1e-9
 
 
-def four_bar(motion=None):
+def four_bar(motion=None, gravity=(0.0, 0.0, -9.81)):
     """Four revolutes about y, lengths 0.3, 0.82, 0.51, 0.9, closed at the reference."""
-    mech = mb.Mechanism("four-bar")
+    mech = mb.Mechanism("four-bar", gravity=gravity)
     A, B, C, D = np.array([[0, 0, 0], [0, 0, 0.3], [0.8, 0, 0.5], [0.9, 0, 0]], dtype=float)
     bodies = {}
     for name, a, b in (("crank", A, B), ("coupler", B, C), ("rocker", D, C)):
@@ -229,3 +230,55 @@ def consistent_with(system, rate):
     v[crank] = rate
     v[rest] = -np.linalg.pinv(A[:, rest], rcond=1e-9) @ A[:, crank] * rate
     return v
+
+
+def lifted(joint, **constraint):
+    """A hook on a joint, which a function of time may lift."""
+    mech = mb.Mechanism("crane")
+    inertia = mb.SpatialInertia.box(2.0, size=(0.1, 0.2, 0.3))
+    hook = mech.add_body(mb.Body("hook", inertia))
+    mech.add_joint(joint, mech.world, hook)
+    for name, function in constraint.items():
+        mech.add_constraint(mb.PrescribedPoint(name, "hook", function))
+    return mech
+
+
+def place(t):
+    return np.array([0.3 * np.sin(t), 0.2 * t * t, t * t * t])
+
+
+@each_representation
+@pytest.mark.parametrize(
+    "stabilisation", [mb.Projection(), mb.Baumgarte(frequency=20.0), None], ids=repr
+)
+def test_constraints_that_move_supply_energy_as_prescribed_joints_do(representation, stabilisation):
+    """m g h + m v^2 / 2, whatever says where the hook is."""
+    coordinates = mb.RelativeCoordinates(representation=representation)
+    held = lifted(mb.TranslationalJoint("anywhere"), lift=place).assemble(coordinates)
+    driven = lifted(mb.TranslationalJoint("anywhere").prescribe(place)).assemble(coordinates)
+    v = np.array([0.3, 0.0, 0.0])
+    one = mb.simulate(held, (0.0, 1.0), 2e-3, v=v, stabilisation=stabilisation)
+    other = mb.simulate(driven, (0.0, 1.0), 2e-3, v=v)
+    ends = np.array([0.3 * np.cos(1.0), 0.4, 3.0])
+    gained = 2.0 * 9.81 + ends @ ends - v @ v
+    assert one.supplied_energy[-1] == pytest.approx(gained, rel=1e-7)
+    np.testing.assert_allclose(one.supplied_energy, other.supplied_energy, atol=1e-6)
+    assert np.abs(one.energy_balance).max() < 1e-6
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")  # it moves in a plane
+def test_constraints_that_move_supply_energy_to_loops_and_rotations():
+    """A body whose pose is given, besides a loop that keeps its energy."""
+    mech = four_bar()
+    ghost = mech.add_body(mb.Body("top", mb.SpatialInertia.box(1.0, size=(0.1, 0.2, 0.3))))
+    mech.add_joint(mb.FreeJoint("free"), mech.world, ghost)
+
+    def pose(t):
+        return SE3.exp(np.array([0.3 * t, 0.5 * t * t, -0.2 * t, np.sin(t), t * t, t * t * t]))
+
+    mech.add_constraint(mb.PrescribedPose("turn", "top", pose))
+    system = mech.assemble(mb.RelativeCoordinates(loop_joints=("D",)))
+    v = system.consistent_velocity({"A": 0.5}, system.reference_configuration())
+    run = mb.simulate(system, (0.0, 0.5), 1e-3, v=v)
+    assert run.supplied_energy[-1] > 1.0
+    assert np.abs(run.energy_balance).max() < 1e-8

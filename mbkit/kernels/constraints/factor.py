@@ -7,12 +7,14 @@ Accuracy and Stability of Numerical Algorithms, 2nd edition, section 10.3.
 
 from mbkit.kernels.compile import floats_at, helper, integers_at
 from mbkit.kernels.constraints.layout import (
+    MOST_OPENED,
     NEIGHBOUR_BLOCK,
     NEIGHBOUR_SIZE,
     NEIGHBOUR_START,
+    OPENNESS,
     ROUNDING,
 )
-from mbkit.kernels.constraints.space import blocks, constraints
+from mbkit.kernels.constraints.space import blocks
 from mbkit.kernels.elementary import sqrt
 
 
@@ -36,7 +38,11 @@ def factorise_block(G, pivots, limits, kept):
     for k in range(n):
         best = -1
         for i in range(k, n):
-            if G[i, i] > limits[pivots[i]] and (best < 0 or G[i, i] > G[best, best]):
+            limit = limits[pivots[i]]
+            # the largest in parts of what its row was, which is what the limits go by
+            if G[i, i] > limit and (
+                best < 0 or G[i, i] * limits[pivots[best]] > G[best, best] * limit
+            ):
                 best = i
         if best < 0:
             return k
@@ -80,18 +86,23 @@ def read_diagonal(closure, sizes):
 
 @helper
 def set_limits(closure, sizes, limits):
-    """The least pivot that counts, from the squared sizes of the rows."""
+    """The least pivot that counts, from the squared sizes of the rows.
+
+    A part of each row's own: rows on light bodies outweigh those on heavy ones by any factor. Where
+    loops are open, as inside a step, rows that depend on others once they close are independent by
+    as much as that.
+    """
+    residual = floats_at(closure.residual, closure.num_position_rows)
+    gap = 0.0
+    for r in range(closure.num_position_rows):
+        gap = max(gap, abs(residual[r]))
+    opened = min(OPENNESS * gap / closure.length, MOST_OPENED)
+    tolerance = max(closure.tolerance, opened * opened)
     top = 0.0
     for r in range(closure.num_rows):
         top = max(top, sizes[r])
-    every = constraints(closure)
-    for c in range(every.shape[0]):
-        first = every[c].first_row
-        most = 0.0
-        for r in range(every[c].num_rows):
-            most = max(most, sizes[first + r])
-        for r in range(every[c].num_rows):
-            limits[first + r] = max(closure.tolerance * most, ROUNDING * top)
+    for r in range(closure.num_rows):
+        limits[r] = max(tolerance * sizes[r], ROUNDING * top)
 
 
 @helper

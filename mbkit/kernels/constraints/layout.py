@@ -29,6 +29,7 @@ CLOSURE = np.dtype(
         # what the constraints say of a state, by row
         ("residual", _i8),  # num_position_rows: g
         ("rate", _i8),  # A v + g_t
+        ("time_rate", _i8),  # g_t of TABLE constraints
         ("bias", _i8),  # A vdot + dA/dt v + ..., with the vdot that was given
         ("wrenches", _i8),  # 6 numbers a row and site of its constraint
         ("num_wrenches", _i8),
@@ -172,6 +173,10 @@ BLOCK = np.dtype(
 NEIGHBOUR_BLOCK = 0  # its number in the order of elimination
 NEIGHBOUR_START = 1  # where the coupling begins: its rows by this block's columns
 NEIGHBOUR_SIZE = 2
+
+#: How much of a row counts as dependent where loops are open, in parts of the gap, and at most.
+OPENNESS = 10.0
+MOST_OPENED = 1e-2
 
 #: Squared sizes of rows below this part of the largest are rounding.
 ROUNDING = 1e-24

@@ -42,7 +42,7 @@ def parts(nv, m, memory):
 
 @helper
 def largest_column(B, j, order, limits, room):
-    """The column from j on with most left of it from row j on, -1 if none counts."""
+    """The column from j on with most left of what it was from row j on, -1 if none counts."""
     m = B.shape[1]
     for i in range(j, m):
         room[i] = 0.0
@@ -51,7 +51,10 @@ def largest_column(B, j, order, limits, room):
             room[i] += B[k, i] * B[k, i]
     best = -1
     for i in range(j, m):
-        if room[i] > limits[int(order[i])] and (best < 0 or room[i] > room[best]):
+        limit = limits[int(order[i])]
+        if room[i] > limit and (
+            best < 0 or room[i] * limits[int(order[best])] > room[best] * limit
+        ):
             best = i
     return best
 

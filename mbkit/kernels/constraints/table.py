@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import call_address, floats_at, helper, integers_at, records_at
 from mbkit.kernels.constraints.form import bias, coefficients, rate, residual, wrenches
-from mbkit.kernels.constraints.space import closure_of, constraints, sites
+from mbkit.kernels.constraints.space import closure_of, constraints, rows_of, sites
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.status import NOT_FINITE, OK
 
@@ -35,8 +35,10 @@ def table_rows(space, c, q, v, vdot):
     g = residual(space, c)
     g_dot = rate(space, c)
     g_ddot = bias(space, c)
+    time_rate = rows_of(closure, closure.time_rate)
     for r in range(constraint.num_rows):
         first = g_dot[r]
+        time_rate[constraint.first_row + r] = scales[r] * first
         second = g_ddot[r]
         for s in range(constraint.num_sites):
             site = table[constraint.first_site + s]
