@@ -111,6 +111,20 @@ class Arguments:
             )
         return array
 
+    def timed(self, name: str, vector: Any, t: Any, on_error: str) -> Any:
+        """Return a vector (..., nv) followed by the time, (..., nv + 1); see `times_of`."""
+        array = self.with_leading_axes(name, vector)
+        times = times_of(t, on_error)[..., None]
+        try:
+            leading = np.broadcast_shapes(array.shape[:-1], times.shape[:-1])
+        except ValueError:
+            raise ShapeError(
+                f"The batch axes of the arguments do not broadcast: {name} {array.shape[:-1]}, t "
+                f"{times.shape[:-1]}."
+            ) from None
+        parts = (np.broadcast_to(part, (*leading, part.shape[-1])) for part in (array, times))
+        return np.concatenate(tuple(parts), axis=-1)
+
     def checked(self, name: str, argument: Any) -> Any:
         """Return one argument as a contiguous float64 array of the right shape.
 

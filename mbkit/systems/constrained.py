@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, RedundantConstraintsWarning, ShapeError, UsageError
+from mbkit.errors import ConstraintError, RedundantConstraintsWarning, UsageError
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems.arguments import times_of
 from mbkit.systems.driving import Driven
@@ -242,20 +242,6 @@ class Constrained(Driven):
             CONSTRAINT_JACOBIAN, q, self.evaluator.zero, times, on_error=on_error
         )
 
-    def _timed(self, name: str, vector: ArrayLike, t: ArrayLike, on_error: str) -> Floats:
-        """Return a vector (..., nv) followed by the time, (..., nv + 1)."""
-        array = self.evaluator.arguments.with_leading_axes(name, vector)
-        times = times_of(t, on_error)[..., None]
-        try:
-            leading = np.broadcast_shapes(array.shape[:-1], times.shape[:-1])
-        except ValueError:
-            raise ShapeError(
-                f"The batch axes of the arguments do not broadcast: {name} {array.shape[:-1]}, t "
-                f"{times.shape[:-1]}."
-            ) from None
-        parts = (np.broadcast_to(part, (*leading, part.shape[-1])) for part in (array, times))
-        return np.concatenate(tuple(parts), axis=-1)
-
     def _constraint_parts(
         self,
         q: ArrayLike,
@@ -266,7 +252,7 @@ class Constrained(Driven):
     ) -> tuple[Floats, Floats, Floats]:
         """Return g, A v, A vdot + dA/dt v."""
         zero = self.evaluator.zero
-        timed = self._timed("vdot", zero if vdot is None else vdot, t, on_error)
+        timed = self.evaluator.arguments.timed("vdot", zero if vdot is None else vdot, t, on_error)
         if not self.arrays.closure:
             checked = self.evaluator.arguments.with_leading_axes
             leading = np.broadcast_shapes(checked("q", q).shape[:-1], timed.shape[:-1])
@@ -364,7 +350,9 @@ class Constrained(Driven):
             return vdot, nothing, nothing
         if self.motions:
             return self._solve_driven(q, v, tau, wrenches, t, on_error)
-        tau = self._timed("tau", self.evaluator.zero if tau is None else tau, t, on_error)
+        tau = self.evaluator.arguments.timed(
+            "tau", self.evaluator.zero if tau is None else tau, t, on_error
+        )
         rows = None if wrenches is None else wrench_rows(self, q, wrenches)
         if rows is None:
             found = self.evaluator.compute(SOLVED_DYNAMICS, q, v, tau, on_error=on_error)
