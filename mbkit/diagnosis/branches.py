@@ -90,7 +90,7 @@ def _followed(loops: Loops, q: FloatArray, there: FloatArray, rng: np.random.Gen
         _, Z = _free(loops, there)
         direction = rng.normal(size=Z.shape[1])
         if loops.system.num_steps == loops.system.nv:  # not back through q
-            forward = float(direction @ (Z.T @ (away / loops.scales))) >= 0.0
+            forward = float(direction @ (Z.T @ (away / loops.scales)[loops.free])) >= 0.0
             direction = direction if forward else -direction
         ahead = _step(loops, there, Z @ direction, _LARGE)
         if ahead is None:
@@ -101,4 +101,4 @@ def _followed(loops: Loops, q: FloatArray, there: FloatArray, rng: np.random.Gen
         smallest = sizes[ranks[0] - 1 : ranks[0]].sum(), best_sizes[ranks[1] - 1 : ranks[1]].sum()
         if (ranks[0], smallest[0]) > (ranks[1], smallest[1]):
             best, best_sizes = there, sizes
-    return Branch(loops.system.nv - rank_of(best_sizes), best, best_sizes)
+    return Branch(len(loops.free) - rank_of(best_sizes), best, best_sizes)

@@ -14,7 +14,7 @@ from mbkit.diagnosis.rows import independent_rows
 from mbkit.diagnosis.screws import loop_screws
 from mbkit.errors import ConstraintError
 from mbkit.kinematics.close_loops import checked_start
-from mbkit.kinematics.loops import Loops
+from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _NEARLY = 1e-6
 def diagnose(system: System, q: ArrayLike | None, t: float) -> Diagnosis:
     """Return what the constraints do; see `System.diagnose`."""
     start = _closed(system, q, t)
-    loops = Loops.of(system, start, np.zeros(system.nv, dtype=bool), t)
+    loops = Loops.of(system, start, checked_fixed(system, (), "diagnose"), t)
     J = loops.velocity_jacobian(start)
     U, sizes, _ = np.linalg.svd(J)
     rank = rank_of(sizes)
@@ -42,7 +42,8 @@ def diagnose(system: System, q: ArrayLike | None, t: float) -> Diagnosis:
         q=start,
         gap=float(np.abs(system.constraint_residual(start, t)).max(initial=0.0)),
         length=loops.length,
-        num_velocities=system.nv,
+        num_velocities=len(loops.free),
+        prescribed=system.prescribed_joints,
         num_rows=len(J),
         rank=rank,
         singular_values=sizes,

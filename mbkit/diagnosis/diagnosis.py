@@ -118,7 +118,9 @@ class Diagnosis:
     length : float
         By which angles and moments are compared with lengths and forces. [m]
     num_velocities, num_rows : int
-        Of the tree, and of its constraints.
+        Of the tree without its prescribed joints, and of its constraints.
+    prescribed : tuple of str
+        Joints that are moved by functions of time: here they stand still.
     rank : int
         Of the constraint Jacobian: the number of singular values above the tolerance.
     singular_values : ndarray
@@ -147,6 +149,7 @@ class Diagnosis:
     length: float
     num_velocities: int
     num_rows: int
+    prescribed: tuple[str, ...]
     rank: int
     singular_values: FloatArray
     tolerance: float

@@ -50,7 +50,8 @@ def reactions(system: System, q: FloatArray, null: FloatArray, t: float) -> tupl
             screws = subspaces[own] @ adjoint(poses[body]).T
             point = _point_of(screws, poses[body, :3, 3])
             joint = system.tree.joints[body]
-            found.append(_reaction(joint, 6 - len(screws), across @ null, point, length))
+            count = 6 if joint in system.prescribed_joints else 6 - len(screws)
+            found.append(_reaction(joint, count, across @ null, point, length))
     joints = {loop.name: loop for loop in loop_joints(system, q)}
     for name, rows in constraint_rows(system).items():
         loop = joints.get(name)

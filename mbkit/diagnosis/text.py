@@ -49,8 +49,10 @@ def _freedom(diagnosis: Diagnosis) -> list[str]:
     values = f"{_values(kept)} | {_values(lost)}" if len(lost) else _values(kept)
     around = sorted({branch.mobility for branch in diagnosis.branches})
     generic = " or ".join(map(str, around)) or ("0" if diagnosis.mobility == 0 else "none found")
+    still = f" (without prescribed: {', '.join(diagnosis.prescribed)})"
+    velocities = f"{diagnosis.num_velocities}{still if diagnosis.prescribed else ''}"
     table = [
-        ("velocities", str(diagnosis.num_velocities)),
+        ("velocities", velocities),
         ("constraint rows", str(diagnosis.num_rows)),
         ("Gruebler-Kutzbach count", str(diagnosis.gruebler_count)),
         ("rank", str(diagnosis.rank)),

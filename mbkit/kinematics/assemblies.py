@@ -64,7 +64,7 @@ def assemblies(
                 closed.append(near)
     closed.sort(key=lambda each: loops.size(system.difference(begin, each)))
     distinct = [closed[k] for k in _apart(loops, closed, turning)]
-    return np.array(distinct).reshape(-1, system.nq)
+    return np.array(distinct).reshape(len(distinct), system.nq)
 
 
 def _apart(loops: Loops, closed: list[FloatArray], turning: Integers) -> list[int]:

@@ -102,11 +102,11 @@ class Result:
     constraint_names : tuple of str
         Names of the rows of the constraints; empty for a tree.
     multipliers : ndarray, shape (k, len(constraint_names))
-        Lagrange multipliers, those of least norm where they are not unique; see
-        `System.solve_dynamics`. [N]
+        Lagrange multipliers, those of least norm where they are not unique, by the equations
+        of the run; see `System.solve_dynamics` and `Baumgarte`. [N]
     residuals : ndarray, shape (k, 3)
         How well the constraints hold: the largest entry of their residual, of its rate, and of its
-        acceleration. [m], [m/s], [m/s^2]
+        acceleration; with `Baumgarte` that of its law, which pulls. [m], [m/s], [m/s^2]
 
     Notes
     -----

@@ -26,7 +26,8 @@ def constraints_of(run: Prepared) -> Callable[[Rows], tuple[Any, Any, BaseExcept
 def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, BaseException | None]:
     """Return multipliers (k, m), residuals (k, 3), not a number where one fails, and the failure.
 
-    They are those of the state alone: forces are evaluated anew, a callable tau is called once for
+    They are those of the state alone, by the equations of the run, with the pull of
+    `mbkit.Baumgarte` where it has one: forces are evaluated anew, a callable tau is called once for
     each row.
     """
     system, t = run.system, rows.t
@@ -34,7 +35,9 @@ def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, Base
     multipliers = np.full((t.size, system.num_velocity_constraints), np.nan)
     try:
         tau = _efforts(run, rows)
-        vdot, multipliers, _ = system.solved(rows.q, rows.v, tau, t=t, on_error="nan")
+        vdot, multipliers, _ = system.solved(
+            rows.q, rows.v, tau, t=t, pull=_pull(run), on_error="nan"
+        )
         parts = (
             system.constraint_residual(rows.q, t, on_error="nan"),
             system.constraint_velocity(rows.q, rows.v, t, on_error="nan"),
@@ -45,6 +48,13 @@ def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, Base
     except BaseException as error:
         return multipliers, residuals, error
     return multipliers, residuals, None
+
+
+def _pull(run: Prepared) -> tuple[float, float]:
+    """Return stiffness and damping of what pulls the loops together in the steps of a run."""
+    assert run.workspace.closure is not None  # it has constraints
+    record = run.workspace.closure.record[0]
+    return float(record["stiffness"]), float(record["damping"])
 
 
 def _efforts(run: Prepared, rows: Rows) -> Any:

@@ -33,7 +33,8 @@ class Projection:
 class Baumgarte:
     """Constraints are pulled back as if by springs and dampers, and drift within some bounds.
 
-    ``A vdot + dA/dt v = -2 zeta omega (A v) - omega^2 g`` instead of zero on the right.
+    ``A vdot + dA/dt v = -2 zeta omega (A v) - omega^2 g`` instead of zero on the right. Multipliers
+    and residuals of the acceleration in results are those of this law.
 
     Attributes
     ----------

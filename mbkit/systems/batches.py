@@ -27,7 +27,7 @@ __all__ = ["Samples", "check_on_error", "compute"]
 ON_ERROR = ("raise", "nan")
 
 #: What the user calls an argument that is put together.
-WORDS = {"known": "tau or vdot", "known and t": "tau or vdot"}
+WORDS = {"known": "tau or vdot", "known, t and pull": "tau or vdot"}
 
 #: Least work that is worth a task of its own, in samples times bodies: handing one over costs tens
 #: of microseconds.

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import ConstraintError, ShapeError, UsageError, listed
 from mbkit.systems.constrained_motion import HOLDS, ConstrainedMotion, largest_terms
 from mbkit.systems.entries import (
+    as_samples,
     broadcast,
     by_sample,
     entries_of,
@@ -145,7 +146,7 @@ class ClosedKinematics(ConstrainedMotion):
         entries = [self._position_entries(name) for name in parts]
         rows = [np.asarray(each[0], dtype=np.float64) for each in parts.values()]
         rows = [
-            row[..., None] if len(mine) == 1 and row.shape[-1:] != (1,) else row
+            as_samples(row) if len(mine) == 1 else row
             for row, mine in zip(rows, entries, strict=True)
         ]
         shape = np.broadcast_shapes(np.shape(t), *(row.shape[:-1] for row in rows))

@@ -239,7 +239,7 @@ class Closing(Constrained):
         ----------
         q : array_like, shape (nq,), optional
             Configuration with closed loops; the reference configuration if left out. Prescribed
-            joints are put where they are at `t`, and count as free.
+            joints are put where they are at `t`, and stand still there.
         t : float
             Time, of which constraints may be functions. [s]
 

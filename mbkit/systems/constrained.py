@@ -340,19 +340,24 @@ class Constrained(Driven):
         wrenches: Wrenches | None = None,
         *,
         t: ArrayLike = 0.0,
+        pull: tuple[float, float] = (0.0, 0.0),
         on_error: str = "raise",
     ) -> tuple[Floats, Floats, Floats]:
-        """Return what `solve_dynamics` does, and 1.0 for each independent row; without warning."""
+        """Return what `solve_dynamics` does, and 1.0 for each independent row; without warning.
+
+        With ``A vdot + dA/dt v = -pull[0] g - pull[1] (A v)``; see `mbkit.Baumgarte`.
+        """
         if not self.arrays.closure:
             system: Any = self
             vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
             nothing = np.zeros((*vdot.shape[:-1], 0))
             return vdot, nothing, nothing
         if self.motions:
-            return self._solve_driven(q, v, tau, wrenches, t, on_error)
+            return self._solve_driven(q, v, tau, wrenches, t, pull, on_error)
         tau = self.evaluator.arguments.timed(
             "tau", self.evaluator.zero if tau is None else tau, t, on_error
         )
+        tau = np.concatenate([tau, np.broadcast_to(pull, (*tau.shape[:-1], 2))], axis=-1)
         rows = None if wrenches is None else wrench_rows(self, q, wrenches)
         if rows is None:
             found = self.evaluator.compute(SOLVED_DYNAMICS, q, v, tau, on_error=on_error)
@@ -371,13 +376,14 @@ class Constrained(Driven):
         tau: ArrayLike | None,
         wrenches: Wrenches | None,
         t: ArrayLike,
+        pull: tuple[float, float],
         on_error: str,
     ) -> tuple[Floats, Floats, Floats]:
         """Do the same where joints are prescribed."""
         system: Any = self
         q, v, vdot = self.prescribed_rows(t, q, v, on_error)
         known = system.known(tau, vdot, self.prescribed_joints)
-        vdot, _, multipliers, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error)
+        vdot, _, multipliers, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error, pull)
         return vdot, multipliers, kept
 
     def _warn(self, kept: Floats) -> None:

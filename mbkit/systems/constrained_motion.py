@@ -32,8 +32,9 @@ def largest_terms(A: Floats, x: Floats) -> Floats:
         Rows, and velocities or accelerations.
     """
     A, x = np.abs(A), np.abs(x)
-    sums = (A @ x[..., None]).max(axis=(-2, -1))
-    found: Floats = sums + ELSEWHERE * A.max(axis=(-2, -1)) * x.max(axis=-1)
+    sums = (A @ x[..., None]).max(axis=(-2, -1), initial=0.0)
+    elsewhere = A.max(axis=(-2, -1), initial=0.0) * x.max(axis=-1, initial=0.0)
+    found: Floats = sums + ELSEWHERE * elsewhere
     return found
 
 

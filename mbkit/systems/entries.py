@@ -15,7 +15,15 @@ from mbkit.systems.kinematics import Floats
 if TYPE_CHECKING:
     from mbkit.systems.constrained import Constrained
 
-__all__ = ["broadcast", "by_sample", "entries_of", "names_of", "vector_of", "velocity_sizes"]
+__all__ = [
+    "as_samples",
+    "broadcast",
+    "by_sample",
+    "entries_of",
+    "names_of",
+    "vector_of",
+    "velocity_sizes",
+]
 
 
 def entries_of(system: Constrained, names: Iterable[str], what: str) -> list[int]:
@@ -76,8 +84,8 @@ def vector_of(system: Constrained, values: Any, what: str) -> tuple[list[int], F
     for name, value in values.items():
         mine = entries_of(system, [name], what)
         array = np.asarray(value, dtype=np.float64)
-        if len(mine) == 1 and array.shape[-1:] != (1,):
-            array = array[..., None]
+        if len(mine) == 1:
+            array = as_samples(array)
         if array.shape[-1:] != (len(mine),):
             raise ShapeError(
                 f"{what} of '{name}' must have shape (..., {len(mine)}), one number a velocity; "
@@ -96,6 +104,14 @@ def vector_of(system: Constrained, values: Any, what: str) -> tuple[list[int], F
         raise ShapeError(f"The batch axes of {what} do not broadcast: {axes}.") from None
     wide = [np.broadcast_to(part, (*leading, part.shape[-1])) for part in parts]
     return entries, np.concatenate([np.zeros((*leading, 0)), *wide], axis=-1)
+
+
+def as_samples(array: Any) -> Any:
+    """Return samples of one number with an axis for it: all axes are batch axes but that of (k, 1).
+
+    So an array of shape (1,) is one sample, as one of shape (k,) is k.
+    """
+    return array if array.ndim > 1 and array.shape[-1] == 1 else array[..., None]
 
 
 def names_of(system: Constrained, entries: Iterable[int]) -> list[str]:

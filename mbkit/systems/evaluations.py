@@ -117,7 +117,7 @@ CONSTRAINED_DYNAMICS = Evaluation(
     "constrained_dynamics", ("q", "v", "tau"), "vdot", "dynamics", "constraints.dynamics"
 )
 SOLVED_DYNAMICS = Evaluation(
-    "solved_dynamics", ("q", "v", "tau and t"), "solution", "state", "constraints.dynamics"
+    "solved_dynamics", ("q", "v", "tau, t and pull"), "solution", "state", "constraints.dynamics"
 )
 CONSTRAINT_STATE = Evaluation(
     "constraint_state",
@@ -139,7 +139,7 @@ CONSTRAINT_JACOBIAN = Evaluation(
 )
 CLOSED_HYBRID_DYNAMICS = Evaluation(
     "closed_hybrid_dynamics",
-    ("q", "v", "known and t"),
+    ("q", "v", "known, t and pull"),
     "closed hybrid",
     "state",
     "constraints.dynamics",

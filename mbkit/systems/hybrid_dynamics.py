@@ -131,7 +131,7 @@ class HybridDynamics(ClosedKinematics):
         """
         free = self._mask(prescribed) == 0.0
         unique = np.ones(kept.shape[:-1], dtype=bool)
-        if (kept == 0.0).any():
+        if self.nv and (kept == 0.0).any():
             A = self.constraint_jacobian(q, t, on_error=on_error)
             A = A / velocity_sizes(self, q, on_error)[..., None, :]
             A = np.broadcast_to(A, (*unique.shape, *A.shape[-2:]))
@@ -192,6 +192,7 @@ class HybridDynamics(ClosedKinematics):
         wrenches: Wrenches | None,
         t: ArrayLike,
         on_error: str,
+        pull: tuple[float, float] = (0.0, 0.0),
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Return hybrid dynamics with the loops closed.
 
@@ -207,6 +208,8 @@ class HybridDynamics(ClosedKinematics):
             Time. [s]
         on_error : {"raise", "nan"}
             Whether a sample that fails raises, or gets NaN for a result.
+        pull : tuple of float
+            As in `solved`.
 
         Returns
         -------
@@ -224,7 +227,8 @@ class HybridDynamics(ClosedKinematics):
             If the prescribed accelerations contradict the constraints.
         """
         at, moving, given, time = broadcast(self, t, q=q, v=v, known=known)
-        timed = np.concatenate([given, time[..., None]], axis=-1)
+        pulled = np.broadcast_to(pull, (*time.shape, 2))
+        timed = np.concatenate([given, time[..., None], pulled], axis=-1)
         what = CLOSED_HYBRID_DYNAMICS
         if wrenches is None:
             found = self.evaluator.compute(what, at, moving, timed, on_error=on_error)
@@ -235,8 +239,10 @@ class HybridDynamics(ClosedKinematics):
             )
         nv, m = self.nv, self.num_velocity_constraints
         tau, vdot, multipliers, kept = np.split(found, [nv, 2 * nv, 2 * nv + m], axis=-1)
-        mask = given.reshape(-1, 3 * nv)[0, 2 * nv :] != 0.0
-        found[~self._check_prescribed(at, moving, vdot, mask, time, on_error)] = np.nan
+        # one for all samples, of which there may be none
+        mask = (given[..., 2 * nv :] != 0.0).any(axis=tuple(range(given.ndim - 1)))
+        if not any(pull):  # what drifted apart and is pulled may contradict itself a little
+            found[~self._check_prescribed(at, moving, vdot, mask, time, on_error)] = np.nan
         return vdot.copy(), tau.copy(), multipliers.copy(), kept.copy()
 
     def _check_prescribed(

@@ -191,3 +191,10 @@ def test_a_prescribed_joint_stays_in_the_tree():
     with pytest.raises(mb.TopologyError, match="'D'"):
         mech.assemble(mb.RelativeCoordinates(loop_joints=["D"]))
     assert "D" in mech.assemble().joint_names
+
+
+@pytest.mark.parametrize("names", [(), ("A",)])
+def test_empty_batches(names):
+    system = assembled(four_bar(), "D")
+    for found in system.hybrid_dynamics(np.zeros((0, 3)), np.zeros((0, 3)), prescribed=names):
+        assert found.shape == (0, 3)

@@ -227,3 +227,19 @@ def test_consistent_velocities_agree():
     rates = {name: v[system.velocity_names.index(name)] for name in names}
     np.testing.assert_allclose(system.dependent_velocity(q, rates), v, atol=1e-9)
     np.testing.assert_allclose(system.consistent_velocity(rates, q), v, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [None, 0, 1, 2])
+def test_numbers_of_samples(count):
+    """Arrays of (k,) and of (k, 1) are k samples of a joint of one velocity, for k = 1 as well."""
+    system = assembled(four_bar(), "D")
+    leading = () if count is None else (count,)
+    motion = [np.full(leading, value) for value in (0.2, 1.5, -0.7)]
+    one = system.closed_motion({"A": (0.2, 1.5, -0.7)})
+    ways = [motion] if count is None else [motion, [each[:, None] for each in motion]]
+    for way in ways:
+        for found, expected in zip(system.closed_motion({"A": way}), one, strict=True):
+            assert found.shape == (*leading, 3)
+            for sample in found.reshape(-1, 3):
+                np.testing.assert_allclose(sample, expected, atol=1e-12)
+        assert system.dependent_velocity(one[0], {"A": way[1]}).shape == (*leading, 3)

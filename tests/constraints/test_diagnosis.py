@@ -183,6 +183,30 @@ def test_three_hinges_in_line_are_shaky():
     assert "No motion was found" in str(found)
 
 
+@pytest.mark.parametrize("count", [3, 4, 5])
+def test_prescribed_joints_stand_still(count):
+    """As if they were welded: the bars, of which the world is one, lose a freedom."""
+    points = [(0, 0, 0), (0, 0, 0.3), (0.8, 0, 0.5), (1.3, 0, 0.4), (0.9, 0, -0.1)][:count]
+    joints = [hinge(n, p, (0, 1, 0)) for n, p in zip("ABCDE", points, strict=False)]
+    moved = assembled(cycle("bars", points, [joints[0].prescribe(np.sin), *joints[1:]]))
+    found = moved.diagnose()
+    expected = assembled(cycle("bars", points, [mb.FixedJoint("A"), *joints[1:]])).diagnose()
+    freedoms = max(count - 4, 0)
+    assert (found.num_velocities, found.mobility) == (count - 2, freedoms)
+    check(
+        found, rows=5, rank=expected.rank, mobility=freedoms, generic=freedoms,
+        redundant=len(expected.redundant),
+    )  # fmt: skip
+    np.testing.assert_allclose(found.singular_values, expected.singular_values, atol=1e-12)
+    assert found.independent == expected.independent
+    loose = [
+        {each.name: len(each.wrenches) for each in every.reactions if each.name != "A"}
+        for every in (found, expected)
+    ]
+    assert loose[0] == loose[1]
+    assert "(without prescribed: A)" in str(found)
+
+
 def test_trees_have_nothing_to_diagnose():
     mech = mb.Mechanism("arm")
     body = mech.add_body(rod("rod", (0, 0, 0), (1, 0, 0)))

@@ -9,6 +9,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.lie import SE3
+from tests.constraints.driven import driven
 from tests.constraints.loops import closed, closed_chain, consistent
 from tests.every_representation import each_representation
 
@@ -89,6 +90,37 @@ def test_without_stabilisation_loops_drift_and_baumgarte_holds_them():
     assert projected[:, 0].max() < 1e-14
     assert projected[:, 1].max() < 1e-10
     assert 1e-9 < pulled[1:, 0].max() < 0.1 * free[-1, 0]
+
+
+@pytest.mark.parametrize("motion", [None, lambda t: 0.3 * np.sin(2.0 * t)])
+def test_multipliers_and_residuals_are_of_the_equations_with_the_pull(motion):
+    """Against a dense solution of these, which differ by much where loops have drifted open."""
+    law = mb.Baumgarte(frequency=20.0, damping_ratio=0.7)
+    system, q, v = started()
+    if motion is not None:
+        system = closed(driven(closed_chain()[0], "revolute 1", motion), ("last",))
+        q, v = system.close_loops(q, v)
+    run = mb.simulate(system, (0.0, 0.6), 0.03, q=q, v=v, stabilisation=law)
+    free = np.ones(system.nv, dtype=bool)
+    for name in system.prescribed_joints:
+        free[system.velocity_slice(name)] = False
+    for k in (5, 20):
+        t, q, v = run.t[k], run.q[k], run.v[k]
+        A = system.constraint_jacobian(q, t)
+        pull = 2.0 * 0.7 * 20.0 * system.constraint_velocity(q, v, t)
+        pull += 20.0**2 * system.constraint_residual(q, t)
+        assert np.abs(pull).max() > 1e-4
+        known = system.prescribed_state(t, q, v)[2]
+        tree = system.inverse_dynamics(q, v, known)[free]
+        rate = system.constraint_acceleration(q, v, known, t)
+        M = system.mass_matrix(q)[np.ix_(free, free)]
+        n, m = len(M), len(A)
+        kkt = np.block([[M, -A[:, free].T], [A[:, free], np.zeros((m, m))]])
+        multipliers = np.linalg.solve(kkt, np.r_[-tree, -rate - pull])[n:]
+        without = np.linalg.solve(kkt, np.r_[-tree, -rate])[n:]
+        np.testing.assert_allclose(run.multipliers[k], multipliers, atol=1e-8)
+        assert np.abs(without - multipliers).max() > 1e-6
+        np.testing.assert_allclose(run.residuals[k, 2], np.abs(pull).max(), rtol=1e-6)
 
 
 @pytest.mark.parametrize(

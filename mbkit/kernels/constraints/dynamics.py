@@ -49,31 +49,30 @@ def correct(space, target, multipliers, change):
 
 
 @helper
-def stabilise(closure, target):
+def stabilise(closure, stiffness, damping, target):
     """target += 2 zeta omega (A v + g_t) + omega^2 g. Source: Baumgarte 1972."""
+    if damping == 0.0 and stiffness == 0.0:
+        return
     residual = floats_at(closure.residual, closure.num_position_rows)
     rate = rows_of(closure, closure.rate)
     every = constraints(closure)
     for c in range(every.shape[0]):
         for r in range(every[c].num_rows):
-            target[every[c].first_row + r] += closure.damping * rate[every[c].first_row + r]
+            target[every[c].first_row + r] += damping * rate[every[c].first_row + r]
         for r in range(every[c].num_position_rows):
-            target[every[c].first_row + r] += (
-                closure.stiffness * residual[every[c].first_position_row + r]
-            )
+            target[every[c].first_row + r] += stiffness * residual[every[c].first_position_row + r]
 
 
 @helper
-def close_dynamics(space, option, q, v, tau, vdot):
-    """vdot and the multipliers of the closed mechanism."""
+def close_dynamics(space, option, stiffness, damping, q, v, tau, vdot):
+    """vdot and the multipliers of the closed mechanism, whose rows are pulled back by that much."""
     closure = closure_of(space)
     state = linearise(space, option, q, v, tau, vdot)
     if state != OK:
         return state
     nv = bodies(space)[0].num_velocities
     target = rows_of(closure, closure.bias)
-    if closure.damping != 0.0 or closure.stiffness != 0.0:
-        stabilise(closure, target)
+    stabilise(closure, stiffness, damping, target)
     multipliers = rows_of(closure, closure.multipliers)
     change = floats_at(closure.change, nv)
     state = correct(space, target, multipliers, change)
@@ -88,18 +87,22 @@ def close_dynamics(space, option, q, v, tau, vdot):
 @address_kernel(EVALUATION)
 def constrained_dynamics(space, option, q, v, tau, vdot):
     """The accelerations under tau, out (nv,)."""
-    return close_dynamics(space, option, q, v, tau, vdot)
+    closure = closure_of(space)
+    return close_dynamics(space, option, closure.stiffness, closure.damping, q, v, tau, vdot)
 
 
 @address_kernel(EVALUATION)
 def solved_dynamics(space, option, q, v, given, out):
-    """The same, given tau (nv,) and t: vdot (nv,), least multipliers, 1 by independent row."""
-    set_time(space, given[bodies(space)[0].num_velocities])
-    state = close_dynamics(space, option, q, v, given, out)
+    """The same, given tau (nv,), t, stiffness and damping of the pull back.
+
+    out: vdot (nv,), least multipliers, 1 by independent row.
+    """
+    nv = bodies(space)[0].num_velocities
+    set_time(space, given[nv])
+    state = close_dynamics(space, option, given[nv + 1], given[nv + 2], q, v, given, out)
     if state != OK:
         return state
     closure = closure_of(space)
-    nv = bodies(space)[0].num_velocities
     multipliers = rows_of(closure, closure.multipliers)
     if closure.reduce != 0:
         state = call_address(closure.reduce, (space, multipliers))
@@ -112,8 +115,9 @@ def solved_dynamics(space, option, q, v, given, out):
 
 @address_kernel(EVALUATION)
 def closed_hybrid_dynamics(space, option, q, v, given, out):
-    """The same where some vdot are given: given holds tau, vdot, prescribed (3 nv), t.
+    """The same where some vdot are given.
 
+    given: tau, vdot, prescribed (3 nv), t, stiffness and damping of the pull back.
     out: tau, vdot (2 nv), multipliers of least norm, 1 for each row that is independent of those
     before it where what is prescribed stands still.
     """
@@ -127,7 +131,9 @@ def closed_hybrid_dynamics(space, option, q, v, given, out):
         return state
     multipliers = rows_of(closure, closure.multipliers)
     change = floats_at(closure.change, nv)
-    state = correct(space, rows_of(closure, closure.bias), multipliers, change)
+    target = rows_of(closure, closure.bias)
+    stabilise(closure, given[3 * nv + 1], given[3 * nv + 2], target)
+    state = correct(space, target, multipliers, change)
     if state != OK:
         return state
     if closure.reduce != 0:  # and what holds the prescribed joints against them
