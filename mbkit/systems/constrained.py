@@ -28,10 +28,8 @@ from mbkit.systems.wrenches import Wrenches, wrench_rows
 
 __all__ = ["Constrained"]
 
-#: What rows that depend on others may miss, in parts of the largest terms; of smaller ones than
-#: that [m/s^2] everything may be rounding.
-_CONTRADICTION = 1e-6
-_SMALLEST = 1e-3
+#: What dependent rows may miss, in parts of the largest terms; less may be rounding [m/s^2].
+_CONTRADICTION, _SMALLEST = 1e-6, 1e-3
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)
@@ -354,16 +352,15 @@ class Constrained(Driven):
             return vdot, nothing, nothing
         if self.motions:
             return self._solve_driven(q, v, tau, wrenches, t, pull, on_error)
-        tau = self.evaluator.arguments.timed(
-            "tau", self.evaluator.zero if tau is None else tau, t, on_error
-        )
-        tau = np.concatenate([tau, np.broadcast_to(pull, (*tau.shape[:-1], 2))], axis=-1)
-        rows = None if wrenches is None else wrench_rows(self, q, wrenches)
-        if rows is None:
-            found = self.evaluator.compute(SOLVED_DYNAMICS, q, v, tau, on_error=on_error)
+        arguments, zero = self.evaluator.arguments, self.evaluator.zero
+        given: Floats = arguments.timed("tau", zero if tau is None else tau, t, on_error)
+        given = np.concatenate([given, np.broadcast_to(pull, (*given.shape[:-1], 2))], axis=-1)
+        if wrenches is None:
+            found = self.evaluator.compute(SOLVED_DYNAMICS, q, v, given, on_error=on_error)
         else:
+            rows = wrench_rows(self, q, wrenches)
             found = self.evaluator.compute_loaded(
-                SOLVED_DYNAMICS, q, v, tau, wrenches=rows, out=None, on_error=on_error
+                SOLVED_DYNAMICS, q, v, given, wrenches=rows, out=None, on_error=on_error
             )
         m = self.num_velocity_constraints
         vdot, multipliers, kept = np.split(found, [self.nv, self.nv + m], axis=-1)
