@@ -84,7 +84,7 @@ def vector_of(system: Constrained, values: Any, what: str) -> tuple[list[int], F
     for name, value in values.items():
         mine = entries_of(system, [name], what)
         array = np.asarray(value, dtype=np.float64)
-        if len(mine) == 1:
+        if len(mine) == 1 and array.shape != (1,):  # which is the joint's own vector
             array = as_samples(array)
         if array.shape[-1:] != (len(mine),):
             raise ShapeError(
