@@ -73,9 +73,9 @@ def build_mechanism(urdf: Urdf, root_joint: Joint | None, mimic: str) -> Mechani
 
 
 def _couple(mechanism: Mechanism, urdf: Urdf, what: str) -> None:
-    """Add q = multiplier q_other + offset for each <mimic>."""
+    """Add q = multiplier q_other + offset for each <mimic> of a joint that moves."""
     for joint in urdf.joints:
-        if joint.mimic is not None:
+        if joint.mimic is not None and mechanism.joints[joint.name].joint.num_velocities > 0:
             name = f"{joint.name} mimics {joint.mimic.joint}"
             ratio, offset = joint.mimic.multiplier, joint.mimic.offset
             try:
