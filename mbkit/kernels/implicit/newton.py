@@ -30,6 +30,9 @@ SLOW = 0.5
 #: Corrections of h D of this size, by max(1, h D), are as good as rounding.
 ROUNDED = 1e-14
 
+#: How much larger they may be where they no longer shrink: rows may be nearly dependent.
+STALLED = 1e3
+
 #: What a row that is not solved for may be open, by the length of the system, until it is.
 OPEN = 1e-9
 
@@ -182,8 +185,10 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
-        done = size <= max(tolerance, rounding) or (
-            rate < 1.0 and rate / (1.0 - rate) * size <= tolerance
+        done = (
+            size <= max(tolerance, rounding)
+            or (rate < 1.0 and rate / (1.0 - rate) * size <= tolerance)
+            or (rate > SLOW and size <= STALLED * rounding)
         )
         if done and not fresh and record.m > 0 and forgotten_rows(step, closure_of(space).length):
             made[VALID] = 0.0
