@@ -3,6 +3,6 @@
 from mbkit.integrators import tableaus as tableaus
 from mbkit.integrators.integrator import Integrator as Integrator
 from mbkit.integrators.munthe_kaas import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
-from mbkit.integrators.tableaus import Tableau as Tableau
+from mbkit.integrators.tableau import Tableau as Tableau
 
 __all__ = ["Integrator", "RungeKuttaMuntheKaas", "Tableau", "tableaus"]

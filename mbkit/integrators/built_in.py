@@ -1,0 +1,15 @@
+"""The integrators of mbkit, by the names that studies and files call them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mbkit.integrators.integrator import Integrator
+from mbkit.integrators.munthe_kaas import RungeKuttaMuntheKaas
+
+__all__ = ["INTEGRATORS"]
+
+#: By name. Those of attrs are made again from their fields when a run goes on.
+INTEGRATORS: Mapping[str, type[Integrator]] = {
+    "runge_kutta_munthe_kaas": RungeKuttaMuntheKaas,
+}
