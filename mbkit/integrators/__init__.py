@@ -1,8 +1,25 @@
 """Integrators: how a system moves in time."""
 
 from mbkit.integrators import tableaus as tableaus
+from mbkit.integrators.composition import COMMUTATOR_FREE3 as COMMUTATOR_FREE3
+from mbkit.integrators.composition import COMMUTATOR_FREE4 as COMMUTATOR_FREE4
+from mbkit.integrators.composition import Composition as Composition
+from mbkit.integrators.exponentials import CommutatorFree as CommutatorFree
+from mbkit.integrators.exponentials import CrouchGrossman as CrouchGrossman
 from mbkit.integrators.integrator import Integrator as Integrator
+from mbkit.integrators.multistep_munthe_kaas import MultistepMuntheKaas as MultistepMuntheKaas
 from mbkit.integrators.munthe_kaas import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
 from mbkit.integrators.tableau import Tableau as Tableau
 
-__all__ = ["Integrator", "RungeKuttaMuntheKaas", "Tableau", "tableaus"]
+__all__ = [
+    "COMMUTATOR_FREE3",
+    "COMMUTATOR_FREE4",
+    "CommutatorFree",
+    "Composition",
+    "CrouchGrossman",
+    "Integrator",
+    "MultistepMuntheKaas",
+    "RungeKuttaMuntheKaas",
+    "Tableau",
+    "tableaus",
+]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mbkit.integrators.exponentials import CommutatorFree, CrouchGrossman
 from mbkit.integrators.integrator import Integrator
+from mbkit.integrators.multistep_munthe_kaas import MultistepMuntheKaas
 from mbkit.integrators.munthe_kaas import RungeKuttaMuntheKaas
 
 __all__ = ["INTEGRATORS"]
 
 #: By name. Those of attrs are made again from their fields when a run goes on.
 INTEGRATORS: Mapping[str, type[Integrator]] = {
+    "commutator_free": CommutatorFree,
+    "crouch_grossman": CrouchGrossman,
+    "multistep_munthe_kaas": MultistepMuntheKaas,
     "runge_kutta_munthe_kaas": RungeKuttaMuntheKaas,
 }

@@ -10,6 +10,8 @@ from mbkit.integrators.tableau import Tableau
 
 __all__ = [
     "BOGACKI_SHAMPINE3",
+    "CROUCH_GROSSMAN3",
+    "CROUCH_GROSSMAN4",
     "DORMAND_PRINCE5",
     "DORMAND_PRINCE8",
     "EULER",
@@ -140,6 +142,38 @@ DORMAND_PRINCE5 = Tableau(
     dense_order=4,
 )  # fmt: skip
 
+#: Keeps order 3 where every coefficient has an exponential of its own. Crouch, Grossman, "Numerical
+#: integration of ordinary differential equations on manifolds", J. Nonlinear Sci. 3 (1993) 1-33.
+CROUCH_GROSSMAN3 = Tableau(
+    "crouch_grossman3",
+    order=3,
+    A=lower([[], [_F(3, 4)], [_F(119, 216), _F(17, 108)]]),
+    b=numbers(_F(13, 51), _F(-2, 3), _F(24, 17)),
+)
+
+#: Keeps order 4 there. Owren, Marthinsen, "Runge-Kutta methods adapted to manifolds and based on
+#: rigid frames", BIT 39 (1999) 116-142.
+CROUCH_GROSSMAN4 = Tableau(
+    "crouch_grossman4",
+    order=4,
+    A=lower(
+        [
+            [],
+            [0.8177227988124852],
+            [0.3199876375476427, 0.0659864263556022],
+            [0.9214417194464946, 0.4997857776773573, -1.0969984448371582],
+            [0.3552358559023322, 0.2390958372307326, 1.3918565724203246, -1.1092979392113465],
+        ]
+    ),
+    b=[
+        0.1370831520630755,
+        -0.0183698531564020,
+        0.7397813985370780,
+        -0.1907142565505889,
+        0.3322195591068374,
+    ],
+)
+
 #: All of the above by name, and those of high order.
 TABLEAUS = {
     tableau.name: tableau
@@ -154,5 +188,7 @@ TABLEAUS = {
         VERNER6,
         FEHLBERG7,
         DORMAND_PRINCE8,
+        CROUCH_GROSSMAN3,
+        CROUCH_GROSSMAN4,
     )
 }
