@@ -105,8 +105,8 @@ class Composition:
         for i, table in enumerate(self.stages):
             if table.ndim != 2 or table.shape[1] != count or not np.isfinite(table).all():
                 raise UsageError(
-                    f"Composition '{self.name}' has {count} stages and its end: entry {i} of stages "
-                    f"must be rows of {count} finite weights, one an exponential; got shape "
+                    f"Composition '{self.name}' has {count} stages and its end: entry {i} of "
+                    f"stages must be rows of {count} finite weights, one an exponential; got shape "
                     f"{table.shape}."
                 )
             if i < count and table[:, i:].any():

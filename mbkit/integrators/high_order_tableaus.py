@@ -12,7 +12,7 @@ __all__ = ["DORMAND_PRINCE8", "FEHLBERG7", "VERNER6"]
 _F = Fraction
 
 #: The pair 6(5) of Verner, "Explicit Runge-Kutta methods with estimates of the local truncation
-#: error", SIAM J. Numer. Anal. 15 (1978) 772-790, as in the program DVERK of Hull, Enright, Jackson.
+#: error", SIAM J. Numer. Anal. 15 (1978) 772-790, as in the program DVERK.
 VERNER6 = Tableau(
     "verner6",
     order=6,

@@ -38,7 +38,8 @@ def adams_bashforth(steps: int) -> list[Fraction]:
         polynomial = [Fraction(1)]  # of s; its factors are s + j
         for j in others:
             raised = [Fraction(0), *polynomial]
-            polynomial = [raised[k] + j * (*polynomial, 0)[k] for k in range(len(raised))]
+            kept = [*polynomial, Fraction(0)]
+            polynomial = [a + j * b for a, b in zip(raised, kept, strict=True)]
         integral = sum(entry / (k + 1) for k, entry in enumerate(polynomial))
         weights.append(Fraction(integral) / math.prod(j - i for j in others))
     return weights

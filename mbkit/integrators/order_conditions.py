@@ -117,7 +117,11 @@ def dense_defect(A: Any, b_dense: Any, order: int) -> float:
     wanted[order - 1] = 1.0
     known: dict[Tree, Any] = {}
     return max(
-        float(np.abs(_padded(_stage_weights(A, tree, known) @ b_dense, wanted) - wanted / _density(tree)).max())
+        float(
+            np.abs(
+                _padded(_stage_weights(A, tree, known) @ b_dense, wanted) - wanted / _density(tree)
+            ).max()
+        )
         for tree in rooted_trees(order)
     )
 

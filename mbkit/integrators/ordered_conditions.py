@@ -77,7 +77,9 @@ class _Composition:
                 if count > 0:
                     letters *= self._of_letter(weights, forest[-count])
                 rest = forest[: len(forest) - count]
-                total += self._of_product(stage, factors - 1, rest) * letters / math.factorial(count)
+                total += (
+                    self._of_product(stage, factors - 1, rest) * letters / math.factorial(count)
+                )
             self._known[key] = total
         return self._known[key]
 

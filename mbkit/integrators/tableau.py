@@ -24,8 +24,10 @@ def _read_only(values: Any) -> Any:
     return array
 
 
-def _coefficients(**options: Any) -> Any:
-    return attrs.field(eq=attrs.cmp_using(eq=np.array_equal), repr=False, **options)
+_ARRAY: Any = {"eq": attrs.cmp_using(eq=np.array_equal), "repr": False}
+_OPTIONAL: Any = {
+    **_ARRAY, "default": None, "converter": attrs.converters.optional(_read_only), "kw_only": True,
+}  # fmt: skip
 
 
 @final
@@ -74,15 +76,11 @@ class Tableau:
 
     name: str
     order: int
-    A: Any = _coefficients(converter=_read_only)
-    b: Any = _coefficients(converter=_read_only)
-    b_embedded: Any = _coefficients(
-        default=None, converter=attrs.converters.optional(_read_only), kw_only=True
-    )
+    A: Any = attrs.field(converter=_read_only, **_ARRAY)
+    b: Any = attrs.field(converter=_read_only, **_ARRAY)
+    b_embedded: Any = attrs.field(**_OPTIONAL)
     embedded_order: int = attrs.field(default=0, kw_only=True, repr=False)
-    b_dense: Any = _coefficients(
-        default=None, converter=attrs.converters.optional(_read_only), kw_only=True
-    )
+    b_dense: Any = attrs.field(**_OPTIONAL)
     dense_order: int = attrs.field(default=0, kw_only=True, repr=False)
 
     @property

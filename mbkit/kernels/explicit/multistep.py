@@ -134,9 +134,7 @@ def advance(
     for k in range(first, first + steps):
         t = instant(t0, h, k)
         end = instant(t0, h, k + 1)
-        found = step(
-            space, beta, scheme, b, t, h, end, state, rates, at, q_next, here, past, known
-        )
+        found = step(space, beta, scheme, b, t, h, end, state, rates, at, q_next, here, past, known)
         if found != OK:
             return found
         count[0] += 1

@@ -82,12 +82,7 @@ def copy(source, target):
 def is_of_numbers(state):
     """Whether a failure is one of numbers, which smaller steps may mend."""
     code = state % (1 << 32)
-    return (
-        code == NOT_FINITE
-        or code == FORCE_NOT_FINITE
-        or code == NOT_CLOSED
-        or code == CONSTRAINT_NOT_FINITE
-    )
+    return code in (NOT_FINITE, FORCE_NOT_FINITE, NOT_CLOSED, CONSTRAINT_NOT_FINITE)
 
 
 @helper
@@ -99,10 +94,10 @@ def last_is_first(space, A, b):
     record = records_at(space, 1, SPACE)[0]
     if record.project != 0 or record.drive != 0:
         return False
+    difference = 0.0
     for j in range(b.shape[0]):
-        if A[b.shape[0] - 1, j] != b[j]:
-            return False
-    return True
+        difference += abs(A[b.shape[0] - 1, j] - b[j])
+    return difference == 0.0
 
 
 @helper
@@ -162,7 +157,7 @@ def go_to(space, scheme, pair, control, target, now, held, rates, at, q_next, pr
             progress[REJECTED] = 1.0
             if not progress[SIZE] > least:
                 return state if state != OK else status(STEP_TOO_SMALL, 0)
-    return status(STEP_TOO_SMALL, 0)
+    return status(STEP_TOO_SMALL, 1)
 
 
 @helper
