@@ -26,7 +26,7 @@ def _read_only(values: Any) -> Any:
 
 _ARRAY: Any = {"eq": attrs.cmp_using(eq=np.array_equal), "repr": False}
 _OPTIONAL: Any = {
-    **_ARRAY, "default": None, "converter": attrs.converters.optional(_read_only), "kw_only": True,
+    **_ARRAY, "converter": attrs.converters.optional(_read_only), "kw_only": True,
 }  # fmt: skip
 
 
@@ -78,9 +78,9 @@ class Tableau:
     order: int
     A: Any = attrs.field(converter=_read_only, **_ARRAY)
     b: Any = attrs.field(converter=_read_only, **_ARRAY)
-    b_embedded: Any = attrs.field(**_OPTIONAL)
+    b_embedded: Any = attrs.field(default=None, **_OPTIONAL)
     embedded_order: int = attrs.field(default=0, kw_only=True, repr=False)
-    b_dense: Any = attrs.field(**_OPTIONAL)
+    b_dense: Any = attrs.field(default=None, **_OPTIONAL)
     dense_order: int = attrs.field(default=0, kw_only=True, repr=False)
 
     @property

@@ -78,8 +78,9 @@ RK4 = Tableau(
 )
 
 #: The pair 5(4) of Dormand and Prince, "A family of embedded Runge-Kutta formulae", J. Comput.
-#: Appl. Math. 6 (1980) 19-26, table 2, RK5(4)7M. Its seventh stage is at the end of the step. Within
-#: a step of order 4: Shampine, "Some practical Runge-Kutta formulas", Math. Comp. 46 (1986) 135-150.
+#: Appl. Math. 6 (1980) 19-26, table 2, RK5(4)7M. Its seventh stage is at the end of the step.
+#: Within a step of order 4: Shampine, "Some practical Runge-Kutta formulas", Math. Comp. 46 (1986)
+#: 135-150.
 DORMAND_PRINCE5 = Tableau(
     "dormand_prince5",
     order=5,
