@@ -73,9 +73,10 @@ def from_description(about: Mapping[str, Any]) -> Integrator | None:
 def _classes() -> dict[str, Any]:
     """Return the classes of mbkit whose fields say all of them, by name."""
     from mbkit.integrators.built_in import INTEGRATORS
+    from mbkit.integrators.composition import Composition
     from mbkit.integrators.tableau import Tableau
 
-    return {kind.__qualname__: kind for kind in (*INTEGRATORS.values(), Tableau)}
+    return {kind.__qualname__: kind for kind in (*INTEGRATORS.values(), Tableau, Composition)}
 
 
 def _plain(value: Any) -> Any:

@@ -102,7 +102,7 @@ def last_is_first(space, A, b):
 
 @helper
 def go_to(space, scheme, pair, control, target, now, held, rates, at, q_next, progress, span):
-    """Take steps until `target` is reached; the last one before END ends there.
+    """Take steps, one at least, until `target` is reached; the last one before END ends there.
 
     now is what was reached, held where the last step began; with q_next, w_end, w they are
     changed, and progress and span with them.
@@ -115,8 +115,6 @@ def go_to(space, scheme, pair, control, target, now, held, rates, at, q_next, pr
     least = LEAST * max(abs(progress[BEGIN]), abs(end))
     for _ in range(MOST_STEPS):
         t = progress[TIME]
-        if t >= target:
-            return OK
         size = progress[SIZE]
         rest = end - t
         h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
@@ -149,6 +147,8 @@ def go_to(space, scheme, pair, control, target, now, held, rates, at, q_next, pr
             progress[STAGE] = LAST if reuses else EVALUATE
             progress[REJECTED] = 0.0
             progress[TIME] = stop
+            if stop >= target:
+                return OK
         elif state != OK and not is_of_numbers(state):
             return state
         else:
@@ -273,10 +273,11 @@ def interpolate(
     pair = (b, b_error, order, last_is_first(space, A, b), w_end)
     control = (rtol, atol, h, angular, memory[nq + 2 * d :])
     state = OK
-    if t < span[HELD_TIME]:
+    again = t < span[HELD_TIME]
+    if again:
         copy(parts(states[0], nq, nv), now)
         state = begin(space, scheme, control, now, rates, at, progress)
-    if state == OK and t > progress[TIME]:
+    if state == OK and (again or t > progress[TIME]):
         state = go_to(
             space, scheme, pair, control, t, now, held, rates, at, memory[:nq], progress, span
         )
