@@ -72,11 +72,9 @@ def from_description(about: Mapping[str, Any]) -> Integrator | None:
 
 def _classes() -> dict[str, Any]:
     """Return the classes of mbkit whose fields say all of them, by name."""
-    from mbkit.integrators.built_in import INTEGRATORS
-    from mbkit.integrators.composition import Composition
-    from mbkit.integrators.tableau import Tableau
+    from mbkit.integrators.built_in import COEFFICIENTS, INTEGRATORS
 
-    return {kind.__qualname__: kind for kind in (*INTEGRATORS.values(), Tableau, Composition)}
+    return {kind.__qualname__: kind for kind in (*INTEGRATORS.values(), *COEFFICIENTS)}
 
 
 def _plain(value: Any) -> Any:
