@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import final
 
 import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.integrators.charts import Charts
+from mbkit.integrators.charts import other_charts
 from mbkit.integrators.composition import COMMUTATOR_FREE4, COMPOSITIONS, Composition
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
@@ -112,7 +113,7 @@ class CrouchGrossman(Integrator):
                 f"mbkit.tableaus.CROUCH_GROSSMAN3."
             )
 
-    @property
+    @functools.cached_property
     def composition(self) -> Composition:
         """The exponentials, one for each coefficient that is not zero."""
         return Composition.of_tableau(self.tableau)
@@ -134,7 +135,7 @@ def _prepare(composition: Composition, problem: Problem) -> Advance:
 
     factors, A = composition.packed(), composition.A
     c = A[:-1].sum(axis=1)
-    other = Charts.of(problem).other
+    other = other_charts(problem)
     stages, steps, nv = c.size, problem.num_steps, problem.nv
     memory = np.zeros(2 * problem.nq + 2 * steps)
     w = problem.v_stage if steps == nv else np.zeros(steps)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.integrators.charts import Charts
+from mbkit.integrators.charts import angular_entries, other_charts
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
@@ -155,7 +155,6 @@ class _Arrays:
     rates: tuple[Any, ...]
     span: Any
     count: Any
-    charts: Charts | None
 
     @classmethod
     def of(cls, method: RungeKuttaMuntheKaas, problem: Problem) -> _Arrays:
@@ -164,9 +163,7 @@ class _Arrays:
         tableau, steps, nv = method.tableau, problem.num_steps, problem.nv
         stages = tableau.b.size
         exact = method.truncation is None
-        needs_charts = not exact or method.rtol is not None or method.atol is not None
-        charts = Charts.of(problem) if needs_charts else None
-        other = np.zeros(steps) if charts is None else charts.other
+        other = np.zeros(steps) if exact else other_charts(problem)
         return cls(
             tableau=tableau,
             A=np.array(tableau.A),
@@ -181,7 +178,6 @@ class _Arrays:
             ),
             span=np.zeros(3),
             count=np.zeros(2, dtype=np.int64),
-            charts=charts,
         )
 
     def finish(self, state: int) -> tuple[int, int, int]:
@@ -227,11 +223,10 @@ def _own_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Problem) 
     tableau = method.tableau
     A, b, c = arrays.A, arrays.b, np.array(tableau.c)
     b_error = b - tableau.b_embedded
-    assert arrays.charts is not None
     rtol = 0.0 if method.rtol is None else float(method.rtol)
     atol = rtol if method.atol is None else float(method.atol)
     order = 1.0 + min(method.order, tableau.embedded_order)
-    control = (rtol, atol, order, arrays.charts.angular, *arrays.series)
+    control = (rtol, atol, order, angular_entries(problem), *arrays.series)
     states, progress = np.zeros((3, _state_size(problem))), np.zeros(NUM_PROGRESS)
     remembered = problem.memory["step_size"] = np.zeros(2)
 
