@@ -223,7 +223,7 @@ class Midpoint(mb.Integrator):
                 problem.work[:] += h * powers
                 if (k + 1) % problem.save_every == 0:
                     row = (t + h, problem.q, problem.v, problem.work)
-                    for part, value in zip(rows, row, strict=True):
+                    for part, value in zip(rows, row, strict=False):  # it has no multipliers
                         part[saved] = value
                     saved += 1
             return 0, steps, saved
