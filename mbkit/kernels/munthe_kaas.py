@@ -9,28 +9,40 @@ from mbkit.kernels.watch import look
 
 
 @helper
-def step(space, scheme, b, count, t, h, end, state, rates, at, q_next, held):
-    """Advance the state (q, v, work) by h, to the time `end`, in place; keep where it was.
+def keep(q, v, work, held):
+    """Keep the state at the beginning of a step."""
+    nq = q.shape[0]
+    nv = v.shape[0]
+    for j in range(nq):
+        held[j] = q[j]
+    for j in range(nv):
+        held[nq + j] = v[j]
+    for j in range(work.shape[0]):
+        held[nq + nv + j] = work[j]
+
+
+@helper
+def step(
+    space, A, b, c, series, count, t, h, end, q, v, work, x, w, q_stage, v_stage, xdot, vdot,
+    powers, q_next, held,
+):  # fmt: skip
+    """Advance (q, v, work) by h, to the time `end`, in place; keep where it was.
 
     Source: Munthe-Kaas 1999, algorithm 3.1; Hairer, Lubich, Wanner 2006, IV.8.
     """
-    q, v, work = state
-    v_next = at[3]
-    found = evaluate_stages(space, scheme, 0, count, t, h, state, rates, at)
-    if found == OK:
-        found = arrive(space, b, count, h, end, state, rates, at, q_next)
-    if found == OK:
-        found = look(space, end, q_next, v_next)
-    if found != OK:
-        return found
-    nq = q.shape[0]
-    nv = v.shape[0]
-    held[:nq] = q
-    held[nq : nq + nv] = v
-    held[nq + nv :] = work
+    state = evaluate_stages(
+        space, A, c, series, 0, count, t, h, q, v, x, w, q_stage, v_stage, xdot, vdot, powers
+    )
+    if state == OK:
+        state = arrive(space, b, count, h, end, q, v, x, q_stage, v_stage, xdot, vdot, q_next)
+    if state == OK:
+        state = look(space, end, q_next, v_stage)
+    if state != OK:
+        return state
+    keep(q, v, work, held)
     q[:] = q_next
-    v[:] = v_next
-    add_work(h, b, rates[2], count, work)
+    v[:] = v_stage
+    add_work(h, b, powers, count, work)
     return OK
 
 
@@ -57,11 +69,9 @@ def advance(
             are rates of steps, xdot (s, d), vdot (s, nv), powers (s, NUM_POWERS), brackets (4, d).
     Returns OK, or the status of what failed; q, v, work are then those of the last complete step.
     """
-    scheme = (A, c, truncation, exact, brackets)
-    state = (q, v, work)
-    rates = (xdot, vdot, powers)
+    series = (truncation, exact, brackets)
     q_next = memory[: q.shape[0]]
-    at = (memory[q.shape[0] :], w, q_stage, v_stage)
+    x = memory[q.shape[0] :]
     stages = b.shape[0]
     while b[stages - 1] == 0.0:  # those of error estimates and dense output
         stages -= 1
@@ -70,9 +80,12 @@ def advance(
     for k in range(first, first + steps):
         t = instant(t0, h, k)
         end = instant(t0, h, k + 1)
-        found = step(space, scheme, b, stages, t, h, end, state, rates, at, q_next, held)
-        if found != OK:
-            return found
+        state = step(
+            space, A, b, c, series, stages, t, h, end, q, v, work, x, w, q_stage, v_stage, xdot,
+            vdot, powers, q_next, held,
+        )  # fmt: skip
+        if state != OK:
+            return state
         span[HELD_TIME] = t
         span[HELD_SIZE] = h
         span[HELD_STAGES] = stages

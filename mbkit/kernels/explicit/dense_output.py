@@ -69,10 +69,10 @@ def interpolate(
     h = span[HELD_SIZE]
     stages = int(span[HELD_STAGES])
     if stages < A.shape[0]:
-        scheme = (A, c, truncation, exact, brackets)
         state = evaluate_stages(
-            space, scheme, stages, A.shape[0], span[HELD_TIME], h, start, rates, at
-        )
+            space, A, c, (truncation, exact, brackets), stages, A.shape[0], span[HELD_TIME], h,
+            start[0], start[1], x, w, q_stage, v_stage, xdot, vdot, powers,
+        )  # fmt: skip
         if state != OK:
             return state
         span[HELD_STAGES] = A.shape[0]

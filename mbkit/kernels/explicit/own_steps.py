@@ -110,6 +110,9 @@ def go_to(space, scheme, pair, control, target, now, held, rates, at, q_next, pr
     b, b_error, order, reuses, w_end = pair
     rtol, atol, widest, angular, errors = control
     xdot, vdot, powers = rates
+    A, c, series = scheme
+    x, w, q_stage, v_stage = at
+    q, v, _ = now
     stages = b.shape[0]
     end = progress[END]
     least = LEAST * max(abs(progress[BEGIN]), abs(end))
@@ -124,20 +127,23 @@ def go_to(space, scheme, pair, control, target, now, held, rates, at, q_next, pr
             vdot[0] = vdot[stages - 1]
             powers[0] = powers[stages - 1]
         first = 0 if progress[STAGE] == EVALUATE else 1
-        state = evaluate_stages(space, scheme, first, stages, t, h, now, rates, at)
+        state = evaluate_stages(
+            space, A, c, series, first, stages, t, h, q, v, x, w, q_stage, v_stage, xdot, vdot,
+            powers,
+        )  # fmt: skip
         if state == OK:
-            state = arrive(space, b, stages, h, stop, now, rates, at, q_next)
+            state = arrive(space, b, stages, h, stop, q, v, x, q_stage, v_stage, xdot, vdot, q_next)
         error = math.inf
-        if state == OK and not turns_too_far(space, angular, at[0]):
+        if state == OK and not turns_too_far(space, angular, x):
             error = error_of_step(
-                space, h, b_error, rates, errors, now[0], now[1], q_next, at[3], rtol, atol
+                space, h, b_error, rates, errors, q, v, q_next, v_stage, rtol, atol
             )
         if error <= 1.0:
             copy(now, held)
             add_work(h, b, powers, stages, now[2])
-            now[0][:] = q_next
-            now[1][:] = at[3]
-            w_end[:] = at[1]
+            q[:] = q_next
+            v[:] = v_stage
+            w_end[:] = w
             span[HELD_TIME] = t
             span[HELD_SIZE] = h
             span[HELD_STAGES] = stages
@@ -170,7 +176,10 @@ def begin(space, scheme, control, now, rates, at, progress):
     progress[STAGE] = EVALUATE
     progress[REJECTED] = 0.0
     if progress[SIZE] == 0.0:
-        state = evaluate_stages(space, scheme, 0, 1, progress[BEGIN], 0.0, now, rates, at)
+        state = evaluate_stages(
+            space, scheme[0], scheme[1], scheme[2], 0, 1, progress[BEGIN], 0.0, now[0], now[1],
+            at[0], at[1], at[2], at[3], rates[0], rates[1], rates[2],
+        )  # fmt: skip
         if state != OK:
             return state
         size = first_size(space, rates, errors, now[0], now[1], rtol, atol)
@@ -210,7 +219,7 @@ def advance(
     rates = (xdot, vdot, powers)
     q_next = memory[:nq]
     at = (memory[nq : nq + d], w, q_stage, v_stage)
-    scheme = (A, c, truncation, exact, brackets)
+    scheme = (A, c, (truncation, exact, brackets))
     w_end = memory[nq + d : nq + 2 * d]
     pair = (b, b_error, order, last_is_first(space, A, b), w_end)
     control = (rtol, atol, h, angular, memory[nq + 2 * d :])
@@ -268,7 +277,7 @@ def interpolate(
     held = parts(states[1], nq, nv)
     rates = (xdot, vdot, powers)
     at = (memory[nq : nq + d], w, q_stage, v_stage)
-    scheme = (A, c, truncation, exact, brackets)
+    scheme = (A, c, (truncation, exact, brackets))
     w_end = memory[nq + d : nq + 2 * d]
     pair = (b, b_error, order, last_is_first(space, A, b), w_end)
     control = (rtol, atol, h, angular, memory[nq + 2 * d :])

@@ -1,7 +1,7 @@
 """The stages of a Runge-Kutta-Munthe-Kaas step, and what follows them in every explicit step.
 
-Arrays that belong together go in tuples:
-    scheme  A (s, s), c (s,), truncation, exact (d,), brackets (4, d)
+Loops that have many arrays keep those that belong together in tuples, and take these apart once:
+    series  truncation, exact (d,), brackets (4, d)
     start   q (nq,), v (nv,), work (NUM_POWERS,): the state at the beginning of the step
     rates   xdot (s, d), vdot (s, nv), powers (s, NUM_POWERS): of the stages
     at      x (d,), w (d,), q_stage (nq,), v_stage (nv,): the stage that is evaluated; w is v_stage
@@ -46,18 +46,14 @@ def rates_at(space, q, v, w):
 
 
 @helper
-def coordinate_rates(space, truncation, exact, brackets, x, w, out):
-    """out = dexp^-1_{-x} w, or its series after `truncation` brackets where `exact` is 0.
+def truncated_rates(model, memory, series, x, w, out):
+    """out = the series of dexp^-1_{-x} w, whose exact value it is before, where `exact` is 0.
 
     dexp^-1_{-x} w = w + [x, w]/2 + [x, [x, w]]/12 - [x, [x, [x, [x, w]]]]/720 + ...
     Its part that is odd in x is the first bracket alone: [x, w] = dexp^-1_{-x} w - dexp^-1_x w.
     Source: Hairer, Lubich, Wanner 2006, (III.4.10) and IV.7.
     """
-    model = bodies(space)
-    memory = scratch(space)
-    state = dexp_inv_rows(model, memory, x, w, out)
-    if truncation == ALL or state != OK:
-        return state
+    truncation, exact, brackets = series
     back = brackets[0]
     term = brackets[1]
     for j in range(x.shape[0]):
@@ -79,7 +75,9 @@ def coordinate_rates(space, truncation, exact, brackets, x, w, out):
 
 
 @helper
-def evaluate_stages(space, scheme, first, last, t, h, start, rates, at):
+def evaluate_stages(
+    space, A, c, series, first, last, t, h, q, v, x, w, q_stage, v_stage, xdot, vdot, powers
+):  # fmt: skip
     """Evaluate the stages from `first` to before `last`.
 
     Stage i, in coordinates x of the group about q:
@@ -88,23 +86,25 @@ def evaluate_stages(space, scheme, first, last, t, h, start, rates, at):
     with the rates w_i of steps at (q_i, v_i).
     Source: Munthe-Kaas 1999, algorithm 3.1; Hairer, Lubich, Wanner 2006, IV.8.
     """
-    A, c, truncation, exact, brackets = scheme
-    q, v, _ = start
-    xdot, vdot, powers = rates
-    x, w, q_stage, v_stage = at
     model = bodies(space)
     memory = scratch(space)
+    nv = v.shape[0]
+    rates = records_at(space, 1, SPACE)[0].rates
+    truncated = series[0] != ALL
     for i in range(first, last):
         combine(h, A[i], xdot, i, x)
         state = retract_rows(model, memory, q, x, q_stage)
         if state != OK:
             return state
         combine(h, A[i], vdot, i, v_stage)
-        for j in range(v.shape[0]):
+        for j in range(nv):
             v_stage[j] += v[j]
-        state = rates_at(space, q_stage, v_stage, w)
+        if rates != 0:
+            state = call_address(rates, (space, 0, q_stage, v_stage, v_stage, w))
         if state == OK:
-            state = coordinate_rates(space, truncation, exact, brackets, x, w, xdot[i])
+            state = dexp_inv_rows(model, memory, x, w, xdot[i])
+        if state == OK and truncated:
+            state = truncated_rates(model, memory, series, x, w, xdot[i])
         if state == OK:
             state = acceleration(space, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
         if state != OK:
@@ -130,11 +130,8 @@ def settle(space, t, q_next, v_next, q_stage):
 
 
 @helper
-def arrive(space, b, count, h, end, start, rates, at, q_next):
+def arrive(space, b, count, h, end, q, v, x, q_stage, v_stage, xdot, vdot, q_next):
     """Write q exp(h sum b_i k_i) to q_next and v + h sum b_i l_i to v_stage; close loops there."""
-    q, v, _ = start
-    xdot, vdot, _ = rates
-    x, _, q_stage, v_stage = at
     combine(h, b, xdot, count, x)
     state = retract_rows(bodies(space), scratch(space), q, x, q_next)
     if state != OK:
