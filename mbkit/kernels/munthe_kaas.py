@@ -21,31 +21,6 @@ def keep(q, v, work, held):
         held[nq + nv + j] = work[j]
 
 
-@helper
-def step(
-    space, A, b, c, series, count, t, h, end, q, v, work, x, w, q_stage, v_stage, xdot, vdot,
-    powers, q_next, held,
-):  # fmt: skip
-    """Advance (q, v, work) by h, to the time `end`, in place; keep where it was.
-
-    Source: Munthe-Kaas 1999, algorithm 3.1; Hairer, Lubich, Wanner 2006, IV.8.
-    """
-    state = evaluate_stages(
-        space, A, c, series, 0, count, t, h, q, v, x, w, q_stage, v_stage, xdot, vdot, powers
-    )
-    if state == OK:
-        state = arrive(space, b, count, h, end, q, v, x, q_stage, v_stage, xdot, vdot, q_next)
-    if state == OK:
-        state = look(space, end, q_next, v_stage)
-    if state != OK:
-        return state
-    keep(q, v, work, held)
-    q[:] = q_next
-    v[:] = v_stage
-    add_work(h, b, powers, count, work)
-    return OK
-
-
 @kernel(
     int64(
         int64, matrix, floats, floats, int64, floats, matrix, float64, float64, int64, int64,
@@ -68,6 +43,7 @@ def advance(
     Memory  memory (nq + d,) with d the number of steps, w (d,) or v_stage itself where velocities
             are rates of steps, xdot (s, d), vdot (s, nv), powers (s, NUM_POWERS), brackets (4, d).
     Returns OK, or the status of what failed; q, v, work are then those of the last complete step.
+    Source  Munthe-Kaas 1999, algorithm 3.1; Hairer, Lubich, Wanner 2006, IV.8.
     """
     series = (truncation, exact, brackets)
     q_next = memory[: q.shape[0]]
@@ -80,12 +56,19 @@ def advance(
     for k in range(first, first + steps):
         t = instant(t0, h, k)
         end = instant(t0, h, k + 1)
-        state = step(
-            space, A, b, c, series, stages, t, h, end, q, v, work, x, w, q_stage, v_stage, xdot,
-            vdot, powers, q_next, held,
-        )  # fmt: skip
+        state = evaluate_stages(
+            space, A, c, series, 0, stages, t, h, q, v, x, w, q_stage, v_stage, xdot, vdot, powers
+        )
+        if state == OK:
+            state = arrive(space, b, stages, h, end, q, v, x, q_stage, v_stage, xdot, vdot, q_next)
+        if state == OK:
+            state = look(space, end, q_next, v_stage)
         if state != OK:
             return state
+        keep(q, v, work, held)
+        q[:] = q_next
+        v[:] = v_stage
+        add_work(h, b, powers, stages, work)
         span[HELD_TIME] = t
         span[HELD_SIZE] = h
         span[HELD_STAGES] = stages

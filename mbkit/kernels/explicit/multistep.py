@@ -60,25 +60,32 @@ def remember(here, past):
 
 
 @helper
-def step(space, beta, scheme, b, t, h, end, state, rates, at, q_next, here, past, known):
+def step(space, beta, scheme, t, h, end, state, rates, at, q_next, here, past, known):
     """Advance the state (q, v, work) by h, to the time `end`, in place.
 
     Until there are as many states as the method needs, by a Runge-Kutta-Munthe-Kaas step.
     """
     q, v, work = state
-    v_next = at[3]
-    found = evaluate_stages(space, scheme, 0, 1, t, h, state, rates, at)
+    A, b, c, series = scheme
+    x, w, q_stage, v_next = at
+    xdot, vdot, powers = rates
+    found = evaluate_stages(
+        space, A, c, series, 0, 1, t, h, q, v, x, w, q_stage, v_next, xdot, vdot, powers
+    )
     if found != OK:
         return found
     here[0][:] = q
-    here[1][:] = rates[0][0]  # at x = 0 it is w
-    here[2][:] = rates[1][0]
-    here[3][:] = rates[2][0]
+    here[1][:] = xdot[0]  # at x = 0 it is w
+    here[2][:] = vdot[0]
+    here[3][:] = powers[0]
     starting = known[0] < past[0].shape[0]
     if starting:
-        found = evaluate_stages(space, scheme, 1, b.shape[0], t, h, state, rates, at)
+        count = b.shape[0]
+        found = evaluate_stages(
+            space, A, c, series, 1, count, t, h, q, v, x, w, q_stage, v_next, xdot, vdot, powers
+        )
         if found == OK:
-            found = arrive(space, b, b.shape[0], h, end, state, rates, at, q_next)
+            found = arrive(space, b, count, h, end, q, v, x, q_stage, v_next, xdot, vdot, q_next)
     else:
         found = multistep(space, beta, h, end, state, rates, at, q_next, past)
     if found == OK:
@@ -88,10 +95,10 @@ def step(space, beta, scheme, b, t, h, end, state, rates, at, q_next, here, past
     q[:] = q_next
     v[:] = v_next
     if starting:
-        add_work(h, b, rates[2], b.shape[0], work)
+        add_work(h, b, powers, b.shape[0], work)
         known[0] += 1.0
     else:
-        add_work(h, beta, rates[2], beta.shape[0], work)
+        add_work(h, beta, powers, beta.shape[0], work)
     remember(here, past)
     return OK
 
@@ -121,7 +128,7 @@ def advance(
     nq = q.shape[0]
     nv = v.shape[0]
     d = xdot.shape[1]
-    scheme = (A, c, ALL, exact, brackets)
+    scheme = (A, b, c, (ALL, exact, brackets))
     state = (q, v, work)
     rates = (xdot, vdot, powers)
     q_next = memory[:nq]
@@ -134,7 +141,7 @@ def advance(
     for k in range(first, first + steps):
         t = instant(t0, h, k)
         end = instant(t0, h, k + 1)
-        found = step(space, beta, scheme, b, t, h, end, state, rates, at, q_next, here, past, known)
+        found = step(space, beta, scheme, t, h, end, state, rates, at, q_next, here, past, known)
         if found != OK:
             return found
         count[0] += 1
