@@ -37,7 +37,7 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
     t = problem.t0 + taken * problem.h
     code, index = (FAILED, 0) if status == FAILED else unpack(status)
     if code in (NOT_CONVERGED, SINGULAR_STEP, STEP_TOO_SMALL):
-        return _unsolved(run, code, t, taken)
+        return _unsolved(run, code, index, t, taken)
     if code == FAILED:
         assert course.error is not None
         return course.error
@@ -66,12 +66,18 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
     return error
 
 
-def _unsolved(run: Prepared, code: int, t: float, taken: int) -> ConvergenceError:
+def _unsolved(run: Prepared, code: int, index: int, t: float, taken: int) -> ConvergenceError:
     """Return what an implicit integrator, or one that chooses its steps, could not do."""
     from mbkit.kernels.status import NOT_CONVERGED, STEP_TOO_SMALL
 
     method, problem = type(run.integrator).__name__, run.problem
     where = f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: {method}"
+    if code == STEP_TOO_SMALL and index == 1:
+        return ConvergenceError(
+            f"{where} has taken 100000 steps to keep its tolerance, and has not reached "
+            f"t = {t + problem.h:.9g} s. The motion may be stiff, which asks for an implicit "
+            f"integrator; else use a smaller h, or larger tolerances."
+        )
     if code == STEP_TOO_SMALL:
         return ConvergenceError(
             f"{where} would need steps below the resolution of t to keep its tolerance. The motion "

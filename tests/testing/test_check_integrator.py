@@ -11,8 +11,13 @@ from mbkit.testing.standard_problems import STANDARD_PROBLEMS
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tableau", mb.tableaus.TABLEAUS.values(), ids=mb.tableaus.TABLEAUS)
+@pytest.mark.parametrize(
+    "tableau",
+    [tableau for tableau in mb.tableaus.TABLEAUS.values() if tableau.order <= 5],
+    ids=lambda tableau: tableau.name,
+)
 def test_the_integrators_of_mbkit_hold(tableau):
+    """Those of higher order fall below rounding first; tests/integrators measures them."""
     report = check_integrator(mb.RungeKuttaMuntheKaas(tableau))
     report.raise_if_failed()
     assert str(report).count("order of") == 2 * len(STANDARD_PROBLEMS)
