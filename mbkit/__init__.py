@@ -82,6 +82,7 @@ from mbkit.forces import UniformField as UniformField
 
 # Simulation: integrators, runs, results
 from mbkit.integrators import Integrator as Integrator
+from mbkit.integrators import RATTLie as RATTLie
 from mbkit.integrators import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
 from mbkit.integrators import Tableau as Tableau
 from mbkit.integrators import tableaus as tableaus
