@@ -14,7 +14,16 @@ on a vector space, of second order elsewhere.
 Source: derived here; the method without correction is that of Wieloch and Arnold 2021.
 """
 
-from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, integers, kernel, matrix
+from mbkit.kernels.compile import (
+    float64,
+    floats,
+    floats_at,
+    helper,
+    int64,
+    integers,
+    kernel,
+    matrix,
+)
 from mbkit.kernels.configuration import difference_rows
 from mbkit.kernels.implicit.matrix import have_matrix, set_differential
 from mbkit.kernels.implicit.newton import solve_step
@@ -163,12 +172,17 @@ def start_step(
     state = starting_step(
         space, A, b, c, t, h, end, q, v, work, results, room, q_stage, v_stage, xdot, vdot, powers
     )  # fmt: skip
+    if state == OK:
+        state = set_multipliers(space, step, end, q, v, multipliers, vdot[0], powers[0])
     if state != OK:
+        q[:] = before[:nq]
+        v[:] = before[nq : nq + nv]
+        work[:] = before[nq + nv :]
         return state
     push(past_q, before[:nq])
     push(past_v, before[nq : nq + nv])
     push(past_work, before[nq + nv :])
-    return set_multipliers(space, step, end, q, v, multipliers, vdot[0], powers[0])
+    return OK
 
 
 @helper
@@ -207,14 +221,15 @@ def advance(
     count[0] = 0
     count[1] = 0
     state = have_matrix(space, step)
-    if state == OK and first == 0 and started[0] == 0.0:
-        state = set_multipliers(space, step, t0, q, v, multipliers, vdot[0], powers[0])
+    if state == OK and started[0] == 0.0:
+        start = instant(t0, h, first)
+        state = set_multipliers(space, step, start, q, v, multipliers, vdot[0], powers[0])
     for k in range(first, first + steps):
         if state != OK:
             return state
         t = instant(t0, h, k)
         end = instant(t0, h, k + 1)
-        if started[0] < alpha.shape[0] - 2:
+        if started[0] < alpha.shape[0] - 2.0:
             state = start_step(
                 space, step, A, b, c, t, h, end, q, v, work, past_q, past_v, past_work, multipliers,
                 results, room, q_next, v_next, xdot, vdot, powers, memory,
