@@ -89,8 +89,8 @@ class BLieDF(Integrator):
         steps = self.steps
         if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:
             raise UsageError(
-                f"BLieDF: steps must be 1 to {MOST_STEPS}, with more the formulas are unstable; got "
-                f"{steps!r}."
+                f"BLieDF: steps must be 1 to {MOST_STEPS}, got {steps!r}; with more the formulas are "
+                f"unstable."
             )
         check_choice(self, "formulation", ("stabilised", "index 3"))
         if not isinstance(self.correction, bool):

@@ -211,9 +211,9 @@ def advance(
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
-    Writes  the state (q, v, work, the k - 1 before them, the newest first, multipliers, how many
-            steps were taken by the one-step method A, b, c, and where the matrix was made), rows,
-            count (steps taken, rows written), q_next and v_next (what was evaluated last).
+    Writes  the state (q, v, work, the k - 1 before them, the newest first, multipliers, in
+            `started` how many of all k are known, and where the matrix was made), rows, count
+            (steps taken, rows written), q_next and v_next (what was evaluated last).
     Memory  results (2, nq + nv + NUM_POWERS), room (nq + nv,), xdot, vdot (s, nv), powers
             (s, NUM_POWERS), memory (nq + 3 nv + 2 NUM_POWERS,).
     Returns OK, or the status of what failed; the state is then that of the last complete step.
@@ -224,12 +224,13 @@ def advance(
     if state == OK and started[0] == 0.0:
         start = instant(t0, h, first)
         state = set_multipliers(space, step, start, q, v, multipliers, vdot[0], powers[0])
+        started[0] = 1.0 if state == OK else 0.0
     for k in range(first, first + steps):
         if state != OK:
             return state
         t = instant(t0, h, k)
         end = instant(t0, h, k + 1)
-        if started[0] < alpha.shape[0] - 2.0:
+        if started[0] < alpha.shape[0] - 1.0:
             state = start_step(
                 space, step, A, b, c, t, h, end, q, v, work, past_q, past_v, past_work, multipliers,
                 results, room, q_next, v_next, xdot, vdot, powers, memory,
@@ -241,7 +242,7 @@ def advance(
             )  # fmt: skip
         if state != OK:
             return state
-        started[0] = min(started[0] + 1.0, alpha.shape[0] - 2.0)
+        started[0] = min(started[0] + 1.0, alpha.shape[0] - 1.0)
         count[0] += 1
         if (k + 1) % save_every == 0:
             row = count[1]
