@@ -83,14 +83,14 @@ class BLieDF(Integrator):
     steps: int = 2
     formulation: str = "stabilised"
     correction: bool = True
-    tolerance: float = attrs.field(default=1e-10, converter=frozen_number)
+    tolerance: float = attrs.field(default=1e-12, converter=frozen_number)
 
     def __attrs_post_init__(self) -> None:
         steps = self.steps
         if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:
             raise UsageError(
-                f"BLieDF: steps must be 1 to {MOST_STEPS}, got {steps!r}; with more the formulas are "
-                f"unstable."
+                f"BLieDF: steps must be 1 to {MOST_STEPS}, got {steps!r}; with more the formulas "
+                f"are unstable."
             )
         check_choice(self, "formulation", ("stabilised", "index 3"))
         if not isinstance(self.correction, bool):

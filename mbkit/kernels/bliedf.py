@@ -53,7 +53,12 @@ def coordinates(space, summed, i, q, past_q, x, sum_x):
     return state
 
 
-@helper
+@kernel(
+    int64(
+        int64, int64, floats, floats, float64, floats, floats, matrix, matrix, floats, floats
+    ),
+    nogil=True,
+)  # fmt: skip
 def predict(space, step, alpha, foreseen, h, q, v, past_q, past_v, v_next, memory):
     """D as the polynomial through the steps before has it, and v, vdot, G that go with it."""
     record = memory_of(step)
@@ -156,6 +161,17 @@ def take_step(
     return OK
 
 
+@kernel(int64(int64, int64, float64, floats, floats, floats, floats, floats), nogil=True)
+def set_multipliers(space, step, t, q, v, multipliers, vdot, powers):
+    """Those of a state by its forward dynamics."""
+    record = memory_of(step)
+    state = place(space, step, t, q, v)
+    if state == OK:
+        state = consistent_acceleration(space, step, t, q, v, vdot, powers)
+    multipliers[:] = floats_at(record.multipliers, record.m)
+    return state
+
+
 @helper
 def start_step(
     space, step, A, b, c, t, h, end, q, v, work, past_q, past_v, past_work, multipliers, results,
@@ -183,17 +199,6 @@ def start_step(
     push(past_v, before[nq : nq + nv])
     push(past_work, before[nq + nv :])
     return OK
-
-
-@helper
-def set_multipliers(space, step, t, q, v, multipliers, vdot, powers):
-    """Those of a state by its forward dynamics."""
-    record = memory_of(step)
-    state = place(space, step, t, q, v)
-    if state == OK:
-        state = consistent_acceleration(space, step, t, q, v, vdot, powers)
-    multipliers[:] = floats_at(record.multipliers, record.m)
-    return state
 
 
 @kernel(

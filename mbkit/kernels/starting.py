@@ -69,7 +69,13 @@ def one_part(space, A, b, c, t, h, end, q, v, work, room, q_stage, v_stage, xdot
     return close_loops(space, end, q, v)
 
 
-@helper
+@kernel(
+    int64(
+        int64, matrix, floats, floats, float64, float64, int64, floats, floats, floats, floats,
+        floats, floats, floats, matrix, matrix, matrix,
+    ),
+    nogil=True,
+)  # fmt: skip
 def in_parts(
     space, A, b, c, t, h, parts, q, v, work, result, room, q_stage, v_stage, xdot, vdot, powers
 ):  # fmt: skip

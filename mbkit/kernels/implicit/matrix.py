@@ -12,7 +12,15 @@ multiplied by the size of M besides, so that units do not matter either. Source:
 Cardona 2015, section 4; Bottasso, Bauchau and Cardona 2007 on scaling.
 """
 
-from mbkit.kernels.compile import at, call_address, floats_at, helper, records_at
+from mbkit.kernels.compile import (
+    at,
+    call_address,
+    floats_at,
+    helper,
+    int64,
+    kernel,
+    records_at,
+)
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.dynamics import linearise
 from mbkit.kernels.constraints.space import closure_of, kept_rows
@@ -310,7 +318,7 @@ def clear_prescribed_rows(step, S):
             S[k, k] = floats_at(record.scale, 1)[0]
 
 
-@helper
+@kernel(int64(int64, int64), nogil=True)
 def make(space, step):
     """Make the matrix where `made_at` says, and factorise it."""
     record = memory_of(step)
