@@ -173,7 +173,7 @@ class GeneralizedAlpha(Integrator):
 
     coefficients: AlphaCoefficients = attrs.field(default=None, converter=_coefficients)
     formulation: str = "stabilised"
-    tolerance: float = attrs.field(default=1e-10, converter=frozen_number)
+    tolerance: float = attrs.field(default=1e-12, converter=frozen_number)
     start: str = "second order"
 
     @coefficients.validator

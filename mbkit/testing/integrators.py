@@ -12,7 +12,7 @@ from mbkit.events import Event
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Rows
 from mbkit.simulation.preparation import Prepared, prepare
-from mbkit.simulation.stabilisation import Projection
+from mbkit.simulation.stabilisation import PROJECTION
 from mbkit.testing.convergence import POINTS, errors_of_steps, fitted_slope, last_points
 from mbkit.testing.report import Line, Report
 from mbkit.testing.standard_problems import STANDARD_PROBLEMS, StandardProblem
@@ -162,7 +162,7 @@ def _prepared(
 ) -> Prepared:
     return prepare(
         problem.system, integrator, (0.0, 1.0), 0.01, q=None, v=problem.v, tau=tau, forces=(),
-        events=(), save_every=save_every, save_at=None, stabilisation=Projection(),
+        events=(), save_every=save_every, save_at=None, stabilisation=PROJECTION,
         constraint_solver=None,
     )  # fmt: skip
 

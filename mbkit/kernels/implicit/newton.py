@@ -27,7 +27,7 @@ from mbkit.kernels.validation import all_finite
 TIRED = 0.1
 SLOW = 0.5
 
-#: Corrections of h D of this size, by max(1, h D), are rounding where they no longer shrink.
+#: Corrections of h D of this size, by max(1, h D), are as good as rounding.
 ROUNDED = 1e-14
 
 #: What a row that is not solved for may be open, by the length of the system, until it is.
@@ -75,7 +75,11 @@ def set_target(step, h, change):
 
 @helper
 def add_change(step, h, velocity_gain, acceleration_gain, change, v):
-    """D, lambda, eta, and v and vdot with them; return max |dD|."""
+    """D, lambda, eta, and v and vdot with them; return the largest change of all.
+
+    That of h lambda is by the size of M, so that it is a velocity too. It has to be looked at: D
+    may not depend on lambda at all.
+    """
     record = memory_of(step)
     nv = record.nv
     m = record.m
@@ -95,11 +99,12 @@ def add_change(step, h, velocity_gain, acceleration_gain, change, v):
             eta[r] += deta[r]
         add_transposed_product(rows_at(record.A_start, m, nv), deta, 1.0, shift)
     most = 0.0
-    for j in range(nv):
-        D[j] += change[j]
+    for j in range(record.n):
         size = abs(change[j])
         if not size <= most:
             most = size
+    for j in range(nv):
+        D[j] += change[j]
         shift[j] = 0.0 if prescribed[j] != 0 else shift[j] + change[j]
     if record.gain == 0:
         for j in range(nv):
@@ -177,10 +182,8 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
-        done = (
-            size <= tolerance
-            or (rate < 1.0 and rate / (1.0 - rate) * size <= tolerance)
-            or (rate > SLOW and size <= rounding)
+        done = size <= max(tolerance, rounding) or (
+            rate < 1.0 and rate / (1.0 - rate) * size <= tolerance
         )
         if done and not fresh and record.m > 0 and forgotten_rows(step, closure_of(space).length):
             made[VALID] = 0.0
