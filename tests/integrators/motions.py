@@ -64,7 +64,7 @@ def shifted_loop_top() -> Motion:
     """Return the same with positions that add: turning and shifting apart."""
     mech, body, v = _top(fast=False)
     mech.add_joint(
-        mb.CompositeJoint("free", [mb.TranslationalJoint("shift"), mb.SphericalJoint("turn")]),
+        mb.CompositeJoint("free", mb.TranslationalJoint("shift"), mb.SphericalJoint("turn")),
         mech.world, body,
     )  # fmt: skip
     mech.add_joint(mb.SphericalJoint("tip"), mech.world, body)
