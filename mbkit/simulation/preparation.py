@@ -18,6 +18,7 @@ from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
 from mbkit.simulation.closed import check_constraints, check_joints
+from mbkit.simulation.conservative import check_forces
 from mbkit.simulation.course import Course
 from mbkit.simulation.options import options_of
 from mbkit.simulation.output_times import OutputTimes
@@ -94,6 +95,7 @@ def prepare(
     q_start, v_start = initial_state(system, q, v)
     q_start, v_start, _ = system.prescribed_state(float(t_span[0]), q_start, v_start)
     check_joints(system, integrator)
+    check_forces(system, integrator, tau, float(t_span[0]), q_start)
     if not continued:
         check_constraints(system, integrator, float(t_span[0]), q_start, v_start)
     workspace = Workspace(system.arrays, system.evaluator)
