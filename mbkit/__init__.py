@@ -31,6 +31,7 @@ from mbkit.errors import ConfigurationError as ConfigurationError
 from mbkit.errors import ConstraintDerivativeWarning as ConstraintDerivativeWarning
 from mbkit.errors import ConstraintError as ConstraintError
 from mbkit.errors import ContractError as ContractError
+from mbkit.errors import ConvergenceError as ConvergenceError
 from mbkit.errors import DuplicateNameError as DuplicateNameError
 from mbkit.errors import EventError as EventError
 from mbkit.errors import ForceError as ForceError

@@ -13,6 +13,7 @@ from typing import Any
 __all__ = [
     "ConfigurationError",
     "ContractError",
+    "ConvergenceError",
     "ConstraintDerivativeWarning",
     "ConstraintError",
     "DuplicateNameError",
@@ -129,6 +130,10 @@ class ModelFileError(MbkitError, ValueError):
 
 class ModelFileWarning(UserWarning):
     """What a model file holds and mbkit does not take, or the other way round."""
+
+
+class ConvergenceError(MbkitError, ArithmeticError):
+    """An iteration that does not come to its end, such as Newton's in a step of an integrator."""
 
 
 class ConstraintError(MbkitError, ValueError):

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
+import numpy as np
+
+from mbkit.integrators.newton import Newton
+
+if TYPE_CHECKING:
+    from mbkit.systems.protocol import EquationsOfMotion
 
 __all__ = ["Advance", "Integrator", "Problem", "Rows"]
 
 
 class Rows(NamedTuple):
-    """Where saved states go: t (k,), q (k, nq), v (k, nv), work (k, 2)."""
+    """Where saved states go: t (k,), q (k, nq), v (k, nv), work (k, 2), multipliers (k, m).
+
+    The multipliers have m = 0 columns unless the integrator gives them.
+    """
 
     t: Any
     q: Any
     v: Any
     work: Any
+    multipliers: Any
+
+    @classmethod
+    def empty(cls, count: int, nq: int, nv: int, m: int) -> Rows:
+        """Return memory for `count` rows."""
+        return cls(*(np.empty((count, *size)) for size in ((), (nq,), (nv,), (2,), (m,))))
 
 
 #: Take `steps` steps from step `first` on, write the saved ones to the rows; return the kernel's
@@ -25,7 +40,7 @@ class Rows(NamedTuple):
 Advance = Callable[[int, int, Rows], tuple[int, int, int]]
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Problem:
     """An initial value problem on the configuration group of a system.
 
@@ -47,6 +62,19 @@ class Problem:
         Where an integrator leaves the state at which it last evaluated the equations of motion.
     save_every : int
         Steps between saved states.
+    equations : EquationsOfMotion
+        All that the system can be asked for: forces, derivatives, constraints.
+    multipliers : ndarray, shape (m,)
+        Where an integrator that gives multipliers leaves those of the end of a step; m = 0 if it
+        gives none. Those that are not a number are found from the state afterwards.
+    memory : dict of str to ndarray
+        What an integrator remembers from step to step beside q, v and work; `Integrator.prepare`
+        puts it in, as it is at a start.
+    interpolate : callable or None
+        ``interpolate(t, q, v, work) -> status`` writes the state at a time in the last step that
+        was taken; set by an integrator with dense output.
+    newton : Newton or None
+        How the equations of the last step were solved; set by an implicit integrator.
     """
 
     space: int
@@ -62,6 +90,11 @@ class Problem:
     q_stage: Any
     v_stage: Any
     save_every: int
+    equations: EquationsOfMotion
+    multipliers: Any
+    memory: dict[str, Any] = attrs.field(factory=dict)
+    interpolate: Callable[[float, Any, Any, Any], int] | None = None
+    newton: Newton | None = None
 
     def accelerate(self, t: float, q: Any, v: Any, vdot: Any, powers: Any) -> int:
         """Evaluate the equations of motion; return a status, 0 where all is well.
@@ -120,7 +153,7 @@ class Problem:
     @property
     def state(self) -> dict[str, Any]:
         """The arrays, by name, from which the steps go on: an integrator has no other memory."""
-        return {"q": self.q, "v": self.v, "work": self.work}
+        return {"q": self.q, "v": self.v, "work": self.work, **self.memory}
 
 
 class Integrator(abc.ABC):
@@ -131,7 +164,8 @@ class Integrator(abc.ABC):
     3. That function, called with consecutive numbers of steps, gives the same states to the last
        bit, however the steps are cut into calls. After a failure the problem's state is that of
        the last complete step. It goes on from the problem's `state`, whoever wrote it there, and
-       remembers nothing else of earlier steps.
+       remembers nothing else of earlier steps. What it has to remember `prepare` puts into
+       `Problem.memory`, as arrays of float64 that belong to a start.
     4. One that says `looks` asks `Problem.look` before it takes over a step, and returns the status
        if it is not 0; it is then run many steps at once in runs with events. Others are run step
        by step there, and need not know of events.
@@ -140,7 +174,12 @@ class Integrator(abc.ABC):
        not take them.
     6. One that says `takes_constraints` can advance closed mechanisms: it takes its accelerations
        from `Problem.accelerate`, and before it takes over a step asks `Problem.close` to bring its
-       end back to the constraints. Others are refused there.
+       end back to the constraints. One that says `keeps_constraints` solves them together with the
+       equations of motion, through `Problem.equations`, and need not do so. Others are refused.
+    7. One that `gives_multipliers` writes them to `Problem.multipliers` and to the rows that it
+       saves; else those of a result are found from its states.
+    8. One that does not take rolling joints, or forces that depend on velocities, says so by
+       `takes_nonholonomic_joints` and `takes_forces_of_velocity`.
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
     a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
@@ -152,6 +191,10 @@ class Integrator(abc.ABC):
     looks: bool = False
     takes_prescribed_joints: bool = True
     takes_constraints: bool = False
+    keeps_constraints: bool = False
+    gives_multipliers: bool = False
+    takes_nonholonomic_joints: bool = True
+    takes_forces_of_velocity: bool = True
 
     @abc.abstractmethod
     def prepare(self, problem: Problem) -> Advance:

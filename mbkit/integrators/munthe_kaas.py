@@ -75,7 +75,7 @@ class RungeKuttaMuntheKaas(Integrator):
             state = advance(
                 problem.space, A, b, c, problem.t0, problem.h, first, steps, problem.save_every,
                 problem.q, problem.v, problem.work, problem.q_stage, problem.v_stage, memory, w,
-                xdot, vdot, powers, count, *rows,
+                xdot, vdot, powers, count, rows.t, rows.q, rows.v, rows.work,
             )  # fmt: skip
             return int(state), int(count[0]), int(count[1])
 

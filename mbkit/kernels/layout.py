@@ -173,6 +173,8 @@ SPACE = np.dtype(
         ("num_frames", _i8),
         # the equations of motion, for time loops
         ("forward_dynamics", _i8),  # of the representation, by address; form of `evaluation`
+        ("inverse_dynamics", _i8),  # the same
+        ("mass_matrix", _i8),
         ("force", _i8),  # generalized forces of (t, q, v), by address; 0: constant
         ("force_slot", _i8),
         ("tau", _i8),

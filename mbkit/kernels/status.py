@@ -16,6 +16,9 @@ CONSTRAINT_FAILED = 11  # a constraint's function returned a non-zero status; in
 NOT_CLOSED = 12  # no configuration nearby closes the loops
 CONSTRAINT_NOT_FINITE = 13  # index: constraint
 SOLVER_FAILED = 14  # a constraint solver in Python did not come to its end
+NOT_CONVERGED = 15  # Newton's iteration
+SINGULAR_STEP = 16  # Newton's matrix; index: the column without a pivot
+STEP_TOO_SMALL = 17  # of an integrator that chooses its steps
 EVENT = 9  # no failure: an event lies in the step that was not taken
 
 _FACTOR = 1 << 32

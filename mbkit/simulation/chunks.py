@@ -52,8 +52,8 @@ class Interrupts:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _copies(problem: Problem) -> tuple[Any, Any, Any]:
-    return problem.q.copy(), problem.v.copy(), problem.work.copy()
+def _copies(problem: Problem) -> dict[str, Any]:
+    return {name: value.copy() for name, value in problem.state.items()}
 
 
 def run_chunks(
@@ -88,23 +88,24 @@ def run_chunks(
     """
     # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
     # state has moved on and the counts have not, and must find what belongs together.
-    reached = (0, written, *_copies(problem))
+    reached = (0, written, _copies(problem))
     chunk = 1
     try:
         with Interrupts() as interrupts:
             while reached[0] < steps:
-                taken, written, *_ = reached
+                taken, written, _ = reached
                 began = time.perf_counter()
                 rest = Rows(*(part[written:] for part in rows))
                 size = min(chunk, steps - taken)
                 state, done, saved = advance(taken, size, rest)
-                reached = (taken + done, written + saved, *_copies(problem))
+                reached = (taken + done, written + saved, _copies(problem))
                 if state != 0 or interrupts.noted:
                     return *reached[:2], state or INTERRUPTED
                 spent = time.perf_counter() - began
                 chunk = max(1, min(4 * chunk, int(size * CHUNK / max(spent, 1e-9))))
                 display.update(problem.t0 + reached[0] * problem.h)
     except KeyboardInterrupt:
-        problem.q[:], problem.v[:], problem.work[:] = reached[2:]
+        for name, value in reached[2].items():
+            problem.state[name][:] = value
         return *reached[:2], INTERRUPTED
     return *reached[:2], 0

@@ -12,11 +12,27 @@ from mbkit.kinematics.consistent_velocity import velocity_near
 from mbkit.kinematics.loops import checked_fixed
 from mbkit.systems import System
 
-__all__ = ["check_constraints", "closed_again"]
+__all__ = ["check_constraints", "check_joints", "closed_again"]
 
 #: How far from closed an initial state may be, relative to the length of the system and to its
 #: speed; what is less is removed before the first step.
 _TOLERANCE = 1e-6
+
+
+def check_joints(system: System, integrator: Integrator) -> None:
+    """Raise where an integrator is given joints that it does not take."""
+    if integrator.takes_nonholonomic_joints or system.num_steps == system.nv:
+        return
+    rolling = [
+        name
+        for name in system.joint_names
+        if system.step_slice(name) != system.velocity_slice(name)
+    ]
+    raise UsageError(
+        f"{type(integrator).__name__} does not take joints with fewer velocities than directions, "
+        f"and system '{system.name}' has {rolling[0]!r}; use mbkit.RungeKuttaMuntheKaas(), or "
+        f"model the rolling as a constraint, such as mbkit.RollingDisc."
+    )
 
 
 def check_constraints(system: System, integrator: Integrator, t: float, q: Any, v: Any) -> None:

@@ -266,17 +266,27 @@ class Course:
             if until == math.inf and self.times.is_end(t, self.problem, step):
                 state = self._reached(step + 1)
             else:
-                inside = (part for part in segments if t <= part.start.t + part.h)
-                segment = next(inside, segments[-1])
-                state = self._within.moved(segment.start, t - segment.start.t)
+                state = self._within_step(segments, t)
             _put(rows, saved, state._replace(t=t))
             saved += 1
         return saved
 
+    def _within_step(self, segments: list[Segment], t: float) -> State:
+        """Return the state at a time in the step that was taken."""
+        if len(segments) == 1 and self.problem.interpolate is not None:
+            state = self._reached(0)
+            status = self.problem.interpolate(t, *state[1:])
+            if status != 0:
+                raise StepError(status)
+            return state
+        inside = (part for part in segments if t <= part.start.t + part.h)
+        segment = next(inside, segments[-1])
+        return self._within.moved(segment.start, t - segment.start.t)
+
 
 def _put(rows: Rows, row: int, state: State) -> None:
-    for part, value in zip(rows, state, strict=True):
-        part[row] = value
+    rows.t[row], rows.q[row], rows.v[row], rows.work[row] = state
+    rows.multipliers[row] = np.nan  # found from the state
 
 
 def event_columns(log: list[Occurrence], nq: int, nv: int) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from mbkit.results import Result
 from mbkit.results.labelled import LABELS
 from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
+from mbkit.simulation.failed_step import explain
 from mbkit.simulation.identity import (
     environment,
     fingerprint,
@@ -27,7 +28,7 @@ from mbkit.simulation.identity import (
     system_digest,
 )
 from mbkit.simulation.multipliers import constraints_of
-from mbkit.simulation.preparation import Prepared, explain, versions
+from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.recording import Recorder, new_buffer, reserve_size
 from mbkit.simulation.start import checked_saving
@@ -134,7 +135,7 @@ def recorder_for(
     problem, save = run.problem, tuple(manifest["save"])
     num_rows = run.course.num_rows(run.steps, run.steps - steps_left)
     least = 1 if run.course.times is None else run.course.times.most
-    buffer = new_buffer(num_rows, problem.nq, problem.nv, least)
+    buffer = new_buffer(num_rows, problem.nq, problem.nv, problem.multipliers.size, least)
     number = np.dtype(manifest["dtype"]).itemsize
     m = run.system.num_velocity_constraints
     sizes = {

@@ -12,6 +12,7 @@ from mbkit.integrators.integrator import Rows
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
+    from mbkit.systems import System
 
 __all__ = ["constraints_of", "multipliers_and_residuals"]
 
@@ -27,17 +28,19 @@ def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, Base
     """Return multipliers (k, m), residuals (k, 3), not a number where one fails, and the failure.
 
     They are those of the state alone, by the equations of the run, with the pull of
-    `mbkit.Baumgarte` where it has one: forces are evaluated anew, a callable tau is called once for
-    each row.
+    `mbkit.Baumgarte` where it has one; forces are evaluated anew, a callable tau is called once for
+    each row. Multipliers that the integrator has found itself are taken as they are.
     """
     system, t = run.system, rows.t
     residuals = np.full((t.size, 3), np.nan)
     multipliers = np.full((t.size, system.num_velocity_constraints), np.nan)
     try:
         tau = _efforts(run, rows)
-        vdot, multipliers, _ = system.solved(
+        vdot, multipliers, kept = system.solved(
             rows.q, rows.v, tau, t=t, pull=_pull(run), on_error="nan"
         )
+        if rows.multipliers.size:
+            _put_own(system, rows, multipliers, kept)
         parts = (
             system.constraint_residual(rows.q, t, on_error="nan"),
             system.constraint_velocity(rows.q, rows.v, t, on_error="nan"),
@@ -48,6 +51,18 @@ def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, Base
     except BaseException as error:
         return multipliers, residuals, error
     return multipliers, residuals, None
+
+
+def _put_own(system: System, rows: Rows, multipliers: Any, kept: Any) -> None:
+    """Replace multipliers of states by those that the integrator has found.
+
+    Of least norm where rows depend on each other: A^T lambda is kept.
+    """
+    own = np.isfinite(rows.multipliers).all(axis=1)
+    multipliers[own] = rows.multipliers[own]
+    for row in np.flatnonzero(own & ~np.asarray(kept, dtype=bool).all(axis=-1)):
+        A = system.constraint_jacobian(rows.q[row], rows.t[row])
+        multipliers[row] = np.linalg.lstsq(A.T, A.T @ multipliers[row], rcond=1e-9)[0]
 
 
 def _pull(run: Prepared) -> tuple[float, float]:

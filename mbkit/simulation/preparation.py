@@ -1,39 +1,44 @@
-"""A run before its first step: its arguments checked, its memory there; and why a step failed."""
+"""A run before its first step: its arguments checked, its memory there."""
 
 from __future__ import annotations
 
 import functools
 import importlib.metadata
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NotFiniteError, UsageError
+from mbkit.errors import UsageError
 from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
-from mbkit.simulation.closed import check_constraints
+from mbkit.simulation.closed import check_constraints, check_joints
 from mbkit.simulation.course import Course
-from mbkit.simulation.endings import FAILED
+from mbkit.simulation.options import options_of
 from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.python_force import PythonForce
-from mbkit.simulation.stabilisation import Baumgarte, Stabilisation, described
+from mbkit.simulation.stabilisation import (
+    BY_INTEGRATOR,
+    PROJECTION,
+    Baumgarte,
+    Stabilisation,
+    described,
+)
 from mbkit.simulation.start import check_finite, initial_state, number_of_steps, saving_interval
 from mbkit.simulation.watch import Watch, checked_events
 from mbkit.solvers import ConstraintSolver
-from mbkit.solvers import described as described_solver
 from mbkit.systems import System
-from mbkit.systems.callbacks import taken_error
 from mbkit.systems.driving import Drive
+from mbkit.systems.evaluations import INVERSE_DYNAMICS, MASS_MATRIX
 from mbkit.systems.failures import failure
 from mbkit.systems.workspace import Workspace
 
-__all__ = ["GeneralizedForces", "Prepared", "checked_parts", "explain", "prepare", "versions"]
+__all__ = ["GeneralizedForces", "Prepared", "checked_parts", "prepare", "versions"]
 
 GeneralizedForces = ArrayLike | Callable[[float, Any, Any], ArrayLike]
 
@@ -88,11 +93,14 @@ def prepare(
     watched = checked_events(events, system)
     q_start, v_start = initial_state(system, q, v)
     q_start, v_start, _ = system.prescribed_state(float(t_span[0]), q_start, v_start)
+    check_joints(system, integrator)
     if not continued:
         check_constraints(system, integrator, float(t_span[0]), q_start, v_start)
     workspace = Workspace(system.arrays, system.evaluator)
-    workspace.install_equations(system.evaluator.function(system.equations))
-    keeping = described(stabilisation)
+    workspace.install_equations(
+        *map(system.evaluator.function, (system.equations, INVERSE_DYNAMICS, MASS_MATRIX))
+    )
+    keeping = _keeping(integrator, stabilisation)
     workspace.stabilise(project=True)
     force = _install_forces(system, workspace, tau)
     drive = _install_drive(system, integrator, workspace)
@@ -103,34 +111,39 @@ def prepare(
         t0=float(t_span[0]), h=float(h),
         q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
         q_stage=q_start.copy(), v_stage=v_start.copy(),
-        save_every=save_every,
+        save_every=save_every, equations=system,
+        multipliers=np.full(_num_multipliers(system, integrator), np.nan),
     )  # fmt: skip
     if system.num_velocity_constraints:
         if not continued:
             _close(system, problem, workspace)
-        workspace.stabilise(**_law(stabilisation))
-    options = {
-        "integrator": _described(integrator), "representation": system.representation.name,
-        "h": problem.h, "t_span": [float(t) for t in t_span],
-        "save_every": None if times else save_every, "steps": steps,
-        "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
-        "forces": [_described(force) for force in further],
-    }  # fmt: skip
-    if system.num_velocity_constraints:
-        assert system.constraint_solver is not None
-        options |= {
-            "loop_joints": list(system.loop_joints), "stabilisation": keeping,
-            "constraint_solver": described_solver(system.constraint_solver),
-        }  # fmt: skip
-    if times is not None:
-        options["save_at"] = f"{times.times.size} times"
-    if watched:
-        options["events"] = [_described_event(event) for event in watched]
+        if not integrator.keeps_constraints:
+            workspace.stabilise(**_law(stabilisation))
+    options = options_of(
+        system, integrator, t_span, problem,
+        steps=steps, tau=tau, forces=further, events=watched, times=times, keeping=keeping,
+    )  # fmt: skip
     watch = Watch(watched, system, workspace) if watched else None
     course = Course(system, integrator, problem, watch, times)
     return Prepared(
         system, integrator, tau, problem, course, steps, workspace, force, drive, options
     )
+
+
+def _num_multipliers(system: System, integrator: Integrator) -> int:
+    return system.num_velocity_constraints if integrator.gives_multipliers else 0
+
+
+def _keeping(integrator: Integrator, stabilisation: Stabilisation) -> Mapping[str, Any]:
+    """Return how loops are kept closed, as options have it; UsageError where two would do it."""
+    if not integrator.keeps_constraints:
+        return described(stabilisation)
+    if not (stabilisation is None or stabilisation is PROJECTION):
+        raise UsageError(
+            f"{type(integrator).__name__} keeps the constraints itself, and stabilisation="
+            f"{stabilisation!r} was given; leave it out."
+        )
+    return BY_INTEGRATOR
 
 
 def _law(stabilisation: Stabilisation) -> dict[str, Any]:
@@ -179,24 +192,6 @@ def _install_drive(system: System, integrator: Integrator, workspace: Workspace)
     return drive
 
 
-def _described(thing: Any) -> str:
-    """Return the text of an object; not its address, which is another one in each process."""
-    kind: Any = type(thing)
-    if kind.__repr__ is not object.__repr__:
-        return repr(thing)
-    name = getattr(thing, "name", None)
-    return f"{kind.__qualname__}({'' if name is None else repr(name)})"
-
-
-def _described_event(event: Event) -> str:
-    """Return the text of an event, the same in each process."""
-    reset = "" if event.reset is None else f", reset {_described(event.reset)}"
-    return (
-        f"{event.name}: {_described(event.when)} {event.direction}{reset}"
-        f"{', terminal' if event.terminal else ''}, within {event.tolerance!r} s"
-    )
-
-
 def checked_parts(system: System, integrator: Integrator) -> Integrator:
     """Return the integrator; UsageError where it or the system is of another kind."""
     if not isinstance(system, System):
@@ -223,41 +218,6 @@ def _install_forces(
         workspace.tau[:] = system.checked("tau", tau)
         check_finite("force tau", workspace.tau, system.velocity_names)
     return None
-
-
-def explain(run: Prepared, status: int, taken: int) -> BaseException:
-    """Return the exception behind a status: of a force, a joint, an event, or of the numbers."""
-    from mbkit.kernels.status import CALLBACK_FAILED, EVENT_FAILED, MOTION_FAILED, unpack
-
-    problem, course = run.problem, run.course
-    t = problem.t0 + taken * problem.h
-    code, index = (FAILED, 0) if status == FAILED else unpack(status)
-    if code == FAILED:
-        assert course.error is not None
-        return course.error
-    if code == EVENT_FAILED:
-        assert course.watch is not None
-        if index == len(course.events):
-            return taken_error(course.watch)
-        name = course.events[index].name
-        return NotFiniteError(f"Event '{name}' is not finite in the step from t = {t:.9g} s.")
-    if code == MOTION_FAILED:
-        assert run.drive is not None
-        return taken_error(run.drive)
-    if run.force is not None and code == CALLBACK_FAILED:
-        error = taken_error(run.force)
-        error.add_note(f"Raised by the forces tau(t, q, v), in the step from t = {t:.9g} s.")
-    else:
-        values = {
-            "t": t, "q": problem.q_stage, "v": problem.v_stage, "tau": run.workspace.tau
-        }  # fmt: skip
-        error = failure(run.system.evaluator, status, run.workspace, values)
-    if isinstance(error, NotFiniteError):
-        error = NotFiniteError(
-            f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: {error} A smaller h "
-            f"helps where the motion is sound."
-        )
-    return error
 
 
 @functools.cache

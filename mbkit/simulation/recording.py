@@ -42,12 +42,12 @@ class _Reached(NamedTuple):
     second: dict[str, Any] | None  # state one step after `began`
 
 
-def new_buffer(rows: int, nq: int, nv: int, least: int = 16) -> Rows:
+def new_buffer(rows: int, nq: int, nv: int, m: int = 0, least: int = 16) -> Rows:
     """Return memory for the rows of one part: all, or PART_SIZE bytes, but at least so many."""
     count = (
-        max(16, least, min(rows, PART_SIZE // (8 * (3 + nq + nv)))) + 1
+        max(16, least, min(rows, PART_SIZE // (8 * (3 + nq + nv + m)))) + 1
     )  # one for the last state
-    return Rows(*(np.empty((count, *size)) for size in ((), (nq,), (nv,), (2,))))
+    return Rows.empty(count, nq, nv, m)
 
 
 def reserve_size(buffer: Rows) -> int:
@@ -225,6 +225,7 @@ class Recorder:
         self.buffer.t[row] = self.problem.t0 + step * self.problem.h
         for name in ("q", "v", "work"):
             getattr(self.buffer, name)[row] = state[name]
+        self.buffer.multipliers[row] = state.get("multipliers", np.nan)
 
     def _state(self) -> dict[str, Any]:
         return {name: value.copy() for name, value in self.problem.state.items()}

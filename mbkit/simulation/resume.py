@@ -318,7 +318,7 @@ def _load_state(
 
     With `check`, the first step of that part is taken again, and must come out as it did.
     """
-    from mbkit.simulation.preparation import explain
+    from mbkit.simulation.failed_step import explain
     from mbkit.simulation.recording import new_buffer
 
     numbers = directory.parts()
@@ -331,7 +331,7 @@ def _load_state(
         _set_state(run, before, "state")
         step = int(before["step"])
         least = 1 if course.times is None else course.times.most
-        rows = new_buffer(1, problem.nq, problem.nv, least)
+        rows = new_buffer(1, problem.nq, problem.nv, problem.multipliers.size, least)
         status, *_ = course(step, 1, rows)
         if status != 0:
             raise explain(run, status, step)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.events import Event
@@ -18,25 +19,22 @@ from mbkit.simulation.chunks import run_chunks
 from mbkit.simulation.course import event_columns
 from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
+from mbkit.simulation.failed_step import explain
 from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.preparation import (
     GeneralizedForces,
     Prepared,
     checked_parts,
-    explain,
     prepare,
     versions,
 )
 from mbkit.simulation.progress import ProgressDisplay
-from mbkit.simulation.stabilisation import Projection, Stabilisation
+from mbkit.simulation.stabilisation import PROJECTION, Stabilisation
 from mbkit.simulation.start import SAVED, check_kept_whole, checked_notes, empty_rows
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems import System
 
 __all__ = ["simulate"]
-
-#: What is done unless something else is asked for.
-PROJECTION = Projection()
 
 
 def simulate(
@@ -91,7 +89,8 @@ def simulate(
         their ends, for the price of one step. [s]
     stabilisation : Projection, Baumgarte or None
         How the loops of a closed mechanism are kept closed: by `Projection` after each step if left
-        out. With None they drift open.
+        out. With None they drift open. To be left out for an integrator that keeps them closed
+        itself.
     constraint_solver : ConstraintSolver, optional
         How the multipliers of constraints are found; that of the system if left out. The result's
         ``options["constraint_solver"]`` say which it was.
@@ -128,6 +127,8 @@ def simulate(
         If events follow each other without end.
     ConstraintError
         If the initial state leaves loops open, or they cannot be closed after a step.
+    ConvergenceError
+        If an implicit integrator could not solve the equations of a step.
     NotFiniteError
         If a value became infinite or not a number. The message has time, step and joint; the
         exception's ``result`` holds what was computed. So does any exception that a joint or a
@@ -169,10 +170,12 @@ def simulate(
 def _in_memory(run: Prepared, t_span: tuple[float, float], *, progress: bool) -> Result:
     """Take all steps; return the result, or raise what has stopped them, with it."""
     problem, course = run.problem, run.course
-    rows = empty_rows(course.num_rows(run.steps), problem.nq, problem.nv)
+    m = problem.multipliers.size
+    rows = empty_rows(course.num_rows(run.steps), problem.nq, problem.nv, m)
     written = len(course.start_times)
     rows.t[:written], rows.work[:written] = course.start_times, 0.0
     rows.q[:written], rows.v[:written] = problem.q, problem.v
+    rows.multipliers[:written] = np.nan
     began = time.perf_counter()
     with ProgressDisplay(*t_span, enabled=progress) as display:
         taken, written, state = run_chunks(problem, course, run.steps, rows, written, display)
@@ -186,7 +189,7 @@ def _in_memory(run: Prepared, t_span: tuple[float, float], *, progress: bool) ->
     is_cut = state not in (0, TERMINAL) and (written == 0 or rows.t[written - 1] < t)
     if is_cut or (state != TERMINAL and course.saves_end(taken)):
         rows.t[written], rows.q[written], rows.v[written] = t, problem.q, problem.v
-        rows.work[written] = problem.work
+        rows.work[written], rows.multipliers[written] = problem.work, problem.multipliers
         written += 1
     options = {**run.options, "steps_taken": taken, "wall_time": wall_time}
     result, error = _result(run, Rows(*(part[:written] for part in rows)), error, options)
@@ -202,7 +205,7 @@ def _result(
 ) -> tuple[Result, BaseException | None]:
     """Return the result, and the first thing that went wrong: energies may fail as well."""
     system, course = run.system, run.course
-    t, q, v, work = rows
+    t, q, v, work, _ = rows
     dissipated, supplied = work.T.copy()
     kinetic, potential, failed = energies(system, rows)
     error = failed if error is None else error

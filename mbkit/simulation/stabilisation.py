@@ -11,7 +11,15 @@ import attrs
 from mbkit.errors import UsageError
 from mbkit.spatial.arrays import frozen_number
 
-__all__ = ["Baumgarte", "Projection", "Stabilisation", "described", "from_description"]
+__all__ = [
+    "BY_INTEGRATOR",
+    "PROJECTION",
+    "Baumgarte",
+    "Projection",
+    "Stabilisation",
+    "described",
+    "from_description",
+]
 
 
 @final
@@ -69,6 +77,12 @@ class Baumgarte:
 
 #: How loops are kept closed; None: not at all, so that they drift open.
 Stabilisation = Projection | Baumgarte | None
+
+#: What is done unless something else is asked for.
+PROJECTION = Projection()
+
+#: What options say where the integrator does it.
+BY_INTEGRATOR: Mapping[str, Any] = {"kind": "integrator"}
 
 
 def described(stabilisation: Stabilisation) -> Mapping[str, Any]:

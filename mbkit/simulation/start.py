@@ -131,14 +131,12 @@ def checked_notes(notes: Any, name: str = "notes") -> Any:
     raise UsageError(f"{name} must be text, numbers, lists or mappings of them, got {notes!r}.")
 
 
-def empty_rows(count: int, nq: int, nv: int) -> Rows:
+def empty_rows(count: int, nq: int, nv: int, m: int) -> Rows:
     """Return memory for `count` rows; what is never written to is never taken from the machine."""
     try:
-        return Rows(
-            np.empty(count), np.empty((count, nq)), np.empty((count, nv)), np.empty((count, 2))
-        )
+        return Rows.empty(count, nq, nv, m)
     except (MemoryError, ValueError, OverflowError):
         raise UsageError(
-            f"There is no memory for {count} saved states of {nq + nv + 1} numbers; "
+            f"There is no memory for {count} saved states of {nq + nv + m + 1} numbers; "
             f"use a larger save_every, or a larger h."
         ) from None

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import attrs
-import numpy as np
 
 from mbkit.errors import EventError
 from mbkit.events import Event
@@ -94,7 +93,16 @@ class WithinStep:
         q, v, work = state.q.copy(), state.v.copy(), state.work.copy()
         if h > 0.0:
             problem = attrs.evolve(
-                self.problem, t0=state.t, h=h, q=q, v=v, work=work, save_every=2
+                self.problem,
+                t0=state.t,
+                h=h,
+                q=q,
+                v=v,
+                work=work,
+                save_every=2,
+                multipliers=self.problem.multipliers.copy(),
+                memory={},
+                interpolate=None,
             )  # a row every other step: there is none to write
             advance = self.integrator.prepare(problem)
             with self.watch.off() if self.watch is not None else contextlib.nullcontext():
@@ -266,4 +274,4 @@ def _halves(h: float) -> Iterator[float]:
     return (h * 0.5**k for k in range(1, 41))
 
 
-_NO_ROWS = Rows(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 2)))
+_NO_ROWS = Rows.empty(0, 0, 0, 0)

@@ -89,9 +89,13 @@ class Workspace:
         if arrays.forces.forces:
             self._install_forces(space)
 
-    def install_equations(self, address: int) -> None:
-        """Let time loops find the equations of motion."""
-        self.record[0]["forward_dynamics"] = address
+    def install_equations(
+        self, forward_dynamics: int, inverse_dynamics: int = 0, mass_matrix: int = 0
+    ) -> None:
+        """Let time loops find the equations of motion, by address."""
+        self.record[0]["forward_dynamics"] = forward_dynamics
+        self.record[0]["inverse_dynamics"] = inverse_dynamics
+        self.record[0]["mass_matrix"] = mass_matrix
 
     def stabilise(self, *, project: bool, stiffness: float = 0.0, damping: float = 0.0) -> None:
         """Keep loops closed in time loops: after each step, or by what pulls them together."""

@@ -168,9 +168,11 @@ def _prepared(
 
 
 def _rows(run: Prepared, count: int) -> Rows:
-    nq, nv = run.problem.nq, run.problem.nv
-    sizes = ((), (nq,), (nv,), (2,))
-    return Rows(*(np.full((count, *size), np.nan) for size in sizes))
+    problem = run.problem
+    rows = Rows.empty(count, problem.nq, problem.nv, problem.multipliers.size)
+    for part in rows:
+        part.fill(np.nan)
+    return rows
 
 
 def _state(run: Prepared) -> dict[str, Any]:

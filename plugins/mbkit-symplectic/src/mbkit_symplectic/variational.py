@@ -72,7 +72,7 @@ class VariationalIntegrator(mb.Integrator):
             state = advance(
                 problem.space, problem.t0, problem.h, first, steps, problem.save_every, problem.q,
                 problem.v, problem.work, problem.q_stage, problem.v_stage, memory, by_row, count,
-                *rows,
+                rows.t, rows.q, rows.v, rows.work,
             )  # fmt: skip
             return int(state), int(count[0]), int(count[1])
 

@@ -1,0 +1,41 @@
+"""What is left of Newton's iteration in a step: to say why it failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+__all__ = ["Newton"]
+
+
+@attrs.frozen(eq=False)
+class Newton:
+    """The record of the last iteration of an implicit integrator.
+
+    Attributes
+    ----------
+    history : ndarray, shape (most, 2)
+        Of each iteration: the size of the change of the step, relative to the tolerance, and the
+        largest entry of the residual.
+    residual : ndarray, shape (nv + m,)
+        What was left of the equations of motion, by velocity, and then of the constraints, by row
+        of velocity level: each in the scale in which the integrator solves them.
+    count : ndarray of int, shape (1,)
+        How many iterations there were.
+    total : ndarray of int, shape (2,)
+        How many there were since the start, and how often the matrix was factorised.
+    """
+
+    history: Any
+    residual: Any
+    count: Any
+    total: Any
+
+    @classmethod
+    def empty(cls, most: int, size: int) -> Newton:
+        """Return the record of an iteration that has not begun."""
+        return cls(
+            np.zeros((most, 2)), np.zeros(size), np.zeros(1, np.int64), np.zeros(2, np.int64)
+        )

@@ -1,0 +1,68 @@
+"""What a result says of the run that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mbkit.events import Event
+from mbkit.forces import Force
+from mbkit.integrators import Integrator
+from mbkit.integrators.integrator import Problem
+from mbkit.simulation.output_times import OutputTimes
+from mbkit.solvers import described as described_solver
+from mbkit.systems import System
+
+__all__ = ["options_of"]
+
+
+def options_of(
+    system: System,
+    integrator: Integrator,
+    t_span: tuple[float, float],
+    problem: Problem,
+    *,
+    steps: int,
+    tau: Any,
+    forces: Sequence[Force],
+    events: Sequence[Event],
+    times: OutputTimes | None,
+    keeping: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the options of a run as texts and numbers."""
+    options = {
+        "integrator": _described(integrator), "representation": system.representation.name,
+        "h": problem.h, "t_span": [float(t) for t in t_span],
+        "save_every": None if times else problem.save_every, "steps": steps,
+        "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
+        "forces": [_described(force) for force in forces],
+    }  # fmt: skip
+    if system.num_velocity_constraints:
+        assert system.constraint_solver is not None
+        options |= {
+            "loop_joints": list(system.loop_joints), "stabilisation": keeping,
+            "constraint_solver": described_solver(system.constraint_solver),
+        }  # fmt: skip
+    if times is not None:
+        options["save_at"] = f"{times.times.size} times"
+    if events:
+        options["events"] = [_described_event(event) for event in events]
+    return options
+
+
+def _described(thing: Any) -> str:
+    """Return the text of an object; not its address, which is another one in each process."""
+    kind: Any = type(thing)
+    if kind.__repr__ is not object.__repr__:
+        return repr(thing)
+    name = getattr(thing, "name", None)
+    return f"{kind.__qualname__}({'' if name is None else repr(name)})"
+
+
+def _described_event(event: Event) -> str:
+    """Return the text of an event, the same in each process."""
+    reset = "" if event.reset is None else f", reset {_described(event.reset)}"
+    return (
+        f"{event.name}: {_described(event.when)} {event.direction}{reset}"
+        f"{', terminal' if event.terminal else ''}, within {event.tolerance!r} s"
+    )
