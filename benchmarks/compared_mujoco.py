@@ -38,7 +38,9 @@ def mjcf(model: Model, h: float) -> str:
         parent = elements[hinge.predecessor]
         body = ET.SubElement(parent, "body", name=part.name, pos=_text(place))
         elements[part.name], places[part.name] = body, part.com
-        kind = {"type": "ball"} if hinge.axis is None else {"type": "hinge", "axis": _text(hinge.axis)}
+        kind = (
+            {"type": "ball"} if hinge.axis is None else {"type": "hinge", "axis": _text(hinge.axis)}
+        )
         ET.SubElement(body, "joint", pos=_text(hinge.point - part.com), **kind)
         J = part.moment
         ET.SubElement(

@@ -111,7 +111,9 @@ def curves(model: Model, *, most: int = MOST_STEPS, rounds: int = ROUNDS) -> lis
     exact = model.reference(REFERENCE_STEPS)
     doubt = np.abs(model.reference(REFERENCE_STEPS // 2) - exact).max()
     if not doubt < REFERENCE_ERROR:
-        raise RuntimeError(f"The reference solution of the {model.name} is uncertain by {doubt:.0e}")
+        raise RuntimeError(
+            f"The reference solution of the {model.name} is uncertain by {doubt:.0e}"
+        )
     methods = _methods(model)
     errors: dict[tuple[str, str], dict[int, float]] = {key: {} for key in methods}
     for key, run in methods.items():
@@ -172,10 +174,14 @@ def table(name: str, found: Sequence[Curve]) -> Table:
     """Return how long equal errors take: the fastest method of each program, and like by like."""
     rows = []
     for error in ERRORS:
-        best = {program: _fastest(found, program, error) for program in ("mbkit", "Exudyn", "MuJoCo")}
+        best = {
+            program: _fastest(found, program, error) for program in ("mbkit", "Exudyn", "MuJoCo")
+        }
         rows.append(_row(f"{error:.0e} m", best["mbkit"], best["Exudyn"], BAR))
         rows.append(_row(f"{error:.0e} m", best["mbkit"], best["MuJoCo"], None))
-    like = [each for each in found if each.program == "mbkit" and "generalized-alpha" in each.method]
+    like = [
+        each for each in found if each.program == "mbkit" and "generalized-alpha" in each.method
+    ]
     for error in ERRORS if like else ():
         own, peer = _fastest(like, "mbkit", error), _fastest(found, "Exudyn", error)
         rows.append(_row(f"{error:.0e} m, implicit methods", own, peer, None))
@@ -228,7 +234,9 @@ def draw(found: Mapping[str, Sequence[Curve]], path: pathlib.Path) -> None:
                     lines[curve.program], color=next(colours), marker=".",
                     label=f"{curve.program}: {curve.method}",
                 )  # fmt: skip
-        ax.set(title=name, xlabel="time of the loop [ms]", ylabel="error of the centres of mass [m]")
+        ax.set(
+            title=name, xlabel="time of the loop [ms]", ylabel="error of the centres of mass [m]"
+        )
         ax.set_ylim(SMALLEST_ERROR / 10, LARGEST_ERROR)
         ax.grid(alpha=0.3)
         ax.legend(fontsize=6)

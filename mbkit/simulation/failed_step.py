@@ -39,8 +39,9 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
     if code in (NOT_CONVERGED, SINGULAR_STEP, STEP_TOO_SMALL):
         return _unsolved(run, code, t, taken)
     if code == FAILED:
-        assert course.error is not None
-        return course.error
+        error = course.error or problem.error
+        assert error is not None
+        return error
     if code == EVENT_FAILED:
         assert course.watch is not None
         if index == len(course.events):

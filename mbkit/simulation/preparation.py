@@ -111,7 +111,7 @@ def prepare(
         t0=float(t_span[0]), h=float(h),
         q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
         q_stage=q_start.copy(), v_stage=v_start.copy(),
-        save_every=save_every, equations=system,
+        save_every=save_every, equations=system, tau=_tau(tau, workspace),
         multipliers=np.full(_num_multipliers(system, integrator), np.nan),
     )  # fmt: skip
     if system.num_velocity_constraints:
@@ -205,6 +205,13 @@ def checked_parts(system: System, integrator: Integrator) -> Integrator:
             f"mbkit.RungeKuttaMuntheKaas(tableau=mbkit.tableaus.RK4)."
         )
     return integrator
+
+
+def _tau(tau: GeneralizedForces | None, workspace: Workspace) -> Callable[[float, Any, Any], Any]:
+    """Return the forces of a run as a function, whatever was given."""
+    if callable(tau):
+        return lambda t, q, v: np.asarray(tau(t, q.copy(), v.copy()), dtype=np.float64)
+    return lambda t, q, v: workspace.tau
 
 
 def _install_forces(

@@ -95,12 +95,11 @@ def shifted_and_turned(top: Top) -> System:
     return _on_a_loop(top, joint)
 
 
-#: The four-bar in space: the ends of its crank and of its rocker, and the axis of the latter. [m]
+#: The four-bar in space: end of its crank, which turns about z at the origin; pivot of its rocker
+#: with its axis; end of the rocker, in the plane normal to the axis. [m]
 CRANK_END = np.array([0.3, 0.0, 0.0])
-PIVOT, AXIS = np.array([1.0, 0.4, 0.2]), np.array([1.0, 0.3, 0.1])
-ROCKER_END = PIVOT + 0.6 * np.cross(AXIS, (0.1, -0.8, 0.9)) / np.linalg.norm(
-    np.cross(AXIS, (0.1, -0.8, 0.9))
-)
+PIVOT, AXIS = np.array([1.0, -0.2, -0.2]), np.array([0.2, 1.5, -1.1])
+ROCKER_END = PIVOT + np.array([0.05, 0.47, 0.65])
 
 
 def spatial_four_bar() -> System:
@@ -145,13 +144,14 @@ def _problem(name: str, make: Any, top: Top, end: float) -> StandardProblem:
         on_a_free_joint: (*top.spin, *top.rate),
         shifted_and_turned: (*top.rate, *top.spin),
     }[make]
-    return StandardProblem(name, functools.partial(make, top), end, v)
+    steps = 16384 if top is FAST else 4096
+    return StandardProblem(name, functools.partial(make, top), end, v, reference_steps=steps)
 
 
 #: Loops on SE(3), on R3 x SO(3), and of joints with angles.
 CONSTRAINED_PROBLEMS = (
-    _problem("heavy top on a free joint", on_a_free_joint, SLOW, 1.5),
-    _problem("heavy top, shifted and turned", shifted_and_turned, SLOW, 1.5),
+    _problem("top on a free joint", on_a_free_joint, SLOW, 1.5),
+    _problem("top on shifts and turns", shifted_and_turned, SLOW, 1.6),
     StandardProblem("spatial four-bar", spatial_four_bar, 1.5, _turned_by_the_crank),
 )
 
@@ -159,5 +159,5 @@ CONSTRAINED_PROBLEMS = (
 FAST_TOPS = (_problem("fast top", on_a_ball_joint, FAST, 0.5),)
 FAST_TOPS_ON_LOOPS = (
     _problem("fast top on a free joint", on_a_free_joint, FAST, 0.5),
-    _problem("fast top, shifted and turned", shifted_and_turned, FAST, 0.5),
+    _problem("fast top on shifts and turns", shifted_and_turned, FAST, 0.5),
 )
