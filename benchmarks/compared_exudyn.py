@@ -1,4 +1,4 @@
-"""The compared models in Exudyn: bodies with six coordinates on Lie groups, all joints closing loops."""
+"""The compared models in Exudyn: bodies on Lie groups, with all joints as constraints."""
 
 from __future__ import annotations
 
@@ -39,6 +39,18 @@ class Method:
     each_step: bool = False
     sparse: bool = False
     radius: float = 0.9
+
+
+#: The methods, each in the ways it may be fast.
+METHODS = tuple(
+    Method(f"{name}{', sparse' if sparse else ''}", sparse=sparse, each_step=True, **settings)
+    for name, settings in {
+        "generalized-alpha": {},
+        "generalized-alpha of 2010": {"original": True},
+        "trapezoidal rule, index 2": {"index_2": True},
+    }.items()
+    for sparse in (False, True)
+)
 
 
 class ExudynModel:

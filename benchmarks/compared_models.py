@@ -1,4 +1,4 @@
-"""The mechanisms whose motion is computed by several programs, as numbers that all are built from."""
+"""Mechanisms whose motion several programs compute, as numbers that all are built from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compared models in MuJoCo: a tree of joints, and loops that are closed by soft constraints."""
+"""The compared models in MuJoCo: trees, with loops closed by soft constraints."""
 
 from __future__ import annotations
 

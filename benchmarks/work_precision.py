@@ -11,8 +11,8 @@ import attrs
 import numpy as np
 
 import mbkit as mb
-from benchmarks.catalogue import COMPARED, EXUDYN_METHODS
-from benchmarks.compared_exudyn import ExudynModel
+from benchmarks.catalogue import COMPARED
+from benchmarks.compared_exudyn import METHODS, ExudynModel
 from benchmarks.compared_models import MODELS, Model
 from benchmarks.compared_mujoco import MujocoModel
 from benchmarks.report import Row, Table
@@ -147,7 +147,7 @@ def _methods(model: Model) -> dict[tuple[str, str], Run]:
         ("mbkit", name): _own(model, integrator) for name, integrator in COMPARED.items()
     }
     exudyn, mujoco = ExudynModel(model), MujocoModel(model)
-    for method in EXUDYN_METHODS:
+    for method in METHODS:
         methods["Exudyn", method.name] = lambda n, method=method: exudyn.run(method, n)
     methods["MuJoCo", "RK4"] = mujoco.run
     return methods
@@ -218,14 +218,14 @@ def draw(found: Mapping[str, Sequence[Curve]], path: pathlib.Path) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
-    figure, axes = pyplot.subplots(
+    figure, axes = plt.subplots(
         1, len(found), figsize=(5.5 * len(found), 5.2), squeeze=False, layout="constrained"
     )
     lines = {"mbkit": "-", "Exudyn": "--", "MuJoCo": ":"}
     for ax, (name, each) in zip(axes[0], found.items(), strict=True):
-        colours = iter(pyplot.get_cmap("tab20")(np.linspace(0, 1, 20)))
+        colours = iter(plt.get_cmap("tab20")(np.linspace(0, 1, 20)))
         for curve in each:
             if curve.points:
                 ax.loglog(
@@ -242,4 +242,4 @@ def draw(found: Mapping[str, Sequence[Curve]], path: pathlib.Path) -> None:
         ax.legend(fontsize=6)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+    plt.close(figure)

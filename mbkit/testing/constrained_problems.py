@@ -54,7 +54,7 @@ class Top:
 
     @property
     def rate(self) -> Any:
-        """Velocity of the centre of mass at the start. [m/s]"""
+        """Velocity of the centre of mass at the start [m/s]."""
         return np.cross(self.spin, self.com)
 
 

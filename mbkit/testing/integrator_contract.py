@@ -11,6 +11,7 @@ from mbkit.errors import MbkitError
 from mbkit.events import Event
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Rows
+from mbkit.results import Result
 from mbkit.simulation.preparation import Prepared, prepare
 from mbkit.simulation.stabilisation import PROJECTION
 from mbkit.testing.report import Line
@@ -24,8 +25,8 @@ def prepared(
 ) -> Prepared:
     """Return a run of 100 steps of 0.01 s before its first."""
     return prepare(
-        problem.system, integrator, (0.0, 1.0), 0.01, q=None, v=problem.velocity, tau=tau, forces=(),
-        events=(), save_every=save_every, save_at=None, stabilisation=PROJECTION,
+        problem.system, integrator, (0.0, 1.0), 0.01, q=None, v=problem.velocity, tau=tau,
+        forces=(), events=(), save_every=save_every, save_at=None, stabilisation=PROJECTION,
         constraint_solver=None,
     )  # fmt: skip
 
@@ -47,6 +48,7 @@ def _differences(one: dict[str, Any], other: dict[str, Any]) -> str:
 
 
 def contract(integrator: Integrator, problem: StandardProblem) -> Iterator[Line]:
+    """Yield a line a law that is the same for all integrators."""
     whole = prepared(integrator, problem)
     rows = _rows(whole, 40)
     status, taken, saved = whole.course(0, 100, rows)
@@ -123,8 +125,9 @@ def far_too_large(integrator: Integrator, problem: StandardProblem) -> Iterator[
     """Yield the line on steps that are as long as the motion, and a quarter of it."""
     where = f" on the {problem.name}" if problem.is_constrained else ""
     law = f"a step that is far too large ends in finite numbers or an error{where}"
-    ends = []
+    ends: list[str] = []
     for steps in (1, 4):
+        run: Result | None
         try:
             run = problem.run(integrator, steps)
         except MbkitError as error:

@@ -94,7 +94,7 @@ class StandardProblem:
         return self.sampled(RungeKuttaMuntheKaas(tableaus.DORMAND_PRINCE5), self.reference_steps)
 
     def errors(self, run: Result) -> tuple[float, ...]:
-        """Return how far q, on its group, v, and multipliers, where there are, are from the solution.
+        """Return how far q, on its group, v and, if there are, multipliers are from the solution.
 
         They are means over the second half of the motion, of the squares; those of v and of
         multipliers are relative to the largest of them.

@@ -1,4 +1,4 @@
-"""The check of integrators under constraints, with an implicit one in Python that users may copy."""
+"""The check of integrators under constraints, with an implicit one in Python."""
 
 from __future__ import annotations
 
