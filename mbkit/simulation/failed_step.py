@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbkit.errors import ConvergenceError, NotFiniteError
+from mbkit.errors import ConvergenceError, MbkitError, NotFiniteError
 from mbkit.simulation.endings import FAILED
+from mbkit.simulation.growth import grown_without_bounds
 from mbkit.systems.callbacks import taken_error
 from mbkit.systems.failures import failure
 
@@ -59,6 +60,10 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
             "t": t, "q": problem.q_stage, "v": problem.v_stage, "tau": run.workspace.tau
         }  # fmt: skip
         error = failure(run.system.evaluator, status, run.workspace, values)
+    grown = grown_without_bounds(run, t, taken) if isinstance(error, MbkitError) else None
+    if grown is not None:
+        grown.__cause__ = error
+        return grown
     if isinstance(error, NotFiniteError):
         error = NotFiniteError(
             f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: {error} A smaller h "

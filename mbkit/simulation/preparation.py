@@ -45,7 +45,10 @@ GeneralizedForces = ArrayLike | Callable[[float, Any, Any], ArrayLike]
 
 @attrs.frozen(eq=False)
 class Prepared:
-    """A run whose arguments are checked, before its first step."""
+    """A run whose arguments are checked, before its first step.
+
+    `start` is the state at the start; None where the run goes on from another one's end.
+    """
 
     system: System
     integrator: Integrator
@@ -57,6 +60,7 @@ class Prepared:
     force: PythonForce | None
     drive: Drive | None
     options: dict[str, Any]
+    start: tuple[Any, Any] | None
 
 
 def prepare(
@@ -126,8 +130,9 @@ def prepare(
     watch = Watch(watched, system, workspace) if watched else None
     course = Course(system, integrator, problem, watch, times)
     return Prepared(
-        system, integrator, tau, problem, course, steps, workspace, force, drive, options
-    )
+        system, integrator, tau, problem, course, steps, workspace, force, drive, options,
+        start=None if continued else (q_start, v_start),
+    )  # fmt: skip
 
 
 def _num_multipliers(system: System, integrator: Integrator) -> int:
