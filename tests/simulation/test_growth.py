@@ -12,7 +12,7 @@ from mbkit.simulation.growth import fastest_rate
 
 @pytest.mark.parametrize(("h", "steps"), [(1e-3, 10), (2e-3, 10)])
 def test_rkmk4_fails_on_the_governor_in_words(h, steps):
-    """Its hard springs have a rate of 8117 1/s: three times and six times the limit of the method."""
+    """Its hard springs have a rate of 8117 1/s: three and six times the limit."""
     system = flyball_governor.build().assemble()
     v = flyball_governor.initial_velocity(system)
     with pytest.raises(mb.NotFiniteError) as caught:
