@@ -79,6 +79,8 @@ from mbkit.forces import JointSpring as JointSpring
 from mbkit.forces import LimitStop as LimitStop
 from mbkit.forces import SpringDamper as SpringDamper
 from mbkit.forces import UniformField as UniformField
+from mbkit.integrators import AlphaCoefficients as AlphaCoefficients
+from mbkit.integrators import GeneralizedAlpha as GeneralizedAlpha
 
 # Simulation: integrators, runs, results
 from mbkit.integrators import Integrator as Integrator

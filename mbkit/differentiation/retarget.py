@@ -184,6 +184,9 @@ class Retargeting:
             return promoted(value)
         if isinstance(value, types.ModuleType):
             return self._module(value)
+        kernel = getattr(value, "py_func", None)  # of numba, or of a kernel that is not compiled
+        if isinstance(kernel, types.FunctionType):
+            return self._function(kernel)
         if isinstance(value, types.FunctionType):
             return self._function(value)
         if isinstance(value, types.MethodType):
@@ -196,8 +199,6 @@ class Retargeting:
         kinds = np.ufunc | types.BuiltinFunctionType | type(np.sum)  # a function, or its dispatcher
         if isinstance(value, kinds):
             return self._builtin(value)
-        if isinstance(getattr(value, "py_func", None), types.FunctionType):  # of numba
-            return self._function(value.py_func)
         return self._object(value)
 
     # ------------------------------------------------------------------------------ functions

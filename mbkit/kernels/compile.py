@@ -123,7 +123,7 @@ def kernel(signature: Any, *, nogil: bool = False) -> Callable[[Callable[..., An
     return decorate
 
 
-def _interpreted(py_func: Callable[..., Any], signature: Any) -> Callable[..., Any]:
+def _interpreted(py_func: Callable[..., Any], signature: Any) -> Any:
     @functools.wraps(py_func)
     def call(*arguments: Any) -> Any:
         if not all(map(_is_taken, arguments, signature.args)):
@@ -131,7 +131,9 @@ def _interpreted(py_func: Callable[..., Any], signature: Any) -> Callable[..., A
         with np.errstate(all="ignore"):  # as compiled code: inf and nan, no warnings
             return py_func(*map(_as_records, arguments))
 
-    return call
+    interpreted: Any = call
+    interpreted.py_func = py_func  # where numba's dispatchers have it
+    return interpreted
 
 
 def _is_taken(argument: Any, kind: Any) -> bool:

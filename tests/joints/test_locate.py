@@ -53,18 +53,8 @@ MOVING = [joint for joint in [*JOINTS, *ANGLES, *SKEW, *OWN] if joint.num_veloci
 
 # the place alone tells it where it is, which is not nearest
 NEAREST = [joint for joint in MOVING if not isinstance(joint, SayingRack)]
-
-
-def cases(joints):
-    """Each joint; twins that give their pose by mbkit.lie are traced where that is compiled."""
-    twins = {type(make("twin")) for _, make in TWINS.values()}
-    marks = {True: [pytest.mark.compiled], False: []}
-    params = [pytest.param(joint, marks=marks[type(joint) in twins]) for joint in joints]
-    return pytest.mark.parametrize("joint", params, ids=lambda joint: joint.name)
-
-
-every_nearest = cases(NEAREST)
-every_joint = cases(MOVING)
+every_nearest = pytest.mark.parametrize("joint", NEAREST, ids=lambda joint: joint.name)
+every_joint = pytest.mark.parametrize("joint", MOVING, ids=lambda joint: joint.name)
 
 
 def away(joint, x):
@@ -140,7 +130,11 @@ def test_it_changes_smoothly_off_the_poses_of_the_joint(joint):
     assert np.abs(np.diff(found, n=2, axis=0)).max() < 1e-6
 
 
-@cases([j for j in NEAREST if j.num_velocities < 6 and not isinstance(j, mb.UniversalJoint)])
+@pytest.mark.parametrize(
+    "joint",
+    [j for j in NEAREST if j.num_velocities < 6 and not isinstance(j, mb.UniversalJoint)],
+    ids=lambda joint: joint.name,
+)
 def test_no_configuration_nearby_is_nearer(joint):
     """Against a search by another method, for a pose that is far off."""
     T = off(joint.pose(away(joint, step(joint, 0.5))), 0.05)

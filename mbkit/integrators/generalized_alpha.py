@@ -1,0 +1,222 @@
+"""The generalized-alpha method on Lie groups, for systems with and without constraints."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.integrators.checks import check_choice, check_tolerance
+from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
+from mbkit.integrators.step_memory import StepMemory
+from mbkit.spatial.arrays import frozen_number
+
+__all__ = ["AlphaCoefficients", "GeneralizedAlpha"]
+
+
+@final
+@attrs.frozen
+class AlphaCoefficients:
+    """The four numbers of a generalized-alpha method.
+
+    Attributes
+    ----------
+    alpha_m, alpha_f : float
+        Where in the step accelerations, and forces, are taken.
+    beta, gamma : float
+        Of Newmark's formulas.
+
+    Raises
+    ------
+    UsageError
+        If ``gamma = 1/2 + alpha_f - alpha_m``, by which the method is of second order, does not
+        hold, or a number is not one: beta is positive, alpha_m and alpha_f are below 1.
+
+    References
+    ----------
+    .. [1] J. Chung, G. M. Hulbert, "A time integration algorithm for structural dynamics with
+       improved numerical dissipation: the generalized-alpha method", J. Appl. Mech. 60 (1993)
+       371-375.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mb.AlphaCoefficients.from_rho_inf(1.0)
+    AlphaCoefficients(alpha_m=0.5, alpha_f=0.5, beta=0.25, gamma=0.5)
+    >>> mb.AlphaCoefficients.newmark()
+    AlphaCoefficients(alpha_m=0.0, alpha_f=0.0, beta=0.25, gamma=0.5)
+    """
+
+    alpha_m: float = attrs.field(converter=frozen_number)
+    alpha_f: float = attrs.field(converter=frozen_number)
+    beta: float = attrs.field(converter=frozen_number)
+    gamma: float = attrs.field(converter=frozen_number)
+
+    def __attrs_post_init__(self) -> None:
+        numbers = (self.alpha_m, self.alpha_f, self.beta, self.gamma)
+        if not all(isinstance(x, float) and math.isfinite(x) for x in numbers):
+            raise UsageError(f"{self!r}: all four must be finite numbers.")
+        if not (self.alpha_m < 1.0 and self.alpha_f < 1.0 and self.beta > 0.0):
+            raise UsageError(
+                f"{self!r}: alpha_m and alpha_f must be below 1, and beta must be positive."
+            )
+        gamma = 0.5 + self.alpha_f - self.alpha_m
+        if abs(gamma - self.gamma) > 1e-12:
+            raise UsageError(
+                f"{self!r} is not of second order: gamma must be 1/2 + alpha_f - alpha_m, which is "
+                f"{gamma!r}."
+            )
+
+    @classmethod
+    def from_rho_inf(cls, rho_inf: float) -> AlphaCoefficients:
+        """Return the coefficients with that spectral radius for infinite frequencies.
+
+        Parameters
+        ----------
+        rho_inf : float
+            From 0, where what is stiff is gone after a step, to 1, where nothing is damped.
+        """
+        rho = frozen_number(rho_inf)
+        if not (isinstance(rho, float) and 0.0 <= rho <= 1.0):
+            raise UsageError(f"rho_inf must be a number from 0 to 1, got {rho_inf!r}.")
+        alpha_m = (2.0 * rho - 1.0) / (rho + 1.0)
+        alpha_f = rho / (rho + 1.0)
+        gamma = 0.5 + alpha_f - alpha_m
+        return cls(alpha_m, alpha_f, 0.25 * (gamma + 0.5) ** 2, gamma)
+
+    @classmethod
+    def newmark(cls) -> AlphaCoefficients:
+        """Return Newmark's constant average acceleration, the trapezoidal rule: undamped.
+
+        In index 3 its multipliers oscillate; take the stabilised form of index 2.
+        """
+        return cls(0.0, 0.0, 0.25, 0.5)
+
+    @classmethod
+    def hht(cls, alpha: float) -> AlphaCoefficients:
+        """Return the method of Hilber, Hughes and Taylor.
+
+        Parameters
+        ----------
+        alpha : float
+            From -1/3, most damping, to 0, Newmark's trapezoidal rule.
+        """
+        a = frozen_number(alpha)
+        if not (isinstance(a, float) and -1.0 / 3.0 <= a <= 0.0):
+            raise UsageError(f"alpha must be a number from -1/3 to 0, got {alpha!r}.")
+        return cls(0.0, -a, 0.25 * (1.0 - a) ** 2, 0.5 - a)
+
+
+def _coefficients(given: Any) -> Any:
+    return AlphaCoefficients.from_rho_inf(0.9) if given is None else given
+
+
+@final
+@attrs.frozen
+class GeneralizedAlpha(Integrator):
+    """The generalized-alpha method on the configuration group; implicit, of second order.
+
+    Equations of motion and constraints are solved together at the end of each step, by Newton's
+    method with a matrix whose condition does not depend on h, and which is kept for many steps.
+
+    Attributes
+    ----------
+    coefficients : AlphaCoefficients
+        Those of `AlphaCoefficients.from_rho_inf` with 0.9 if left out.
+    formulation : {"stabilised", "index 3"}
+        Whether constraints hold for positions and velocities, or for positions alone. The first is
+        that of Gear, Gupta and Leimkuhler, of index 2, and has better multipliers for a slightly
+        larger system of equations. Nothing else where there are no constraints.
+    tolerance : float
+        To which the velocity of each step is solved for, relative to the largest one where that is
+        above 1. [rad/s], [m/s]
+    start : {"second order", "plain"}
+        In index 3, whether the first velocity is perturbed such that multipliers are of second
+        order from the first step on; and whether the acceleration-like variable starts at its own
+        time. "plain" starts both from what they stand for, and leaves a transient of first order in
+        the multipliers.
+
+    Notes
+    -----
+    Forces may be stiff: `rho_inf` below 1 damps what is faster than the step. Their derivatives are
+    taken by `System.force_derivatives`; a Python function ``tau`` is not differentiated, so that a
+    stiff one belongs into an `mbkit.Force`. Rolling joints are not taken, rolling constraints are.
+
+    References
+    ----------
+    .. [1] O. Bruels, A. Cardona, M. Arnold, "Lie group generalized-alpha time integration of
+       constrained flexible multibody systems", Mech. Mach. Theory 48 (2012) 121-137.
+    .. [2] M. Arnold, O. Bruels, A. Cardona, "Error analysis of generalized-alpha Lie group time
+       integration methods for constrained mechanical systems", Numer. Math. 129 (2015) 149-179.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -9.81))
+    >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+    >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+    >>> method = mb.GeneralizedAlpha(mb.AlphaCoefficients.from_rho_inf(0.8))
+    >>> run = mb.simulate(mech.assemble(), (0.0, 1.0), 1e-3, q=[0.1], integrator=method)
+    >>> round(float(run.q[-1, 0]), 3)
+    -0.1
+    """
+
+    order = 2
+    looks = True
+    takes_constraints = True
+    keeps_constraints = True
+    gives_multipliers = True
+    takes_nonholonomic_joints = False
+
+    coefficients: AlphaCoefficients = attrs.field(default=None, converter=_coefficients)
+    formulation: str = "stabilised"
+    tolerance: float = attrs.field(default=1e-10, converter=frozen_number)
+    start: str = "second order"
+
+    @coefficients.validator
+    def _check_coefficients(self, _attribute: object, given: object) -> None:
+        if not isinstance(given, AlphaCoefficients):
+            raise UsageError(
+                f"GeneralizedAlpha: coefficients must be mbkit.AlphaCoefficients, got {given!r}; "
+                f"for example mbkit.AlphaCoefficients.from_rho_inf(0.9)."
+            )
+
+    def __attrs_post_init__(self) -> None:
+        check_choice(self, "formulation", ("stabilised", "index 3"))
+        check_choice(self, "start", ("second order", "plain"))
+        check_tolerance(self)
+
+    def prepare(self, problem: Problem) -> Advance:
+        """Return the function that takes steps of the problem."""
+        from mbkit.kernels.generalized_alpha import advance
+
+        stabilised = self.formulation == "stabilised"
+        step = StepMemory(problem, stabilised=stabilised, tolerance=self.tolerance)
+        corrected = self.start == "second order"
+        c = self.coefficients
+        numbers = np.array(
+            [c.alpha_m, c.alpha_f, c.beta, c.gamma, corrected, corrected and not stabilised],
+            dtype=np.float64,
+        )
+        nq, nv, m = problem.nq, problem.nv, problem.equations.num_velocity_constraints
+        own = {
+            "acceleration": np.zeros(nv), "vdot": np.zeros(nv), "eta": np.zeros(m),
+            "powers": np.zeros(2), "started": np.zeros(1),
+        }  # fmt: skip
+        problem.memory |= {**own, "multipliers": problem.multipliers}
+        v_n, memory = np.zeros(nv), np.zeros(nq + 4 * nv + 2)
+        count = np.zeros(2, dtype=np.int64)
+
+        def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+            state = advance(
+                problem.space, step.address, numbers, problem.t0, problem.h, first, steps,
+                problem.save_every, problem.q, problem.v, problem.work, own["acceleration"],
+                own["vdot"], problem.multipliers, own["eta"], own["powers"], own["started"],
+                problem.q_stage, problem.v_stage, v_n, memory, count, *rows,
+            )  # fmt: skip
+            return int(state), int(count[0]), int(count[1])
+
+        return run

@@ -1,0 +1,111 @@
+"""The memory of an implicit step, and what it asks the system for, by address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbkit.integrators.integrator import Problem
+from mbkit.integrators.newton import Newton
+
+__all__ = ["StepMemory"]
+
+#: Iterations of Newton's method in a step before it is given up.
+MOST_ITERATIONS = 30
+
+
+class StepMemory:
+    """Arrays for `mbkit.kernels.implicit`, and the record of their addresses.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is integrated; its `newton` is set, and its memory gets where the matrix was made.
+    stabilised : bool
+        Whether the constraints of velocities are solved too.
+    tolerance : float
+        Of D, by its largest entry where that is above 1. [rad/s], [m/s]
+
+    Attributes
+    ----------
+    address : int
+        Of the record.
+    """
+
+    def __init__(self, problem: Problem, *, stabilised: bool, tolerance: float) -> None:
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD
+
+        nq, nv = problem.nq, problem.nv
+        m = problem.equations.num_velocity_constraints
+        mp = problem.equations.num_position_constraints
+        n = nv + m * (2 if stabilised else 1)
+        made = MADE_HEAD + 2 * nq + 3 * nv + m
+        problem.newton = newton = Newton.empty(MOST_ITERATIONS, nv + m)
+        problem.memory["linearisation"] = linearisation = np.zeros(made)
+        sizes = {
+            "D": nv, "vdot": nv, "multipliers": m, "eta": m, "change": n, "shift": nv,
+            "applied": nv, "left": nv, "state": mp + 2 * m, "given": nv + 1, "rate": m,
+            "A": m * nv, "A_start": m * nv, "A_made": m * nv, "Z": m * nv, "matrix": n * n,
+            "scale": 1, "derivatives": 2 * nv * nv, "more": max(2 * nv, m) * nv, "mass": nv * nv,
+            "T": nv * nv, "columns": 3 * nv, "made": made, "restore": made,
+        }  # fmt: skip
+        flags = {"position_of_row": m, "pivots": n, "kept": m, "prescribed": nv}
+        self._arrays: dict[str, Any] = {
+            **{name: np.zeros(max(1, size)) for name, size in sizes.items()},
+            **{name: np.zeros(max(1, size), np.int64) for name, size in flags.items()},
+            "made_at": linearisation,
+            "history": newton.history, "residual": newton.residual,
+            "count": newton.count, "total": newton.total,
+        }  # fmt: skip
+        self.record = np.zeros(1, IMPLICIT)
+        record: Any = self.record[0]
+        counts = {"nq": nq, "nv": nv, "m": m, "mp": mp, "n": n, "num_made": made}
+        loops_alone = False
+        if m:
+            from mbkit.kernels.implicit.rows import describe_rows
+
+            rows = self._arrays["position_of_row"]
+            loops_alone = bool(describe_rows(problem.space, rows))
+        functions = _functions(closed=m > 0, loops_alone=loops_alone)
+        for name, value in (counts | functions).items():
+            record[name] = value
+        record["stabilised"] = stabilised
+        record["tolerance"], record["most"] = tolerance, MOST_ITERATIONS
+        for name, array in self._arrays.items():
+            record[name] = array_address(array)
+        self.address = array_address(self.record)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._arrays[name]
+
+
+def _functions(*, closed: bool, loops_alone: bool) -> dict[str, int]:
+    """Return the addresses of what a step asks the system for."""
+    from mbkit.kernels.configuration import dexp, dexp_inv
+    from mbkit.kernels.derivatives.forces import force_derivatives
+    from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
+    from mbkit.kernels.forces.force_pass import generalized_forces
+
+    functions = {
+        "generalized_forces": generalized_forces,
+        "dynamics_derivatives": inverse_dynamics_derivatives,
+        "force_derivatives": force_derivatives,
+        "dexp": dexp,
+        "dexp_inv": dexp_inv,
+    }
+    if closed:
+        from mbkit.kernels.constraints.evaluate import constraint_state
+        from mbkit.kernels.constraints.jacobian import constraint_jacobian
+
+        functions |= {
+            "constraint_state": constraint_state, "constraint_jacobian": constraint_jacobian
+        }  # fmt: skip
+    if loops_alone:
+        from mbkit.kernels.derivatives.constraints import force_derivative, velocity_derivative
+
+        functions |= {
+            "velocity_derivative": velocity_derivative, "force_derivative": force_derivative
+        }  # fmt: skip
+    return {name: function.address for name, function in functions.items()}

@@ -1,0 +1,210 @@
+"""The time loop of the generalized-alpha method on Lie groups.
+
+    D_n (+ A(q_n)^T eta_n) = v_n + h ((1/2 - beta) a_n + beta a_{n+1}),
+    q_{n+1} = retract(q_n, h D_n),
+    v_{n+1} = v_n + h ((1 - gamma) a_n + gamma a_{n+1}),
+    (1 - am) a_{n+1} + am a_n = (1 - af) vdot_{n+1} + af vdot_n,
+
+with the equations of motion and g = 0 at the end of the step (index 3), and in the stabilised form
+of index 2 also A v + g_t = 0, for which eta is there. Source: Bruels, Cardona and Arnold 2012;
+Arnold, Bruels and Cardona 2015.
+"""
+
+from mbkit.kernels.compile import (
+    float64,
+    floats,
+    floats_at,
+    helper,
+    int64,
+    integers,
+    kernel,
+    matrix,
+)
+from mbkit.kernels.implicit.matrix import have_matrix
+from mbkit.kernels.implicit.newton import solve_step
+from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
+from mbkit.kernels.implicit.space import add_transposed_product, memory_of, rows_at
+from mbkit.kernels.implicit.start import (
+    add_least,
+    bracket,
+    change_of_acceleration,
+    consistent_acceleration,
+)
+from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.times import instant
+from mbkit.kernels.validation import all_finite
+from mbkit.kernels.watch import look
+
+#: Coefficients.
+ALPHA_M = 0
+ALPHA_F = 1
+BETA = 2
+GAMMA = 3
+LAGGED = 4  # whether a starts at its own time
+PERTURBED = 5
+
+
+@helper
+def begin(space, step, c, t, h, q, v, a, vdot, multipliers, eta, powers, v_n, memory):
+    """The first accelerations; v_n is the velocity that the first step begins with.
+
+    a_n stands for the acceleration at t_n + (am - af) h. In index 3 the first D is off by
+    l = (1 - 6 beta - 3 (am - af)) / 6 h^2 v'' + h^2 / 12 [v, vdot], against the constraints: with
+    v + M^-1 A^T (A M^-1 A^T)^-1 A l multipliers are of second order from the first step.
+    """
+    record = memory_of(step)
+    nv = record.nv
+    v_n[:] = v
+    eta[:] = 0.0
+    q_next = memory[: record.nq]
+    change = memory[record.nq : record.nq + nv]
+    wanted = memory[record.nq + nv : record.nq + 2 * nv]
+    state = place(space, step, t, q, v)
+    if state == OK:
+        state = consistent_acceleration(space, step, t, q, v, vdot, powers)
+    if state != OK:
+        return state
+    multipliers[:] = floats_at(record.multipliers, record.m)
+    state = change_of_acceleration(space, step, t, h, q, v, vdot, wanted, q_next, change)
+    if state != OK:
+        return state
+    lag = c[ALPHA_M] - c[ALPHA_F]
+    for j in range(nv):
+        a[j] = vdot[j] + c[LAGGED] * lag * change[j]
+    if c[PERTURBED] == 0.0 or record.m == 0:
+        return OK
+    small = memory[record.nq + 2 * nv : record.nq + 3 * nv]
+    one = memory[record.nq + 3 * nv : record.nq + 4 * nv]
+    state = bracket(space, v, vdot, small, one, wanted)
+    factor = (1.0 - 6.0 * c[BETA] - 3.0 * lag) / 6.0
+    for j in range(nv):
+        wanted[j] = factor * h * change[j] + h * h / 12.0 * wanted[j]
+    return add_least(space, step, t, q, v_n, wanted) if state == OK else state
+
+
+@helper
+def predict(space, step, c, t, h, q, v_n, a, vdot, multipliers, eta, v_next):
+    """The end of the step if a stays: D = v_n + h a_n / 2 - A_n^T eta_n, v = v_n + h a_n."""
+    record = memory_of(step)
+    D = floats_at(record.D, record.nv)
+    vdot_next = floats_at(record.vdot, record.nv)
+    for j in range(record.nv):
+        D[j] = v_n[j] + 0.5 * h * a[j]
+        v_next[j] = v_n[j] + h * a[j]
+        vdot_next[j] = (a[j] - c[ALPHA_F] * vdot[j]) / (1.0 - c[ALPHA_F])
+    floats_at(record.multipliers, record.m)[:] = multipliers
+    floats_at(record.eta, record.m)[:] = eta
+    if record.stabilised == 0 or record.m == 0:
+        return OK
+    A = rows_at(record.A_start, record.m, record.nv)
+    state = jacobian_at(space, step, t, q, floats_at(record.A_start, record.m * record.nv))
+    add_transposed_product(A, eta, -1.0, D)
+    return state
+
+
+@helper
+def take_over(
+    step, c, h, q, v, work, a, vdot, multipliers, eta, powers, q_next, v_next, powers_next
+):  # fmt: skip
+    """The end of a step becomes the state."""
+    record = memory_of(step)
+    vdot_next = floats_at(record.vdot, record.nv)
+    q[:] = q_next
+    v[:] = v_next
+    for j in range(record.nv):
+        a[j] = ((1.0 - c[ALPHA_F]) * vdot_next[j] + c[ALPHA_F] * vdot[j] - c[ALPHA_M] * a[j]) / (
+            1.0 - c[ALPHA_M]
+        )
+    vdot[:] = vdot_next
+    multipliers[:] = floats_at(record.multipliers, record.m)
+    eta[:] = floats_at(record.eta, record.m)
+    for j in range(work.shape[0]):
+        work[j] += 0.5 * h * (powers[j] + powers_next[j])
+    powers[:] = powers_next
+
+
+@helper
+def take_step(
+    space, step, c, t, h, end, q, v, work, a, vdot, multipliers, eta, powers, started,
+    q_next, v_next, v_n, memory,
+):  # fmt: skip
+    """Advance the state by h, to the time `end`; nothing of it has changed where that fails."""
+    record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    restore = floats_at(record.restore, record.num_made)
+    restore[:] = made
+    powers_next = memory[:2]
+    velocity_gain = c[GAMMA] / c[BETA]
+    acceleration_gain = (1.0 - c[ALPHA_M]) / (c[BETA] * (1.0 - c[ALPHA_F]))
+    v_n[:] = v
+    state = OK
+    if started[0] == 0.0:
+        state = begin(
+            space, step, c, t, h, q, v, a, vdot, multipliers, eta, powers, v_n, memory
+        )  # fmt: skip
+    if state == OK:
+        state = predict(space, step, c, t, h, q, v_n, a, vdot, multipliers, eta, v_next)
+    if state == OK:
+        state = solve_step(
+            space, step, end, h, velocity_gain, acceleration_gain, q, q_next, v_next
+        )  # fmt: skip
+    if state == OK and not (all_finite(q_next) and all_finite(v_next)):
+        state = status(NOT_FINITE, 0)
+    if state == OK:
+        powers_at_end(space, step, v_next, powers_next)
+        state = look(space, end, q_next, v_next)
+    if state != OK:
+        made[:] = restore
+        return state
+    take_over(
+        step, c, h, q, v, work, a, vdot, multipliers, eta, powers, q_next, v_next, powers_next
+    )  # fmt: skip
+    started[0] = 1.0
+    return OK
+
+
+@kernel(
+    int64(
+        int64, int64, floats, float64, float64, int64, int64, int64, floats, floats, floats, floats,
+        floats, floats, floats, floats, floats, floats, floats, floats, floats, integers, floats,
+        matrix, matrix, matrix, matrix,
+    ),
+    nogil=True,
+)  # fmt: skip
+def advance(
+    space, step, c, t0, h, first, steps, save_every, q, v, work, a,
+    vdot, multipliers, eta, powers, started, q_next, v_next, v_n, memory, count, rows_t,
+    rows_q, rows_v, rows_work, rows_multipliers,
+):  # fmt: skip
+    """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
+
+    Writes  the state (q, v, work, a, vdot, multipliers, eta, powers, started, and where the matrix
+            was made), rows, count (steps taken, rows written), q_next and v_next (what was
+            evaluated last).
+    Memory  v_n (nv,), memory (nq + 4 nv,).
+    Returns OK, or the status of what failed; the state is then that of the last complete step.
+    """
+    count[0] = 0
+    count[1] = 0
+    state = have_matrix(space, step)
+    for k in range(first, first + steps):
+        if state != OK:
+            return state
+        end = instant(t0, h, k + 1)
+        state = take_step(
+            space, step, c, instant(t0, h, k), h, end, q, v, work, a, vdot, multipliers, eta,
+            powers, started, q_next, v_next, v_n, memory,
+        )  # fmt: skip
+        if state != OK:
+            return state
+        count[0] += 1
+        if (k + 1) % save_every == 0:
+            row = count[1]
+            rows_t[row] = end
+            rows_q[row] = q
+            rows_v[row] = v
+            rows_work[row] = work
+            for r in range(rows_multipliers.shape[1]):
+                rows_multipliers[row, r] = multipliers[r]
+            count[1] += 1
+    return OK

@@ -1,0 +1,58 @@
+"""Dense factors with partial pivoting: P S = L U. Source: Golub and Van Loan 2013, section 3.4."""
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.status import OK, SINGULAR_STEP, status
+
+#: A pivot below this part of the largest entry of its column, as it was given, is rounding.
+ROUNDING = 1e-14
+
+
+@helper
+def factorise(S, pivots):
+    """S becomes L (unit diagonal, below) and U; `pivots` are the rows that were exchanged."""
+    n = S.shape[0]
+    top = 0.0
+    for i in range(n):
+        for j in range(n):
+            top = max(top, abs(S[i, j]))
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(S[i, k]) > abs(S[best, k]):
+                best = i
+        pivots[k] = best
+        if not abs(S[best, k]) > ROUNDING * top:
+            return status(SINGULAR_STEP, k)
+        if best != k:
+            for j in range(n):
+                S[k, j], S[best, j] = S[best, j], S[k, j]
+        upper = S[k]
+        for i in range(k + 1, n):
+            row = S[i]
+            if row[k] != 0.0:
+                factor = row[k] / upper[k]
+                row[k] = factor
+                for j in range(k + 1, n):
+                    row[j] -= factor * upper[j]
+    return OK
+
+
+@helper
+def solve(S, pivots, x):
+    """x becomes S^-1 x."""
+    n = S.shape[0]
+    for k in range(n):
+        other = pivots[k]
+        x[k], x[other] = x[other], x[k]
+    for i in range(1, n):
+        total = 0.0
+        row = S[i]
+        for j in range(i):
+            total += row[j] * x[j]
+        x[i] -= total
+    for i in range(n - 1, -1, -1):
+        total = 0.0
+        row = S[i]
+        for j in range(i + 1, n):
+            total += row[j] * x[j]
+        x[i] = (x[i] - total) / row[i]

@@ -1,0 +1,357 @@
+"""Newton's matrix of an implicit step, by increments of D, h lambda and eta.
+
+With  v = v_0 + a w,  vdot = a_0 + (b/h) w,  w = D + A_n^T eta,  q = retract(q_n, h D),
+
+    S = [ P + h^2 K T    -A^T    P A_n^T   ]    P = b M + h a C,
+        [ A T             0      0         ]    K = D_q(M vdot + b - f - A^T lambda),
+        [ a A + h Z T     0      a A A_n^T ]    C = D_v(b - f),   Z = D_q(A v),
+
+and T the differential of the retraction at h D: the residuals are h (M vdot + ...), g/h and
+A v + g_t. So scaled no entry grows or falls with h. Multipliers and rows of constraints are
+multiplied by the size of M besides, so that units do not matter either. Source: Arnold, Bruels and
+Cardona 2015, section 4; Bottasso, Bauchau and Cardona 2007 on scaling.
+"""
+
+from mbkit.kernels.compile import at, call_address, floats_at, helper, records_at
+from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.constraints.dynamics import linearise
+from mbkit.kernels.constraints.space import closure_of, kept_rows
+from mbkit.kernels.implicit.layout import (
+    ACCELERATION_GAIN,
+    MADE_HEAD,
+    STEP,
+    TIME,
+    VALID,
+    VELOCITY_GAIN,
+)
+from mbkit.kernels.implicit.lu import factorise
+from mbkit.kernels.implicit.residual import jacobian_at, place
+from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at, square
+from mbkit.kernels.layout import SPACE
+from mbkit.kernels.space import bodies, scratch, trials
+from mbkit.kernels.status import OK
+
+#: Steps of central differences, for constraints whose derivatives are not there in closed form: an
+#: error of 1e-8 of the matrix slows Newton's method down by nothing.
+DIFFERENCE = 1e-5
+
+#: The most steps of a joint that a column of T is looked for in.
+MOST_STEPS = 6
+
+
+@helper
+def made_vectors(step):
+    """Where a matrix was made: q_n, q, v, vdot, D, multipliers."""
+    record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    a = MADE_HEAD
+    b = a + record.nq
+    c = b + record.nq
+    d = c + record.nv
+    e = d + record.nv
+    f = e + record.nv
+    return made[a:b], made[b:c], made[c:d], made[d:e], made[e:f], made[f : f + record.m]
+
+
+@helper
+def remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
+    """Let the matrix be made where the step is now."""
+    record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    made[VALID] = 1.0
+    made[TIME] = t
+    made[STEP] = h
+    made[VELOCITY_GAIN] = velocity_gain
+    made[ACCELERATION_GAIN] = acceleration_gain
+    start, end, velocity, acceleration, increment, multipliers = made_vectors(step)
+    start[:] = q_n
+    end[:] = q
+    velocity[:] = v
+    acceleration[:] = floats_at(record.vdot, record.nv)
+    increment[:] = floats_at(record.D, record.nv)
+    multipliers[:] = floats_at(record.multipliers, record.m)
+
+
+@helper
+def set_differential(space, step, h, D):
+    """T, block by block: all joints' first columns at once, then their second ones, and so on."""
+    record = memory_of(step)
+    model = bodies(space)
+    nv = record.nv
+    T = square(record.T, nv)
+    T[:, :] = 0.0
+    memory = floats_at(record.columns, 3 * nv)
+    x = memory[:nv]
+    unit = memory[nv : 2 * nv]
+    column = memory[2 * nv :]
+    for j in range(nv):
+        x[j] = h * D[j]
+    for c in range(MOST_STEPS):
+        unit[:] = 0.0
+        some = False
+        for i in range(1, model.shape[0]):
+            if c < model[i].num_steps:
+                unit[model[i].first_step + c] = 1.0
+                some = True
+        if not some:
+            return OK
+        state = call_address(record.dexp, (space, 0, x, unit, unit, column))
+        if state != OK:
+            return state
+        for i in range(1, model.shape[0]):
+            first = model[i].first_step
+            if c < model[i].num_steps:
+                for j in range(first, first + model[i].num_steps):
+                    T[j, first + c] = column[j]
+    return OK
+
+
+@helper
+def set_derivatives(space, step, q, v, vdot, multipliers):
+    """K and C into `derivatives`, Z."""
+    record = memory_of(step)
+    equations = records_at(space, 1, SPACE)[0]
+    nv = record.nv
+    time = floats_at(equations.time, 1)
+    both = floats_at(record.derivatives, 2 * nv * nv)
+    state = call_address(record.dynamics_derivatives, (space, 0, q, v, vdot, both))
+    if state == OK and equations.num_forces > 0:
+        more = floats_at(record.more, 2 * nv * nv)
+        state = call_address(record.force_derivatives, (space, 0, q, v, time, more))
+        for j in range(2 * nv * nv):
+            both[j] -= more[j]
+    if state != OK or record.m == 0:
+        return state
+    K = rows_at(record.derivatives, nv, nv)
+    Z = rows_at(record.Z, record.m, nv)
+    if record.velocity_derivative == 0:
+        return constraint_differences(space, step, q, v, time[0], multipliers, K, Z)
+    more = floats_at(record.more, nv * nv)
+    state = call_address(record.force_derivative, (space, 0, q, multipliers, time, more))
+    if state == OK:
+        state = call_address(record.velocity_derivative, (space, 0, q, v, time, at(Z, 0)))
+    for i in range(nv):
+        for j in range(nv):
+            K[i, j] -= more[i * nv + j]
+    return state
+
+
+@helper
+def constraint_differences(space, step, q, v, t, multipliers, K, Z):
+    """K -= D_q(A^T lambda), Z = D_q(A v), by central differences of A."""
+    record = memory_of(step)
+    m = record.m
+    nv = record.nv
+    trial, _, dx = trials(space)
+    dx[:] = 0.0
+    Z[:, :] = 0.0
+    A = floats_at(record.more, m * nv)
+    for k in range(nv):
+        for sign in range(-1, 2, 2):
+            dx[k] = sign * DIFFERENCE
+            state = retract_rows(bodies(space), scratch(space), q, dx, trial)
+            if state == OK:
+                state = jacobian_at(space, step, t, trial, A)
+            if state != OK:
+                return state
+            factor = sign / (2.0 * DIFFERENCE)
+            for r in range(m):
+                for j in range(nv):
+                    K[j, k] -= factor * A[r * nv + j] * multipliers[r]
+                    Z[r, k] += factor * A[r * nv + j] * v[j]
+        dx[k] = 0.0
+    return OK
+
+
+@helper
+def set_kept(space, step, q, v):
+    """Which rows are independent, as the forward dynamics sees it."""
+    record = memory_of(step)
+    memory = floats_at(record.columns, 3 * record.nv)
+    memory[:] = 0.0
+    state = linearise(space, 0, at(q, 0), at(v, 0), at(memory, 0), at(memory, record.nv))
+    if state == OK:
+        kept = flags_at(record.kept, record.m)
+        own = kept_rows(closure_of(space))
+        for r in range(record.m):
+            kept[r] = own[r]
+    return state
+
+
+@helper
+def clear_prescribed(step, A):
+    """No column of a prescribed joint."""
+    record = memory_of(step)
+    prescribed = flags_at(record.prescribed, record.nv)
+    for k in range(record.nv):
+        if prescribed[k] != 0:
+            for r in range(A.shape[0]):
+                A[r, k] = 0.0
+
+
+@helper
+def multiply(A, B, factor, out):
+    """out += factor A B; zeros of A are passed over."""
+    for i in range(A.shape[0]):
+        target = out[i]
+        for k in range(A.shape[1]):
+            weight = factor * A[i, k]
+            if weight != 0.0:
+                row = B[k]
+                for j in range(B.shape[1]):
+                    target[j] += weight * row[j]
+
+
+@helper
+def set_dynamics_rows(step, S, h, a, b):
+    """P + h^2 K T; P stays in `mass`."""
+    record = memory_of(step)
+    nv = record.nv
+    M = square(record.mass, nv)
+    both = rows_at(record.derivatives, 2 * nv, nv)
+    T = square(record.T, nv)
+    top = 0.0
+    for i in range(nv):
+        for j in range(nv):
+            M[i, j] = b * M[i, j] + h * a * both[nv + i, j]
+        top = max(top, abs(M[i, i]))
+    floats_at(record.scale, 1)[0] = top
+    for i in range(nv):
+        for j in range(nv):
+            S[i, j] = M[i, j]
+    multiply(both[:nv], T, h * h, S[:nv])
+
+
+@helper
+def set_velocity_row(step, S, i, r, h, a, scale):
+    """Row i: a A + h Z T by D, and a A A_n^T by eta, of row r of the constraints."""
+    record = memory_of(step)
+    nv = record.nv
+    m = record.m
+    A = rows_at(record.A, m, nv)
+    A_n = rows_at(record.A_made, m, nv)
+    T = square(record.T, nv)
+    Z = rows_at(record.Z, m, nv)
+    row = S[i]
+    for j in range(nv):
+        row[j] += scale * a * A[r, j]
+    multiply(Z[r : r + 1], T, scale * h, S[i : i + 1, :nv])
+    if record.stabilised != 0:
+        for k in range(m):
+            total = 0.0
+            for j in range(nv):
+                total += A[r, j] * A_n[k, j]
+            row[nv + m + k] = scale * a * total
+
+
+@helper
+def set_constraint_rows(step, S, h, a):
+    """All that belongs to multipliers and eta."""
+    record = memory_of(step)
+    nv = record.nv
+    m = record.m
+    scale = floats_at(record.scale, 1)[0]
+    A = rows_at(record.A, m, nv)
+    A_n = rows_at(record.A_made, m, nv)
+    T = square(record.T, nv)
+    P = square(record.mass, nv)
+    kept = flags_at(record.kept, m)
+    position_of_row = flags_at(record.position_of_row, m)
+    for r in range(m):
+        i = nv + r
+        if kept[r] == 0:
+            S[i, i] = scale
+            continue
+        for j in range(nv):
+            S[j, i] = -scale * A[r, j]
+        if position_of_row[r] >= 0:
+            multiply(A[r : r + 1], T, scale, S[i : i + 1, :nv])
+        else:
+            set_velocity_row(step, S, i, r, h, a, scale)
+    if record.stabilised == 0:
+        return
+    for r in range(m):
+        i = nv + m + r
+        if kept[r] == 0 or position_of_row[r] < 0:
+            S[i, :] = 0.0
+            S[:, i] = 0.0
+            S[i, i] = scale
+            continue
+        for j in range(nv):
+            total = 0.0
+            for k in range(nv):
+                total += P[j, k] * A_n[r, k]
+            S[j, i] = total
+        set_velocity_row(step, S, i, r, h, a, scale)
+    for r in range(m):  # what the rows have written into columns that are not solved for
+        if kept[r] == 0 or position_of_row[r] < 0:
+            i = nv + m + r
+            S[:, i] = 0.0
+            S[i, i] = scale
+
+
+@helper
+def clear_prescribed_rows(step, S):
+    """D of prescribed joints is not solved for."""
+    record = memory_of(step)
+    prescribed = flags_at(record.prescribed, record.nv)
+    for k in range(record.nv):
+        if prescribed[k] != 0:
+            S[k, :] = 0.0
+            S[:, k] = 0.0
+            S[k, k] = floats_at(record.scale, 1)[0]
+
+
+@helper
+def make(space, step):
+    """Make the matrix where `made_at` says, and factorise it."""
+    record = memory_of(step)
+    nv = record.nv
+    m = record.m
+    made = floats_at(record.made_at, record.num_made)
+    q_n, q, v, vdot, D, multipliers = made_vectors(step)
+    h = made[STEP]
+    a = made[VELOCITY_GAIN]
+    t = made[TIME]
+    state = place(space, step, t, q, v)
+    if state == OK and m > 0:
+        state = set_kept(space, step, q, v)
+    if state == OK:
+        state = jacobian_at(space, step, t - h, q_n, floats_at(record.A_made, m * nv))
+    if state == OK:
+        state = jacobian_at(space, step, t, q, floats_at(record.A, m * nv))
+    if state == OK:
+        floats_at(records_at(space, 1, SPACE)[0].time, 1)[0] = t
+        state = set_derivatives(space, step, q, v, vdot, multipliers)
+    if state == OK:
+        mass_matrix = records_at(space, 1, SPACE)[0].mass_matrix
+        mass = floats_at(record.mass, nv * nv)
+        state = call_address(mass_matrix, (space, 0, q, q, q, mass))
+    if state == OK:
+        state = set_differential(space, step, h, D)
+    if state != OK:
+        return state
+    clear_prescribed(step, rows_at(record.A, m, nv))
+    clear_prescribed(step, rows_at(record.A_made, m, nv))
+    S = square(record.matrix, record.n)
+    S[:, :] = 0.0
+    set_dynamics_rows(step, S, h, a, made[ACCELERATION_GAIN])
+    set_constraint_rows(step, S, h, a)
+    clear_prescribed_rows(step, S)
+    floats_at(record.made, record.num_made)[:] = made
+    flags_at(record.total, 2)[1] += 1
+    return factorise(S, flags_at(record.pivots, record.n))
+
+
+@helper
+def have_matrix(space, step):
+    """The matrix that the memory of the run speaks of, if this one is of elsewhere."""
+    record = memory_of(step)
+    made_at = floats_at(record.made_at, record.num_made)
+    made = floats_at(record.made, record.num_made)
+    if made_at[VALID] == 0.0:
+        return OK
+    for j in range(record.num_made):
+        if made_at[j] != made[j]:
+            return make(space, step)
+    return OK

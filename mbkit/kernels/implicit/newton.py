@@ -1,0 +1,197 @@
+"""Newton's method for the end of an implicit step.
+
+The matrix is kept from step to step while it does its work; what tells is how fast the corrections
+shrink. Source: Hairer and Wanner 1996, section IV.8.
+"""
+
+from mbkit.kernels.compile import floats_at, helper
+from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.constraints.space import closure_of
+from mbkit.kernels.implicit.layout import VALID
+from mbkit.kernels.implicit.lu import solve
+from mbkit.kernels.implicit.matrix import make, remember
+from mbkit.kernels.implicit.residual import evaluate, place
+from mbkit.kernels.implicit.space import (
+    add_product,
+    add_transposed_product,
+    flags_at,
+    memory_of,
+    rows_at,
+    square,
+)
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import NOT_CONVERGED, OK, status
+from mbkit.kernels.validation import all_finite
+
+#: Rates of convergence: from where on a matrix is made anew for the next step, and within a step.
+TIRED = 0.1
+SLOW = 0.5
+
+#: Corrections of h D of this size, by max(1, h D), are rounding where they no longer shrink.
+ROUNDED = 1e-14
+
+#: What a row that is not solved for may be open, by the length of the system, until it is.
+OPEN = 1e-9
+
+
+@helper
+def move_end(space, step, t, h, q_n, q, v):
+    """q = retract(q_n, h D); prescribed joints go where they must."""
+    record = memory_of(step)
+    D = floats_at(record.D, record.nv)
+    x = floats_at(record.columns, record.nv)
+    for j in range(record.nv):
+        x[j] = h * D[j]
+    state = retract_rows(bodies(space), scratch(space), q_n, x, q)
+    return place(space, step, t, q, v) if state == OK else state
+
+
+@helper
+def set_target(step, h, change):
+    """What Newton's method solves for: the residuals, negative, in its scale."""
+    record = memory_of(step)
+    nv = record.nv
+    m = record.m
+    scale = floats_at(record.scale, 1)[0]
+    left = floats_at(record.left, nv)
+    prescribed = flags_at(record.prescribed, nv)
+    shown = floats_at(record.residual, nv + m)
+    change[:] = 0.0
+    for j in range(nv):
+        shown[j] = 0.0 if prescribed[j] != 0 else left[j]
+        change[j] = -h * shown[j]
+    position_of_row = flags_at(record.position_of_row, m)
+    kept = flags_at(record.kept, m)
+    g = floats_at(record.state, record.mp)
+    rate = floats_at(record.rate, m)
+    for r in range(m):
+        p = position_of_row[r]
+        shown[nv + r] = rate[r] if p < 0 else g[p]
+        if kept[r] != 0:
+            change[nv + r] = -scale * (rate[r] if p < 0 else g[p] / h)
+            if record.stabilised != 0 and p >= 0:
+                change[nv + m + r] = -scale * rate[r]
+
+
+@helper
+def add_change(step, h, velocity_gain, acceleration_gain, change, v):
+    """D, lambda, eta, and v and vdot with them; return max |dD|."""
+    record = memory_of(step)
+    nv = record.nv
+    m = record.m
+    scale = floats_at(record.scale, 1)[0]
+    D = floats_at(record.D, nv)
+    vdot = floats_at(record.vdot, nv)
+    multipliers = floats_at(record.multipliers, m)
+    shift = floats_at(record.shift, nv)
+    prescribed = flags_at(record.prescribed, nv)
+    shift[:] = 0.0
+    for r in range(m):
+        multipliers[r] += scale * change[nv + r] / h
+    if record.stabilised != 0:
+        deta = change[nv + m : nv + 2 * m]
+        eta = floats_at(record.eta, m)
+        for r in range(m):
+            eta[r] += deta[r]
+        add_transposed_product(rows_at(record.A_start, m, nv), deta, 1.0, shift)
+    most = 0.0
+    for j in range(nv):
+        D[j] += change[j]
+        size = abs(change[j])
+        if not size <= most:
+            most = size
+        shift[j] = 0.0 if prescribed[j] != 0 else shift[j] + change[j]
+    if record.gain == 0:
+        for j in range(nv):
+            v[j] += velocity_gain * shift[j]
+            vdot[j] += acceleration_gain / h * shift[j]
+    else:
+        add_product(square(record.gain, nv), shift, velocity_gain, v)
+        add_product(square(record.gain, nv), shift, acceleration_gain / h, vdot)
+    return most
+
+
+@helper
+def largest_increment(step):
+    """max |D|."""
+    record = memory_of(step)
+    D = floats_at(record.D, record.nv)
+    most = 0.0
+    for j in range(record.nv):
+        most = max(most, abs(D[j]))
+    return most
+
+
+@helper
+def forgotten_rows(step, length):
+    """Whether a row that is not solved for is open."""
+    record = memory_of(step)
+    position_of_row = flags_at(record.position_of_row, record.m)
+    kept = flags_at(record.kept, record.m)
+    g = floats_at(record.state, record.mp)
+    for r in range(record.m):
+        p = position_of_row[r]
+        if kept[r] == 0 and p >= 0 and abs(g[p]) > OPEN * length:
+            return True
+    return False
+
+
+@helper
+def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
+    """Find D, multipliers and eta such that the step ends on the equations.
+
+    Reads   D, vdot, multipliers, eta as they are predicted, v that goes with them, A_start.
+    Writes  the same, and q, as they are; the record of the iteration.
+    """
+    record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    history = rows_at(record.history, record.most, 2)
+    change = floats_at(record.change, record.n)
+    count = flags_at(record.count, 1)
+    total = flags_at(record.total, 2)
+    fresh = False
+    before = 0.0
+    for k in range(record.most):
+        count[0] = k + 1
+        total[0] += 1
+        state = move_end(space, step, t, h, q_n, q, v)
+        if state == OK and made[VALID] == 0.0:
+            remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v)
+            state = make(space, step)
+            fresh = True
+        if state == OK:
+            state = evaluate(space, step, t, q, v)
+        if state != OK:
+            return state
+        set_target(step, h, change)
+        residual = floats_at(record.residual, record.nv + record.m)
+        history[k, 1] = 0.0
+        for j in range(residual.shape[0]):
+            history[k, 1] = max(history[k, 1], abs(residual[j]))
+        solve(square(record.matrix, record.n), flags_at(record.pivots, record.n), change)
+        size = add_change(step, h, velocity_gain, acceleration_gain, change, v)
+        fastest = largest_increment(step)
+        tolerance = record.tolerance * max(1.0, fastest)
+        rounding = ROUNDED * max(1.0 / h, fastest)
+        history[k, 0] = size / tolerance
+        if not all_finite(change):
+            return status(NOT_CONVERGED, 0)
+        rate = size / before if before > 0.0 else 1.0
+        done = (
+            size <= tolerance
+            or (rate < 1.0 and rate / (1.0 - rate) * size <= tolerance)
+            or (rate > SLOW and size <= rounding)
+        )
+        if done and not fresh and record.m > 0 and forgotten_rows(step, closure_of(space).length):
+            made[VALID] = 0.0
+            before = 0.0
+            continue
+        if done:
+            if not fresh and k > 0 and (rate > TIRED or k > 4):
+                made[VALID] = 0.0
+            return move_end(space, step, t, h, q_n, q, v)
+        before = size
+        if rate > SLOW and k > 0 and not fresh:
+            made[VALID] = 0.0
+            before = 0.0
+    return status(NOT_CONVERGED, 0)

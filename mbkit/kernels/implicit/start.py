@@ -1,0 +1,105 @@
+"""What an implicit scheme starts from: accelerations, their rate, and a velocity beside the first.
+
+The equations of motion are taken as the ordinary differential equation that they are on the
+constraints (index 1), by the forward dynamics of the system.
+"""
+
+from mbkit.kernels.compile import at, call_address, floats_at, helper, records_at
+from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
+from mbkit.kernels.constraints.dynamics import correct, linearise
+from mbkit.kernels.constraints.space import closure_of, rows_of
+from mbkit.kernels.equations import acceleration
+from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at
+from mbkit.kernels.layout import SPACE
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import OK
+
+#: How far into the first step its acceleration is looked at for its rate, and how small a bracket's
+#: first argument is made: both leave rounding of 1e-13 and less.
+INTO = 1e-3
+
+
+@helper
+def consistent_acceleration(space, step, t, q, v, vdot, powers):
+    """vdot of the constrained system, and its multipliers."""
+    record = memory_of(step)
+    state = acceleration(space, t, q, v, vdot, powers)
+    if record.m > 0:
+        closure = closure_of(space)
+        found = rows_of(closure, closure.multipliers)
+        multipliers = floats_at(record.multipliers, record.m)
+        for r in range(record.m):
+            multipliers[r] = found[r]
+    return state
+
+
+@helper
+def change_of_acceleration(space, step, t, h, q, v, vdot, powers, q_next, out):
+    """out = h times the rate of vdot at the start, by a difference over INTO h."""
+    record = memory_of(step)
+    nv = record.nv
+    s = INTO * h
+    x = floats_at(record.columns, 3 * nv)[:nv]
+    w = floats_at(record.columns, 3 * nv)[nv : 2 * nv]
+    for j in range(nv):
+        x[j] = s * (v[j] + 0.5 * s * vdot[j])
+        w[j] = v[j] + s * vdot[j]
+    state = retract_rows(bodies(space), scratch(space), q, x, q_next)
+    if state == OK:
+        state = acceleration(space, t + s, q_next, w, out, powers)
+    for j in range(nv):
+        out[j] = (out[j] - vdot[j]) / INTO
+    return state
+
+
+@helper
+def bracket(space, x, y, small, one, out):
+    """out = [x, y] in the groups of the joints.
+
+    The odd part of dexp^-1_{x} y in x is half of it, for the exponential map exactly; others are
+    like it near zero.
+    """
+    for j in range(x.shape[0]):
+        small[j] = INTO * x[j]
+    state = dexp_inv_rows(bodies(space), scratch(space), small, y, out)
+    for j in range(x.shape[0]):
+        small[j] = -small[j]
+    if state == OK:
+        state = dexp_inv_rows(bodies(space), scratch(space), small, y, one)
+    for j in range(x.shape[0]):
+        out[j] = (out[j] - one[j]) / INTO
+    return state
+
+
+@helper
+def add_least(space, step, t, q, v, wanted):
+    """v += the least change, by kinetic energy, whose rows of position level are A wanted.
+
+    Source: Arnold, Bruels and Cardona 2015, section 4.3: the perturbed initial velocity.
+    """
+    record = memory_of(step)
+    nv = record.nv
+    m = record.m
+    memory = floats_at(record.columns, 3 * nv)
+    memory[: 2 * nv] = 0.0
+    A = rows_at(record.A, m, nv)
+    time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
+    time[0] = t
+    state = call_address(record.constraint_jacobian, (space, 0, q, q, time, at(A, 0)))
+    if state == OK:
+        state = linearise(space, 0, at(q, 0), at(v, 0), at(memory, 0), at(memory, nv))
+    if state != OK:
+        return state
+    closure = closure_of(space)
+    target = rows_of(closure, closure.bias)
+    position_of_row = flags_at(record.position_of_row, m)
+    for r in range(m):
+        target[r] = 0.0
+        if position_of_row[r] >= 0:
+            for j in range(nv):
+                target[r] -= A[r, j] * wanted[j]
+    change = floats_at(closure.change, nv)
+    state = correct(space, target, rows_of(closure, closure.multipliers), change)
+    for j in range(nv):
+        v[j] += change[j]
+    return state
