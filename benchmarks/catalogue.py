@@ -6,14 +6,37 @@ from collections.abc import Mapping
 
 import mbkit as mb
 
-#: Integrators of mbkit that are compared with other programs.
-COMPARED: Mapping[str, mb.Integrator] = {
-    "RKMK4": mb.RungeKuttaMuntheKaas(),
-    "RKMK5": mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5),
-}
+#: Of Newton's method where orders are measured: what it leaves adds up over many thousand steps.
+TOLERANCE = 1e-12
 
 #: Integrators of which the orders are measured.
 INTEGRATORS: Mapping[str, mb.Integrator] = {
-    f"RKMK {tableau.name}": mb.RungeKuttaMuntheKaas(tableau)
-    for tableau in mb.tableaus.TABLEAUS.values()
+    **{
+        f"RKMK {tableau.name}": mb.RungeKuttaMuntheKaas(tableau)
+        for tableau in mb.tableaus.TABLEAUS.values()
+    },
+    **{
+        f"generalized-alpha, {name}, {formulation}": mb.GeneralizedAlpha(
+            coefficients, formulation=formulation, tolerance=TOLERANCE
+        )
+        for name, coefficients in {
+            "0.9": mb.AlphaCoefficients.from_rho_inf(0.9),
+            "0.6": mb.AlphaCoefficients.from_rho_inf(0.6),
+        }.items()
+        for formulation in ("stabilised", "index 3")
+    },
+    "Newmark, stabilised": mb.GeneralizedAlpha(
+        mb.AlphaCoefficients.newmark(), tolerance=TOLERANCE
+    ),
+    "HHT -0.1, index 3": mb.GeneralizedAlpha(
+        mb.AlphaCoefficients.hht(-0.1), formulation="index 3", tolerance=TOLERANCE
+    ),
+}
+
+#: Integrators that are compared with other programs.
+COMPARED: Mapping[str, mb.Integrator] = {
+    "RKMK4": mb.RungeKuttaMuntheKaas(),
+    "RKMK5": mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5),
+    "generalized-alpha": mb.GeneralizedAlpha(),
+    "Newmark": mb.GeneralizedAlpha(mb.AlphaCoefficients.newmark()),
 }

@@ -30,7 +30,7 @@ FREE = (*STANDARD_PROBLEMS[:2], *FAST_TOPS)
 CONSTRAINED = (*CONSTRAINED_PROBLEMS[:2], *FAST_TOPS_ON_LOOPS, CONSTRAINED_PROBLEMS[2])
 
 #: Steps that are not exceeded, and by methods of order 1: tops that spin fast want them short.
-MOST_STEPS, MOST_OF_FIRST_ORDER = 32768, 262144
+MOST_STEPS, MOST_OF_FIRST_ORDER = 8192, 262144
 
 
 @attrs.frozen

@@ -25,7 +25,7 @@ FLOOR = 1e-12
 
 #: Steps from which the order is measured, by order, and the most there are.
 FIRST_STEPS = {1: 512, 2: 128, 3: 64}
-MOST_STEPS = 16384
+MOST_STEPS = 8192
 
 #: Step sizes that are halved need a wide range, which high orders do not have above the floor.
 RATIOS = {1: 2.0, 2: 2.0, 3: 2.0, 4: 2.0**0.5, 5: 2.0**0.5}
@@ -206,7 +206,7 @@ def _on_problem(
         yield Line(law, missed <= ORDER_BOUND, missed, ORDER_BOUND, f"order {slope}")
     steps = max(SAMPLES, most // (4 * SAMPLES) * SAMPLES)
     if problem.conservative:
-        yield energy(integrator, problem, steps, long=most_steps // 4)
+        yield energy(integrator, problem, steps, long=most_steps // 2)
     if problem is STANDARD_PROBLEMS[0]:
         yield momentum(integrator, problem, steps)
     if problem.is_constrained:

@@ -96,7 +96,7 @@ def multipliers_of_every_step(integrator: Integrator, problem: StandardProblem, 
         early.append(float(found[: left_out + 1].max()))
         return float(found[left_out + 1 :].max())
 
-    floor = 10.0 * problem.rounding_of_multipliers(4 * steps)  # the worst of all steps
+    floor = problem.rounding_of_multipliers(4 * steps)
     line = _falls(law, integrator, problem, steps, distance, floor=floor, save_every=1)
     if line.holds is None or len(early) < 2:
         return line

@@ -24,8 +24,8 @@ __all__ = ["SAMPLES", "STANDARD_PROBLEMS", "StandardProblem"]
 #: numbers of steps are multiples of it.
 SAMPLES = 8
 
-#: Rounding of q, in metres.
-ROUNDING = 1000 * float(np.finfo(np.float64).eps)
+#: What rounding of q in metres is ten times below of, with what differences make of it.
+ROUNDING = 1e4 * float(np.finfo(np.float64).eps)
 
 
 @attrs.frozen(eq=False)
