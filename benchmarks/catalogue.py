@@ -6,9 +6,6 @@ from collections.abc import Mapping
 
 import mbkit as mb
 
-#: Of Newton's method where orders are measured: what it leaves adds up over many thousand steps.
-TOLERANCE = 1e-12
-
 #: Integrators of which the orders are measured.
 INTEGRATORS: Mapping[str, mb.Integrator] = {
     **{
@@ -17,7 +14,7 @@ INTEGRATORS: Mapping[str, mb.Integrator] = {
     },
     **{
         f"generalized-alpha, {name}, {formulation}": mb.GeneralizedAlpha(
-            coefficients, formulation=formulation, tolerance=TOLERANCE
+            coefficients, formulation=formulation
         )
         for name, coefficients in {
             "0.9": mb.AlphaCoefficients.from_rho_inf(0.9),
@@ -25,12 +22,8 @@ INTEGRATORS: Mapping[str, mb.Integrator] = {
         }.items()
         for formulation in ("stabilised", "index 3")
     },
-    "Newmark, stabilised": mb.GeneralizedAlpha(
-        mb.AlphaCoefficients.newmark(), tolerance=TOLERANCE
-    ),
-    "HHT -0.1, index 3": mb.GeneralizedAlpha(
-        mb.AlphaCoefficients.hht(-0.1), formulation="index 3", tolerance=TOLERANCE
-    ),
+    "Newmark, stabilised": mb.GeneralizedAlpha(mb.AlphaCoefficients.newmark()),
+    "HHT -0.1, index 3": mb.GeneralizedAlpha(mb.AlphaCoefficients.hht(-0.1), formulation="index 3"),
 }
 
 #: Integrators that are compared with other programs.
