@@ -27,7 +27,7 @@ from mbkit.kernels.validation import all_finite
 TIRED = 0.1
 SLOW = 0.5
 
-#: Corrections of h D of this size, by max(1, h D), are rounding where they no longer shrink.
+#: Corrections of h D of this size, by max(1, h D), are as good as rounding.
 ROUNDED = 1e-14
 
 #: What a row that is not solved for may be open, by the length of the system, until it is.
@@ -177,10 +177,8 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
-        done = (
-            size <= tolerance
-            or (rate < 1.0 and rate / (1.0 - rate) * size <= tolerance)
-            or (rate > SLOW and size <= rounding)
+        done = size <= max(tolerance, rounding) or (
+            rate < 1.0 and rate / (1.0 - rate) * size <= tolerance
         )
         if done and not fresh and record.m > 0 and forgotten_rows(step, closure_of(space).length):
             made[VALID] = 0.0
