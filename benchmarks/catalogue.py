@@ -33,3 +33,16 @@ COMPARED: Mapping[str, mb.Integrator] = {
     "generalized-alpha": mb.GeneralizedAlpha(),
     "Newmark": mb.GeneralizedAlpha(mb.AlphaCoefficients.newmark()),
 }
+
+#: Integrators of constrained systems on Andrews' squeezer, and the steps at which they are exact to
+#: 1e-10 rad after 0.03 s.
+SQUEEZED: Mapping[str, tuple[mb.Integrator, int]] = {
+    "RKMK4": (mb.RungeKuttaMuntheKaas(), 3200),
+    "RKMK5": (mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5), 1200),
+}
+
+#: Integrators for stiff systems.
+STIFF: Mapping[str, mb.Integrator] = {
+    "generalized-alpha": mb.GeneralizedAlpha(),
+    "generalized-alpha, 0.5": mb.GeneralizedAlpha(mb.AlphaCoefficients.from_rho_inf(0.5)),
+}
