@@ -15,15 +15,14 @@ import attrs
 
 import mbkit as mb
 from benchmarks.catalogue import INTEGRATORS
-from benchmarks.report import Row, Table
+from benchmarks.report import Row, Table, written
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS, FAST_TOPS, FAST_TOPS_ON_LOOPS
 from mbkit.testing.convergence import Slope
 from mbkit.testing.integrators import ORDER_BOUND, measured_orders
 from mbkit.testing.standard_problems import STANDARD_PROBLEMS, StandardProblem
 
-#: The page, and the marks between which the tables stand.
+#: Where the tables stand.
 PAGE = pathlib.Path(__file__).parents[1] / "docs" / "orders.md"
-BEGIN, END = "<!-- written by benchmarks/orders.py -->", "<!-- end -->"
 
 #: The problems of the two tables.
 FREE = (*STANDARD_PROBLEMS[:2], *FAST_TOPS)
@@ -137,18 +136,6 @@ def cell(integrator: mb.Integrator, problem: StandardProblem, most_steps: int) -
     return Cell(integrator.order, found)
 
 
-def written(tables: Sequence[Table], page: pathlib.Path = PAGE) -> list[Table]:
-    """Write the tables into the page, between the marks, and return them."""
-    text = page.read_text()
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    if not after:
-        raise RuntimeError(f"{page} has no marks {BEGIN} and {END} between which tables stand")
-    body = "\n\n".join(each.markdown() for each in tables)
-    page.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{after}")
-    return list(tables)
-
-
 def main() -> None:
     """Measure, print, and write the page where all were measured."""
     prefixes = tuple(sys.argv[1:])
@@ -160,7 +147,7 @@ def main() -> None:
     found = orders(chosen)
     print("\n\n".join(each.markdown() for each in found))
     if not prefixes:
-        written(found)
+        written(found, PAGE)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
 
 Prints tables in markdown, with what each number must not exceed, and writes them with the machine
 to results/benchmarks.md and results/benchmarks.json; `orders` also writes the tables of
-docs/orders.md, and `work` the plot of docs/work-precision.md. Nothing else should be running meanwhile.
+docs/orders.md, and `work` the plot of docs/work-precision.md. Nothing else should be running
+meanwhile.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ from benchmarks.forces import forces
 from benchmarks.inverse_kinematics import inverse_kinematics
 from benchmarks.joints import joints
 from benchmarks.operations import operations
-from benchmarks.orders import orders, written
+from benchmarks.orders import PAGE as ORDERS
+from benchmarks.orders import orders
 from benchmarks.precision import precision
-from benchmarks.report import Table, machine
+from benchmarks.report import Table, machine, written
 from benchmarks.simulations import against_mujoco
 from benchmarks.starting import starting
+from benchmarks.work_precision import PAGE as WORK
 from benchmarks.work_precision import work_precision
 
 PARTS: dict[str, Callable[[], list[Table]]] = {
@@ -45,9 +48,9 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "simulation": lambda: [against_mujoco()],
     "forces": forces,
     "loops": closed_loops,
-    "orders": lambda: written(orders()),
+    "orders": lambda: written(orders(), ORDERS),
     "constrained": constrained_runs,
-    "work": work_precision,
+    "work": lambda: written(work_precision(), WORK),
     "inverse": lambda: [inverse_kinematics()],
     "starting": lambda: [starting()],
 }

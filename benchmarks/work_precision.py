@@ -17,8 +17,9 @@ from benchmarks.compared_models import MODELS, Model
 from benchmarks.compared_mujoco import MujocoModel
 from benchmarks.report import Row, Table
 
-#: Where the plot goes.
+#: Where the plot goes, and the page with the tables, between marks as those of the orders.
 IMAGE = pathlib.Path(__file__).parents[1] / "docs" / "images" / "work-precision.png"
+PAGE = pathlib.Path(__file__).parents[1] / "docs" / "work-precision.md"
 
 #: Steps of the reference solution, and of half as many its error has to be below this. [m]
 REFERENCE_STEPS, REFERENCE_ERROR = 8192, 1e-9

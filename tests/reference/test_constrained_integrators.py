@@ -8,7 +8,8 @@ import pytest
 import mbkit as mb
 from benchmarks.catalogue import SQUEEZED, STIFF
 from benchmarks.constrained_runs import condition, governor_error, matrix_of, squeezer_error
-from benchmarks.orders import Cell, cell, orders, written
+from benchmarks.orders import Cell, cell, orders
+from benchmarks.report import written
 from mbkit.integrators.step_memory import StepMemory
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS, FAST_TOPS_ON_LOOPS
 from mbkit.testing.convergence import Slope
@@ -57,7 +58,7 @@ def test_tables_of_orders_have_what_is_claimed(tmp_path):
     found = orders(chosen, free=STANDARD_PROBLEMS[:1], constrained=[SHIFTED], most_steps=2048)
     assert [row.met for table in found for row in table.rows] == [True] * 4
     page = tmp_path / "orders.md"
-    page.write_text("before\n<!-- written by benchmarks/orders.py -->\nold\n<!-- end -->\nafter\n")
+    page.write_text("before\n<!-- written by make bench -->\nold\n<!-- end -->\nafter\n")
     written(found, page)
     text = page.read_text()
     assert text.startswith("before\n")
