@@ -75,7 +75,11 @@ def set_target(step, h, change):
 
 @helper
 def add_change(step, h, velocity_gain, acceleration_gain, change, v):
-    """D, lambda, eta, and v and vdot with them; return max |dD|."""
+    """D, lambda, eta, and v and vdot with them; return the largest change of all.
+
+    That of h lambda is by the size of M, so that it is a velocity too. It has to be looked at: D
+    may not depend on lambda at all.
+    """
     record = memory_of(step)
     nv = record.nv
     m = record.m
@@ -95,11 +99,12 @@ def add_change(step, h, velocity_gain, acceleration_gain, change, v):
             eta[r] += deta[r]
         add_transposed_product(rows_at(record.A_start, m, nv), deta, 1.0, shift)
     most = 0.0
-    for j in range(nv):
-        D[j] += change[j]
+    for j in range(record.n):
         size = abs(change[j])
         if not size <= most:
             most = size
+    for j in range(nv):
+        D[j] += change[j]
         shift[j] = 0.0 if prescribed[j] != 0 else shift[j] + change[j]
     if record.gain == 0:
         for j in range(nv):
