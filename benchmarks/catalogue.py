@@ -26,6 +26,9 @@ INTEGRATORS: Mapping[str, mb.Integrator] = {
     "HHT -0.1, index 3": mb.GeneralizedAlpha(mb.AlphaCoefficients.hht(-0.1), formulation="index 3"),
 }
 
+#: Without what follows the curvature of the group, and the orders that are then missed.
+UNCORRECTED: Mapping[str, tuple[mb.Integrator, int]] = {}
+
 #: Integrators that are compared with other programs.
 COMPARED: Mapping[str, mb.Integrator] = {
     "RKMK4": mb.RungeKuttaMuntheKaas(),
