@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 import pytest
 
 import mbkit as mb
-from benchmarks.catalogue import SQUEEZED, STIFF
+from benchmarks.catalogue import SQUEEZED, STIFF, UNCORRECTED
 from benchmarks.constrained_runs import condition, governor_error, matrix_of, squeezer_error
 from benchmarks.orders import Cell, cell, orders
 from benchmarks.report import written
@@ -50,6 +51,16 @@ def test_andrews_squeezer_is_exact_at_the_steps_that_are_named(name):
     """A03: to 1e-10 rad after 0.03 s; methods of order 2 need more steps, in the benchmarks."""
     error, _ = squeezer_error(*SQUEEZED[name])
     assert error < 1e-10
+
+
+@pytest.mark.parametrize("name", UNCORRECTED)
+def test_without_its_correction_bliedf_misses_its_order(name):
+    """On groups that do not commute increments do not just add; with the correction it has it."""
+    integrator, order = UNCORRECTED[name]
+    corrected = attrs.evolve(integrator, correction=True)
+    for problem in (STANDARD_PROBLEMS[0], SHIFTED):
+        assert cell(integrator, problem, order=order).missed > 0.5
+        assert cell(corrected, problem).missed <= 0.1
 
 
 def test_tables_of_orders_have_what_is_claimed(tmp_path):
