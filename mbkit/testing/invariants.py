@@ -20,6 +20,9 @@ SLOWER = 0.2
 #: Changes below are rounding, relative to what changes.
 FLOOR = 1e-12
 
+#: The same of what a method keeps up to its iteration.
+ITERATED = 1e-10
+
 #: How far loops may be open, by their sizes of about a metre; rounding of a Newton iteration. [m]
 CLOSED = 1e-9
 
@@ -48,7 +51,8 @@ def momentum(integrator: Integrator, problem: StandardProblem, steps: int) -> Li
         L = problem.system.momentum(run.q, run.v)[:, :3]
         return float(np.linalg.norm(L - L[0], axis=1).max() / np.linalg.norm(L[0]))
 
-    return _falls(f"momentum of the {problem.name}", integrator, problem, steps, change)
+    law = f"momentum of the {problem.name}"
+    return _falls(law, integrator, problem, steps, change, floor=ITERATED)
 
 
 def group(integrator: Integrator, problem: StandardProblem) -> Iterator[Line]:
