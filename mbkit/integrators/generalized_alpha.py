@@ -132,7 +132,8 @@ class GeneralizedAlpha(Integrator):
         larger system of equations. Nothing else where there are no constraints.
     tolerance : float
         To which the velocity of each step is solved for, relative to the largest one where that is
-        above 1. [rad/s], [m/s]
+        above 1. What is left adds up over the steps, and is divided by h in the multipliers: with
+        1e-10 these lose their order from some thousand steps on. [rad/s], [m/s]
     start : {"second order", "plain"}
         In index 3, whether the first velocity is perturbed such that multipliers are of second
         order from the first step on; and whether the acceleration-like variable starts at its own
