@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mbkit.forces import Force
     from mbkit.io.urdf import Urdf
     from mbkit.model import Connection, Mechanism
+    from mbkit.model.parts import Parts
     from mbkit.topology import Topology
 
 #: Entries of a vector that is shown.
@@ -67,15 +68,17 @@ def info(model: pathlib.Path, floating: bool, diagnose: bool) -> None:
         _show_constraints(console, mechanism)
     warnings = [] if urdf is None else _warnings_of_file(urdf)
     try:
-        topology = mechanism.topology()
+        parts, topology, note = _as_assembled(mechanism)
     except mb.TopologyError as error:
         warnings.append(str(error))
     else:
         _show_mobility(console, topology)
-        console.print(_tree(mechanism, topology))
+        console.print(_tree(parts, topology))
         if topology.loop_joints:
-            _show_loops(console, mechanism, topology)
-        warnings += _warnings(mechanism, topology)
+            _show_loops(console, parts, topology)
+        if note:
+            console.print(f"Note: {note}", markup=False)
+        warnings += _warnings(parts, topology)
     _note_massless(console, mechanism)
     for note in () if urdf is None else urdf.notes:
         console.print(f"Note: {note}", markup=False)
@@ -83,6 +86,27 @@ def info(model: pathlib.Path, floating: bool, diagnose: bool) -> None:
         console.print(f"Warning: {warning}", style="yellow", markup=False)
     if diagnose:
         _diagnose(mechanism)
+
+
+def _as_assembled(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
+    """Return the parts of a mechanism, their tree, and which bodies had to be cut for it."""
+    from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
+    from mbkit.model.graph import graph_of
+    from mbkit.model.parts import Parts
+    from mbkit.topology import build_topology
+
+    whole = Parts.of(mechanism)
+    cuts = all_cuts(whole, {})
+    parts = cut_bodies(whole, cuts)
+    topology = build_topology(graph_of(parts, [weld_name(body) for body in cuts]))
+    if not cuts:
+        return parts, topology, ""
+    note = (
+        f"all joints of a loop must stay in the tree, so that {listed(cuts)} "
+        f"{'is' if len(cuts) == 1 else 'are'} cut in two, and welded; see "
+        f"mbkit.RelativeCoordinates(cut_bodies=...)."
+    )
+    return parts, topology, note
 
 
 def _diagnose(mechanism: Mechanism) -> None:
@@ -248,7 +272,7 @@ def _show_mobility(console: Console, topology: Topology) -> None:
     )
 
 
-def _show_loops(console: Console, mechanism: Mechanism, topology: Topology) -> None:
+def _show_loops(console: Console, parts: Parts, topology: Topology) -> None:
     """Show the joints that are not in the tree, each with the cycle that it closes."""
     from rich.table import Table
     from rich.text import Text
@@ -259,12 +283,12 @@ def _show_loops(console: Console, mechanism: Mechanism, topology: Topology) -> N
     for name, freedom, cycle in zip(
         topology.loop_joints, topology.loop_freedoms, topology.cycles, strict=True
     ):
-        kind = type(mechanism.joints[name].joint).__name__
+        kind = type(parts.joints[name].joint).__name__
         table.add_row(*map(Text, (name, kind, str(6 - freedom), ", ".join(cycle[1:]))))
     console.print(table)
 
 
-def _tree(mechanism: Mechanism, topology: Topology) -> Tree:
+def _tree(parts: Parts, topology: Topology) -> Tree:
     """Return the spanning tree, each body with the joint that leads to it."""
     from rich.text import Text
     from rich.tree import Tree
@@ -273,7 +297,7 @@ def _tree(mechanism: Mechanism, topology: Topology) -> Tree:
     for body in range(1, len(topology.bodies)):
         joint = topology.joint_of_body[body]
         direction = ", against its direction" if topology.reversed[body] else ""
-        kind = type(mechanism.joints[joint].joint).__name__
+        kind = type(parts.joints[joint].joint).__name__
         label = Text.assemble((topology.bodies[body], "bold"), f"  by {joint} ({kind}{direction})")
         branches.append(branches[topology.parent[body]].add(label))
     return branches[0]
@@ -285,12 +309,12 @@ def _warnings_of_file(urdf: Urdf) -> list[str]:
     return [warning] if (warning := warning_of(urdf, are_loose=False)) else []
 
 
-def _warnings(mechanism: Mechanism, topology: Topology) -> list[str]:
+def _warnings(parts: Parts, topology: Topology) -> list[str]:
     from mbkit.errors import InertiaError
     from mbkit.model import check_inertias
 
     try:
-        check_inertias(mechanism, topology)
+        check_inertias(parts, topology)
     except InertiaError as error:
         return [str(error)]
     return []

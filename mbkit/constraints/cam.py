@@ -64,7 +64,7 @@ class Cam(JointPairConstraint):
 
     def __attrs_post_init__(self) -> None:
         JointPairConstraint.__attrs_post_init__(self)
-        check_table(self, "positions", "lift", 1)
+        check_table(self, "positions", "lift")
         gap = abs(self.lift[0] - self.lift[-1])
         if self.periodic and gap > _SAME * np.ptp(self.lift):
             raise fault(

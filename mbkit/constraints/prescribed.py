@@ -12,8 +12,9 @@ from mbkit.constraints.constraint import Constraint
 from mbkit.constraints.fields import check_name_field, fault, point, pose, table
 from mbkit.constraints.spline import check_table, spline
 from mbkit.forces.kernels import Addressed
-from mbkit.lie import SO3
-from mbkit.spatial.arrays import FloatArray
+from mbkit.lie import SO3, UnitQuaternion
+from mbkit.spatial.arrays import FloatArray, with_key
+from mbkit.spatial.frames import check_pose
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -21,8 +22,28 @@ if TYPE_CHECKING:
 __all__ = ["PrescribedPoint", "PrescribedPose"]
 
 
+_OUTSIDE = "The time is outside of those of its table."
+
+#: Of half the angle between neighbouring rotations of a table: a curve through quaternions that are
+#: farther from each other comes near zero, where it has no direction.
+_LEAST_COSINE = 0.5
+
+
 def _shown(function: Any) -> str:
     return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+def _check_function_or_table(owner: Any, values: str, shape: tuple[int, ...]) -> None:
+    """Raise unless a constraint has either a function, or times and a table of values."""
+    if owner.function is None:
+        if owner.times.size == 0:
+            raise fault(owner, "function", f"must be given, or times and {values} instead.")
+        check_table(owner, "times", values, shape)
+    elif not callable(owner.function):
+        text = f"must be a function of the time, got {owner.function!r}."
+        raise fault(owner, "function", text)
+    elif owner.times.size or getattr(owner, values).size:
+        raise fault(owner, "times", "must be left out where there is a function.")
 
 
 @final
@@ -75,18 +96,10 @@ class PrescribedPoint(Constraint):
     places: FloatArray = table(())
 
     num_rows = 3
-    without_value = "The time is outside of those of its table."
+    without_value = _OUTSIDE
 
     def __attrs_post_init__(self) -> None:
-        if self.function is None:
-            if self.times.size == 0:
-                raise fault(self, "function", "must be given, or times and places instead.")
-            check_table(self, "times", "places", 3)
-        elif not callable(self.function):
-            text = f"must be a function of the time, got {self.function!r}."
-            raise fault(self, "function", text)
-        elif self.times.size or self.places.size:
-            raise fault(self, "times", "must be left out where there is a function.")
+        _check_function_or_table(self, "places", (3,))
 
     @property
     def bodies(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -118,7 +131,9 @@ class PrescribedPose(Constraint):
     """A frame of a body follows a function of time in the world.
 
     Six rows: the rotation vector from where the frame should be to where it is, in the frame's axes
-    [rad], and the way of its origin, in the axes of the world [m].
+    [rad], and the way of its origin, in the axes of the world [m]. Rotation vectors are smooth up
+    to half a turn, where they turn over; there the residual is pi, so that a frame that is where it
+    should be is far from it.
 
     Attributes
     ----------
@@ -126,16 +141,23 @@ class PrescribedPose(Constraint):
         Unique among the constraints and joints of the mechanism.
     body : str
         Name of the body.
-    function : callable
+    function : callable, optional
         ``function(t) -> (4, 4)``: the frame's pose in the world, twice differentiable; for example
         by `mbkit.lie`. [m]
     frame : ndarray, shape (4, 4), default the identity
         The frame, in that of the body.
+    times, poses : ndarray, shapes (k,) and (k, 4, 4)
+        A table in the function's stead, which files can hold and runs compiled: four or more times,
+        increasing, and the frame's pose then. Between them its origin moves on a cubic spline, and
+        it turns as a cubic spline of quaternions does whose values are normalised: the same curve
+        in whatever frames one has it. From one pose to the next it may turn by up to 120 degrees.
+        Outside of the times it is nowhere, and an error. [s], [m]
 
     Raises
     ------
-    ConstraintError, GeometryError
-        If there is no function, or the frame is no pose.
+    ConstraintError, ShapeError, GeometryError
+        If there is neither a function nor a table, or both, or the frame or an entry of the table
+        is no pose.
 
     Examples
     --------
@@ -151,19 +173,41 @@ class PrescribedPose(Constraint):
     >>> rate = system.constraint_velocity(system.reference_configuration(), np.eye(6)[2])
     >>> bool(abs(rate).max() < 1e-15)
     True
+
+    The same by a table, which is compiled:
+
+    >>> times = np.linspace(0.0, 2.0, 21)
+    >>> poses = mbkit.lie.SE3.exp(times[:, None] * np.eye(6)[2])
+    >>> pan = mb.PrescribedPose("pan", "head", times=times, poses=poses)
+    >>> mb.testing.check_constraint(pan).holds
+    True
     """
 
     name: str
     body: str = attrs.field(validator=check_name_field)
-    function: Any = attrs.field(repr=_shown)
+    function: Any = attrs.field(default=None, repr=_shown)
     frame: FloatArray = pose()
+    times: FloatArray = table(())
+    poses: FloatArray = table(())
 
     num_rows = 6
+    without_value = _OUTSIDE
 
     def __attrs_post_init__(self) -> None:
-        if not callable(self.function):
-            text = f"must be a function of the time, got {self.function!r}."
-            raise fault(self, "function", text)
+        _check_function_or_table(self, "poses", (4, 4))
+        if self.function is None:
+            what = f"Constraint {self.name!r}"
+            for k, each in enumerate(self.poses):
+                with_key("poses", check_pose, each, f"{what}: poses[{k}]")
+            turns = _quaternions(self.poses)
+            cosines = np.einsum("ki,ki->k", turns[1:], turns[:-1])
+            if cosines.min() < _LEAST_COSINE:
+                k = int(np.argmin(cosines))
+                angle = np.degrees(2.0 * np.arccos(cosines[k]))
+                text = f"must turn by less than 120 degrees from one to the next, got {angle:.0f} "
+                raise fault(
+                    self, "poses", f"{text}from poses[{k}] to poses[{k + 1}]; give more times."
+                )
 
     @property
     def bodies(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -180,3 +224,27 @@ class PrescribedPose(Constraint):
     def row_units(self, joints: Sequence[Joint]) -> tuple[str, ...]:
         """Return "rad" for the first three, "m" for the others."""
         return ("rad",) * 3 + ("m",) * 3
+
+    def kernel(self) -> Addressed | None:
+        """Return the compiled function of a table."""
+        if self.function is not None:
+            return None
+        from mbkit.kernels.constraints import prescribed_pose
+
+        return prescribed_pose.evaluate
+
+    def parameters(self) -> FloatArray:
+        """Return the frame and the spline of a table."""
+        if self.function is not None:
+            return np.zeros(0)
+        frame = [self.frame[:3, 3], self.frame[:3, :3].ravel()]
+        curve = np.hstack([_quaternions(self.poses), self.poses[:, :3, 3]])
+        return np.concatenate([*frame, spline(self.times, curve)])
+
+
+def _quaternions(poses: FloatArray) -> FloatArray:
+    """Return the unit quaternion of each pose, of both the one that is nearer to that before."""
+    found = UnitQuaternion.from_rotation(poses[:, :3, :3])
+    signs = np.where(np.einsum("ki,ki->k", found[1:], found[:-1]) < 0.0, -1.0, 1.0)
+    found[1:] *= np.cumprod(signs)[:, None]
+    return found

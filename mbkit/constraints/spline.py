@@ -15,7 +15,7 @@ __all__ = ["check_table", "spline"]
 _LEAST = 4
 
 
-def check_table(owner: Any, knots: str, values: str, width: int) -> None:
+def check_table(owner: Any, knots: str, values: str, shape: tuple[int, ...] = ()) -> None:
     """Raise unless two fields of a constraint make a table.
 
     Parameters
@@ -23,9 +23,9 @@ def check_table(owner: Any, knots: str, values: str, width: int) -> None:
     owner : Constraint
         With both fields.
     knots, values : str
-        Their names: shapes (k,) and (k,), or (k, width) where width is more than one.
-    width : int
-        Numbers a knot.
+        Their names: shapes (k,) and (k, *shape).
+    shape : tuple of int, optional
+        Of the value at a knot; a number if left out.
 
     Raises
     ------
@@ -35,10 +35,9 @@ def check_table(owner: Any, knots: str, values: str, width: int) -> None:
     at = getattr(owner, knots)
     if at.ndim != 1 or at.size < _LEAST:
         raise fault(owner, knots, f"must be a list of {_LEAST} or more, got {at.tolist()!r}.")
-    shape = (at.size, width) if width > 1 else (at.size,)
     what = f"Constraint {owner.name!r}"
     with_key(knots, check_array, at, (at.size,), f"{what}: {knots}")
-    with_key(values, check_array, getattr(owner, values), shape, f"{what}: {values}")
+    with_key(values, check_array, getattr(owner, values), (at.size, *shape), f"{what}: {values}")
     if (np.diff(at) <= 0.0).any():
         raise fault(owner, knots, f"must increase, got {at.tolist()!r}.")
 

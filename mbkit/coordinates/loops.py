@@ -86,6 +86,7 @@ def loop_closure(
             first += 1
     carriers = [[arrays.joint_names.index(name) for name in each.joints] for each in others]
     supports = _set_supports(constraints, sites, [[] for _ in names] + carriers, arrays.bodies)
+    ways, num_arrivals = _set_ways(constraints, supports, arrays.bodies)
     counts = _counted(constraints)
     pairs, blocks, num_gram, pointed = blocks_and_pairs(constraints, supports, arrays.bodies)
     most = int(blocks["num_rows"].max())
@@ -99,7 +100,8 @@ def loop_closure(
         objects=others, derivatives=tuple(each.derivatives for each in made),
         parameters={o.name: each.parameters for o, each in zip(others, made, strict=True)},
         site_bodies=tuple(frames.bodies or [0]), length=length, **counts, num_gram=num_gram,
-        num_buffer=max(own.BUFFER_SIZE, most), owners=(*owners, *made, *supports, *pointed),
+        num_arrivals=num_arrivals, num_buffer=max(own.BUFFER_SIZE, most),
+        owners=(*owners, *made, *supports, *ways, *pointed),
     )  # fmt: skip
 
 
@@ -164,6 +166,29 @@ def _set_supports(
         constraint["num_columns"] = bodies["num_velocities"][support[:-1]].sum()
         supports.append(support)
     return supports
+
+
+def _set_ways(constraints: Any, supports: list[Any], bodies: Any) -> tuple[list[Any], int]:
+    """Write on which way inwards each row of a support is; return room for the most wrenches."""
+    from mbkit.kernels.compile import array_address
+
+    owners, most = [], 1
+    for constraint, support in zip(constraints, supports, strict=True):
+        of_row: dict[int, int] = {}
+        entries: list[int] = []
+        count = 0
+        for row in support[:-1].tolist():
+            begins = row not in of_row
+            if begins:
+                of_row[row] = count
+                count += 1
+            own = of_row[row]
+            entries += [own, of_row.setdefault(int(bodies["parent"][row]), own), int(begins)]
+        ways = np.array([*entries, 0], dtype=np.int64)
+        constraint["ways"] = array_address(ways)
+        owners.append(ways)
+        most = max(most, 6 * count * int(constraint["num_rows"]))
+    return owners, most
 
 
 def _counted(constraints: Any) -> dict[str, Any]:

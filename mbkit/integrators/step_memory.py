@@ -77,6 +77,14 @@ class StepMemory:
             record[name] = array_address(array)
         self.address = array_address(self.record)
 
+    def follow_gain(self) -> None:
+        """Let velocities follow D in a matrix of their own: see `gain` in the record."""
+        from mbkit.kernels.compile import array_address
+
+        nv = int(self.record[0]["nv"])
+        self._arrays["gain"] = gain = np.eye(nv).reshape(-1)
+        self.record[0]["gain"] = array_address(gain)
+
     def __getitem__(self, name: str) -> Any:
         return self._arrays[name]
 

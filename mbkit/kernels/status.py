@@ -30,6 +30,12 @@ def status(code, index):
     return code + index * _FACTOR
 
 
+@helper
+def code_of(value):
+    """The code of a status."""
+    return value % _FACTOR
+
+
 def unpack(value: int) -> tuple[int, int]:
     """Return (code, index)."""
     return value % _FACTOR, value // _FACTOR

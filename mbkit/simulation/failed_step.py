@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbkit.errors import ConvergenceError, NotFiniteError
+from mbkit.errors import ConvergenceError, MbkitError, NotFiniteError
 from mbkit.simulation.endings import FAILED
+from mbkit.simulation.growth import grown_without_bounds
 from mbkit.systems.callbacks import taken_error
 from mbkit.systems.failures import failure
 
@@ -39,8 +40,9 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
     if code in (NOT_CONVERGED, SINGULAR_STEP, STEP_TOO_SMALL):
         return _unsolved(run, code, index, t, taken)
     if code == FAILED:
-        assert course.error is not None
-        return course.error
+        error = course.error or problem.error
+        assert error is not None
+        return error
     if code == EVENT_FAILED:
         assert course.watch is not None
         if index == len(course.events):
@@ -58,6 +60,10 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
             "t": t, "q": problem.q_stage, "v": problem.v_stage, "tau": run.workspace.tau
         }  # fmt: skip
         error = failure(run.system.evaluator, status, run.workspace, values)
+    grown = grown_without_bounds(run, t, taken) if isinstance(error, MbkitError) else None
+    if grown is not None:
+        grown.__cause__ = error
+        return grown
     if isinstance(error, NotFiniteError):
         error = NotFiniteError(
             f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: {error} A smaller h "

@@ -55,7 +55,7 @@ class ClosureArrays:
         By which moments are compared with forces. [m]
     num_rows, num_position_rows : int
         Of velocity and of position level.
-    num_wrenches, num_coefficients, num_response, num_gram, num_buffer : int
+    num_wrenches, num_coefficients, num_response, num_arrivals, num_gram, num_buffer : int
         Numbers of numbers.
     num_velocities : int
         Of the tree.
@@ -83,6 +83,7 @@ class ClosureArrays:
     num_wrenches: int = 0
     num_coefficients: int = 0
     num_response: int = 0
+    num_arrivals: int = 0
     num_gram: int = 0
     num_buffer: int = 0
     num_velocities: int = 0
@@ -151,7 +152,8 @@ class ClosureMemory:
             "residual": arrays.num_position_rows, "rate": m, "time_rate": m, "bias": m,
             "limits": m, "largest": m,
             "wrenches": arrays.num_wrenches, "coefficients": arrays.num_coefficients,
-            "response": arrays.num_response, "gram": arrays.num_gram, "buffer": arrays.num_buffer,
+            "response": arrays.num_response, "arrivals": arrays.num_arrivals,
+            "gram": arrays.num_gram, "buffer": arrays.num_buffer,
             "step": int(totals["num_steps"]), "change": nv, "unloaded": nv,
             "next_q": int(totals["num_positions"]), "room": 3 * m, "efforts": nv,
         }  # fmt: skip
@@ -172,7 +174,7 @@ class ClosureMemory:
         closure: Any = self.record[0]
         for name, array in self._memory.items():
             closure[name] = array_address(array)
-        for name in ("wrenches", "coefficients", "response", "gram", "buffer"):
+        for name in ("wrenches", "coefficients", "response", "arrivals", "gram", "buffer"):
             closure[f"num_{name}"] = len(self._memory[name])
         for name in ("constraints", "sites", "blocks", "pairs", "joints"):
             closure[f"num_{name}"] = len(self._memory[name])

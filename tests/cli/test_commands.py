@@ -147,6 +147,27 @@ def test_info_shows_tree_joints_loop_joints_and_cycles(tmp_path):
     assert "Warning:" not in shown.output
 
 
+def test_info_shows_the_tree_of_a_loop_that_only_a_cut_body_opens(tmp_path):
+    """With the half that is added, and its weld; where no body has mass, what to do instead."""
+    for inertia, name in ((rod(), "sprung.toml"), (mb.SpatialInertia.zero(), "massless.toml")):
+        mech = mb.Mechanism("sprung")
+        seat = mech.add_body(mb.Body("seat", inertia))
+        for joint in ("left", "right"):
+            mech.add_joint(mb.RevoluteJoint(joint), mech.world, seat)
+            mech.add_force(mb.JointSpring(f"spring {joint}", joint, stiffness=1.0))
+        mb.save_model(mech, tmp_path / name)
+    shown = mbkit("info", tmp_path / "sprung.toml").output
+    tree, _, loops = shown.partition("Loops")
+    assert "seat  by left (RevoluteJoint)" in tree
+    assert "seat (cut)  by right (RevoluteJoint)" in tree
+    row = [cell.strip() for cell in loops.splitlines()[4].strip("│").split("│")]
+    assert row == ["seat (weld)", "FixedJoint", "6", "right, left"]
+    assert "Note: all joints of a loop must stay in the tree, so that 'seat' is cut in two" in shown
+    assert "Warning:" not in shown
+    massless = mbkit("info", tmp_path / "massless.toml").output
+    assert "cannot be cut at a joint" in massless.partition("Warning:")[2]
+
+
 def test_info_does_not_warn_of_bodies_that_may_be_without_mass(tmp_path):
     """Welded ones, and those with mass beyond them, can be simulated."""
     mech = mb.Mechanism("hand")

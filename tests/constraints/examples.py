@@ -9,6 +9,7 @@ from mbkit.lie import SE3
 
 _ANGLES = np.linspace(0.0, 2.0 * np.pi, 17)
 _TIMES = np.linspace(-0.6, 2.1, 10)
+_FRAME = SE3.exp(np.array([0.2, 0.5, -0.3, 1.0, 2.0, 3.0]))
 _POINTS = {"point_a": (0.1, 0.2, 0.3), "point_b": (0.3, -0.1, 0.2)}
 _PLANE = {"normal": (1.0, 2.0, 3.0), "point_a": (0.1, 0.2, 0.3), "center": (0.1, 0.2, -0.3)}
 
@@ -50,5 +51,9 @@ EXAMPLES = (
         "in a table", "a", point=(0.1, 0.2, 0.3), times=_TIMES,
         places=np.stack([path(t) for t in _TIMES]),
     ),
-    mb.PrescribedPose("frame", "a", pose, frame=SE3.exp(np.array([0.2, 0.5, -0.3, 1.0, 2.0, 3.0]))),
+    mb.PrescribedPose("frame", "a", pose, frame=_FRAME),
+    mb.PrescribedPose(
+        "frame in a table", "a", frame=_FRAME, times=_TIMES,
+        poses=np.stack([pose(t) for t in _TIMES]),
+    ),
 )  # fmt: skip

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import mbkit as mb
 from mbkit.constraints import BUILT_IN_CONSTRAINTS
-from mbkit.lie import SE3
+from mbkit.lie import SE3, UnitQuaternion
 from tests.constraints.examples import EXAMPLES
 from tests.every_representation import each_representation
 
@@ -116,6 +117,68 @@ def test_compiled_is_what_its_residual_in_python_gives(constraint):
                 getattr(each, f"constraint_{name}")(*given) for each in (compiled, written)
             )
             np.testing.assert_allclose(one[first], other, rtol=0, atol=2e-12, err_msg=name)
+
+
+def test_a_table_of_poses_is_a_curve_of_normalised_quaternions():
+    """Residual, Jacobian and bias are those of that curve as a function in Python."""
+    table = next(each for each in EXAMPLES if each.name == "frame in a table")
+    turns = UnitQuaternion.from_rotation(table.poses[:, :3, :3])  # none turns by half a turn
+    turn = CubicSpline(table.times, turns)
+    place = CubicSpline(table.times, table.poses[:, :3, 3])
+
+    def pose(t):
+        w, x, y, z = turn(t)
+        square = w * w + x * x + y * y + z * z
+        T = np.eye(4)
+        T[:3, :3] = np.eye(3) + 2.0 / square * np.array(
+            [
+                [-y * y - z * z, x * y - w * z, x * z + w * y],
+                [x * y + w * z, -x * x - z * z, y * z - w * x],
+                [x * z - w * y, y * z + w * x, -x * x - y * y],
+            ]
+        )
+        T[:3, 3] = place(t)
+        return T
+
+    written = mb.PrescribedPose("frame in a table", "a", pose, frame=table.frame)
+    one, other = (_mechanism(each).assemble() for each in (table, written))
+    rng = np.random.default_rng(11)
+    for t in rng.uniform(table.times[0], table.times[-1], size=5):
+        q = one.retract(one.reference_configuration(), rng.normal(size=one.nv))
+        v = rng.normal(size=one.nv)
+        for name, given in (("residual", (q,)), ("jacobian", (q,)), ("bias", (q, v))):
+            found, expected = (
+                getattr(each, f"constraint_{name}")(*given, t) for each in (one, other)
+            )
+            size = max(1.0, np.abs(expected).max())
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * size, err_msg=name)
+
+
+@pytest.mark.parametrize("by", ["function", "table"])
+def test_a_prescribed_pose_is_regular_where_it_is_kept(by):
+    """Its rotation vector turns over at half a turn, where the residual is pi, far from zero."""
+    times = np.linspace(0.0, 1.0, 4)
+    axis = np.array([2.0, 3.0, 6.0]) / 7.0
+    given = {
+        "function": {"function": lambda t: np.eye(4)},
+        "table": {"times": times, "poses": np.stack([np.eye(4)] * 4)},
+    }[by]
+    mech = mb.Mechanism("turned")
+    mech.add_body(mb.Body("head", mb.SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))))
+    mech.add_joint(mb.FreeJoint("free"), mech.world, "head")
+    mech.add_constraint(mb.PrescribedPose("held", "head", **given))
+    system = mech.assemble(mb.RelativeCoordinates(length=1.0))
+    q0 = system.reference_configuration()
+    for angle in (0.0, 1e-9, 1.0, 3.1, np.pi - 1e-6, np.pi):
+        q = system.retract(q0, np.append(angle * axis, np.zeros(3)))
+        g = system.constraint_residual(q, 0.4)
+        assert np.linalg.norm(g) == pytest.approx(angle, rel=1e-12, abs=1e-15)
+        # the least singular value of its Jacobian is one at every angle
+        singular = np.linalg.svd(system.constraint_jacobian(q, 0.4))[1]
+        assert singular[-1] == pytest.approx(1.0, rel=1e-12)
+        assert singular[0] <= np.pi / 2 + 1e-12
+        closed = system.close_loops(q)
+        np.testing.assert_allclose(system.constraint_residual(closed), 0.0, atol=1e-12)
 
 
 @each_representation

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.lie import SE3
 from tests.every_representation import each_representation
 
 BOX = mb.SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))
@@ -262,6 +263,16 @@ def test_arguments_of_constraints_are_checked():
         (lambda: mb.Cam("c", "i", "j", positions=[0, 1, 2], lift=[0, 1, 0]), "list of 4 or more"),
         (lambda: mb.Cam("c", "i", "j", positions=[0, 1, 1, 2], lift=np.ones(4)), "must increase"),
         (lambda: mb.PrescribedPoint("c", "a"), "function must be given"),
+        (lambda: mb.PrescribedPose("c", "a"), "function must be given"),
+        (lambda: mb.PrescribedPose("c", "a", 3.0), "must be a function of the time"),
+        (lambda: mb.PrescribedPose("c", "a", times=range(4), poses=[np.eye(4)] * 3), "poses"),
+        (lambda: mb.PrescribedPose("c", "a", times=range(4), poses=np.ones((4, 4, 4))), "poses"),
+        (
+            lambda: mb.PrescribedPose(
+                "c", "a", times=range(4), poses=SE3.exp(2.2 * np.arange(4)[:, None] * np.eye(6)[1])
+            ),
+            "poses must turn by less than 120 degrees from one to the next, got 126 from",
+        ),
         (lambda: mb.RollingDisc("c", "a", "b", radius=-1.0), "radius must be above 0"),
         (lambda: mb.JointCoupling("c", "i", "j", 3.0), "must be a function"),
     ):

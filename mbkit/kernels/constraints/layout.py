@@ -38,6 +38,8 @@ CLOSURE = np.dtype(
         # the response of the tree to the rows
         ("response", _i8),  # S.f of each column inward of a constraint, f what arrives there
         ("num_response", _i8),
+        ("arrivals", _i8),  # room for the wrenches that go inwards: 6 numbers a row and way
+        ("num_arrivals", _i8),
         ("pairs", _i8),  # PAIR rows
         ("num_pairs", _i8),
         # A M^-1 A^T by blocks, and its factor in the same place
@@ -111,11 +113,19 @@ CONSTRAINT = np.dtype(
         # the rows of the tree that carry its sites and joints, from the tips inwards
         ("support", _i8),  # integers
         ("num_support", _i8),
+        ("ways", _i8),  # WAY_SIZE integers for each of them
         ("num_columns", _i8),
         ("first_response", _i8),
     ],
     align=True,
 )
+
+#: A way inwards leads from a tip to where it joins another, or to the world: on which one a row of
+#: the tree is, on which its parent is, and whether it is the first of its own.
+WAY_OWN = 0
+WAY_ON = 1
+WAY_BEGINS = 2
+WAY_SIZE = 3
 
 #: A frame on a row of the tree: its pose in the row's frame, and in world axes, at its own origin:
 #: pose, twist and acceleration.

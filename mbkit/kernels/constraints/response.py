@@ -10,6 +10,7 @@ Cost: O(length of the path to the world) a row.
 """
 
 from mbkit.kernels.compile import floats_at, helper, integers_at
+from mbkit.kernels.constraints.layout import WAY_BEGINS, WAY_ON, WAY_OWN, WAY_SIZE
 from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.space import (
     closure_of,
@@ -56,33 +57,55 @@ def move_constraint_sites(
 
 
 @helper
-def load_row(closure, constraint, r, model, work, wrench_from_world):
-    """The wrenches of row r on the rows of the tree, and its coefficients into u of velocities."""
-    rows = integers_at(constraint.support, constraint.num_support)
-    for s in range(rows.shape[0]):
-        i = rows[s]
-        store(work[i].wrench, _ZERO, _ZERO)
-        for c in range(model[i].num_velocities):
-            work[model[i].first_velocity + c].u = 0.0
-    coefficients = coefficients_of(closure, constraint)
-    places = integers_at(constraint.velocities, constraint.num_velocities)
-    for k in range(constraint.num_velocities):
-        work[places[k]].u += coefficients[r, k]
-    table = sites(closure)
-    wrenches = wrenches_of(closure, constraint)
-    for s in range(constraint.num_sites):
+def load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_world):
+    """Add what the rows of a constraint do to row i of the tree."""
+    count = constraint.num_sites
+    for s in range(count):
         site = table[constraint.first_site + s]
-        if site.row != 0:
-            W = wrenches[r * constraint.num_sites + s]
-            f = linear(W)
-            body = work[site.row]
-            t, f = wrench_from_world(body, add(angular(W), cross(load(site.arm), f)), f)
-            accumulate(body.wrench, t, f)
+        if site.row == i:
+            arm = load(site.arm)
+            for r in range(arrived.shape[0]):
+                W = wrenches[r * count + s]
+                f = linear(W)
+                t, f = wrench_from_world(body, add(angular(W), cross(arm, f)), f)
+                accumulate(arrived[r], t, f)
+
+
+@helper
+def respond_column(row, body, c, column, places, coefficients, arrived, y, column_power):
+    """y = S.f of velocity c of a row, and what f is without what the velocity gives way to."""
+    m = arrived.shape[0]
+    for r in range(m):
+        y[r] = column_power(row, body, c, angular(arrived[r]), linear(arrived[r]))
+    for k in range(places.shape[0]):
+        if places[k] == row.first_velocity + c:
+            for r in range(m):
+                y[r] += coefficients[r, k]
+    t = scale(-column.D, angular(column.U))
+    f = scale(-column.D, linear(column.U))
+    for r in range(m):
+        accumulate(arrived[r], scale(y[r], t), scale(y[r], f))
+
+
+@helper
+def pass_on(body, parent, arrived, there, joins, to_parent):
+    """The wrenches of all rows go to the parent: to what is there, where another way has come."""
+    if joins:
+        for r in range(arrived.shape[0]):
+            t, f = to_parent(body, parent, angular(arrived[r]), linear(arrived[r]))
+            accumulate(there[r], t, f)
+    else:
+        for r in range(arrived.shape[0]):
+            t, f = to_parent(body, parent, angular(arrived[r]), linear(arrived[r]))
+            store(arrived[r], t, f)
 
 
 @helper
 def respond(space, wrench_from_world, column_power, to_parent):
     """y of every row of every constraint, by columns.
+
+    The rows of a constraint go inwards together: one after another, each would wait for its own
+    last step.
 
     Steps   wrench_from_world: from world axes, at the row's origin, to the representation's own;
             column_power: S.f;  to_parent: P^T f.
@@ -90,31 +113,39 @@ def respond(space, wrench_from_world, column_power, to_parent):
     model = bodies(space)
     work = scratch(space)
     closure = closure_of(space)
+    table = sites(closure)
+    arrivals = floats_at(closure.arrivals, closure.num_arrivals)
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]
-        rows = integers_at(constraint.support, constraint.num_support)
+        m = constraint.num_rows
+        n = constraint.num_support
+        rows = integers_at(constraint.support, n)
+        ways = integers_at(constraint.ways, WAY_SIZE * n)
+        wrenches = wrenches_of(closure, constraint)
+        places = integers_at(constraint.velocities, constraint.num_velocities)
+        coefficients = coefficients_of(closure, constraint)
         y = response_of(closure, constraint)
-        for r in range(constraint.num_rows):
-            load_row(closure, constraint, r, model, work, wrench_from_world)
-            at = 0
-            for s in range(rows.shape[0]):
-                row = model[rows[s]]
-                body = work[rows[s]]
-                for c in range(row.num_velocities - 1, -1, -1):
-                    column = work[row.first_velocity + c]
-                    t = angular(body.wrench)
-                    f = linear(body.wrench)
-                    u = column.u + column_power(row, body, c, t, f)
-                    y[at, r] = u
-                    U = column.U
-                    reach = -column.D * u
-                    accumulate(body.wrench, scale(reach, angular(U)), scale(reach, linear(U)))
-                    at += 1
-                if row.parent != 0:
-                    parent = work[row.parent]
-                    t, f = to_parent(body, parent, angular(body.wrench), linear(body.wrench))
-                    accumulate(parent.wrench, t, f)
+        at = 0
+        for s in range(n):
+            i = rows[s]
+            row = model[i]
+            body = work[i]
+            own = ways[WAY_SIZE * s + WAY_OWN]
+            arrived = arrivals[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
+            if ways[WAY_SIZE * s + WAY_BEGINS] != 0:
+                arrived[:, :] = 0.0
+            load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_world)
+            for c in range(row.num_velocities - 1, -1, -1):
+                column = work[row.first_velocity + c]
+                respond_column(
+                    row, body, c, column, places, coefficients, arrived, y[at], column_power
+                )
+                at += 1
+            if row.parent != 0:
+                on = ways[WAY_SIZE * s + WAY_ON]
+                there = arrivals[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
+                pass_on(body, work[row.parent], arrived, there, on != own, to_parent)
     return OK
 
 
