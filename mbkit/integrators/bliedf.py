@@ -9,11 +9,10 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.backward_differences import MOST_STEPS, BackwardDifferences
-from mbkit.integrators.checks import check_choice, check_tolerance
+from mbkit.integrators.checks import as_number, check_choice, check_tolerance
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.step_memory import StepMemory
 from mbkit.integrators.tableaus import DORMAND_PRINCE5
-from mbkit.spatial.arrays import frozen_number
 
 __all__ = ["BLieDF"]
 
@@ -83,7 +82,7 @@ class BLieDF(Integrator):
     steps: int = 2
     formulation: str = "stabilised"
     correction: bool = True
-    tolerance: float = attrs.field(default=1e-10, converter=frozen_number)
+    tolerance: float = attrs.field(default=1e-10, converter=as_number)
 
     def __attrs_post_init__(self) -> None:
         steps = self.steps

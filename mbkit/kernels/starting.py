@@ -3,7 +3,7 @@
 from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix
 from mbkit.kernels.configuration import dexp_inv_rows, difference_rows, retract_rows
 from mbkit.kernels.equations import acceleration, close_loops
-from mbkit.kernels.munthe_kaas import combine
+from mbkit.kernels.explicit.stages import combine
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import (
     CONSTRAINT_NOT_FINITE,
