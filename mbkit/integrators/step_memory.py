@@ -33,7 +33,9 @@ class StepMemory:
         Of the record.
     """
 
-    def __init__(self, problem: Problem, *, stabilised: bool, tolerance: float) -> None:
+    def __init__(
+        self, problem: Problem, *, stabilised: bool, tolerance: float, polished: bool = False
+    ) -> None:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD
 
@@ -73,6 +75,7 @@ class StepMemory:
             record[name] = value
         record["stabilised"] = stabilised
         record["tolerance"], record["most"] = tolerance, MOST_ITERATIONS
+        record["polished"] = polished
         for name, array in self._arrays.items():
             record[name] = array_address(array)
         self.address = array_address(self.record)

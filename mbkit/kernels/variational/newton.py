@@ -37,9 +37,10 @@ from mbkit.kernels.variational.terms import (
     times_blocks,
 )
 
-#: Corrections below this part of the velocity that become no smaller are rounding; a velocity
-#: [rad/s, m/s] that is slow.
+#: Corrections that become no smaller are rounding below this part of the velocity, or that of
+#: positions [rad, m] by h; a velocity [rad/s, m/s] that is slow.
 ROUNDED = 1e-10
+PLACE_ROUNDED = 1e-14
 SLOW = 1e-3
 
 #: A correction that is more than this part of the one before asks for a new matrix.
@@ -253,12 +254,13 @@ def newton(space, step, end, h, q):
         fastest = SLOW
         for k in range(record.n):
             fastest = max(fastest, abs(D[k]))
-        note(step, iteration, size / fastest / ROUNDED)
-        if size <= ROUNDED * fastest and not size < 0.5 * before:
+        rounding = ROUNDED * fastest + PLACE_ROUNDED / h
+        note(step, iteration, size / rounding)
+        if size <= rounding and not size < 0.5 * before:
             return OK
         if not size < float("inf"):
             return status(NOT_CONVERGED, 0)
-        if size > SLUGGISH * before and size > ROUNDED * fastest:
+        if size > SLUGGISH * before and size > rounding:
             fresh = False
         before = size
     return status(NOT_CONVERGED, 0)
