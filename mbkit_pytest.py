@@ -14,11 +14,20 @@ import pytest
 @pytest.fixture(scope="session")
 def check_joint() -> Any:
     """Return `mbkit.testing.check_joint`, which here fails the test if a law is broken."""
+    return _failing("check_joint")
 
-    def check(joint: Any, **options: Any) -> Any:
-        from mbkit.testing import check_joint as look_at
 
-        report = look_at(joint, **options)
+@pytest.fixture(scope="session")
+def check_integrator() -> Any:
+    """Return `mbkit.testing.check_integrator`, which here fails the test if a law is broken."""
+    return _failing("check_integrator")
+
+
+def _failing(name: str) -> Any:
+    def check(subject: Any, **options: Any) -> Any:
+        import mbkit.testing
+
+        report = getattr(mbkit.testing, name)(subject, **options)
         if not report.holds:
             pytest.fail(str(report), pytrace=False)
         return report

@@ -11,6 +11,9 @@ from typing import Any
 
 import attrs
 
+#: The marks between which tables stand in a page.
+BEGIN, END = "<!-- written by make bench -->", "<!-- end -->"
+
 
 @attrs.frozen
 class Row:
@@ -94,6 +97,18 @@ class Table:
         ]
         rule = "|" + "|".join("-" * (w + 2) for w in widths) + "|"
         return "\n".join([f"**{self.title}**", "", made[0], rule, *made[1:]])
+
+
+def written(tables: Sequence[Table], page: pathlib.Path) -> list[Table]:
+    """Write tables into a page, between its marks, and return them."""
+    text = page.read_text()
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    if not after:
+        raise RuntimeError(f"{page} has no marks {BEGIN} and {END} between which tables stand")
+    body = "\n\n".join(each.markdown() for each in tables)
+    page.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{after}")
+    return list(tables)
 
 
 def _time(seconds: float | None) -> str:

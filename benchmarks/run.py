@@ -4,7 +4,9 @@
     python benchmarks/run.py dynamics large   only these parts
 
 Prints tables in markdown, with what each number must not exceed, and writes them with the machine
-to results/benchmarks.md and results/benchmarks.json. Nothing else should be running meanwhile.
+to results/benchmarks.md and results/benchmarks.json; `orders` also writes the tables of
+docs/orders.md, and `work` the plot of docs/work-precision.md. Nothing else should be running
+meanwhile.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import attrs
 
 from benchmarks.batches import batches
 from benchmarks.closed_loops import closed_loops
+from benchmarks.constrained_runs import constrained_runs
 from benchmarks.constraints import constraints
 from benchmarks.custom_joints import custom_joints
 from benchmarks.dynamics import against_pinocchio, large_trees
@@ -25,10 +28,14 @@ from benchmarks.forces import forces
 from benchmarks.inverse_kinematics import inverse_kinematics
 from benchmarks.joints import joints
 from benchmarks.operations import operations
+from benchmarks.orders import PAGE as ORDERS
+from benchmarks.orders import orders
 from benchmarks.precision import precision
-from benchmarks.report import Table, machine
+from benchmarks.report import Table, machine, written
 from benchmarks.simulations import against_mujoco
 from benchmarks.starting import starting
+from benchmarks.work_precision import PAGE as WORK
+from benchmarks.work_precision import work_precision
 
 PARTS: dict[str, Callable[[], list[Table]]] = {
     "dynamics": against_pinocchio,
@@ -41,6 +48,9 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "simulation": lambda: [against_mujoco()],
     "forces": forces,
     "loops": closed_loops,
+    "orders": lambda: written(orders(), ORDERS),
+    "constrained": constrained_runs,
+    "work": lambda: written(work_precision(), WORK),
     "inverse": lambda: [inverse_kinematics()],
     "starting": lambda: [starting()],
 }

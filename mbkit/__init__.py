@@ -79,11 +79,19 @@ from mbkit.forces import JointSpring as JointSpring
 from mbkit.forces import LimitStop as LimitStop
 from mbkit.forces import SpringDamper as SpringDamper
 from mbkit.forces import UniformField as UniformField
-from mbkit.integrators import AlphaCoefficients as AlphaCoefficients
-from mbkit.integrators import GeneralizedAlpha as GeneralizedAlpha
 
 # Simulation: integrators, runs, results
+from mbkit.integrators import COMMUTATOR_FREE3 as COMMUTATOR_FREE3
+from mbkit.integrators import COMMUTATOR_FREE4 as COMMUTATOR_FREE4
+from mbkit.integrators import AlphaCoefficients as AlphaCoefficients
+from mbkit.integrators import BLieDF as BLieDF
+from mbkit.integrators import CommutatorFree as CommutatorFree
+from mbkit.integrators import Composition as Composition
+from mbkit.integrators import CrouchGrossman as CrouchGrossman
+from mbkit.integrators import GeneralizedAlpha as GeneralizedAlpha
 from mbkit.integrators import Integrator as Integrator
+from mbkit.integrators import MultistepMuntheKaas as MultistepMuntheKaas
+from mbkit.integrators import RATTLie as RATTLie
 from mbkit.integrators import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
 from mbkit.integrators import Tableau as Tableau
 from mbkit.integrators import tableaus as tableaus

@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     "--tableau",
     default="rk4",
     show_default=True,
-    help="Coefficients of the Runge-Kutta-Munthe-Kaas method: euler, heun, rk4, dormand_prince5.",
+    help="Coefficients of the Runge-Kutta-Munthe-Kaas method, by order: euler, heun or midpoint, "
+    "kutta3 or bogacki_shampine3, rk4, dormand_prince5, verner6, fehlberg7, dormand_prince8.",
 )
 @click.option(
     "--representation",

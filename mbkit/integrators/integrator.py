@@ -14,7 +14,10 @@ from mbkit.integrators.newton import Newton
 if TYPE_CHECKING:
     from mbkit.systems.protocol import EquationsOfMotion
 
-__all__ = ["Advance", "Integrator", "Problem", "Rows"]
+__all__ = ["FAILED", "Advance", "Integrator", "Problem", "Rows"]
+
+#: The status of a step in which code in Python has raised an exception.
+FAILED = -3
 
 
 class Rows(NamedTuple):
@@ -64,6 +67,9 @@ class Problem:
         Steps between saved states.
     equations : EquationsOfMotion
         All that the system can be asked for: forces, derivatives, constraints.
+    tau : callable
+        ``tau(t, q, v)`` (nv,): the generalized forces of this run, which the equations do not know
+        of; `accelerate` does.
     multipliers : ndarray, shape (m,)
         Where an integrator that gives multipliers leaves those of the end of a step; m = 0 if it
         gives none. Those that are not a number are found from the state afterwards.
@@ -75,6 +81,8 @@ class Problem:
         was taken; set by an integrator with dense output.
     newton : Newton or None
         How the equations of the last step were solved; set by an implicit integrator.
+    error : BaseException or None
+        What a step in Python has raised: see `failed`.
     """
 
     space: int
@@ -91,10 +99,12 @@ class Problem:
     v_stage: Any
     save_every: int
     equations: EquationsOfMotion
+    tau: Callable[[float, Any, Any], Any]
     multipliers: Any
     memory: dict[str, Any] = attrs.field(factory=dict)
     interpolate: Callable[[float, Any, Any, Any], int] | None = None
     newton: Newton | None = None
+    error: BaseException | None = None
 
     def accelerate(self, t: float, q: Any, v: Any, vdot: Any, powers: Any) -> int:
         """Evaluate the equations of motion; return a status, 0 where all is well.
@@ -149,6 +159,14 @@ class Problem:
         from mbkit.kernels.protocol import look_at
 
         return int(look_at(self.space, t, q, v))
+
+    def failed(self, error: BaseException) -> int:
+        """Return the status of a step in which an exception was raised, which ends the run.
+
+        For steps in Python: what was computed before is kept, beside the exception.
+        """
+        self.error = error
+        return FAILED
 
     @property
     def state(self) -> dict[str, Any]:

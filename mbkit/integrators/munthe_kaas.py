@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.charts import angular_entries, other_charts
+from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
 
 __all__ = ["RungeKuttaMuntheKaas"]
 
+#: Brackets after which the series of the inverse differential may end.
+MOST_BRACKETS = 6
+
 
 @final
-@attrs.frozen
+@attrs.frozen(repr=False)
 class RungeKuttaMuntheKaas(Integrator):
     """A Runge-Kutta method in coordinates of the group, taken anew at each step.
 
     Where the group is a vector space it is the classical method. The inverse differential of the
-    exponential map is exact, joint by joint, so that the order is that of the tableau.
+    exponential map is exact, joint by joint, so that the order is that of the tableau; with
+    `truncation` it is a series.
+
+    With `rtol` or `atol` the method chooses its steps. The `h` of `simulate` is then the distance
+    of the points on which states are saved and events looked for; between two of them it takes
+    steps of its own size, at most h, the last of which ends on the second. The error of a step is
+    estimated in the algebra, by ``h sum (b_i - b_embedded_i) k_i`` of configuration and velocity
+    alike, and its root mean square in units of ``atol + rtol size`` is kept below one. The size is
+    that of a velocity, and of a coordinate where they add; for joints on groups, such as spherical
+    and free ones, it is 1 rad and 1 m. A step in which a joint on a group would turn by more than
+    0.9 pi is rejected as well.
+
+    With a tableau that has `b_dense`, states at output times within a step come from a polynomial
+    in coordinates of the group about its start; closed mechanisms are closed again there.
 
     Attributes
     ----------
     tableau : Tableau
-        Coefficients of an explicit method; `mbkit.tableaus` has some.
+        Coefficients of an explicit method; `mbkit.tableaus` has some of every order from 1 to 8.
+    rtol, atol : float, optional
+        Relative and absolute tolerance of a step; steps have one size if both are left out. With
+        `rtol` alone `atol` is the same number; with `atol` alone `rtol` is 0. [rad, m, rad/s, m/s]
+    truncation : int, optional
+        Nested brackets after which the series of the inverse differential ends, from 0 to 6; exact
+        if left out. Of the order of the tableau this keeps 2 for 0, 3 for 1, 5 for 2 and 3, 7 for
+        4 and 5, and all for 6. Joints whose steps are no exponentials, such as planar ones, have
+        the exact one all the same.
 
     References
     ----------
@@ -33,18 +59,29 @@ class RungeKuttaMuntheKaas(Integrator):
        (1999) 115-127.
     .. [2] E. Hairer, C. Lubich, G. Wanner, *Geometric Numerical Integration*, Springer 2006,
        section IV.8.
+    .. [3] E. Hairer, S. Norsett, G. Wanner, *Solving Ordinary Differential Equations I*, Springer
+       1993, sections II.4 (step size control) and II.6 (dense output).
+    .. [4] K. Gustafsson, "Control theoretic techniques for stepsize selection in explicit
+       Runge-Kutta methods", ACM Trans. Math. Software 17 (1991) 533-554.
 
     Examples
     --------
     >>> import mbkit as mb
     >>> mb.RungeKuttaMuntheKaas(tableau=mb.tableaus.HEUN).order
     2
+    >>> mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE8, truncation=2).order
+    5
+    >>> mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-8)
+    RungeKuttaMuntheKaas(tableau=Tableau(name='dormand_prince5', order=5), rtol=1e-08)
     """
 
     looks = True
     takes_constraints = True
 
     tableau: Tableau = attrs.field(default=RK4)
+    rtol: float | None = attrs.field(default=None)
+    atol: float | None = attrs.field(default=None)
+    truncation: int | None = attrs.field(default=None)
 
     @tableau.validator
     def _check_tableau(self, _attribute: object, tableau: object) -> None:
@@ -54,29 +91,168 @@ class RungeKuttaMuntheKaas(Integrator):
                 f"mbkit.tableaus has {', '.join(each.name for each in TABLEAUS.values())}."
             )
 
+    @rtol.validator
+    @atol.validator
+    def _check_tolerance(self, attribute: Any, value: Any) -> None:
+        if value is None:
+            return
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (number and 0.0 < value < np.inf):
+            raise UsageError(
+                f"RungeKuttaMuntheKaas: {attribute.name} must be a positive number, got {value!r}; "
+                f"leave out rtol and atol for steps of one size."
+            )
+        if self.tableau.b_embedded is None:
+            pairs = [name for name, each in TABLEAUS.items() if each.b_embedded is not None]
+            raise UsageError(
+                f"RungeKuttaMuntheKaas: {attribute.name}={value!r} needs an estimate of the error, "
+                f"and tableau '{self.tableau.name}' has no b_embedded; use {', '.join(pairs)}."
+            )
+
+    @truncation.validator
+    def _check_truncation(self, _attribute: object, value: Any) -> None:
+        if value is None or (type(value) is int and 0 <= value <= MOST_BRACKETS):
+            return
+        raise UsageError(
+            f"RungeKuttaMuntheKaas: truncation must be a number of brackets from 0 to "
+            f"{MOST_BRACKETS}, or None for the exact inverse differential; got {value!r}."
+        )
+
     @property
     def order(self) -> int:  # type: ignore[override]
-        """Order of convergence in q and v."""
-        return self.tableau.order
+        """Order of convergence in q and v.
+
+        A series that lacks its term with k brackets misses the rate of x by O(h^(k + 1)), since
+        [x, w] is O(h^2) and every further bracket with x one order smaller: order k + 1 is kept.
+        Terms with 3, 5, ... brackets are zero.
+        """
+        if self.truncation is None:
+            return self.tableau.order
+        r = self.truncation
+        missing = r + 1 if r in (0, 1) else 2 * (r // 2) + 2
+        return min(self.tableau.order, missing + 1)
+
+    __repr__ = shown
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.munthe_kaas import advance
+        arrays = _Arrays.of(self, problem)
+        if self.rtol is None and self.atol is None:
+            return _steps_of_one_size(arrays, problem)
+        return _own_steps(self, arrays, problem)
 
-        A, b, c = (np.array(part) for part in (self.tableau.A, self.tableau.b, self.tableau.c))
-        steps = problem.num_steps
-        memory = np.zeros(problem.nq + steps)
-        w = problem.v_stage if steps == problem.nv else np.zeros(steps)
-        xdot, vdot = np.zeros((b.size, steps)), np.zeros((b.size, problem.nv))
-        powers = np.zeros((b.size, problem.work.size))
-        count = np.zeros(2, dtype=np.int64)
 
-        def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-            state = advance(
-                problem.space, A, b, c, problem.t0, problem.h, first, steps, problem.save_every,
-                problem.q, problem.v, problem.work, problem.q_stage, problem.v_stage, memory, w,
-                xdot, vdot, powers, count, rows.t, rows.q, rows.v, rows.work,
+@attrs.frozen(eq=False)
+class _Arrays:
+    """The coefficients and the memory that both time loops need."""
+
+    tableau: Tableau
+    A: Any
+    b: Any
+    series: tuple[Any, ...]
+    memory: Any
+    w: Any
+    rates: tuple[Any, ...]
+    span: Any
+    count: Any
+
+    @classmethod
+    def of(cls, method: RungeKuttaMuntheKaas, problem: Problem) -> _Arrays:
+        from mbkit.kernels.explicit.stages import ALL
+
+        tableau, steps, nv = method.tableau, problem.num_steps, problem.nv
+        stages = tableau.b.size
+        exact = method.truncation is None
+        other = np.zeros(steps) if exact else other_charts(problem)
+        return cls(
+            tableau=tableau,
+            A=np.array(tableau.A),
+            b=np.array(tableau.b),
+            series=(ALL if exact else method.truncation, other, np.zeros((4, steps))),
+            memory=np.zeros(problem.nq + 3 * steps + nv),
+            w=problem.v_stage if steps == nv else np.zeros(steps),
+            rates=(
+                np.zeros((stages, steps)),
+                np.zeros((stages, nv)),
+                np.zeros((stages, problem.work.size)),
+            ),
+            span=np.zeros(3),
+            count=np.zeros(2, dtype=np.int64),
+        )
+
+    def finish(self, state: int) -> tuple[int, int, int]:
+        return int(state), int(self.count[0]), int(self.count[1])
+
+    def dense(self) -> tuple[Any, Any]:
+        return np.array(self.tableau.b_dense), np.zeros(self.b.size)
+
+
+def _steps_of_one_size(arrays: _Arrays, problem: Problem) -> Advance:
+    from mbkit.kernels.explicit.dense_output import interpolate
+    from mbkit.kernels.munthe_kaas import advance
+
+    A, b, c = arrays.A, arrays.b, np.array(arrays.tableau.c)
+    memory, held = arrays.memory[: problem.nq + problem.num_steps], np.zeros(_state_size(problem))
+
+    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        state = advance(
+            problem.space, A, b, c, *arrays.series, problem.t0, problem.h, first, steps,
+            problem.save_every, problem.q, problem.v, problem.work, problem.q_stage,
+            problem.v_stage, memory, arrays.w, *arrays.rates, held, arrays.span, arrays.count,
+            rows.t, rows.q, rows.v, rows.work,
+        )  # fmt: skip
+        return arrays.finish(state)
+
+    if arrays.tableau.b_dense is not None:
+        dense, x = arrays.dense(), memory[problem.nq :]
+
+        def between(t: float, q: Any, v: Any, work: Any) -> int:
+            state = interpolate(
+                problem.space, A, c, *arrays.series, *dense, t, q, v, work, problem.q_stage,
+                problem.v_stage, x, arrays.w, *arrays.rates, held, arrays.span,
             )  # fmt: skip
-            return int(state), int(count[0]), int(count[1])
+            return int(state)
 
-        return run
+        problem.interpolate = between
+    return run
+
+
+def _own_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Problem) -> Advance:
+    from mbkit.kernels.explicit.own_steps import NUM_PROGRESS, advance, interpolate
+
+    tableau = method.tableau
+    A, b, c = arrays.A, arrays.b, np.array(tableau.c)
+    b_error = b - tableau.b_embedded
+    rtol = 0.0 if method.rtol is None else float(method.rtol)
+    atol = rtol if method.atol is None else float(method.atol)
+    order = 1.0 + min(method.order, tableau.embedded_order)
+    control = (rtol, atol, order, angular_entries(problem), *arrays.series)
+    states, progress = np.zeros((3, _state_size(problem))), np.zeros(NUM_PROGRESS)
+    remembered = problem.memory["step_size"] = np.zeros(2)
+
+    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        state = advance(
+            problem.space, A, b, b_error, c, *control, problem.t0, problem.h, first, steps,
+            problem.save_every, problem.q, problem.v, problem.work, remembered, problem.q_stage,
+            problem.v_stage, arrays.memory, arrays.w, *arrays.rates, states, progress, arrays.span,
+            arrays.count, rows.t, rows.q, rows.v, rows.work,
+        )  # fmt: skip
+        return arrays.finish(state)
+
+    if tableau.b_dense is not None:
+        dense = arrays.dense()
+
+        def between(t: float, q: Any, v: Any, work: Any) -> int:
+            state = interpolate(
+                problem.space, A, b, b_error, c, *dense, *control, problem.h, t, q, v, work,
+                problem.q_stage, problem.v_stage, arrays.memory, arrays.w, *arrays.rates, states,
+                progress, arrays.span,
+            )  # fmt: skip
+            return int(state)
+
+        problem.interpolate = between
+    return run
+
+
+def _state_size(problem: Problem) -> int:
+    return problem.nq + problem.nv + int(problem.work.size)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["order_defect", "rooted_trees"]
+__all__ = ["dense_defect", "order_defect", "rooted_trees"]
 
 #: A rooted tree is the sorted tuple of the branches at its root.
 Tree = tuple["Tree", ...]
@@ -48,8 +48,12 @@ def _density(tree: Tree) -> int:
     return _vertices(tree) * math.prod(map(_density, tree))
 
 
-def _stage_weights(A: Any, tree: Tree) -> Any:
-    return math.prod((A @ _stage_weights(A, branch) for branch in tree), start=np.ones(len(A)))
+def _stage_weights(A: Any, tree: Tree, known: dict[Tree, Any]) -> Any:
+    """Return Phi(t), shape (s,); trees share branches, whose weights are found once."""
+    if tree not in known:
+        factors = (A @ _stage_weights(A, branch, known) for branch in tree)
+        known[tree] = math.prod(factors, start=np.ones(len(A)))
+    return known[tree]
 
 
 def order_defect(A: Any, b: Any, order: int) -> float:
@@ -77,7 +81,50 @@ def order_defect(A: Any, b: Any, order: int) -> float:
     >>> order_defect(np.zeros((1, 1)), np.ones(1), 2)  # explicit Euler: 0 for 1/2
     0.5
     """
+    known: dict[Tree, Any] = {}
     return max(
-        abs(float(b @ _stage_weights(A, tree)) - 1.0 / _density(tree))
+        abs(float(b @ _stage_weights(A, tree, known)) - 1.0 / _density(tree))
         for tree in rooted_trees(order)
     )
+
+
+def dense_defect(A: Any, b_dense: Any, order: int) -> float:
+    """Return the largest coefficient of ``b(theta) . Phi(t) - theta**order / gamma(t)``.
+
+    Source: Hairer, Norsett, Wanner, *Solving Ordinary Differential Equations I*, Springer 1993,
+    theorem II.6.1.
+
+    Parameters
+    ----------
+    A : ndarray, shape (s, s)
+        Coefficients of the stages.
+    b_dense : ndarray, shape (s, d)
+        Coefficients of theta, theta^2, ... in the weights.
+    order : int
+        Number of vertices of the trees.
+
+    Returns
+    -------
+    float
+        Zero, to rounding, if the conditions of this order hold at every theta.
+
+    Examples
+    --------
+    >>> dense_defect(np.zeros((1, 1)), np.ones((1, 1)), 1)  # a straight line
+    0.0
+    """
+    wanted = np.zeros(max(order, b_dense.shape[1]))
+    wanted[order - 1] = 1.0
+    known: dict[Tree, Any] = {}
+    return max(
+        float(
+            np.abs(
+                _padded(_stage_weights(A, tree, known) @ b_dense, wanted) - wanted / _density(tree)
+            ).max()
+        )
+        for tree in rooted_trees(order)
+    )
+
+
+def _padded(values: Any, like: Any) -> Any:
+    return np.concatenate([values, np.zeros(like.size - values.size)])

@@ -33,7 +33,9 @@ class StepMemory:
         Of the record.
     """
 
-    def __init__(self, problem: Problem, *, stabilised: bool, tolerance: float) -> None:
+    def __init__(
+        self, problem: Problem, *, stabilised: bool, tolerance: float, polished: bool = False
+    ) -> None:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD
 
@@ -73,9 +75,18 @@ class StepMemory:
             record[name] = value
         record["stabilised"] = stabilised
         record["tolerance"], record["most"] = tolerance, MOST_ITERATIONS
+        record["polished"] = polished
         for name, array in self._arrays.items():
             record[name] = array_address(array)
         self.address = array_address(self.record)
+
+    def follow_gain(self) -> None:
+        """Let velocities follow D in a matrix of their own: see `gain` in the record."""
+        from mbkit.kernels.compile import array_address
+
+        nv = int(self.record[0]["nv"])
+        self._arrays["gain"] = gain = np.eye(nv).reshape(-1)
+        self.record[0]["gain"] = array_address(gain)
 
     def __getitem__(self, name: str) -> Any:
         return self._arrays[name]

@@ -13,7 +13,8 @@ import numpy as np
 from cattrs.gen import make_dict_structure_fn
 
 from mbkit.errors import MbkitError, ModelFileError, ShapeError, UsageError, suggestion
-from mbkit.integrators import Tableau
+from mbkit.integrators import Composition, Tableau
+from mbkit.integrators.composition import COMPOSITIONS
 from mbkit.integrators.tableaus import TABLEAUS
 from mbkit.spatial import FloatArray, rotation_from_quaternion
 from mbkit.spatial.arrays import FINITE_REMEDY, check_array, frozen_array
@@ -95,6 +96,7 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook(str, _strict(str, "a string"))
     made.register_structure_hook(bool, _strict(bool, "true or false"))
     made.register_structure_hook(Tableau, _tableau)
+    made.register_structure_hook(Composition, _composition)
     made.register_structure_hook_func(_is_array, _array)
     made.register_structure_hook_func(_is_shaped, _shaped)
     made.register_structure_hook_func(lambda kind: kind == Pose, _pose)
@@ -147,6 +149,12 @@ def _tableau(value: Any, _: Any = None) -> Tableau:
     if not isinstance(value, str) or value not in TABLEAUS:
         raise UsageError(f"there is no tableau {value!r}; {suggestion(value, TABLEAUS)}")
     return TABLEAUS[value]
+
+
+def _composition(value: Any, _: Any = None) -> Composition:
+    if not isinstance(value, str) or value not in COMPOSITIONS:
+        raise UsageError(f"there is no composition {value!r}; {suggestion(value, COMPOSITIONS)}")
+    return COMPOSITIONS[value]
 
 
 def _is_array(kind: Any) -> bool:

@@ -18,7 +18,7 @@ CONSTRAINT_NOT_FINITE = 13  # index: constraint
 SOLVER_FAILED = 14  # a constraint solver in Python did not come to its end
 NOT_CONVERGED = 15  # Newton's iteration
 SINGULAR_STEP = 16  # Newton's matrix; index: the column without a pivot
-STEP_TOO_SMALL = 17  # of an integrator that chooses its steps
+STEP_TOO_SMALL = 17  # of an integrator that chooses its steps; index: 1 if they are too many
 EVENT = 9  # no failure: an event lies in the step that was not taken
 
 _FACTOR = 1 << 32
@@ -28,6 +28,12 @@ _FACTOR = 1 << 32
 def status(code, index):
     """Pack a code and an index into one integer."""
     return code + index * _FACTOR
+
+
+@helper
+def code_of(value):
+    """The code of a status."""
+    return value % _FACTOR
 
 
 def unpack(value: int) -> tuple[int, int]:

@@ -36,7 +36,8 @@ from mbkit.forces import (
     SpringDamper,
     UniformField,
 )
-from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
+from mbkit.integrators import Integrator
+from mbkit.integrators.built_in import INTEGRATORS
 from mbkit.joints import (
     CompositeJoint,
     HelicalJoint,
@@ -77,7 +78,7 @@ def mbkit_constraint_types() -> Mapping[str, type[Constraint]]:
 @hookimpl
 def mbkit_integrators() -> Mapping[str, type[Integrator]]:
     """Return the integrators of mbkit."""
-    return {"runge_kutta_munthe_kaas": RungeKuttaMuntheKaas}
+    return INTEGRATORS
 
 
 @hookimpl

@@ -136,7 +136,7 @@ class Course:
         from mbkit.kernels.status import EVENT, unpack
 
         if self.watch is None and self.times is None:
-            return self._advance(first, steps, rows)
+            return self._advanced(first, steps, rows)
         taken = saved = 0
         try:
             self._begin(first)
@@ -156,6 +156,16 @@ class Course:
             self.error = error
             return FAILED, taken, saved
         return 0, taken, saved
+
+    def _advanced(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        """Take steps; those of an integrator in Python may raise, and are then taken back."""
+        kept = self._kept()
+        try:
+            return self._advance(first, steps, rows)
+        except Exception as error:
+            self._put_back(kept)
+            self.error = error
+            return FAILED, 0, 0
 
     def _reached(self, step: int) -> State:
         problem = self.problem

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbkit.errors import ConvergenceError, NotFiniteError
+from mbkit.errors import ConvergenceError, MbkitError, NotFiniteError
 from mbkit.simulation.endings import FAILED
+from mbkit.simulation.growth import grown_without_bounds
 from mbkit.systems.callbacks import taken_error
 from mbkit.systems.failures import failure
 
@@ -37,10 +38,11 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
     t = problem.t0 + taken * problem.h
     code, index = (FAILED, 0) if status == FAILED else unpack(status)
     if code in (NOT_CONVERGED, SINGULAR_STEP, STEP_TOO_SMALL):
-        return _unsolved(run, code, t, taken)
+        return _unsolved(run, code, index, t, taken)
     if code == FAILED:
-        assert course.error is not None
-        return course.error
+        error = course.error or problem.error
+        assert error is not None
+        return error
     if code == EVENT_FAILED:
         assert course.watch is not None
         if index == len(course.events):
@@ -58,6 +60,10 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
             "t": t, "q": problem.q_stage, "v": problem.v_stage, "tau": run.workspace.tau
         }  # fmt: skip
         error = failure(run.system.evaluator, status, run.workspace, values)
+    grown = grown_without_bounds(run, t, taken) if isinstance(error, MbkitError) else None
+    if grown is not None:
+        grown.__cause__ = error
+        return grown
     if isinstance(error, NotFiniteError):
         error = NotFiniteError(
             f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: {error} A smaller h "
@@ -66,12 +72,18 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
     return error
 
 
-def _unsolved(run: Prepared, code: int, t: float, taken: int) -> ConvergenceError:
+def _unsolved(run: Prepared, code: int, index: int, t: float, taken: int) -> ConvergenceError:
     """Return what an implicit integrator, or one that chooses its steps, could not do."""
     from mbkit.kernels.status import NOT_CONVERGED, STEP_TOO_SMALL
 
     method, problem = type(run.integrator).__name__, run.problem
     where = f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: {method}"
+    if code == STEP_TOO_SMALL and index == 1:
+        return ConvergenceError(
+            f"{where} has taken 100000 steps to keep its tolerance, and has not reached "
+            f"t = {t + problem.h:.9g} s. The motion may be stiff, which asks for an implicit "
+            f"integrator; else use a smaller h, or larger tolerances."
+        )
     if code == STEP_TOO_SMALL:
         return ConvergenceError(
             f"{where} would need steps below the resolution of t to keep its tolerance. The motion "

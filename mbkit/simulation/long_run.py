@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mbkit.errors import ResultFileError
-from mbkit.integrators import RungeKuttaMuntheKaas
+from mbkit.integrators.description import described, is_described
 from mbkit.io.run_directory import RunDirectory
 from mbkit.io.run_result import consolidate
 from mbkit.results import Result
@@ -161,27 +161,17 @@ def identity(run: Prepared) -> dict[str, Any]:
         callables[f"when of event '{event.name}'"] = fingerprint(event.when)
         if event.reset is not None:
             callables[f"reset of event '{event.name}'"] = fingerprint(event.reset)
-    if type(run.integrator) is not RungeKuttaMuntheKaas:
+    if not is_described(run.integrator):
         callables["integrator"] = fingerprint(run.integrator)
     constant = run.tau is not None and not callable(run.tau)
     return {
         "model_sha256": hashlib.sha256(run.system.model_text.encode()).hexdigest(),
         "system": system_digest(run.system),
-        "integrator": _integrator(run.integrator),
+        "integrator": described(run.integrator),
         "tau": run.workspace.tau.tolist() if constant else None,
         "callables": callables,
         "environment": environment(versions()),
     }
-
-
-def _integrator(integrator: Any) -> dict[str, Any]:
-    if type(integrator) is not RungeKuttaMuntheKaas:
-        return {"class": type(integrator).__qualname__}
-    tableau = integrator.tableau
-    return {
-        "class": type(integrator).__qualname__, "tableau": tableau.name, "order": tableau.order,
-        "A": tableau.A.tolist(), "b": tableau.b.tolist(),
-    }  # fmt: skip
 
 
 def _manifest(run: Prepared, save: tuple[str, ...], dtype: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
 from mbkit.simulation.closed import check_constraints, check_joints
+from mbkit.simulation.conservative import check_forces
 from mbkit.simulation.course import Course
 from mbkit.simulation.options import options_of
 from mbkit.simulation.output_times import OutputTimes
@@ -45,7 +46,10 @@ GeneralizedForces = ArrayLike | Callable[[float, Any, Any], ArrayLike]
 
 @attrs.frozen(eq=False)
 class Prepared:
-    """A run whose arguments are checked, before its first step."""
+    """A run whose arguments are checked, before its first step.
+
+    `start` is the state at the start; None where the run goes on from another one's end.
+    """
 
     system: System
     integrator: Integrator
@@ -57,6 +61,7 @@ class Prepared:
     force: PythonForce | None
     drive: Drive | None
     options: dict[str, Any]
+    start: tuple[Any, Any] | None
 
 
 def prepare(
@@ -94,6 +99,7 @@ def prepare(
     q_start, v_start = initial_state(system, q, v)
     q_start, v_start, _ = system.prescribed_state(float(t_span[0]), q_start, v_start)
     check_joints(system, integrator)
+    check_forces(system, integrator, tau, float(t_span[0]), q_start)
     if not continued:
         check_constraints(system, integrator, float(t_span[0]), q_start, v_start)
     workspace = Workspace(system.arrays, system.evaluator)
@@ -111,7 +117,7 @@ def prepare(
         t0=float(t_span[0]), h=float(h),
         q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
         q_stage=q_start.copy(), v_stage=v_start.copy(),
-        save_every=save_every, equations=system,
+        save_every=save_every, equations=system, tau=_tau(tau, workspace),
         multipliers=np.full(_num_multipliers(system, integrator), np.nan),
     )  # fmt: skip
     if system.num_velocity_constraints:
@@ -126,8 +132,9 @@ def prepare(
     watch = Watch(watched, system, workspace) if watched else None
     course = Course(system, integrator, problem, watch, times)
     return Prepared(
-        system, integrator, tau, problem, course, steps, workspace, force, drive, options
-    )
+        system, integrator, tau, problem, course, steps, workspace, force, drive, options,
+        start=None if continued else (q_start, v_start),
+    )  # fmt: skip
 
 
 def _num_multipliers(system: System, integrator: Integrator) -> int:
@@ -205,6 +212,13 @@ def checked_parts(system: System, integrator: Integrator) -> Integrator:
             f"mbkit.RungeKuttaMuntheKaas(tableau=mbkit.tableaus.RK4)."
         )
     return integrator
+
+
+def _tau(tau: GeneralizedForces | None, workspace: Workspace) -> Callable[[float, Any, Any], Any]:
+    """Return the forces of a run as a function, whatever was given."""
+    if callable(tau):
+        return lambda t, q, v: np.asarray(tau(t, q.copy(), v.copy()), dtype=np.float64)
+    return lambda t, q, v: workspace.tau
 
 
 def _install_forces(

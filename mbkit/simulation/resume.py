@@ -237,15 +237,15 @@ def _assembled(
 
 
 def _integrator(directory: RunDirectory, about: Mapping[str, Any]) -> Integrator:
-    from mbkit.integrators import RungeKuttaMuntheKaas, Tableau
+    from mbkit.integrators.description import from_description
 
-    if "tableau" not in about:
+    integrator = from_description(about)
+    if integrator is None:
         raise UsageError(
             f"The run in '{directory.path}' has the integrator '{about['class']}', which no file "
             "can hold; give it again: mbkit.resume(..., integrator=integrator)."
         )
-    tableau = Tableau(about["tableau"], order=about["order"], A=about["A"], b=about["b"])
-    return RungeKuttaMuntheKaas(tableau)
+    return integrator
 
 
 def _differences(run: Prepared, manifest: Mapping[str, Any], *, other_versions: bool) -> list[str]:

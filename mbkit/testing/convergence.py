@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mbkit.errors import MbkitError
+
 __all__ = ["Slope", "errors_of_steps", "fitted_slope", "last_points"]
 
 #: Step sizes from which a slope is taken.
@@ -24,9 +26,18 @@ class Slope(NamedTuple):
 
 
 def errors_of_steps(
-    measure: Callable[[int], Sequence[float]], first: int, *, ratio: float, floor: float, most: int
+    measure: Callable[[int], Sequence[float]],
+    first: int,
+    *,
+    ratio: float,
+    floors: Callable[[int], Sequence[float]],
+    most: int,
+    multiple: int = 1,
 ) -> tuple[list[int], Any]:
     """Return numbers of steps and errors, with ever smaller steps until rounding takes over.
+
+    Steps at the beginning that are too large for the method, so that it ends in an error of mbkit,
+    are left out.
 
     Parameters
     ----------
@@ -36,29 +47,47 @@ def errors_of_steps(
         Number of steps to begin with.
     ratio : float
         Of one number of steps to the one before.
-    floor : float
-        Errors below are rounding.
+    floors : callable
+        Returns what errors for a number of steps are rounding, by column.
     most : int
         Number of steps that is not exceeded.
+    multiple : int
+        Numbers of steps are multiples of it.
 
     Returns
     -------
     list of int, ndarray
         Numbers of steps, and the errors, a row each.
+
+    Raises
+    ------
+    MbkitError
+        If all steps are too large.
     """
     counts: list[int] = []
     errors: list[Sequence[float]] = []
+    failed: MbkitError | None = None
     steps = first
-    while steps <= most and (not errors or max(errors[-1]) > floor):
-        counts.append(steps)
-        errors.append(measure(steps))
-        steps = round(ratio * steps)
+    while steps <= most and (not errors or (np.array(errors[-1]) > floors(counts[-1])).any()):
+        try:
+            found = measure(steps)
+        except MbkitError as error:
+            failed = error
+            if errors:
+                break
+        else:
+            counts.append(steps)
+            errors.append(found)
+        steps = max(steps + multiple, multiple * round(ratio * steps / multiple))
+    if not errors and failed is not None:
+        raise failed
     return counts, np.array(errors)
 
 
-def last_points(counts: Sequence[int], errors: Any, floor: float) -> tuple[Sequence[int], Any]:
+def last_points(counts: Sequence[int], errors: Any, floors: Any) -> tuple[Sequence[int], Any]:
     """Return the last `POINTS` numbers of steps with errors above the floor, and these errors."""
-    end = int(np.argmax(errors < floor)) if (errors < floor).any() else len(counts)
+    below = errors < floors
+    end = int(np.argmax(below)) if below.any() else len(counts)
     return counts[max(0, end - POINTS) : end], errors[max(0, end - POINTS) : end]
 
 

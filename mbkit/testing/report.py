@@ -39,7 +39,7 @@ class Line:
     def __str__(self) -> str:
         mark = {True: "ok  ", False: "FAIL", None: "--  "}[self.holds]
         numbers = "" if self.error is None else f"{self.error:.1e} (at most {self.bound:.0e})"
-        return f"{mark}  {self.law:<56}{numbers:<24}{self.remark}".rstrip()
+        return f"{mark}  {self.law:<64}{numbers:<24}{self.remark}".rstrip()
 
 
 @final

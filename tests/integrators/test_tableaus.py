@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.integrators.order_conditions import order_defect, rooted_trees
+from mbkit.integrators.order_conditions import dense_defect, order_defect, rooted_trees
 from mbkit.integrators.tableaus import TABLEAUS
 
 
@@ -47,10 +47,83 @@ def test_a_tableau_has_its_order_and_not_one_more(tableau):
     assert order_defect(tableau.A, tableau.b, tableau.order + 1) > 1e-6
 
 
+def test_there_is_a_tableau_of_every_order():
+    """From 1 to 8, and a pair with an error estimate for every order from 2 on but 4."""
+    assert {tableau.order for tableau in TABLEAUS.values()} == set(range(1, 9))
+    pairs = {tableau.order for tableau in TABLEAUS.values() if tableau.b_embedded is not None}
+    assert pairs == {2, 3, 5, 6, 7, 8}
+
+
+@pytest.mark.parametrize(
+    "tableau",
+    [tableau for tableau in TABLEAUS.values() if tableau.b_embedded is not None],
+    ids=lambda tableau: tableau.name,
+)
+def test_the_embedded_result_has_its_order_and_not_one_more(tableau):
+    """Else the estimate would be of another order than the step control takes it for."""
+    for order in range(1, tableau.embedded_order + 1):
+        assert order_defect(tableau.A, tableau.b_embedded, order) < 1e-14
+    assert order_defect(tableau.A, tableau.b_embedded, tableau.embedded_order + 1) > 1e-6
+    assert abs(tableau.embedded_order - tableau.order) == 1
+
+
+@pytest.mark.parametrize(
+    "tableau",
+    [tableau for tableau in TABLEAUS.values() if tableau.b_dense is not None],
+    ids=lambda tableau: tableau.name,
+)
+def test_dense_output_ends_where_the_step_does(tableau):
+    """Its weights at theta = 1 are b; their rates are the first stage at 0, the last one at 1."""
+    degree = tableau.b_dense.shape[1]
+    np.testing.assert_allclose(tableau.b_dense.sum(axis=1), tableau.b, atol=1e-15)
+    stages = np.eye(tableau.b.size)
+    np.testing.assert_allclose(tableau.b_dense[:, 0], stages[0], atol=1e-15)
+    rates = tableau.b_dense @ np.arange(1, degree + 1)
+    np.testing.assert_allclose(rates, stages[-1], atol=1e-14)  # as Hermite's
+    assert dense_defect(tableau.A, tableau.b_dense, tableau.dense_order) < 1e-14
+    assert dense_defect(tableau.A, tableau.b_dense, tableau.dense_order + 1) > 1e-6
+
+
+def test_coefficients_agree_with_those_of_scipy():
+    """Bogacki and Shampine's pair and Dormand and Prince's, with their polynomials."""
+    from scipy.integrate import RK23, RK45
+
+    for tableau, other in (
+        (mb.tableaus.BOGACKI_SHAMPINE3, RK23),
+        (mb.tableaus.DORMAND_PRINCE5, RK45),
+    ):
+        count = other.n_stages
+        columns = other.A.shape[1]
+        np.testing.assert_allclose(tableau.A[:count, :columns], other.A, atol=1e-16)
+        np.testing.assert_allclose(tableau.b[:count], other.B, rtol=1e-15)
+        np.testing.assert_allclose(abs(tableau.b - tableau.b_embedded), abs(other.E), atol=1e-16)
+        np.testing.assert_allclose(tableau.b_dense, other.P, rtol=1e-14, atol=1e-16)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"b_embedded": [1.0, 0.0]}, "has b_embedded, and embedded_order=0; say its order"),
+        ({"b_embedded": [1.0, 0.0], "embedded_order": 2}, "claims embedded_order 2, but a cond"),
+        ({"b_embedded": [1.0], "embedded_order": 1}, "needs b_embedded of the shape of b"),
+        ({"b_embedded": [1.0, 0.5], "embedded_order": 1}, "weights b_embedded must add up to 1"),
+        ({"b_dense": [[1.0], [0.0]], "dense_order": 1}, "rows of b_dense must add up to b"),
+        ({"b_dense": [[0.5], [0.5]], "dense_order": 2}, "claims dense_order 2, but a condition"),
+        ({"b_dense": [[0.5], [0.5]]}, "has b_dense, and dense_order=0; say its order"),
+        ({"b_dense": [0.5, 0.5], "dense_order": 1}, r"needs b_dense of shape \(2, d\)"),
+    ],
+)
+def test_impossible_pairs_and_polynomials_are_refused(options, message):
+    """What is estimated or interpolated with wrong digits would look right."""
+    with pytest.raises(mb.UsageError, match=message):
+        mb.Tableau("mine", order=2, A=[[0.0, 0.0], [1.0, 0.0]], b=[0.5, 0.5], **options)
+
+
 def test_the_nodes_are_the_row_sums():
     """c = A 1, the condition under which an autonomous system suffices."""
     for tableau in TABLEAUS.values():
-        np.testing.assert_allclose(tableau.c, np.asarray(tableau.A) @ np.ones(tableau.b.size))
+        c = np.asarray(tableau.A) @ np.ones(tableau.b.size)
+        np.testing.assert_allclose(tableau.c, c, atol=1e-16 * np.abs(tableau.A).max() * c.size)
 
 
 @pytest.mark.parametrize(

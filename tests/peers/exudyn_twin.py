@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import exudyn
 import numpy as np
-from exudyn import itemInterface as items
 
 from examples.closed_loops import n_four_bar
+from tests.peers.fast_exudyn import exudyn, items
 
 
 class ExudynFourBars:

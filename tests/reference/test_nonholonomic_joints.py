@@ -165,11 +165,21 @@ def test_groups_and_directions_of_the_tree_do_not_matter(kind, flipped):
         np.testing.assert_allclose(one.q[-1], two.q[-1], atol=1e-8)
 
 
-@pytest.mark.parametrize("tableau", [mb.tableaus.HEUN, mb.tableaus.RK4], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "method",
+    [
+        mb.RungeKuttaMuntheKaas(mb.tableaus.HEUN),
+        mb.RungeKuttaMuntheKaas(mb.tableaus.RK4),
+        mb.RungeKuttaMuntheKaas(mb.tableaus.RK4, truncation=2),
+        mb.CrouchGrossman(),
+        mb.CommutatorFree(),
+        mb.MultistepMuntheKaas(2),
+    ],
+    ids=repr,
+)
 @pytest.mark.parametrize("kind", [Skate, SkateByHand])
-def test_orders_on_the_group(kind, tableau):
+def test_orders_on_the_group(kind, method):
     system = sleigh(kind("skate"), 0.3, gravity=(2.0, 1.0, -9.0)).assemble()
-    method = mb.RungeKuttaMuntheKaas(tableau)
     start = {"q": [0.3, 0.1, 0.2], "v": [1.2, 0.8]}
     exact = mb.simulate(
         system, (0.0, 1.0), 1 / 400, **start, save_every=400,
@@ -180,7 +190,7 @@ def test_orders_on_the_group(kind, tableau):
     for n in counts.tolist():
         run = mb.simulate(system, (0.0, 1.0), 1 / n, **start, save_every=n, integrator=method)
         errors.append(np.linalg.norm(system.difference(exact.q[-1], run.q[-1])))
-    assert abs(measured_order(1.0 / counts, errors) - tableau.order) < 0.15, errors
+    assert abs(measured_order(1.0 / counts, errors) - method.order) < 0.15, errors
 
 
 class Midpoint(mb.Integrator):
@@ -213,7 +223,7 @@ class Midpoint(mb.Integrator):
                 problem.work[:] += h * powers
                 if (k + 1) % problem.save_every == 0:
                     row = (t + h, problem.q, problem.v, problem.work)
-                    for part, value in zip(rows, row, strict=True):
+                    for part, value in zip(rows, row, strict=False):  # it has no multipliers
                         part[saved] = value
                     saved += 1
             return 0, steps, saved

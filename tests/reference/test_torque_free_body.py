@@ -110,7 +110,12 @@ def test_error_of_rk4(body, reference):
         (mb.tableaus.EULER, (512, 1024, 2048, 4096)),
         (mb.tableaus.HEUN, (64, 128, 256, 512)),
         (mb.tableaus.RK4, (16, 32, 64, 128)),
+        (mb.tableaus.MIDPOINT, (64, 128, 256, 512)),
+        (mb.tableaus.KUTTA3, (64, 128, 256, 512)),
+        (mb.tableaus.BOGACKI_SHAMPINE3, (64, 128, 256, 512)),
         (mb.tableaus.DORMAND_PRINCE5, (24, 32, 48, 64)),
+        (mb.tableaus.VERNER6, (12, 16, 24, 32)),
+        (mb.tableaus.DORMAND_PRINCE8, (3, 4, 5, 6)),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )

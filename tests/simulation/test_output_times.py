@@ -57,7 +57,9 @@ def test_states_between_steps_are_of_the_order_of_the_scheme(order, representati
             ]
         )
     slopes = np.log(np.array(errors[0]) / np.array(errors[1])) / np.log(4.0)
-    assert (slopes > order - 0.3).all(), (errors, slopes)
+    # the error of a polynomial depends on where in a step a time lies, which h changes
+    bound = 0.3 if tableau.b_dense is None else 0.6
+    assert (slopes > order - bound).all(), (errors, slopes)
 
 
 def test_outputs_between_resets_belong_to_their_side(system):

@@ -6,16 +6,23 @@ import pytest
 
 import mbkit as mb
 from mbkit.testing import check_integrator
+from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS
 from mbkit.testing.convergence import fitted_slope
 from mbkit.testing.standard_problems import STANDARD_PROBLEMS
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tableau", mb.tableaus.TABLEAUS.values(), ids=mb.tableaus.TABLEAUS)
+@pytest.mark.parametrize(
+    "tableau",
+    [tableau for tableau in mb.tableaus.TABLEAUS.values() if tableau.order <= 5],
+    ids=lambda tableau: tableau.name,
+)
 def test_the_integrators_of_mbkit_hold(tableau):
+    """Those of higher order fall below rounding first; tests/integrators measures them."""
     report = check_integrator(mb.RungeKuttaMuntheKaas(tableau))
     report.raise_if_failed()
-    assert str(report).count("order of") == 2 * len(STANDARD_PROBLEMS)
+    orders = 2 * len(STANDARD_PROBLEMS) + 3 * len(CONSTRAINED_PROBLEMS)
+    assert sum(line.law.startswith("order of") for line in report.lines) == orders
 
 
 @attrs.frozen

@@ -2,7 +2,7 @@
 
 With  v = v_0 + a w,  vdot = a_0 + (b/h) w,  w = D + A_n^T eta,  q = retract(q_n, h D),
 
-    S = [ P + h^2 K T    -A^T    P A_n^T   ]    P = b M + h a C,
+    S = [ P + h^2 K T    -A^T    P A_n^T   ]    P = b M + h a C, or times T where velocities do,
         [ A T             0      0         ]    K = D_q(M vdot + b - f - A^T lambda),
         [ a A + h Z T     0      a A A_n^T ]    C = D_v(b - f),   Z = D_q(A v),
 
@@ -12,7 +12,15 @@ multiplied by the size of M besides, so that units do not matter either. Source:
 Cardona 2015, section 4; Bottasso, Bauchau and Cardona 2007 on scaling.
 """
 
-from mbkit.kernels.compile import at, call_address, floats_at, helper, records_at
+from mbkit.kernels.compile import (
+    at,
+    call_address,
+    floats_at,
+    helper,
+    int64,
+    kernel,
+    records_at,
+)
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.dynamics import linearise
 from mbkit.kernels.constraints.space import closure_of, kept_rows
@@ -204,7 +212,7 @@ def multiply(A, B, factor, out):
 
 @helper
 def set_dynamics_rows(step, S, h, a, b):
-    """P + h^2 K T; P stays in `mass`."""
+    """P + h^2 K T; P stays in `mass`, times T where velocities follow in another gain than one."""
     record = memory_of(step)
     nv = record.nv
     M = square(record.mass, nv)
@@ -216,6 +224,11 @@ def set_dynamics_rows(step, S, h, a, b):
             M[i, j] = b * M[i, j] + h * a * both[nv + i, j]
         top = max(top, abs(M[i, i]))
     floats_at(record.scale, 1)[0] = top
+    if record.gain != 0:
+        multiply(M, T, 1.0, S[:nv])
+        for i in range(nv):
+            for j in range(nv):
+                M[i, j] = S[i, j]
     for i in range(nv):
         for j in range(nv):
             S[i, j] = M[i, j]
@@ -224,7 +237,7 @@ def set_dynamics_rows(step, S, h, a, b):
 
 @helper
 def set_velocity_row(step, S, i, r, h, a, scale):
-    """Row i: a A + h Z T by D, and a A A_n^T by eta, of row r of the constraints."""
+    """Row i: a A + h Z T by D, and a A A_n^T by eta, of row r; A times T with a gain."""
     record = memory_of(step)
     nv = record.nv
     m = record.m
@@ -233,15 +246,18 @@ def set_velocity_row(step, S, i, r, h, a, scale):
     T = square(record.T, nv)
     Z = rows_at(record.Z, m, nv)
     row = S[i]
-    for j in range(nv):
-        row[j] += scale * a * A[r, j]
-    multiply(Z[r : r + 1], T, scale * h, S[i : i + 1, :nv])
+    if record.gain != 0:
+        multiply(A[r : r + 1], T, scale * a, S[i : i + 1, :nv])
+    else:
+        for j in range(nv):
+            row[j] = scale * a * A[r, j]
     if record.stabilised != 0:
         for k in range(m):
             total = 0.0
             for j in range(nv):
-                total += A[r, j] * A_n[k, j]
-            row[nv + m + k] = scale * a * total
+                total += row[j] * A_n[k, j]
+            row[nv + m + k] = total
+    multiply(Z[r : r + 1], T, scale * h, S[i : i + 1, :nv])
 
 
 @helper
@@ -302,7 +318,7 @@ def clear_prescribed_rows(step, S):
             S[k, k] = floats_at(record.scale, 1)[0]
 
 
-@helper
+@kernel(int64(int64, int64), nogil=True)
 def make(space, step):
     """Make the matrix where `made_at` says, and factorise it."""
     record = memory_of(step)

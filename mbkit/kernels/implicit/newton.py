@@ -4,7 +4,7 @@ The matrix is kept from step to step while it does its work; what tells is how f
 shrink. Source: Hairer and Wanner 1996, section IV.8.
 """
 
-from mbkit.kernels.compile import floats_at, helper
+from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, kernel
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.space import closure_of
 from mbkit.kernels.implicit.layout import VALID
@@ -144,7 +144,7 @@ def forgotten_rows(step, length):
     return False
 
 
-@helper
+@kernel(int64(int64, int64, float64, float64, float64, float64, floats, floats, floats), nogil=True)
 def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
     """Find D, multipliers and eta such that the step ends on the equations.
 
@@ -185,8 +185,9 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
+        finished = tolerance if record.polished != 0 and rate < TIRED else max(tolerance, rounding)
         done = (
-            size <= max(tolerance, rounding)
+            (size <= finished and (k > 0 or record.polished == 0 or size <= tolerance))
             or (rate < 1.0 and rate / (1.0 - rate) * size <= tolerance)
             or (rate > SLOW and size <= STALLED * rounding)
         )

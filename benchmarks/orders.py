@@ -1,0 +1,166 @@
+"""The orders of all integrators, measured, as the tables of docs/orders.md.
+
+python benchmarks/orders.py            all of them, some minutes; writes the page
+python benchmarks/orders.py RATTLie    rows whose names begin so; prints them
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+import mbkit as mb
+from benchmarks.catalogue import INTEGRATORS, UNCORRECTED
+from benchmarks.report import Row, Table, written
+from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS, FAST_TOPS, FAST_TOPS_ON_LOOPS
+from mbkit.testing.convergence import Slope
+from mbkit.testing.integrators import ORDER_BOUND, measured_orders
+from mbkit.testing.standard_problems import STANDARD_PROBLEMS, StandardProblem
+
+#: Where the tables stand.
+PAGE = pathlib.Path(__file__).parents[1] / "docs" / "orders.md"
+
+#: The problems of the two tables.
+FREE = (*STANDARD_PROBLEMS[:2], *FAST_TOPS)
+CONSTRAINED = (*CONSTRAINED_PROBLEMS[:2], *FAST_TOPS_ON_LOOPS, CONSTRAINED_PROBLEMS[2])
+
+#: Steps that are not exceeded, and by methods of order 1: tops that spin fast want them short.
+MOST_STEPS, MOST_OF_FIRST_ORDER = 8192, 262144
+
+
+@attrs.frozen
+class Cell:
+    """What was measured of an integrator on a problem.
+
+    Attributes
+    ----------
+    claimed : int
+        The order it should have.
+    orders : mapping of str to Slope or None
+        By q, v and multipliers; empty where the problem is refused.
+    """
+
+    claimed: int
+    orders: Mapping[str, Slope | None]
+
+    @property
+    def missed(self) -> float:
+        """By how much the worst order is missed; infinite where one could not be measured."""
+        return max(
+            (
+                float("inf") if slope is None else abs(slope.value - self.claimed)
+                for slope in self.orders.values()
+            ),
+            default=0.0,
+        )
+
+    @property
+    def uncertainty(self) -> float:
+        """The largest standard error."""
+        return max((slope.uncertainty for slope in self.orders.values() if slope), default=0.0)
+
+    def __str__(self) -> str:
+        return " ".join(self._text(slope) for slope in self.orders.values()) or "-"
+
+    def _text(self, slope: Slope | None) -> str:
+        if slope is None:
+            return "?"
+        text = f"{slope.value:.2f}"
+        return text if abs(slope.value - self.claimed) <= ORDER_BOUND else f"**{text}**"
+
+
+def orders(
+    integrators: Mapping[str, mb.Integrator] = INTEGRATORS,
+    *,
+    uncorrected: Mapping[str, tuple[mb.Integrator, int]] = UNCORRECTED,
+    free: Sequence[StandardProblem] = FREE,
+    constrained: Sequence[StandardProblem] = CONSTRAINED,
+    most_steps: int = MOST_STEPS,
+) -> list[Table]:
+    """Return tables: motions without constraints, with them, and of methods that miss their order.
+
+    Parameters
+    ----------
+    integrators : mapping of str to Integrator
+        What is measured, by name.
+    uncorrected : mapping of str to tuple of Integrator and int
+        What misses its order on groups, and that order.
+    free, constrained : sequence of StandardProblem
+        On which motions.
+    most_steps : int
+        Steps of a motion that are not exceeded.
+    """
+    all_of_them = {name: (each, each.order) for name, each in integrators.items()}
+    closed = {name: each for name, each in all_of_them.items() if each[0].takes_constraints}
+    tables = [
+        table("Orders of q and v without constraints", all_of_them, free, most_steps),
+        table("Orders of q, v and multipliers under constraints", closed, constrained, most_steps),
+    ]
+    if uncorrected:
+        title = "Without its correction BLieDF misses the orders 3 and 4"
+        problems = (*free, *constrained)
+        tables.append(table(title, uncorrected, problems, most_steps, bar=None))
+    return tables
+
+
+def table(
+    title: str,
+    integrators: Mapping[str, tuple[mb.Integrator, int]],
+    problems: Sequence[StandardProblem],
+    most_steps: int,
+    bar: float | None = ORDER_BOUND,
+) -> Table:
+    """Return the table of some integrators on some problems: a bar is how far orders may be off."""
+    rows = []
+    for name, (integrator, order) in integrators.items():
+        cells = [cell(integrator, problem, most_steps, order) for problem in problems]
+        worst = max(each.missed for each in cells)
+        largest = max(each.uncertainty for each in cells)
+        extra = [str(order), *map(str, cells), f"{largest:.2f}"]
+        rows.append(Row(name, value=worst, bar=bar, extra=extra))
+    heads = ["order", *(problem.name for problem in problems), "+-"]
+    return Table(title, rows, extra=heads)
+
+
+def cell(
+    integrator: mb.Integrator,
+    problem: StandardProblem,
+    most_steps: int = MOST_STEPS,
+    order: int | None = None,
+) -> Cell:
+    """Return the orders of an integrator on a problem; none where it refuses it."""
+    order = integrator.order if order is None else order
+    if order == 1:
+        most_steps *= MOST_OF_FIRST_ORDER // MOST_STEPS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
+        try:
+            found, _ = measured_orders(integrator, problem, order=order, most_steps=most_steps)
+        except mb.UsageError:
+            return Cell(order, {})
+        except mb.MbkitError:
+            names = ("q", "v", "multipliers")[: 3 if problem.is_constrained else 2]
+            return Cell(order, dict.fromkeys(names))
+    return Cell(order, found)
+
+
+def main() -> None:
+    """Measure, print, and write the page where all were measured."""
+    prefixes = tuple(sys.argv[1:])
+    chosen = {
+        name: each
+        for name, each in INTEGRATORS.items()
+        if not prefixes or name.startswith(prefixes)
+    }
+    found = orders(chosen, uncorrected={} if prefixes else UNCORRECTED)
+    print("\n\n".join(each.markdown() for each in found))
+    if not prefixes:
+        written(found, PAGE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""What kind of coordinates the steps of a system's joints are, seen from their differential."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbkit.integrators.integrator import Problem
+
+__all__ = ["angular_entries", "other_charts"]
+
+#: Rounding of a differential, with steps of size one.
+TOLERANCE = 1e-9
+
+
+def other_charts(problem: Problem) -> Any:
+    """Return which entries of steps belong to joints whose `retract` is no exponential.
+
+    A retraction is the exponential where q exp(t x) moves with constant rates: where
+    ``dexp_inv(x, x) = x`` for all x. Where coordinates add, they are their exponential. Those of
+    planar joints are not (decision 0013).
+
+    Returns
+    -------
+    ndarray, shape (num_steps,)
+        1 for such entries, else 0.
+    """
+    other = np.zeros(problem.num_steps)
+    for entries in _groups(problem):
+        straight = (_dexp_inv(problem, x, x) - x for x in _probes(problem)[:2])
+        if max(np.abs(missed[entries]).max() for missed in straight) > TOLERANCE:
+            other[entries] = 1.0
+    return other
+
+
+def angular_entries(problem: Problem) -> Any:
+    """Return which entries of steps turn a joint on a group, whose coordinates end at 2 pi.
+
+    The bracket of such an entry with the others has an eigenvalue that is not zero.
+
+    Returns
+    -------
+    ndarray, shape (num_steps,)
+        1 for such entries, else 0.
+    """
+    angular = np.zeros(problem.num_steps)
+    for entries in _groups(problem):
+        for k in entries:
+            bracket = _bracket(problem, k, entries)
+            angular[k] = np.abs(np.linalg.eigvals(bracket)).max() > 1e-3
+    return angular
+
+
+def _groups(problem: Problem) -> list[Any]:
+    """Return the numbers of the entries of each joint's step, where coordinates do not add."""
+    from mbkit.kernels.explicit.charts import rows_of_steps
+
+    rows = np.zeros(problem.num_steps, dtype=np.int64)
+    rows_of_steps(problem.space, rows)
+    x, _, w = _probes(problem)
+    bent = np.abs(_dexp_inv(problem, x, w) - w) > TOLERANCE
+    return [np.flatnonzero(rows == row) for row in np.unique(rows[bent])]
+
+
+def _probes(problem: Problem) -> Any:
+    return np.random.default_rng(0).uniform(-0.7, 0.7, (3, problem.num_steps))
+
+
+def _dexp_inv(problem: Problem, x: Any, w: Any) -> Any:
+    out = np.zeros_like(x)
+    problem.dexp_inv(x, w.copy(), out)
+    return out
+
+
+def _bracket(problem: Problem, k: int, entries: Any) -> Any:
+    """Return the matrix of [e_k, .] among the entries of one joint: the odd part of dexp_inv."""
+    e = np.eye(problem.num_steps)
+    columns = [_dexp_inv(problem, e[k], e[j]) - _dexp_inv(problem, -e[k], e[j]) for j in entries]
+    return np.array(columns).T[entries]

@@ -1,0 +1,155 @@
+"""The coefficients of methods that compose exponentials, as data that is checked."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.integrators.ordered_conditions import composition_defect
+from mbkit.integrators.tableau import Tableau
+
+__all__ = ["COMPOSITIONS", "COMMUTATOR_FREE3", "COMMUTATOR_FREE4", "Composition"]
+
+#: How far a sum of coefficients may be from what it must be.
+TOLERANCE = 1e-13
+
+
+def _tables(stages: Any) -> Any:
+    """Return read-only arrays (J, s), of which the number of stages is known from their number."""
+    count = len(stages) - 1
+    tables = []
+    for rows in stages:
+        table = np.array(rows, dtype=np.float64)
+        table = table.reshape(0, count) if table.size == 0 else table
+        table.flags.writeable = False
+        tables.append(table)
+    return tuple(tables)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return len(one) == len(other) and all(map(np.array_equal, one, other))
+
+
+@final
+@attrs.frozen
+class Composition:
+    """Products of exponentials: where the stages of a method are, and where its step ends.
+
+    Stage i is at ``q exp(x_1) exp(x_2) ...`` with ``x_m = h sum_j stages[i][m, j] k_j``, where k_j
+    is the velocity at the stage j before it; the last of `stages` is the end of the step.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    order : int
+        Of the method, on groups that do not commute: the conditions of all ordered forests up to it
+        hold.
+    stages : tuple of ndarray, shape (J, s)
+        s + 1 of them: weights of the s stages in the exponents, a row each.
+
+    Raises
+    ------
+    UsageError
+        If the shapes do not fit, a stage uses one that is not before it, or a condition fails.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> midpoint = mb.Composition("midpoint", order=2, stages=[[], [[0.5, 0]], [[0, 1]]])
+    >>> midpoint.num_exponentials
+    2
+    """
+
+    name: str
+    order: int
+    stages: Any = attrs.field(converter=_tables, eq=attrs.cmp_using(eq=_same), repr=False)
+
+    @classmethod
+    def of_tableau(cls, tableau: Tableau) -> Composition:
+        """Return one exponential an entry, in the order of the stages: Crouch and Grossman's.
+
+        Its order is as high as the conditions hold, up to that of the tableau.
+        """
+        count = tableau.num_stages
+        rows = (*tableau.A[:count, :count], tableau.b[:count])
+        stages = [[row[j] * np.eye(row.size)[j] for j in np.flatnonzero(row)] for row in rows]
+        order = 1
+        while order < tableau.order and composition_defect(_tables(stages), order + 1) <= TOLERANCE:
+            order += 1
+        return cls(tableau.name, order, stages)
+
+    @property
+    def A(self) -> Any:
+        """Sums of the exponents, (s + 1, s): the tableau where the group commutes; b comes last."""
+        return np.array([table.sum(axis=0) for table in self.stages])
+
+    @property
+    def num_exponentials(self) -> int:
+        """How many exponentials a step takes."""
+        return sum(len(table) for table in self.stages)
+
+    def packed(self) -> Any:
+        """Return all exponents as one array (s + 1, J, s), with rows of zeros after the last."""
+        count = len(self.stages) - 1
+        packed = np.zeros((count + 1, max(len(table) for table in self.stages), count))
+        for i, table in enumerate(self.stages):
+            packed[i, : len(table)] = table
+        return packed
+
+    def __attrs_post_init__(self) -> None:
+        count = len(self.stages) - 1
+        for i, table in enumerate(self.stages):
+            if table.ndim != 2 or table.shape[1] != count or not np.isfinite(table).all():
+                raise UsageError(
+                    f"Composition '{self.name}' has {count} stages and its end: entry {i} of "
+                    f"stages must be rows of {count} finite weights, one an exponential; got shape "
+                    f"{table.shape}."
+                )
+            if i < count and table[:, i:].any():
+                raise UsageError(
+                    f"Composition '{self.name}' is not explicit: stage {i} uses stage "
+                    f"{i + int(np.flatnonzero(table[:, i:].any(axis=0))[0])}."
+                )
+        for order in range(1, self.order + 1):
+            defect = composition_defect(self.stages, order)
+            if defect > TOLERANCE:
+                raise UsageError(
+                    f"Composition '{self.name}' claims order {self.order}, but a condition of "
+                    f"order {order} is missed by {defect:.1e}; check the digits and the order of "
+                    f"the exponentials, or claim less."
+                )
+
+
+#: Three stages of one exponential, two at the end, of which the first is that of the second stage.
+#: Celledoni, Marthinsen, Owren, "Commutator-free Lie group methods", Future Gener. Comput. Syst. 19
+#: (2003) 341-352.
+COMMUTATOR_FREE3 = Composition(
+    "commutator_free3",
+    order=3,
+    stages=[
+        [],
+        [[1 / 3, 0, 0]],
+        [[0, 2 / 3, 0]],
+        [[1 / 3, 0, 0], [-1 / 12, 0, 3 / 4]],
+    ],
+)
+
+#: The same authors' method of order 4, with the stages of the classical Runge-Kutta method.
+COMMUTATOR_FREE4 = Composition(
+    "commutator_free4",
+    order=4,
+    stages=[
+        [],
+        [[1 / 2, 0, 0, 0]],
+        [[0, 1 / 2, 0, 0]],
+        [[1 / 2, 0, 0, 0], [-1 / 2, 0, 1, 0]],
+        [[1 / 4, 1 / 6, 1 / 6, -1 / 12], [-1 / 12, 1 / 6, 1 / 6, 1 / 4]],
+    ],
+)
+
+#: All of the above by name.
+COMPOSITIONS = {each.name: each for each in (COMMUTATOR_FREE3, COMMUTATOR_FREE4)}

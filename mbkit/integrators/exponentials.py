@@ -1,0 +1,153 @@
+"""Explicit methods that compose exponentials: Crouch-Grossman and commutator-free ones."""
+
+from __future__ import annotations
+
+import functools
+from typing import final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.integrators.charts import other_charts
+from mbkit.integrators.composition import COMMUTATOR_FREE4, COMPOSITIONS, Composition
+from mbkit.integrators.description import shown
+from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
+from mbkit.integrators.tableaus import CROUCH_GROSSMAN3, Tableau
+
+__all__ = ["CommutatorFree", "CrouchGrossman"]
+
+
+@final
+@attrs.frozen(repr=False)
+class CommutatorFree(Integrator):
+    """A method whose stages and steps are products of exponentials of sums of velocities.
+
+    It needs no differential of the exponential, and no brackets. Joints whose steps are no
+    exponentials, such as planar ones, move in coordinates of their own, with the exact
+    differential, to the same order.
+
+    Attributes
+    ----------
+    composition : Composition
+        Coefficients; `mbkit.COMMUTATOR_FREE4` if left out.
+
+    References
+    ----------
+    .. [1] E. Celledoni, A. Marthinsen, B. Owren, "Commutator-free Lie group methods", Future Gener.
+       Comput. Syst. 19 (2003) 341-352.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mb.CommutatorFree().order
+    4
+    """
+
+    looks = True
+    takes_constraints = True
+
+    composition: Composition = attrs.field(default=COMMUTATOR_FREE4)
+
+    @composition.validator
+    def _check(self, _attribute: object, composition: object) -> None:
+        if not isinstance(composition, Composition):
+            raise UsageError(
+                f"CommutatorFree: composition must be an mbkit.Composition, got {composition!r}; "
+                f"there are {', '.join(COMPOSITIONS)}."
+            )
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        """Order of convergence in q and v."""
+        return self.composition.order
+
+    __repr__ = shown
+
+    def prepare(self, problem: Problem) -> Advance:
+        """Return the function that takes steps of the problem."""
+        return _prepare(self.composition, problem)
+
+
+@final
+@attrs.frozen(repr=False)
+class CrouchGrossman(Integrator):
+    """A Runge-Kutta method with an exponential for each of its coefficients.
+
+    Where the group is a vector space it is the classical method. Elsewhere the order is that to
+    which the conditions of Crouch and Grossman hold, which most tableaus do not keep from order 3
+    on.
+
+    Attributes
+    ----------
+    tableau : Tableau
+        Coefficients of an explicit method; `mbkit.tableaus.CROUCH_GROSSMAN3` if left out, and
+        CROUCH_GROSSMAN4 is there too.
+
+    References
+    ----------
+    .. [1] P. E. Crouch, R. Grossman, "Numerical integration of ordinary differential equations on
+       manifolds", J. Nonlinear Sci. 3 (1993) 1-33.
+    .. [2] B. Owren, A. Marthinsen, "Runge-Kutta methods adapted to manifolds and based on rigid
+       frames", BIT 39 (1999) 116-142.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mb.CrouchGrossman(mb.tableaus.CROUCH_GROSSMAN4).order
+    4
+    >>> mb.CrouchGrossman(mb.tableaus.RK4).order
+    2
+    """
+
+    looks = True
+    takes_constraints = True
+
+    tableau: Tableau = attrs.field(default=CROUCH_GROSSMAN3)
+
+    @tableau.validator
+    def _check(self, _attribute: object, tableau: object) -> None:
+        if not isinstance(tableau, Tableau):
+            raise UsageError(
+                f"CrouchGrossman: tableau must be an mbkit.Tableau, got {tableau!r}; for example "
+                f"mbkit.tableaus.CROUCH_GROSSMAN3."
+            )
+
+    @functools.cached_property
+    def composition(self) -> Composition:
+        """The exponentials, one for each coefficient that is not zero."""
+        return Composition.of_tableau(self.tableau)
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        """Order of convergence in q and v."""
+        return self.composition.order
+
+    __repr__ = shown
+
+    def prepare(self, problem: Problem) -> Advance:
+        """Return the function that takes steps of the problem."""
+        return _prepare(self.composition, problem)
+
+
+def _prepare(composition: Composition, problem: Problem) -> Advance:
+    from mbkit.kernels.explicit.exponentials import advance
+
+    factors, A = composition.packed(), composition.A
+    c = A[:-1].sum(axis=1)
+    other = other_charts(problem)
+    stages, steps, nv = c.size, problem.num_steps, problem.nv
+    memory = np.zeros(2 * problem.nq + 2 * steps)
+    w = problem.v_stage if steps == nv else np.zeros(steps)
+    rates = [np.zeros((stages, size)) for size in (steps, nv, problem.work.size)]
+    count = np.zeros(2, dtype=np.int64)
+
+    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        state = advance(
+            problem.space, factors, A, c, other, problem.t0, problem.h, first, steps,
+            problem.save_every, problem.q, problem.v, problem.work, problem.q_stage,
+            problem.v_stage, memory, w, *rates, count, rows.t, rows.q, rows.v, rows.work,
+        )  # fmt: skip
+        return int(state), int(count[0]), int(count[1])
+
+    return run

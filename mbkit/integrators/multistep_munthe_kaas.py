@@ -1,0 +1,138 @@
+"""Explicit multistep Munthe-Kaas methods."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.integrators.description import shown
+from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
+from mbkit.integrators.tableaus import DORMAND_PRINCE5, RK4, Tableau
+
+__all__ = ["MultistepMuntheKaas", "adams_bashforth"]
+
+#: Most steps of a method; with more of them there is next to no step size at which it is stable.
+MOST_STEPS = 5
+
+
+def adams_bashforth(steps: int) -> list[Fraction]:
+    """Return the weights of the rates here, a step before, two before, ...
+
+    They are the integrals from 0 to 1 of the polynomials that are 1 at one of 0, -1, -2, ..., and 0
+    at the others. Source: Hairer, Norsett, Wanner, *Solving Ordinary Differential Equations I*,
+    Springer 1993, equation III.1.5.
+
+    Examples
+    --------
+    >>> adams_bashforth(2)
+    [Fraction(3, 2), Fraction(-1, 2)]
+    """
+    weights = []
+    for i in range(steps):
+        others = [j for j in range(steps) if j != i]
+        polynomial = [Fraction(1)]  # of s; its factors are s + j
+        for j in others:
+            raised = [Fraction(0), *polynomial]
+            kept = [*polynomial, Fraction(0)]
+            polynomial = [a + j * b for a, b in zip(raised, kept, strict=True)]
+        integral = sum(entry / (k + 1) for k, entry in enumerate(polynomial))
+        weights.append(Fraction(integral) / math.prod(j - i for j in others))
+    return weights
+
+
+@final
+@attrs.frozen(repr=False)
+class MultistepMuntheKaas(Integrator):
+    """Adams and Bashforth's method in coordinates of the group about the state that is reached.
+
+    One evaluation of the equations of motion a step. The states of the steps before, with their
+    velocities and accelerations, are the method's memory; their coordinates are taken anew at each
+    step, and their velocities pulled along by the inverse differential. The first steps, also after
+    an event that has changed the state, are Runge-Kutta-Munthe-Kaas steps.
+
+    It is stable for smaller steps than Runge-Kutta methods of its order, the smaller the higher
+    the order.
+
+    Attributes
+    ----------
+    steps : int
+        How many states it uses, from 1 to 5; the order is the same.
+
+    References
+    ----------
+    .. [1] S. Faltinsen, A. Marthinsen, H. Munthe-Kaas, "Multistep methods integrating ordinary
+       differential equations on manifolds", Appl. Numer. Math. 39 (2001) 349-365.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mb.MultistepMuntheKaas(3).order
+    3
+    """
+
+    looks = True
+    takes_constraints = True
+
+    steps: int = attrs.field(default=4)
+
+    @steps.validator
+    def _check(self, _attribute: object, steps: object) -> None:
+        if type(steps) is not int or not 1 <= steps <= MOST_STEPS:
+            raise UsageError(
+                f"MultistepMuntheKaas: steps must be an integer from 1 to {MOST_STEPS}, got "
+                f"{steps!r}."
+            )
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        """Order of convergence in q and v."""
+        return self.steps
+
+    @property
+    def beta(self) -> Any:
+        """Weights of the rates here, a step before, ...; shape (steps,)."""
+        return np.array([float(weight) for weight in adams_bashforth(self.steps)])
+
+    @property
+    def starting_tableau(self) -> Tableau:
+        """Coefficients of the first steps, whose error is of the order of the method's at most."""
+        return DORMAND_PRINCE5 if self.steps > 4 else RK4
+
+    __repr__ = shown
+
+    def prepare(self, problem: Problem) -> Advance:
+        """Return the function that takes steps of the problem."""
+        from mbkit.kernels.explicit.multistep import advance
+
+        beta, tableau = self.beta, self.starting_tableau
+        count = tableau.num_stages
+        A = tableau.A[:count, :count].copy()
+        b, c = np.array(tableau.b[:count]), np.array(tableau.c[:count])
+        nq, d, nv, work = problem.nq, problem.num_steps, problem.nv, problem.work.size
+        past = {
+            f"past_{name}": np.zeros((self.steps - 1, size))
+            for name, size in (("q", nq), ("rates", d), ("vdot", nv), ("powers", work))
+        }
+        known = np.zeros(1)
+        if self.steps > 1:
+            problem.memory.update(past, past_known=known)
+        w = problem.v_stage if d == nv else np.zeros(d)
+        rates = [np.zeros((max(beta.size, count), size)) for size in (d, nv, work)]
+        exact, brackets, taken = np.zeros(d), np.zeros((4, d)), np.zeros(2, dtype=np.int64)
+        memory = np.zeros(2 * nq + 2 * d + nv + work)
+
+        def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+            state = advance(
+                problem.space, beta, A, b, c, exact, brackets, problem.t0, problem.h, first, steps,
+                problem.save_every, problem.q, problem.v, problem.work, *past.values(),
+                known, problem.q_stage, problem.v_stage, memory, w, *rates, taken, rows.t, rows.q,
+                rows.v, rows.work,
+            )  # fmt: skip
+            return int(state), int(taken[0]), int(taken[1])
+
+        return run

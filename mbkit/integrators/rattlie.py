@@ -1,0 +1,167 @@
+"""A variational method on the group: RATTLE."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
+from mbkit.integrators.newton import Newton
+
+__all__ = ["RATTLie"]
+
+#: How far a way back may be from a step back.
+_SYMMETRIC = 1e-12
+
+
+@final
+@attrs.frozen
+class RATTLie(Integrator):
+    """The variational method RATTLE on the group, for long conservative motions.
+
+    The step follows from a discrete principle of least action: it is symplectic and symmetric, and
+    the energy errs by O(h^2) and does not drift, however long the run. Momenta that belong to
+    symmetries stay. Constraints hold in positions and in velocities. The mass matrix may depend on
+    the configuration.
+
+    Forces must have a potential and depend on positions alone. Prescribed joints, rolling joints
+    and rolling constraints are refused. Multipliers are the mean of those of both steps that meet
+    at a moment, which is of second order; each alone is of first.
+
+    References
+    ----------
+    .. [1] H. C. Andersen, "Rattle: a 'velocity' version of the Shake algorithm for molecular
+       dynamics calculations", J. Comput. Phys. 52 (1983) 24-34.
+    .. [2] J. E. Marsden, M. West, "Discrete mechanics and variational integrators", Acta Numerica
+       10 (2001) 357-514.
+    .. [3] S. Hante, M. Arnold, "RATTLie: A variational Lie group integration scheme for constrained
+       mechanical systems", J. Comput. Appl. Math. 387 (2021) 112492.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("top", gravity=(0, 0, -9.81))
+    >>> wheel = mb.SpatialInertia.cylinder(1.0, radius=0.3, length=0.1)
+    >>> top = mech.add_body(mb.Body("top", wheel))
+    >>> tip = mech.add_joint(mb.SphericalJoint("tip", point=(0, 0, -0.4)), mech.world, top)
+    >>> run = mb.simulate(
+    ...     mech.assemble(), (0, 10), 2e-3, v=[0.1, 0, 9], integrator=mb.RATTLie(), progress=False
+    ... )
+    >>> bool(abs(run.energy_drift).max() < 1e-4)
+    True
+    """
+
+    order = 2
+    looks = True
+    takes_constraints = True
+    keeps_constraints = True
+    gives_multipliers = True
+    takes_prescribed_joints = False
+    takes_nonholonomic_joints = False
+    takes_forces_of_velocity = False
+
+    def prepare(self, problem: Problem) -> Advance:
+        """Return the function that takes steps of the problem."""
+        from mbkit.kernels.variational.step import advance
+
+        _check(problem)
+        memory = _Memory(problem)
+        problem.newton = memory.newton
+        count = np.zeros(2, dtype=np.int64)
+
+        def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+            state = advance(
+                problem.space, memory.address, problem.t0, problem.h, first, steps,
+                problem.save_every, problem.q, problem.v, problem.work, problem.q_stage,
+                problem.v_stage, problem.multipliers, count, *rows,
+            )  # fmt: skip
+            return int(state), int(count[0]), int(count[1])
+
+        return run
+
+
+class _Memory:
+    """What a step needs, and its address."""
+
+    def __init__(self, problem: Problem) -> None:
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.constraints.evaluate import constraint_state
+        from mbkit.kernels.constraints.jacobian import constraint_jacobian
+        from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
+        from mbkit.kernels.forces.force_pass import generalized_forces
+        from mbkit.kernels.mass_action import mass_action
+        from mbkit.kernels.variational import newton, step, terms
+        from mbkit.kernels.variational.layout import MOST, VARIATIONAL, sizes
+
+        n, m = problem.nv, problem.equations.num_velocity_constraints
+        self.newton = Newton.empty(MOST, n + m)
+        arrays = {name: np.zeros(size) for name, size in sizes(problem.nq, n, m).items()}
+        for name, size in (("order", n + 1), ("rows", m), ("columns", m)):
+            arrays[name] = np.zeros(size, dtype=np.int64)
+        arrays |= {
+            "history": self.newton.history, "residual": self.newton.residual,
+            "count": self.newton.count, "total": self.newton.total,
+        }  # fmt: skip
+        functions: dict[str, Any] = {
+            "generalized_forces": generalized_forces, "mass_action": mass_action,
+            "dynamics_derivatives": inverse_dynamics_derivatives,
+            "look_around": terms.look_around, "equations": newton.residual,
+            "newton_matrix": newton.newton_matrix, "factorised": newton.factorised,
+            "solve_for": newton.solve_for, "newton": newton.newton, "arrive": step.arrive,
+        }  # fmt: skip
+        if m:
+            functions |= {
+                "constraint_state": constraint_state, "constraint_jacobian": constraint_jacobian
+            }  # fmt: skip
+        self._record = np.zeros(1, dtype=VARIATIONAL)
+        for name, value in {"nq": problem.nq, "n": n, "m": m}.items():
+            self._record[0][name] = value
+        for name, function in functions.items():
+            self._record[0][name] = function.address
+        for name, array in arrays.items():
+            self._record[0][name] = array_address(array)
+        self._arrays = arrays  # which live as long as their addresses
+        self.address = array_address(self._record)
+
+
+def _check(problem: Problem) -> None:
+    """Raise where the discrete equations are not those of the system."""
+    system = problem.equations
+    if system.num_position_constraints != system.num_velocity_constraints:
+        raise UsageError(
+            f"RATTLie takes constraints of positions, and {_name(system)} has "
+            f"{system.num_velocity_constraints - system.num_position_constraints} of velocities "
+            f"alone, {_rolling(system)}; use mbkit.RungeKuttaMuntheKaas()."
+        )
+    x = 0.1 * np.cos(1.0 + np.arange(problem.num_steps))
+    back = np.asarray(system.difference(system.retract(problem.q, x), problem.q))
+    if not np.abs(back + x).max(initial=0.0) <= _SYMMETRIC * (1.0 + np.abs(problem.q).max()):
+        at = int(np.argmax(np.abs(back + x)))
+        raise UsageError(
+            f"RATTLie needs joints whose steps back are the way back, retract(retract(q, x), -x) = "
+            f"q, and {_name(system)} has one that misses it by {abs(back[at] + x[at]):.1e} in "
+            f"{_velocity(system, at)}; let its retract be symmetric, as the exponential is."
+        )
+
+
+def _name(system: Any) -> str:
+    name = getattr(system, "name", None)
+    return "the system" if name is None else f"system '{name}'"
+
+
+def _velocity(system: Any, at: int) -> str:
+    names = getattr(system, "velocity_names", None)
+    return f"entry {at}" if names is None else f"'{names[at]}'"
+
+
+def _rolling(system: Any) -> str:
+    """Return the names of the rows that have no residual."""
+    names = getattr(system, "constraint_names", ())
+    positions = getattr(getattr(system, "arrays", None), "closure", None)
+    if not positions:
+        return "which are not integrable"
+    left = [name for name in names if name not in positions.position_row_names]
+    return f"such as '{left[0]}'" if left else "which are not integrable"

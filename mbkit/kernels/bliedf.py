@@ -1,0 +1,261 @@
+"""The time loop of backward differentiation formulas on Lie groups, of k steps.
+
+With x_i the coordinates of q_{n+1-i} about q_n, so that x_0 = h D and x_1 = 0,
+
+    q_{n+1} = retract(q_n, h D),
+    v_{n+1} = G (sum_i alpha_i x_i / h + alpha_0 A(q_n)^T eta),
+    vdot_{n+1} = sum_i alpha_i v_{n+1-i} / h,
+
+with the equations of motion and g = 0 at the end of the step (index 3), and in the stabilised form
+of index 2 also A v + g_t = 0, for which eta is there. G is the differential of the retraction at
+the x_0 that the steps before foretell: v = dexp(x, x') on the group, and h x' is the difference
+formula's to order k. Without correction G = 1, and x_i the sum of the increments between: the same
+on a vector space, of second order elsewhere.
+Source: derived here; the method without correction is that of Wieloch and Arnold 2021.
+"""
+
+from mbkit.kernels.compile import (
+    float64,
+    floats,
+    floats_at,
+    helper,
+    int64,
+    integers,
+    kernel,
+    matrix,
+)
+from mbkit.kernels.configuration import difference_rows
+from mbkit.kernels.implicit.matrix import have_matrix, set_differential
+from mbkit.kernels.implicit.newton import solve_step
+from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
+from mbkit.kernels.implicit.space import add_product, memory_of, square
+from mbkit.kernels.implicit.start import consistent_acceleration
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.starting import starting_step
+from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.times import instant
+from mbkit.kernels.validation import all_finite
+from mbkit.kernels.watch import look
+
+
+@helper
+def coordinates(space, summed, i, q, past_q, x, sum_x):
+    """x_i about q_n into x; where summed, the increments from there to q_n, negative and added."""
+    model = bodies(space)
+    memory = scratch(space)
+    if not summed:
+        return difference_rows(model, memory, q, past_q[i - 2], x)
+    newer = q if i == 2 else past_q[i - 3]
+    state = difference_rows(model, memory, past_q[i - 2], newer, x)
+    for j in range(x.shape[0]):
+        sum_x[j] -= x[j]
+        x[j] = sum_x[j]
+    return state
+
+
+@kernel(
+    int64(
+        int64, int64, floats, floats, float64, floats, floats, matrix, matrix, floats, floats
+    ),
+    nogil=True,
+)  # fmt: skip
+def predict(space, step, alpha, foreseen, h, q, v, past_q, past_v, v_next, memory):
+    """D as the polynomial through the steps before has it, and v, vdot, G that go with it."""
+    record = memory_of(step)
+    nv = record.nv
+    D = floats_at(record.D, nv)
+    vdot = floats_at(record.vdot, nv)
+    rate = memory[:nv]
+    x = memory[nv : 2 * nv]
+    sum_x = memory[2 * nv : 3 * nv]
+    sum_x[:] = 0.0
+    for j in range(nv):
+        D[j] = foreseen[0] * v[j]
+        rate[j] = 0.0
+    for i in range(2, alpha.shape[0]):
+        state = coordinates(space, record.gain == 0, i, q, past_q, x, sum_x)
+        if state != OK:
+            return state
+        for j in range(nv):
+            D[j] += foreseen[i - 1] * x[j] / h
+            rate[j] += alpha[i] * x[j] / h
+    for j in range(nv):
+        rate[j] += alpha[0] * D[j]
+    if record.gain == 0:
+        v_next[:] = rate
+    else:
+        state = set_differential(space, step, h, D)
+        if state != OK:
+            return state
+        floats_at(record.gain, nv * nv)[:] = floats_at(record.T, nv * nv)
+        v_next[:] = 0.0
+        add_product(square(record.gain, nv), rate, 1.0, v_next)
+    for j in range(nv):
+        vdot[j] = alpha[0] * v_next[j] + alpha[1] * v[j]
+        for i in range(2, alpha.shape[0]):
+            vdot[j] += alpha[i] * past_v[i - 2, j]
+        vdot[j] /= h
+    return OK
+
+
+@helper
+def push(past, newest):
+    """The newest of the past comes first; the oldest is forgotten."""
+    for i in range(past.shape[0] - 1, 0, -1):
+        past[i] = past[i - 1]
+    past[0] = newest
+
+
+@helper
+def take_over(step, alpha, h, q, v, work, past_q, past_v, past_work, multipliers, q_next, v_next,
+              powers):  # fmt: skip
+    """The end of a step becomes the state; the work done follows by the same formula."""
+    record = memory_of(step)
+    for j in range(work.shape[0]):
+        total = h * powers[j] - alpha[1] * work[j]
+        for i in range(2, alpha.shape[0]):
+            total -= alpha[i] * past_work[i - 2, j]
+        powers[j] = total / alpha[0]
+    push(past_q, q)
+    push(past_v, v)
+    push(past_work, work)
+    q[:] = q_next
+    v[:] = v_next
+    work[:] = powers
+    multipliers[:] = floats_at(record.multipliers, record.m)
+
+
+@helper
+def take_step(
+    space, step, alpha, foreseen, t, h, end, q, v, work, past_q, past_v, past_work, multipliers,
+    q_next, v_next, memory,
+):  # fmt: skip
+    """Advance the state by h, to the time `end`; nothing of it has changed where that fails."""
+    record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    restore = floats_at(record.restore, record.num_made)
+    restore[:] = made
+    powers = memory[:2]
+    floats_at(record.multipliers, record.m)[:] = multipliers
+    floats_at(record.eta, record.m)[:] = 0.0
+    state = predict(
+        space, step, alpha, foreseen, h, q, v, past_q, past_v, v_next, memory
+    )  # fmt: skip
+    if state == OK and record.stabilised != 0 and record.m > 0:
+        state = jacobian_at(space, step, t, q, floats_at(record.A_start, record.m * record.nv))
+    if state == OK:
+        state = solve_step(
+            space, step, end, h, alpha[0], alpha[0] * alpha[0], q, q_next, v_next
+        )  # fmt: skip
+    if state == OK and not (all_finite(q_next) and all_finite(v_next)):
+        state = status(NOT_FINITE, 0)
+    if state == OK:
+        powers_at_end(space, step, v_next, powers)
+        state = look(space, end, q_next, v_next)
+    if state != OK:
+        made[:] = restore
+        return state
+    take_over(
+        step, alpha, h, q, v, work, past_q, past_v, past_work, multipliers, q_next, v_next, powers
+    )  # fmt: skip
+    return OK
+
+
+@kernel(int64(int64, int64, float64, floats, floats, floats, floats, floats), nogil=True)
+def set_multipliers(space, step, t, q, v, multipliers, vdot, powers):
+    """Those of a state by its forward dynamics."""
+    record = memory_of(step)
+    state = place(space, step, t, q, v)
+    if state == OK:
+        state = consistent_acceleration(space, step, t, q, v, vdot, powers)
+    multipliers[:] = floats_at(record.multipliers, record.m)
+    return state
+
+
+@helper
+def start_step(
+    space, step, A, b, c, t, h, end, q, v, work, past_q, past_v, past_work, multipliers, results,
+    room, q_stage, v_stage, xdot, vdot, powers, memory,
+):  # fmt: skip
+    """Advance the state by h by a one-step method; nothing of it has changed where that fails."""
+    record = memory_of(step)
+    nq = record.nq
+    nv = record.nv
+    before = memory[2 : 2 + nq + nv + 2]
+    before[:nq] = q
+    before[nq : nq + nv] = v
+    before[nq + nv :] = work
+    state = starting_step(
+        space, A, b, c, t, h, end, q, v, work, results, room, q_stage, v_stage, xdot, vdot, powers
+    )  # fmt: skip
+    if state == OK:
+        state = set_multipliers(space, step, end, q, v, multipliers, vdot[0], powers[0])
+    if state != OK:
+        q[:] = before[:nq]
+        v[:] = before[nq : nq + nv]
+        work[:] = before[nq + nv :]
+        return state
+    push(past_q, before[:nq])
+    push(past_v, before[nq : nq + nv])
+    push(past_work, before[nq + nv :])
+    return OK
+
+
+@kernel(
+    int64(
+        int64, int64, floats, floats, matrix, floats, floats, float64, float64, int64, int64, int64,
+        floats, floats, floats, matrix, matrix, matrix, floats, floats, floats, floats, matrix,
+        floats, matrix, matrix, matrix, floats, integers, floats, matrix, matrix, matrix, matrix,
+    ),
+    nogil=True,
+)  # fmt: skip
+def advance(
+    space, step, alpha, foreseen, A, b, c, t0, h, first, steps, save_every,
+    q, v, work, past_q, past_v, past_work, multipliers, started, q_next, v_next, results,
+    room, xdot, vdot, powers, memory, count, rows_t, rows_q, rows_v, rows_work, rows_multipliers,
+):  # fmt: skip
+    """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
+
+    Writes  the state (q, v, work, the k - 1 before them, the newest first, multipliers, in
+            `started` how many of all k are known, and where the matrix was made), rows, count
+            (steps taken, rows written), q_next and v_next (what was evaluated last).
+    Memory  results (2, nq + nv + NUM_POWERS), room (nq + nv,), xdot, vdot (s, nv), powers
+            (s, NUM_POWERS), memory (nq + 3 nv + 2 NUM_POWERS,).
+    Returns OK, or the status of what failed; the state is then that of the last complete step.
+    """
+    count[0] = 0
+    count[1] = 0
+    state = have_matrix(space, step)
+    if state == OK and started[0] == 0.0:
+        start = instant(t0, h, first)
+        state = set_multipliers(space, step, start, q, v, multipliers, vdot[0], powers[0])
+        started[0] = 1.0 if state == OK else 0.0
+    for k in range(first, first + steps):
+        if state != OK:
+            return state
+        t = instant(t0, h, k)
+        end = instant(t0, h, k + 1)
+        if started[0] < alpha.shape[0] - 1.0:
+            state = start_step(
+                space, step, A, b, c, t, h, end, q, v, work, past_q, past_v, past_work, multipliers,
+                results, room, q_next, v_next, xdot, vdot, powers, memory,
+            )  # fmt: skip
+        else:
+            state = take_step(
+                space, step, alpha, foreseen, t, h, end, q, v, work, past_q, past_v, past_work,
+                multipliers, q_next, v_next, memory,
+            )  # fmt: skip
+        if state != OK:
+            return state
+        started[0] = min(started[0] + 1.0, alpha.shape[0] - 1.0)
+        count[0] += 1
+        if (k + 1) % save_every == 0:
+            row = count[1]
+            rows_t[row] = end
+            rows_q[row] = q
+            rows_v[row] = v
+            rows_work[row] = work
+            for r in range(rows_multipliers.shape[1]):
+                rows_multipliers[row, r] = multipliers[r]
+            count[1] += 1
+    return OK

@@ -1,0 +1,1 @@
+"""Steps of explicit integrators: stages, error control, dense output, exponentials, history."""

@@ -1,0 +1,16 @@
+"""Which entry of a step belongs to which joint."""
+
+from mbkit.kernels.compile import int64, integers, kernel
+from mbkit.kernels.space import bodies
+from mbkit.kernels.status import OK
+
+
+@kernel(int64(int64, integers))
+def rows_of_steps(space, out):
+    """Write the row of the model that each entry of a step moves, (num_steps,)."""
+    model = bodies(space)
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        for k in range(row.first_step, row.first_step + row.num_steps):
+            out[k] = i
+    return OK

@@ -1,0 +1,115 @@
+"""The error of a step on the group, by its tolerances, and the size of the next one."""
+
+import math
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.explicit.stages import combine
+from mbkit.kernels.layout import SCREW
+from mbkit.kernels.space import bodies
+
+#: Bounds of the ratio of a step to the one before, and how much less is taken than would do.
+SMALLEST_RATIO = 0.2
+LARGEST_RATIO = 5.0
+SAFETY = 0.9
+
+#: What is left of a step that failed, or turned too far.
+CUT = 0.25
+
+#: Errors below are not told apart by the controller.
+LEAST_ERROR = 1e-4
+
+#: Square of the angle by which a joint may turn within one step; coordinates end at 2 pi, and
+#: rotations are told apart up to pi.
+MOST_TURN = (0.9 * math.pi) ** 2
+
+
+@helper
+def size_of(row, j, q, q_next):
+    """Of what size the entry j of a joint's step is: the coordinate's where they add, else 1."""
+    if row.kind == SCREW or row.retract == 0:
+        a = row.first_position + j
+        return max(abs(q[a]), abs(q_next[a]))
+    return 1.0
+
+
+@helper
+def norm(space, dx, dv, q, v, q_next, v_next, rtol, atol):
+    """The root mean square of what (dx, dv) is in units of the tolerances.
+
+    Source: Hairer, Norsett, Wanner 1993, equations II.4.10 and II.4.11.
+    """
+    model = bodies(space)
+    total = 0.0
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        for j in range(row.num_steps):
+            ratio = dx[row.first_step + j] / (atol + rtol * size_of(row, j, q, q_next))
+            total += ratio * ratio
+    for j in range(v.shape[0]):
+        ratio = dv[j] / (atol + rtol * max(abs(v[j]), abs(v_next[j])))
+        total += ratio * ratio
+    return math.sqrt(total / max(1, dx.shape[0] + dv.shape[0]))
+
+
+@helper
+def error_of_step(space, h, b_error, rates, errors, q, v, q_next, v_next, rtol, atol):
+    """The norm of h sum (b_i - b^_i) k_i, which is in the algebra, and the same of l_i."""
+    xdot, vdot, _ = rates
+    d = xdot.shape[1]
+    combine(h, b_error, xdot, b_error.shape[0], errors[:d])
+    combine(h, b_error, vdot, b_error.shape[0], errors[d:])
+    return norm(space, errors[:d], errors[d:], q, v, q_next, v_next, rtol, atol)
+
+
+@helper
+def first_size(space, rates, errors, q, v, rtol, atol):
+    """A step in which the state changes by a hundredth of its size, by its rates at the start.
+
+    Source: Hairer, Norsett, Wanner 1993, section II.4, starting step size, steps a and b.
+    """
+    xdot, vdot, _ = rates
+    model = bodies(space)
+    d = xdot.shape[1]
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        for j in range(row.num_steps):
+            errors[row.first_step + j] = size_of(row, j, q, q)
+    errors[d:] = v
+    here = norm(space, errors[:d], errors[d:], q, v, q, v, rtol, atol)
+    rate = norm(space, xdot[0], vdot[0], q, v, q, v, rtol, atol)
+    return 1e-6 if here < 1e-5 or rate < 1e-5 else 0.01 * here / rate
+
+
+@helper
+def turns_too_far(space, angular, x):
+    """Whether a joint on a group turns by more than its coordinates bear in one step."""
+    model = bodies(space)
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        square = 0.0
+        for k in range(row.first_step, row.first_step + row.num_steps):
+            square += angular[k] * x[k] * x[k]
+        if square > MOST_TURN:
+            return True
+    return False
+
+
+@helper
+def ratio_after(error, last_error, order, rejected):
+    """By how much the step changes after one that was accepted, with errors of O(h^order).
+
+    Source: Gustafsson 1991; Hairer, Norsett, Wanner 1993, section II.4, PI controller.
+    """
+    if error == 0.0:
+        ratio = LARGEST_RATIO
+    else:
+        ratio = SAFETY * error ** (-0.7 / order) * last_error ** (0.4 / order)
+    return min(1.0 if rejected else LARGEST_RATIO, max(SMALLEST_RATIO, ratio))
+
+
+@helper
+def ratio_rejected(error, order):
+    """What is left of a step whose error is too large, or no number."""
+    if not error < math.inf:
+        return CUT
+    return max(SMALLEST_RATIO, SAFETY * error ** (-1.0 / order))

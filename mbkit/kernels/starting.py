@@ -1,0 +1,184 @@
+"""Steps of a one-step method in as many parts as they need: what multistep methods start with."""
+
+from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix
+from mbkit.kernels.configuration import dexp_inv_rows, difference_rows, retract_rows
+from mbkit.kernels.equations import acceleration, close_loops
+from mbkit.kernels.explicit.stages import combine
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import (
+    CONSTRAINT_NOT_FINITE,
+    FORCE_NOT_FINITE,
+    NOT_CLOSED,
+    NOT_FINITE,
+    OK,
+    STEP_TOO_SMALL,
+    code_of,
+    status,
+)
+from mbkit.kernels.validation import all_finite
+from mbkit.kernels.watch import look
+
+#: Two results agree if they differ by this part of the velocity, and of the way that it makes.
+AGREED = 1e-10
+
+#: Where motions do not agree better in the most parts, as behind a kink of a force, this will do.
+ACCEPTED = 1e-5
+
+#: Parts of a step, at most.
+MOST_PARTS = 65536
+
+#: A velocity [rad/s, m/s], and a change of positions [rad, m], that are slow and small.
+SLOW = 1e-3
+ROUNDED = 1e-13
+
+
+@helper
+def one_part(space, A, b, c, t, h, end, q, v, work, room, q_stage, v_stage, xdot, vdot, powers):
+    """Advance (q, v) by h in place, and the work: `mbkit.kernels.munthe_kaas.step`, unwatched."""
+    model = bodies(space)
+    memory = scratch(space)
+    nv = v.shape[0]
+    q_next = room[: q.shape[0]]
+    x = room[q.shape[0] :]
+    for i in range(b.shape[0]):
+        combine(h, A[i], xdot, i, x)
+        state = retract_rows(model, memory, q, x, q_stage)
+        if state != OK:
+            return state
+        combine(h, A[i], vdot, i, v_stage)
+        for j in range(nv):
+            v_stage[j] += v[j]
+        state = dexp_inv_rows(model, memory, x, v_stage, xdot[i])
+        if state == OK:
+            state = acceleration(space, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
+        if state != OK:
+            return state
+    combine(h, b, xdot, b.shape[0], x)
+    state = retract_rows(model, memory, q, x, q_next)
+    if state != OK:
+        return state
+    combine(h, b, vdot, b.shape[0], x)
+    q[:] = q_next
+    for j in range(nv):
+        v[j] += x[j]
+    for i in range(b.shape[0]):
+        for j in range(work.shape[0]):
+            work[j] += h * b[i] * powers[i, j]
+    if not (all_finite(q) and all_finite(v)):
+        return status(NOT_FINITE, 0)
+    return close_loops(space, end, q, v)
+
+
+@kernel(
+    int64(
+        int64, matrix, floats, floats, float64, float64, int64, floats, floats, floats, floats,
+        floats, floats, floats, matrix, matrix, matrix,
+    ),
+    nogil=True,
+)  # fmt: skip
+def in_parts(
+    space, A, b, c, t, h, parts, q, v, work, result, room, q_stage, v_stage, xdot, vdot, powers
+):  # fmt: skip
+    """The state a step of size h later, in so many parts, into result (nq + nv + NUM_POWERS,)."""
+    nq = q.shape[0]
+    nv = v.shape[0]
+    q_next = result[:nq]
+    v_next = result[nq : nq + nv]
+    done = result[nq + nv :]
+    q_next[:] = q
+    v_next[:] = v
+    done[:] = work
+    state = OK
+    for k in range(parts):
+        begin = t + k * h / parts
+        end = begin + h / parts
+        state = one_part(
+            space, A, b, c, begin, h / parts, end, q_next, v_next, done, room, q_stage, v_stage,
+            xdot, vdot, powers,
+        )  # fmt: skip
+        if state != OK:
+            return state
+    return state
+
+
+@helper
+def is_blown_up(state):
+    """Whether smaller parts may help: numbers have grown too large, or loops opened too far."""
+    code = code_of(state)
+    return code in (NOT_FINITE, FORCE_NOT_FINITE, CONSTRAINT_NOT_FINITE, NOT_CLOSED)
+
+
+@helper
+def disagreement(space, h, v, one, other, x):
+    """How far two results differ, by the velocity and the way that it makes."""
+    nq = one.shape[0] - v.shape[0] - 2
+    nv = v.shape[0]
+    if difference_rows(bodies(space), scratch(space), one[:nq], other[:nq], x) != OK:
+        return float("inf")
+    fastest = 0.0
+    farthest = 0.0
+    for j in range(nq):
+        farthest = max(farthest, abs(one[j]))
+    for j in range(nv):
+        fastest = max(fastest, abs(v[j]), abs(one[nq + j]))
+    speed = SLOW + fastest
+    way = h * speed + ROUNDED / AGREED * (1.0 + farthest)
+    most = 0.0
+    for j in range(nv):
+        error = max(abs(one[nq + j] - other[nq + j]) / speed, abs(x[j]) / way)
+        if not error <= most:
+            most = error
+    return most
+
+
+@kernel(
+    int64(
+        int64, matrix, floats, floats, float64, float64, float64, floats, floats, floats, matrix,
+        floats, floats, floats, matrix, matrix, matrix,
+    ),
+    nogil=True,
+)  # fmt: skip
+def starting_step(
+    space, A, b, c, t, h, end, q, v, work, results, room, q_stage, v_stage, xdot, vdot, powers
+):  # fmt: skip
+    """Advance (q, v) by h, to the time `end`, in place, and the work done meanwhile.
+
+    In one part, in two, in four, ... until two results agree: so that the step is as good as the
+    tableau in one part where the motion is smooth, and stable where it is stiff.
+    Memory  results (2, nq + nv + NUM_POWERS), room (nq + nv,), xdot, vdot (s, nv), powers
+            (s, NUM_POWERS).
+    """
+    nq = q.shape[0]
+    nv = v.shape[0]
+    x = room[nq:]
+    parts = 1
+    state = in_parts(
+        space, A, b, c, t, h, parts, q, v, work, results[0], room, q_stage, v_stage, xdot, vdot,
+        powers,
+    )  # fmt: skip
+    error = float("inf")
+    new = 0
+    while error > AGREED and parts < MOST_PARTS and (state == OK or is_blown_up(state)):
+        before = state
+        parts *= 2
+        new = 1 - new
+        state = in_parts(
+            space, A, b, c, t, h, parts, q, v, work, results[new], room, q_stage, v_stage, xdot,
+            vdot, powers,
+        )  # fmt: skip
+        if state == OK and before == OK:
+            error = disagreement(space, h, v, results[new], results[1 - new], x)
+            if not error >= 0.0:
+                error = float("inf")
+    if state == OK and not error <= ACCEPTED:
+        state = status(STEP_TOO_SMALL, 0)
+    if state != OK:
+        return state
+    found = results[new]
+    state = look(space, end, found[:nq], found[nq : nq + nv])
+    if state != OK:
+        return state
+    q[:] = found[:nq]
+    v[:] = found[nq : nq + nv]
+    work[:] = found[nq + nv :]
+    return OK

@@ -1,0 +1,1 @@
+"""The variational step: RATTLE on the group."""

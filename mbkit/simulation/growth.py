@@ -1,0 +1,110 @@
+"""Motions that grow without bounds, as those of explicit methods do in steps that are too large."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.errors import MbkitError, NotFiniteError
+from mbkit.systems import EquationsOfMotion
+
+if TYPE_CHECKING:
+    from mbkit.simulation.preparation import Prepared
+
+__all__ = ["fastest_rate", "grown_without_bounds"]
+
+#: Radians, or metres, in one step beyond which nothing is a motion any more.
+GROWN = 1e3
+
+#: Explicit methods follow a rate r for h r up to some 2 to 3, by the method.
+EXPLICIT = 2.5
+
+
+def grown_without_bounds(run: Prepared, t: float, taken: int) -> NotFiniteError | None:
+    """Return what says that a run has grown without bounds before it failed; None if not so.
+
+    Then whatever failed is a consequence: a mass matrix that is singular in its digits, a loop that
+    does not close.
+
+    Parameters
+    ----------
+    run : Prepared
+        The run, after the step that failed.
+    t : float
+        Time of the last complete step. [s]
+    taken : int
+        Its number.
+    """
+    problem = run.problem
+    speeds = np.abs(np.stack([problem.v, problem.v_stage]))
+    speeds[~np.isfinite(speeds)] = 0.0
+    speed = speeds.max(axis=0)
+    if not problem.h * speed.max(initial=0.0) > GROWN:
+        return None
+    name = run.system.velocity_names[int(np.argmax(speed))]
+    said = (
+        f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: the motion grows without "
+        f"bounds, the velocity of '{name}' to {speed.max():.1e}. Steps of h = {problem.h:.9g} s "
+        f"are too large for {type(run.integrator).__name__}, or the forces supply energy."
+    )
+    rate = _rate_at_start(run)
+    if rate is not None and problem.h * rate > 1.0:
+        said += (
+            f" At the start the fastest part of the system, a stiff spring or a damper say, moves "
+            f"at a rate of {rate:.4g} 1/s; explicit methods need h below about {EXPLICIT:g} over "
+            f"it, {EXPLICIT / rate:.2g} s, however slow the rest is. mbkit.GeneralizedAlpha() and "
+            f"mbkit.BLieDF() do not."
+        )
+    return NotFiniteError(said)
+
+
+def _rate_at_start(run: Prepared) -> float | None:
+    if run.start is None:
+        return None
+    try:
+        return fastest_rate(run.system, run.problem.t0, *run.start)
+    except (MbkitError, np.linalg.LinAlgError):
+        return None  # the message does without it
+
+
+def fastest_rate(system: EquationsOfMotion, t: float, q: Any, v: Any) -> float:
+    """Return the largest rate of small motions about a state, the modulus of an eigenvalue [1/s].
+
+    Of the equations of motion with the forces of the system, where there are constraints of the
+    motions that these allow.
+
+    Parameters
+    ----------
+    system : EquationsOfMotion
+        What moves.
+    t : float
+        Time. [s]
+    q, v : ndarray, shape (nq,), (nv,)
+        The state.
+
+    Examples
+    --------
+    A mass of 1 kg on a spring of 400 N/m swings with 20 rad/s.
+
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("on a spring")
+    >>> ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    >>> joint = mech.add_joint(mb.PrismaticJoint("rail"), mech.world, ball)
+    >>> spring = mech.add_force(mb.JointSpring("spring", "rail", stiffness=400.0))
+    >>> round(fastest_rate(mech.assemble(), 0.0, np.zeros(1), np.zeros(1)), 9)
+    20.0
+    """
+    vdot = np.zeros(system.nv)
+    A = system.constraint_jacobian(q, t)
+    _, sizes, rows = np.linalg.svd(A) if A.size else (None, np.zeros(0), np.eye(system.nv))
+    N = rows[int((sizes > 1e-9 * sizes.max(initial=1.0)).sum()) :].T  # what constraints allow
+    K, C = system.inverse_dynamics_derivatives(q, v, vdot)
+    by_q, by_v = system.force_derivatives(q, v, t)
+    steps = np.column_stack([system.rates(q, each) for each in N.T])
+    M = N.T @ system.mass_matrix(q) @ N
+    stiffness = np.linalg.solve(M, N.T @ (K - by_q) @ steps)
+    damping = np.linalg.solve(M, N.T @ (C - by_v) @ N)
+    n = len(M)
+    matrix = np.block([[np.zeros((n, n)), np.eye(n)], [-stiffness, -damping]])
+    return float(np.abs(np.linalg.eigvals(matrix)).max(initial=0.0))

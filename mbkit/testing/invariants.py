@@ -1,0 +1,136 @@
+"""What the steps of an integrator keep: energy, momentum, length one, and constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from mbkit.errors import MbkitError
+from mbkit.integrators import Integrator
+from mbkit.results import Result
+from mbkit.testing.report import Line
+from mbkit.testing.standard_problems import StandardProblem
+
+__all__ = ["drift", "energy", "group", "momentum", "multipliers_of_every_step"]
+
+#: How much slower than the order says a change may fall with the step.
+SLOWER = 0.2
+
+#: Changes below are rounding, relative to what changes.
+FLOOR = 1e-12
+
+#: The same of what a method keeps up to its iteration.
+ITERATED = 1e-10
+
+#: How far loops may be open, by their sizes of about a metre; rounding of a Newton iteration. [m]
+CLOSED = 1e-9
+
+
+def energy(integrator: Integrator, problem: StandardProblem, steps: int, long: int) -> Line:
+    """Return the line on the energy: it converges; its drift over many steps is a remark."""
+    law = f"energy on the {problem.name}"
+
+    def change(run: Result) -> float:
+        return float(np.abs(run.energy_drift).max() / run.kinetic_energy.max())
+
+    line = _falls(law, integrator, problem, steps, change)
+    if line.holds is None or long < 64:
+        return line
+    run = problem.run(integrator, long, save_every=long // 64)
+    tenths = run.energy_drift / run.kinetic_energy.max()
+    ends = float(abs(tenths[-7:].mean() - tenths[:7].mean()))
+    remark = f"{line.remark}; {ends:.0e} from first to last tenth of {long} steps"
+    return Line(law, line.holds, line.error, line.bound, remark)
+
+
+def momentum(integrator: Integrator, problem: StandardProblem, steps: int) -> Line:
+    """Return the line on the angular momentum of a body that nothing acts on."""
+
+    def change(run: Result) -> float:
+        L = problem.system.momentum(run.q, run.v)[:, :3]
+        return float(np.linalg.norm(L - L[0], axis=1).max() / np.linalg.norm(L[0]))
+
+    law = f"momentum of the {problem.name}"
+    return _falls(law, integrator, problem, steps, change, floor=ITERATED)
+
+
+def group(integrator: Integrator, problem: StandardProblem) -> Iterator[Line]:
+    """Yield the line on quaternions."""
+    run = problem.run(integrator, 256, save_every=1)
+    missed = float(abs(np.linalg.norm(run.q, axis=1) - 1.0).max())
+    yield Line("quaternions keep length one", missed <= 1e-14, missed, 1e-14)
+
+
+def drift(integrator: Integrator, problem: StandardProblem, steps: int) -> Iterator[Line]:
+    """Yield the lines on the constraints: how open loops are, and how fast they open."""
+    law = f"loops stay closed on the {problem.name}"
+    try:
+        run = problem.run(integrator, steps, save_every=1)
+    except MbkitError as error:
+        yield Line(law, False, remark=f"{type(error).__name__}: {error}")
+        return
+    missed = float(run.residuals[:, 0].max())
+    yield Line(law, missed <= CLOSED, missed, CLOSED)
+    law = f"velocities keep them closed on the {problem.name}"
+    if run.residuals[:, 1].max() <= CLOSED:
+        found = float(run.residuals[:, 1].max())
+        yield Line(law, True, found, CLOSED)
+        return
+
+    def rate(run: Result) -> float:
+        return float(run.residuals[:, 1].max() / np.abs(run.v).max())
+
+    yield _falls(law, integrator, problem, steps, rate)
+
+
+def multipliers_of_every_step(integrator: Integrator, problem: StandardProblem, steps: int) -> Line:
+    """Return the line on multipliers step by step, but for the first ones.
+
+    Those of the states, by the equations of motion, have the order of q and v; how far the
+    integrator's own are from them shows what the error at some instants does not: that of a start.
+    """
+    law = f"multipliers of every step on the {problem.name}"
+    left_out = 2 * integrator.order
+    early = []
+
+    def distance(run: Result) -> float:
+        exact = problem.system.solve_dynamics(run.q, run.v, t=run.t)[1]
+        found = np.abs(run.multipliers - exact).max(axis=1) / np.abs(exact).max()
+        early.append(float(found[: left_out + 1].max()))
+        return float(found[left_out + 1 :].max())
+
+    floor = problem.rounding_of_multipliers(4 * steps)
+    line = _falls(law, integrator, problem, steps, distance, floor=floor, save_every=1)
+    if line.holds is None or len(early) < 2:
+        return line
+    order = np.log(early[0] / early[1]) / np.log(4.0) if min(early) > 0.0 else np.inf
+    remark = f"{line.remark}; the first {left_out}: {early[1]:.0e}, order {order:.1f}"
+    return Line(law, line.holds, line.error, line.bound, remark)
+
+
+def _falls(
+    law: str,
+    integrator: Integrator,
+    problem: StandardProblem,
+    steps: int,
+    measure: Callable[[Result], float],
+    *,
+    floor: float = FLOOR,
+    save_every: int | None = None,
+) -> Line:
+    """Return the line on a number that falls with the step as the order says."""
+
+    def measured(count: int) -> float:
+        every = max(1, count // 64) if save_every is None else save_every
+        return measure(problem.run(integrator, count, save_every=every))
+
+    try:
+        coarse, fine = measured(steps), measured(4 * steps)
+    except MbkitError as error:
+        return Line(law, False, remark=f"{type(error).__name__}: {error}")
+    if fine < floor:
+        return Line(law, True, remark="kept to rounding")
+    slope = float(np.log(coarse / fine) / np.log(4.0))
+    missed = max(0.0, integrator.order - slope)
+    return Line(law, missed <= SLOWER, missed, SLOWER, f"falls with order {slope:.2f}")

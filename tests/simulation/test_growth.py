@@ -1,0 +1,59 @@
+"""Runs that grow without bounds since their steps are too large say so, and which step would do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from examples.closed_loops import flyball_governor, four_bar
+from mbkit.simulation.growth import fastest_rate
+
+
+@pytest.mark.parametrize(("h", "steps"), [(1e-3, 10), (2e-3, 10)])
+def test_rkmk4_fails_on_the_governor_in_words(h, steps):
+    """Its hard springs have a rate of 8117 1/s: three and six times the limit."""
+    system = flyball_governor.build().assemble()
+    v = flyball_governor.initial_velocity(system)
+    with pytest.raises(mb.NotFiniteError) as caught:
+        mb.simulate(system, (0.0, 0.5), h, v=v, progress=False)
+    message = str(caught.value)
+    for part in (
+        "The simulation stopped at t = 0.00", "in step", "grows without bounds",
+        f"Steps of h = {h:g} s are too large for RungeKuttaMuntheKaas", "rate of 8117 1/s",
+        "explicit methods need h below about 2.5 over it, 0.00031 s", "mbkit.GeneralizedAlpha()",
+    ):  # fmt: skip
+        assert part in message
+    assert isinstance(caught.value.__cause__, mb.MbkitError)
+    assert 1 < len(caught.value.result.t) <= steps
+
+
+def test_the_step_that_the_message_names_is_one_that_works():
+    system = flyball_governor.build().assemble()
+    v = flyball_governor.initial_velocity(system)
+    run = mb.simulate(system, (0.0, 0.5), 3.125e-4, v=v, progress=False, save_every=1600)
+    height = flyball_governor.HEIGHT + run.q[-1, system.position_slice("slide")][0]
+    assert abs(height - flyball_governor.HEIGHT_AFTER_500_MS) < 1e-10
+
+
+def test_the_fastest_rate_of_a_closed_mechanism_is_that_of_what_its_loops_allow():
+    """A four-bar with a spring in its crank: the eigenvalue of the reduced equation of motion."""
+    mech = four_bar.build()
+    mech.add_force(mb.JointSpring("spring", "A", stiffness=1e4))
+    system = mech.assemble(mb.RelativeCoordinates(loop_joints=["C"]))
+    q, rest = system.reference_configuration(), np.zeros(system.nv)
+    H = system.constrained_jacobian(q, ["A"])
+    inertia = (H.T @ system.mass_matrix(q) @ H).item()
+    found = fastest_rate(system, 0.0, q, rest)
+    assert found == pytest.approx(np.sqrt(1e4 / inertia), rel=2e-2)  # gravity beside the spring
+
+
+def test_forces_that_are_not_finite_are_not_called_growth():
+    system = flyball_governor.build().assemble()
+
+    def tau(t, q, v):
+        return np.full(system.nv, np.nan if t > 1e-3 else 0.0)
+
+    with pytest.raises(mb.NotFiniteError) as caught:
+        mb.simulate(system, (0.0, 0.5), 2e-4, tau=tau, progress=False)
+    assert "grows" not in str(caught.value)
