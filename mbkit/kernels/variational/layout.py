@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mbkit.kernels.compile import floats_at, helper, matrix_at, records_at
+from mbkit.kernels.compile import floats_at, helper, records_at
 
 _i8 = np.int64
 
@@ -105,6 +105,12 @@ def sizes(nq: int, n: int, m: int) -> dict[str, int]:
 def memory_of(step):
     """The record of a step."""
     return records_at(step, 1, VARIATIONAL)[0]
+
+
+@helper
+def matrix_at(address, height, width):
+    """A matrix, by rows."""
+    return floats_at(address, height * width).reshape((height, width))
 
 
 @helper

@@ -7,7 +7,6 @@ from mbkit.kernels.compile import (
     floats_at,
     helper,
     integers_at,
-    matrix_at,
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.saddle import factorise, reduce, solve_saddle
@@ -21,6 +20,7 @@ from mbkit.kernels.variational.layout import (
     forces,
     jacobians,
     masses,
+    matrix_at,
     memory_of,
     weights,
 )

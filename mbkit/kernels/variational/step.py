@@ -26,7 +26,6 @@ from mbkit.kernels.compile import (
     integers,
     kernel,
     matrix,
-    matrix_at,
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.layout import SUPPLIED
@@ -40,6 +39,7 @@ from mbkit.kernels.variational.layout import (
     drifts,
     forces,
     jacobians,
+    matrix_at,
     memory_of,
 )
 from mbkit.kernels.variational.newton import predict

@@ -11,7 +11,6 @@ from mbkit.kernels.compile import (
     call_address,
     floats_at,
     helper,
-    matrix_at,
     pointer_at,
     records_at,
 )
@@ -24,6 +23,7 @@ from mbkit.kernels.variational.layout import (
     forces,
     jacobians,
     masses,
+    matrix_at,
     memory_of,
     weights,
 )
