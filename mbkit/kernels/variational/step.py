@@ -84,7 +84,7 @@ def arrive(space, step, end, h, q):
         state = set_pull_back(space, step, h, D)
     if state != OK:
         return state
-    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean, n), momentum)
+    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), momentum)
     force = forces(record, END)
     gradient = floats_at(record.gradient, n)
     for k in range(n):

@@ -144,7 +144,7 @@ def mean_momentum(space, step, q_end, D):
     record = memory_of(step)
     n = record.n
     mass = masses(record, START)
-    mean = floats_at(record.mean, n)
+    mean = floats_at(record.mean_momentum, n)
     state = call_address(record.mass_action, (space, 0, q_end, D, D, mean))
     for i in range(n):
         total = mean[i]
