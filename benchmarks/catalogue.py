@@ -6,35 +6,53 @@ from collections.abc import Mapping
 
 import mbkit as mb
 
-#: Integrators of which the orders are measured.
+_RHO_INF = {str(rho): mb.AlphaCoefficients.from_rho_inf(rho) for rho in (0.9, 0.6)}
+_FORMULATIONS = "stabilised", "index 3"
+
+#: Integrators of which the orders are measured: all that mbkit has.
 INTEGRATORS: Mapping[str, mb.Integrator] = {
     **{
         f"RKMK {tableau.name}": mb.RungeKuttaMuntheKaas(tableau)
         for tableau in mb.tableaus.TABLEAUS.values()
     },
+    "Crouch-Grossman 3": mb.CrouchGrossman(mb.tableaus.CROUCH_GROSSMAN3),
+    "Crouch-Grossman 4": mb.CrouchGrossman(mb.tableaus.CROUCH_GROSSMAN4),
+    "commutator-free 3": mb.CommutatorFree(mb.COMMUTATOR_FREE3),
+    "commutator-free 4": mb.CommutatorFree(mb.COMMUTATOR_FREE4),
+    **{f"multistep Munthe-Kaas {k}": mb.MultistepMuntheKaas(k) for k in range(1, 6)},
     **{
         f"generalized-alpha, {name}, {formulation}": mb.GeneralizedAlpha(
             coefficients, formulation=formulation
         )
-        for name, coefficients in {
-            "0.9": mb.AlphaCoefficients.from_rho_inf(0.9),
-            "0.6": mb.AlphaCoefficients.from_rho_inf(0.6),
-        }.items()
-        for formulation in ("stabilised", "index 3")
+        for name, coefficients in _RHO_INF.items()
+        for formulation in _FORMULATIONS
     },
     "Newmark, stabilised": mb.GeneralizedAlpha(mb.AlphaCoefficients.newmark()),
     "HHT -0.1, index 3": mb.GeneralizedAlpha(mb.AlphaCoefficients.hht(-0.1), formulation="index 3"),
+    **{
+        f"BLieDF {k}, {formulation}": mb.BLieDF(k, formulation=formulation)
+        for k in range(1, 7)
+        for formulation in _FORMULATIONS
+    },
+    "RATTLie": mb.RATTLie(),
 }
 
 #: Without what follows the curvature of the group, and the orders that are then missed.
-UNCORRECTED: Mapping[str, tuple[mb.Integrator, int]] = {}
+UNCORRECTED: Mapping[str, tuple[mb.Integrator, int]] = {
+    f"BLieDF {k} without its correction": (mb.BLieDF(k, correction=False), k) for k in (3, 4)
+}
 
 #: Integrators that are compared with other programs.
 COMPARED: Mapping[str, mb.Integrator] = {
     "RKMK4": mb.RungeKuttaMuntheKaas(),
     "RKMK5": mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5),
+    "RKMK8": mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE8),
+    "multistep Munthe-Kaas 4": mb.MultistepMuntheKaas(4),
     "generalized-alpha": mb.GeneralizedAlpha(),
     "Newmark": mb.GeneralizedAlpha(mb.AlphaCoefficients.newmark()),
+    "BLieDF 3": mb.BLieDF(3),
+    "BLieDF 5": mb.BLieDF(5),
+    "RATTLie": mb.RATTLie(),
 }
 
 #: Integrators of constrained systems on Andrews' squeezer, and the steps at which they are exact to
@@ -48,4 +66,6 @@ SQUEEZED: Mapping[str, tuple[mb.Integrator, int]] = {
 STIFF: Mapping[str, mb.Integrator] = {
     "generalized-alpha": mb.GeneralizedAlpha(),
     "generalized-alpha, 0.5": mb.GeneralizedAlpha(mb.AlphaCoefficients.from_rho_inf(0.5)),
+    "BLieDF 2": mb.BLieDF(2),
+    "BLieDF 4": mb.BLieDF(4),
 }
