@@ -51,7 +51,7 @@ class StepMemory:
             "applied": nv, "left": nv, "state": mp + 2 * m, "given": nv + 1, "rate": m,
             "A": m * nv, "A_start": m * nv, "A_made": m * nv, "Z": m * nv, "matrix": n * n,
             "scale": 1, "derivatives": 2 * nv * nv, "more": max(2 * nv, m) * nv, "mass": nv * nv,
-            "T": nv * nv, "columns": 3 * nv, "made": made, "restore": made,
+            "differential": nv * nv, "columns": 3 * nv, "made": made, "restore": made,
         }  # fmt: skip
         flags = {"position_of_row": m, "pivots": n, "kept": m, "prescribed": nv}
         self._arrays: dict[str, Any] = {

@@ -7,7 +7,6 @@ from mbkit.kernels.compile import (
     floats_at,
     helper,
     integers_at,
-    matrix_at,
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.saddle import factorise, reduce, solve_saddle
@@ -21,6 +20,7 @@ from mbkit.kernels.variational.layout import (
     forces,
     jacobians,
     masses,
+    matrix_at,
     memory_of,
     weights,
 )
@@ -86,7 +86,7 @@ def residual(space, step, end, h, q):
         state = gradient_at(space, step, START, q, D)
     if state == OK:
         state = set_pull_back(space, step, -h, D)
-    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean, n), left)
+    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), left)
     force = forces(record, START)
     gradient = floats_at(record.gradient, n)
     momentum = floats_at(record.momentum, n)
@@ -139,7 +139,7 @@ def newton_matrix(space, step, end, h):
     for i in range(n):
         for k in range(n):
             J[i, k] = product[k, i] - 0.5 * h * J[i, k]
-    state = add_turning(space, step, -0.5 * h, floats_at(record.mean, n), J)
+    state = add_turning(space, step, -0.5 * h, floats_at(record.mean_momentum, n), J)
     if state != OK:
         return state
     A_end = matrix_at(record.A_end, record.m, n)
