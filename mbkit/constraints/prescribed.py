@@ -176,7 +176,7 @@ class PrescribedPose(Constraint):
 
     The same by a table, which is compiled:
 
-    >>> times = np.linspace(0.0, 2.0, 21)
+    >>> times = np.linspace(-1.0, 2.0, 31)
     >>> poses = mbkit.lie.SE3.exp(times[:, None] * np.eye(6)[2])
     >>> pan = mb.PrescribedPose("pan", "head", times=times, poses=poses)
     >>> mb.testing.check_constraint(pan).holds

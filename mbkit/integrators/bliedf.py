@@ -43,8 +43,8 @@ class BLieDF(Integrator):
         Whether velocities follow the curvature of the group. Without, increments are added as on a
         vector space, and the order is 2 for all k above it, on groups that do not commute.
     tolerance : float
-        To which the velocity of each step is solved for, relative to the largest one where that is
-        above 1. [rad/s], [m/s]
+        To which the accelerations of each step are solved for, relative to the largest velocity
+        where that is above 1, as far as rounding lets them. [rad/s^2], [m/s^2]
 
     Notes
     -----
@@ -82,7 +82,7 @@ class BLieDF(Integrator):
     steps: int = 2
     formulation: str = "stabilised"
     correction: bool = True
-    tolerance: float = attrs.field(default=1e-12, converter=as_number)
+    tolerance: float = attrs.field(default=1e-10, converter=as_number)
 
     def __attrs_post_init__(self) -> None:
         steps = self.steps
@@ -107,8 +107,9 @@ class BLieDF(Integrator):
 
         nq, nv = problem.nq, problem.nv
         step = StepMemory(
-            problem, stabilised=self.formulation == "stabilised", tolerance=self.tolerance
-        )
+            problem, stabilised=self.formulation == "stabilised",
+            tolerance=self.tolerance * problem.h, polished=True,
+        )  # fmt: skip
         if self.correction:
             step.follow_gain()
         alpha, _, foreseen = BackwardDifferences(self.steps).numbers()

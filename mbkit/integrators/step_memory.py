@@ -33,7 +33,9 @@ class StepMemory:
         Of the record.
     """
 
-    def __init__(self, problem: Problem, *, stabilised: bool, tolerance: float) -> None:
+    def __init__(
+        self, problem: Problem, *, stabilised: bool, tolerance: float, polished: bool = False
+    ) -> None:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD
 
@@ -49,7 +51,7 @@ class StepMemory:
             "applied": nv, "left": nv, "state": mp + 2 * m, "given": nv + 1, "rate": m,
             "A": m * nv, "A_start": m * nv, "A_made": m * nv, "Z": m * nv, "matrix": n * n,
             "scale": 1, "derivatives": 2 * nv * nv, "more": max(2 * nv, m) * nv, "mass": nv * nv,
-            "T": nv * nv, "columns": 3 * nv, "made": made, "restore": made,
+            "differential": nv * nv, "columns": 3 * nv, "made": made, "restore": made,
         }  # fmt: skip
         flags = {"position_of_row": m, "pivots": n, "kept": m, "prescribed": nv}
         self._arrays: dict[str, Any] = {
@@ -73,6 +75,7 @@ class StepMemory:
             record[name] = value
         record["stabilised"] = stabilised
         record["tolerance"], record["most"] = tolerance, MOST_ITERATIONS
+        record["polished"] = polished
         for name, array in self._arrays.items():
             record[name] = array_address(array)
         self.address = array_address(self.record)

@@ -87,7 +87,7 @@ def predict(space, step, alpha, foreseen, h, q, v, past_q, past_v, v_next, memor
         state = set_differential(space, step, h, D)
         if state != OK:
             return state
-        floats_at(record.gain, nv * nv)[:] = floats_at(record.T, nv * nv)
+        floats_at(record.gain, nv * nv)[:] = floats_at(record.differential, nv * nv)
         v_next[:] = 0.0
         add_product(square(record.gain, nv), rate, 1.0, v_next)
     for j in range(nv):

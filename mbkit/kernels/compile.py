@@ -264,10 +264,6 @@ if UNCOMPILED:
 
     integers_at = floats_at
 
-    def matrix_at(address: int, height: int, width: int) -> Any:
-        """Return numbers at `address` as a matrix, by rows."""
-        return _arrays[int(address)][: height * width].reshape((height, width))
-
     def pointer_at(address: int) -> Any:
         """Return an address as a pointer argument."""
         return _arrays[int(address)] if address else np.zeros(0)
@@ -370,11 +366,6 @@ else:
     def floats_at(address, count):
         """Return `count` doubles at `address` as an array."""
         return numba.carray(_pointer(address), (count,), np.float64)
-
-    @numba.njit(**_OPTIONS)
-    def matrix_at(address, height, width):
-        """Return doubles at `address` as a matrix, by rows."""
-        return numba.carray(_pointer(address), (height, width), np.float64)
 
     @numba.njit(**_OPTIONS)
     def integers_at(address, count):

@@ -25,7 +25,7 @@ AGREED = 1e-10
 ACCEPTED = 1e-5
 
 #: Parts of a step, at most.
-MOST_PARTS = 4096
+MOST_PARTS = 65536
 
 #: A velocity [rad/s, m/s], and a change of positions [rad, m], that are slow and small.
 SLOW = 1e-3

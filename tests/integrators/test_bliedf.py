@@ -140,11 +140,11 @@ def test_impacts_begin_anew(k: int) -> None:
     """What was before an impact is not differentiated: a bouncing ball has its closed form."""
     bounce = mb.Event("floor", mb.JointPosition("rail"), direction="falling", reset=mb.Impact(0.5))
     run = mb.simulate(
-        _falling_ball(), (0.0, 1.0), 1e-4 if k == 1 else 1e-2, q=[1.0], integrator=mb.BLieDF(k),
+        _falling_ball(), (0.0, 0.8), 1e-4 if k == 1 else 1e-2, q=[1.0], integrator=mb.BLieDF(k),
         events=[bounce], progress=False,
     )  # fmt: skip
     first = np.sqrt(2.0 / 9.81)
-    up, since = 0.5 * 9.81 * first, 1.0 - first
+    up, since = 0.5 * 9.81 * first, 0.8 - first
     exact = up * since - 0.5 * 9.81 * since**2
     assert run.q[-1, 0] == pytest.approx(exact, abs=2e-3 if k == 1 else 1e-9)
 

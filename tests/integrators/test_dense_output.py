@@ -105,6 +105,7 @@ def test_states_within_a_step_are_the_same_in_any_order(tableau, rtol):
 TETHER_OF_THREE = laws.STANDARD_PROBLEMS[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rtol", [None, 1e-7])
 def test_loops_are_closed_within_steps(rtol):
     system, q, v = spatial_four_bar()

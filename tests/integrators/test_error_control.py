@@ -58,6 +58,7 @@ def revolve(planet, integrator, steps=4):
     return np.abs(run.q[-1] - [-FAR, 0, 0]).max(), len(tau.times)
 
 
+@pytest.mark.slow
 def test_steps_are_small_where_the_motion_is_fast(planet):
     """After a revolution the planet is back, with a tenth of the error of steps of one size.
 
@@ -69,6 +70,7 @@ def test_steps_are_small_where_the_motion_is_fast(planet):
     assert 10.0 * error < revolve(planet, mb.RungeKuttaMuntheKaas(T.DORMAND_PRINCE5), 1000)[0]
 
 
+@pytest.mark.slow
 def test_the_tolerance_rules_on_keplers_ellipse(planet):
     """Over decades, although steps differ by a factor of a hundred on the way."""
     tolerances = 10.0 ** np.arange(-11.0, -4.5)
@@ -117,6 +119,7 @@ def test_no_step_turns_a_body_by_more_than_its_coordinates_bear():
     assert min(np.abs(run.q[-1] - half).max(), np.abs(run.q[-1] + half).max()) < 1e-12
 
 
+@pytest.mark.slow
 def test_loops_stay_closed_and_errors_follow_the_tolerance():
     """A spatial four-bar, projected at the end of each step of its own."""
     system, q, v = spatial_four_bar()
@@ -134,6 +137,7 @@ def test_loops_stay_closed_and_errors_follow_the_tolerance():
         assert np.linalg.norm(run.v[-1] - exact.v[-1]) < 5.0 * rtol
 
 
+@pytest.mark.slow
 def test_a_prescribed_joint_is_where_it_shall_be():
     """And what hangs on it follows: against many steps of one size."""
     mech = mb.Mechanism("swing", gravity=(0, 0, -9.81))
@@ -166,6 +170,7 @@ def test_events_are_found_within_long_steps():
 # ------------------------------------------------------------------------------- contract
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tableau", [T.DORMAND_PRINCE5, T.VERNER6], ids=lambda t: t.name)
 def test_the_contract_of_steps_holds(tableau):
     """The same bits however steps are cut into calls, from the state alone, after failures."""

@@ -408,7 +408,7 @@ def test_the_list_of_plugins_has_versions_and_faults(installed):
     assert torn[3].startswith("skipped: ModuleNotFoundError: No module named 'nothing_of_this_n")
     assert "Warning: The plugin 'torn 2.5'" in shown.stderr
     everything = CliRunner().invoke(main, ["plugins", "--all"]).output
-    assert "integrators: commutator_free" in everything
+    assert "integrators: bliedf" in everything
     assert "runge_kutta_munthe_kaas" in everything
 
 

@@ -36,6 +36,7 @@ def run(system, method, path=None):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_a_run_goes_on_with_its_integrator(system, method, tmp_path, monkeypatch):
     """From the directory alone, after Ctrl-C in the middle, bit for bit."""

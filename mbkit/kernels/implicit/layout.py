@@ -53,7 +53,7 @@ IMPLICIT = np.dtype(
         ("A_made", _i8),  # m x nv: A_n of the matrix
         ("Z", _i8),  # m x nv: D_q(A v)
         ("mass", _i8),  # nv x nv
-        ("T", _i8),  # nv x nv
+        ("differential", _i8),  # nv x nv: T
         ("columns", _i8),  # 2 nv
         # where the matrix was made: valid, t, h, gains; q_n, q, v, vdot, D, multipliers
         ("made_at", _i8),  # part of the memory of a run
@@ -62,6 +62,7 @@ IMPLICIT = np.dtype(
         ("restore", _i8),  # as it was at the beginning of the step
         # Newton's method
         ("tolerance", _f8),  # of D, by its largest entry where that is above 1
+        ("polished", _i8),  # 1: corrections as good as rounding are followed while they shrink
         ("most", _i8),
         ("history", _i8),  # most x 2
         ("residual", _i8),  # nv + m

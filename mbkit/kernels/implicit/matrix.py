@@ -86,7 +86,7 @@ def set_differential(space, step, h, D):
     record = memory_of(step)
     model = bodies(space)
     nv = record.nv
-    T = square(record.T, nv)
+    T = square(record.differential, nv)
     T[:, :] = 0.0
     memory = floats_at(record.columns, 3 * nv)
     x = memory[:nv]
@@ -217,7 +217,7 @@ def set_dynamics_rows(step, S, h, a, b):
     nv = record.nv
     M = square(record.mass, nv)
     both = rows_at(record.derivatives, 2 * nv, nv)
-    T = square(record.T, nv)
+    T = square(record.differential, nv)
     top = 0.0
     for i in range(nv):
         for j in range(nv):
@@ -243,7 +243,7 @@ def set_velocity_row(step, S, i, r, h, a, scale):
     m = record.m
     A = rows_at(record.A, m, nv)
     A_n = rows_at(record.A_made, m, nv)
-    T = square(record.T, nv)
+    T = square(record.differential, nv)
     Z = rows_at(record.Z, m, nv)
     row = S[i]
     if record.gain != 0:
@@ -269,7 +269,7 @@ def set_constraint_rows(step, S, h, a):
     scale = floats_at(record.scale, 1)[0]
     A = rows_at(record.A, m, nv)
     A_n = rows_at(record.A_made, m, nv)
-    T = square(record.T, nv)
+    T = square(record.differential, nv)
     P = square(record.mass, nv)
     kept = flags_at(record.kept, m)
     position_of_row = flags_at(record.position_of_row, m)

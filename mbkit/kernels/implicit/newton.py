@@ -185,8 +185,9 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
+        finished = tolerance if record.polished != 0 and rate < TIRED else max(tolerance, rounding)
         done = (
-            size <= max(tolerance, rounding)
+            (size <= finished and (k > 0 or record.polished == 0 or size <= tolerance))
             or (rate < 1.0 and rate / (1.0 - rate) * size <= tolerance)
             or (rate > SLOW and size <= STALLED * rounding)
         )

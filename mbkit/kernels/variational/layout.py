@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mbkit.kernels.compile import floats_at, helper, matrix_at, records_at
+from mbkit.kernels.compile import floats_at, helper, records_at
 
 _i8 = np.int64
 
@@ -46,7 +46,7 @@ VARIATIONAL = np.dtype(
         ("q_end", _i8),  # nq
         ("v_end", _i8),  # n
         ("momentum", _i8),  # n: of the start
-        ("mean", _i8),  # n: (M_n + M_{n+1}) D / 2
+        ("mean_momentum", _i8),  # n: (M_n + M_{n+1}) D / 2
         ("gradient", _i8),  # n: of D.M D / 2
         ("left", _i8),  # n
         ("gap", _i8),  # m
@@ -93,7 +93,8 @@ def sizes(nq: int, n: int, m: int) -> dict[str, int]:
     return {
         "mass": n * n, "force": n, "weight": n * n, "A": m * n, "drift": m,
         "end_mass": n * n, "end_force": n, "end_weight": n * n, "end_A": m * n, "end_drift": m,
-        "D": n, "impulse": m, "received": m, "q_end": nq, "v_end": n, "momentum": n, "mean": n,
+        "D": n, "impulse": m, "received": m, "q_end": nq, "v_end": n, "momentum": n,
+        "mean_momentum": n,
         "gradient": n, "left": n, "gap": m, "change": n, "change_impulse": m, "state": 3 * m,
         "given": n + 1, "x": n, "unit": n, "column": n, "other": n, "derivatives": 2 * n * n,
         "slopes": n * n, "L": n * n, "J": n * n, "product": n * n, "A_end": m * n, "X": m * n,
@@ -105,6 +106,12 @@ def sizes(nq: int, n: int, m: int) -> dict[str, int]:
 def memory_of(step):
     """The record of a step."""
     return records_at(step, 1, VARIATIONAL)[0]
+
+
+@helper
+def matrix_at(address, height, width):
+    """A matrix, by rows."""
+    return floats_at(address, height * width).reshape((height, width))
 
 
 @helper

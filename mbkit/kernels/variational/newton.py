@@ -7,7 +7,6 @@ from mbkit.kernels.compile import (
     floats_at,
     helper,
     integers_at,
-    matrix_at,
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.saddle import factorise, reduce, solve_saddle
@@ -21,6 +20,7 @@ from mbkit.kernels.variational.layout import (
     forces,
     jacobians,
     masses,
+    matrix_at,
     memory_of,
     weights,
 )
@@ -37,9 +37,10 @@ from mbkit.kernels.variational.terms import (
     times_blocks,
 )
 
-#: Corrections below this part of the velocity that become no smaller are rounding; a velocity
-#: [rad/s, m/s] that is slow.
+#: Corrections that become no smaller are rounding below this part of the velocity, or that of
+#: positions [rad, m] by h; a velocity [rad/s, m/s] that is slow.
 ROUNDED = 1e-10
+PLACE_ROUNDED = 1e-14
 SLOW = 1e-3
 
 #: A correction that is more than this part of the one before asks for a new matrix.
@@ -85,7 +86,7 @@ def residual(space, step, end, h, q):
         state = gradient_at(space, step, START, q, D)
     if state == OK:
         state = set_pull_back(space, step, -h, D)
-    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean, n), left)
+    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), left)
     force = forces(record, START)
     gradient = floats_at(record.gradient, n)
     momentum = floats_at(record.momentum, n)
@@ -138,7 +139,7 @@ def newton_matrix(space, step, end, h):
     for i in range(n):
         for k in range(n):
             J[i, k] = product[k, i] - 0.5 * h * J[i, k]
-    state = add_turning(space, step, -0.5 * h, floats_at(record.mean, n), J)
+    state = add_turning(space, step, -0.5 * h, floats_at(record.mean_momentum, n), J)
     if state != OK:
         return state
     A_end = matrix_at(record.A_end, record.m, n)
@@ -253,12 +254,13 @@ def newton(space, step, end, h, q):
         fastest = SLOW
         for k in range(record.n):
             fastest = max(fastest, abs(D[k]))
-        note(step, iteration, size / fastest / ROUNDED)
-        if size <= ROUNDED * fastest and not size < 0.5 * before:
+        rounding = ROUNDED * fastest + PLACE_ROUNDED / h
+        note(step, iteration, size / rounding)
+        if size <= rounding and not size < 0.5 * before:
             return OK
         if not size < float("inf"):
             return status(NOT_CONVERGED, 0)
-        if size > SLUGGISH * before and size > ROUNDED * fastest:
+        if size > SLUGGISH * before and size > rounding:
             fresh = False
         before = size
     return status(NOT_CONVERGED, 0)

@@ -26,7 +26,6 @@ from mbkit.kernels.compile import (
     integers,
     kernel,
     matrix,
-    matrix_at,
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.layout import SUPPLIED
@@ -40,6 +39,7 @@ from mbkit.kernels.variational.layout import (
     drifts,
     forces,
     jacobians,
+    matrix_at,
     memory_of,
 )
 from mbkit.kernels.variational.newton import predict
@@ -84,7 +84,7 @@ def arrive(space, step, end, h, q):
         state = set_pull_back(space, step, h, D)
     if state != OK:
         return state
-    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean, n), momentum)
+    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), momentum)
     force = forces(record, END)
     gradient = floats_at(record.gradient, n)
     for k in range(n):

@@ -11,7 +11,6 @@ from mbkit.kernels.compile import (
     call_address,
     floats_at,
     helper,
-    matrix_at,
     pointer_at,
     records_at,
 )
@@ -24,6 +23,7 @@ from mbkit.kernels.variational.layout import (
     forces,
     jacobians,
     masses,
+    matrix_at,
     memory_of,
     weights,
 )
@@ -144,7 +144,7 @@ def mean_momentum(space, step, q_end, D):
     record = memory_of(step)
     n = record.n
     mass = masses(record, START)
-    mean = floats_at(record.mean, n)
+    mean = floats_at(record.mean_momentum, n)
     state = call_address(record.mass_action, (space, 0, q_end, D, D, mean))
     for i in range(n):
         total = mean[i]
