@@ -79,7 +79,8 @@ STEP = 2
 VELOCITY_GAIN = 3
 ACCELERATION_GAIN = 4
 PATIENCE = 5  # steps that begin with a new matrix, before an old one is tried again
-MADE_HEAD = 6
+AGE = 6  # in steps
+MADE_HEAD = 7
 
 #: Numbers to turn a block of up to six rows round with.
 BLOCK_SIZE = 84

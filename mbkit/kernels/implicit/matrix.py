@@ -27,6 +27,7 @@ from mbkit.kernels.constraints.dynamics import linearise
 from mbkit.kernels.constraints.space import closure_of, kept_rows
 from mbkit.kernels.implicit.layout import (
     ACCELERATION_GAIN,
+    AGE,
     BLOCK_SIZE,
     MADE_HEAD,
     PATIENCE,
@@ -67,6 +68,7 @@ def remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
     record = memory_of(step)
     made = floats_at(record.made_at, record.num_made)
     made[VALID] = 1.0
+    made[AGE] = 0.0
     made[TIME] = t
     made[STEP] = h
     made[VELOCITY_GAIN] = velocity_gain
@@ -394,6 +396,6 @@ def have_matrix(space, step):
     if made_at[VALID] == 0.0:
         return OK
     for j in range(record.num_made):
-        if made_at[j] != made[j] and j != PATIENCE:
+        if made_at[j] != made[j] and j not in (AGE, PATIENCE):
             return make(space, step)
     return OK

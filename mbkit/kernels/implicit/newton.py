@@ -7,7 +7,7 @@ shrink. Source: Hairer and Wanner 1996, section IV.8.
 from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, kernel
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.space import closure_of
-from mbkit.kernels.implicit.layout import PATIENCE, VALID
+from mbkit.kernels.implicit.layout import AGE, PATIENCE, VALID
 from mbkit.kernels.implicit.lu import solve
 from mbkit.kernels.implicit.matrix import make, remember
 from mbkit.kernels.implicit.residual import evaluate, place
@@ -29,6 +29,10 @@ SLOW = 0.5
 
 #: Steps that begin with a new matrix after one in which an old one was of no use.
 FRESH_STEPS = 10.0
+
+#: Steps for which a matrix is kept at most: where corrections are rounding nothing else tells that
+#: it leads elsewhere.
+MOST_AGE = 50.0
 
 #: Rounding: corrections of h D of this size cannot be seen in positions, nor those of D, by its
 #: largest entry, in velocities.
@@ -168,6 +172,9 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
     if made[PATIENCE] > 0.0:
         made[PATIENCE] -= 1.0
         made[VALID] = 0.0
+    made[AGE] += 1.0
+    if made[AGE] > MOST_AGE:
+        made[VALID] = 0.0
     for k in range(record.most):
         count[0] = k + 1
         total[0] += 1
@@ -194,7 +201,8 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
         done = (
-            size <= enough
+            size <= record.tolerance
+            or (k > 0 and size <= enough)
             or (rate < 1.0 and rate / (1.0 - rate) * size <= enough)
             or (fresh and before > 0.0 and rate > SLOW and size <= STALLED * rounding)
         )
