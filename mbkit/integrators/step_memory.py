@@ -37,7 +37,7 @@ class StepMemory:
         self, problem: Problem, *, stabilised: bool, tolerance: float, polished: bool = False
     ) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD
+        from mbkit.kernels.implicit.layout import BLOCK_SIZE, IMPLICIT, MADE_HEAD
 
         nq, nv = problem.nq, problem.nv
         m = problem.equations.num_velocity_constraints
@@ -51,7 +51,8 @@ class StepMemory:
             "applied": nv, "left": nv, "state": mp + 2 * m, "given": nv + 1, "rate": m,
             "A": m * nv, "A_start": m * nv, "A_made": m * nv, "Z": m * nv, "matrix": n * n,
             "scale": 1, "derivatives": 2 * nv * nv, "more": max(2 * nv, m) * nv, "mass": nv * nv,
-            "differential": nv * nv, "columns": 3 * nv, "made": made, "restore": made,
+            "differential": nv * nv, "columns": 3 * nv, "block": BLOCK_SIZE,
+            "made": made, "restore": made,
         }  # fmt: skip
         flags = {"position_of_row": m, "pivots": n, "kept": m, "prescribed": nv}
         self._arrays: dict[str, Any] = {

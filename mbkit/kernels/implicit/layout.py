@@ -54,6 +54,7 @@ IMPLICIT = np.dtype(
         ("Z", _i8),  # m x nv: D_q(A v)
         ("mass", _i8),  # nv x nv
         ("differential", _i8),  # nv x nv: T
+        ("block", _i8),  # BLOCK_SIZE
         ("columns", _i8),  # 2 nv
         # where the matrix was made: valid, t, h, gains; q_n, q, v, vdot, D, multipliers
         ("made_at", _i8),  # part of the memory of a run
@@ -78,4 +79,8 @@ TIME = 1
 STEP = 2
 VELOCITY_GAIN = 3
 ACCELERATION_GAIN = 4
-MADE_HEAD = 5
+PATIENCE = 5  # steps that begin with a new matrix, before an old one is tried again
+MADE_HEAD = 6
+
+#: Numbers to turn a block of up to six rows round with.
+BLOCK_SIZE = 84

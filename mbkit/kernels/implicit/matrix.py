@@ -19,14 +19,17 @@ from mbkit.kernels.compile import (
     helper,
     int64,
     kernel,
+    pointer_at,
     records_at,
 )
-from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.configuration import retract_rows, solve_rows
 from mbkit.kernels.constraints.dynamics import linearise
 from mbkit.kernels.constraints.space import closure_of, kept_rows
 from mbkit.kernels.implicit.layout import (
     ACCELERATION_GAIN,
+    BLOCK_SIZE,
     MADE_HEAD,
+    PATIENCE,
     STEP,
     TIME,
     VALID,
@@ -35,16 +38,13 @@ from mbkit.kernels.implicit.layout import (
 from mbkit.kernels.implicit.lu import factorise
 from mbkit.kernels.implicit.residual import jacobian_at, place
 from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at, square
-from mbkit.kernels.layout import SPACE
+from mbkit.kernels.layout import SCREW, SPACE
 from mbkit.kernels.space import bodies, scratch, trials
-from mbkit.kernels.status import OK
+from mbkit.kernels.status import JOINT_FAILED, OK, status
 
 #: Steps of central differences, for constraints whose derivatives are not there in closed form: an
 #: error of 1e-8 of the matrix slows Newton's method down by nothing.
 DIFFERENCE = 1e-5
-
-#: The most steps of a joint that a column of T is looked for in.
-MOST_STEPS = 6
 
 
 @helper
@@ -81,37 +81,76 @@ def remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
 
 
 @helper
+def set_block(space, i, x, room, T):
+    """T of one joint: the inverse of dexp_inv, by columns; room for 6 x 8 numbers."""
+    row = bodies(space)[i]
+    n = row.num_steps
+    k = row.first_step
+    inverse = room[: n * n].reshape((n, n))
+    block = room[36 : 36 + n * n].reshape((n, n))
+    unit = room[72:78]
+    column = room[78:84]
+    unit[:] = 0.0
+    for c in range(n):
+        unit[c] = 1.0
+        state = call_address(
+            row.dexp_inv,
+            (
+                scratch(space)[i].slot,
+                pointer_at(row.parameters),
+                at(x, k),
+                at(room, 72),
+                at(room, 78),
+            ),
+        )
+        if state != OK:
+            return status(JOINT_FAILED, i)
+        unit[c] = 0.0
+        for m in range(n):
+            inverse[m, c] = column[m]
+    for c in range(n):
+        block[:, :] = inverse
+        column[:] = 0.0
+        column[c] = 1.0
+        solve_rows(block, column[:n])
+        for m in range(n):
+            T[k + m, k + c] = column[m]
+    return OK
+
+
+@helper
 def set_differential(space, step, h, D):
-    """T, block by block: all joints' first columns at once, then their second ones, and so on."""
+    """T: one block a joint, unity where coordinates add."""
     record = memory_of(step)
     model = bodies(space)
-    nv = record.nv
-    T = square(record.differential, nv)
+    T = square(record.differential, record.nv)
     T[:, :] = 0.0
-    memory = floats_at(record.columns, 3 * nv)
-    x = memory[:nv]
-    unit = memory[nv : 2 * nv]
-    column = memory[2 * nv :]
-    for j in range(nv):
+    x = floats_at(record.columns, record.nv)
+    for j in range(record.nv):
         x[j] = h * D[j]
-    for c in range(MOST_STEPS):
-        unit[:] = 0.0
-        some = False
-        for i in range(1, model.shape[0]):
-            if c < model[i].num_steps:
-                unit[model[i].first_step + c] = 1.0
-                some = True
-        if not some:
-            return OK
-        state = call_address(record.dexp, (space, 0, x, unit, unit, column))
-        if state != OK:
-            return state
-        for i in range(1, model.shape[0]):
-            first = model[i].first_step
-            if c < model[i].num_steps:
-                for j in range(first, first + model[i].num_steps):
-                    T[j, first + c] = column[j]
+        T[j, j] = 1.0
+    room = floats_at(record.block, BLOCK_SIZE)
+    for i in range(1, model.shape[0]):
+        if model[i].kind != SCREW and model[i].dexp_inv != 0:
+            state = set_block(space, i, x, room, T)
+            if state != OK:
+                return state
     return OK
+
+
+@helper
+def multiply_blocks(space, A, T, factor, out):
+    """out += factor A T, with T of one block a joint."""
+    model = bodies(space)
+    for i in range(1, model.shape[0]):
+        first = model[i].first_step
+        end = first + model[i].num_steps
+        for r in range(A.shape[0]):
+            for c in range(first, end):
+                total = 0.0
+                for k in range(first, end):
+                    total += A[r, k] * T[k, c]
+                out[r, c] += factor * total
 
 
 @helper
@@ -198,20 +237,7 @@ def clear_prescribed(step, A):
 
 
 @helper
-def multiply(A, B, factor, out):
-    """out += factor A B; zeros of A are passed over."""
-    for i in range(A.shape[0]):
-        target = out[i]
-        for k in range(A.shape[1]):
-            weight = factor * A[i, k]
-            if weight != 0.0:
-                row = B[k]
-                for j in range(B.shape[1]):
-                    target[j] += weight * row[j]
-
-
-@helper
-def set_dynamics_rows(step, S, h, a, b):
+def set_dynamics_rows(space, step, S, h, a, b):
     """P + h^2 K T; P stays in `mass`, times T where velocities follow in another gain than one."""
     record = memory_of(step)
     nv = record.nv
@@ -225,18 +251,18 @@ def set_dynamics_rows(step, S, h, a, b):
         top = max(top, abs(M[i, i]))
     floats_at(record.scale, 1)[0] = top
     if record.gain != 0:
-        multiply(M, T, 1.0, S[:nv])
+        multiply_blocks(space, M, T, 1.0, S[:nv])
         for i in range(nv):
             for j in range(nv):
                 M[i, j] = S[i, j]
     for i in range(nv):
         for j in range(nv):
             S[i, j] = M[i, j]
-    multiply(both[:nv], T, h * h, S[:nv])
+    multiply_blocks(space, both[:nv], T, h * h, S[:nv])
 
 
 @helper
-def set_velocity_row(step, S, i, r, h, a, scale):
+def set_velocity_row(space, step, S, i, r, h, a, scale):
     """Row i: a A + h Z T by D, and a A A_n^T by eta, of row r; A times T with a gain."""
     record = memory_of(step)
     nv = record.nv
@@ -247,7 +273,7 @@ def set_velocity_row(step, S, i, r, h, a, scale):
     Z = rows_at(record.Z, m, nv)
     row = S[i]
     if record.gain != 0:
-        multiply(A[r : r + 1], T, scale * a, S[i : i + 1, :nv])
+        multiply_blocks(space, A[r : r + 1], T, scale * a, S[i : i + 1, :nv])
     else:
         for j in range(nv):
             row[j] = scale * a * A[r, j]
@@ -257,11 +283,11 @@ def set_velocity_row(step, S, i, r, h, a, scale):
             for j in range(nv):
                 total += row[j] * A_n[k, j]
             row[nv + m + k] = total
-    multiply(Z[r : r + 1], T, scale * h, S[i : i + 1, :nv])
+    multiply_blocks(space, Z[r : r + 1], T, scale * h, S[i : i + 1, :nv])
 
 
 @helper
-def set_constraint_rows(step, S, h, a):
+def set_constraint_rows(space, step, S, h, a):
     """All that belongs to multipliers and eta."""
     record = memory_of(step)
     nv = record.nv
@@ -281,9 +307,9 @@ def set_constraint_rows(step, S, h, a):
         for j in range(nv):
             S[j, i] = -scale * A[r, j]
         if position_of_row[r] >= 0:
-            multiply(A[r : r + 1], T, scale, S[i : i + 1, :nv])
+            multiply_blocks(space, A[r : r + 1], T, scale, S[i : i + 1, :nv])
         else:
-            set_velocity_row(step, S, i, r, h, a, scale)
+            set_velocity_row(space, step, S, i, r, h, a, scale)
     if record.stabilised == 0:
         return
     for r in range(m):
@@ -298,7 +324,7 @@ def set_constraint_rows(step, S, h, a):
             for k in range(nv):
                 total += P[j, k] * A_n[r, k]
             S[j, i] = total
-        set_velocity_row(step, S, i, r, h, a, scale)
+        set_velocity_row(space, step, S, i, r, h, a, scale)
     for r in range(m):  # what the rows have written into columns that are not solved for
         if kept[r] == 0 or position_of_row[r] < 0:
             i = nv + m + r
@@ -351,8 +377,8 @@ def make(space, step):
     clear_prescribed(step, rows_at(record.A_made, m, nv))
     S = square(record.matrix, record.n)
     S[:, :] = 0.0
-    set_dynamics_rows(step, S, h, a, made[ACCELERATION_GAIN])
-    set_constraint_rows(step, S, h, a)
+    set_dynamics_rows(space, step, S, h, a, made[ACCELERATION_GAIN])
+    set_constraint_rows(space, step, S, h, a)
     clear_prescribed_rows(step, S)
     floats_at(record.made, record.num_made)[:] = made
     flags_at(record.total, 2)[1] += 1
@@ -368,6 +394,6 @@ def have_matrix(space, step):
     if made_at[VALID] == 0.0:
         return OK
     for j in range(record.num_made):
-        if made_at[j] != made[j]:
+        if made_at[j] != made[j] and j != PATIENCE:
             return make(space, step)
     return OK

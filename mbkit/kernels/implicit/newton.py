@@ -7,7 +7,7 @@ shrink. Source: Hairer and Wanner 1996, section IV.8.
 from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, kernel
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.space import closure_of
-from mbkit.kernels.implicit.layout import VALID
+from mbkit.kernels.implicit.layout import PATIENCE, VALID
 from mbkit.kernels.implicit.lu import solve
 from mbkit.kernels.implicit.matrix import make, remember
 from mbkit.kernels.implicit.residual import evaluate, place
@@ -26,6 +26,9 @@ from mbkit.kernels.validation import all_finite
 #: Rates of convergence: from where on a matrix is made anew for the next step, and within a step.
 TIRED = 0.1
 SLOW = 0.5
+
+#: Steps that begin with a new matrix after one in which an old one was of no use.
+FRESH_STEPS = 10.0
 
 #: Corrections of h D of this size, by max(1, h D), are as good as rounding.
 ROUNDED = 1e-14
@@ -159,6 +162,9 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
     total = flags_at(record.total, 2)
     fresh = False
     before = 0.0
+    if made[PATIENCE] > 0.0:
+        made[PATIENCE] -= 1.0
+        made[VALID] = 0.0
     for k in range(record.most):
         count[0] = k + 1
         total[0] += 1
@@ -185,7 +191,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
-        finished = tolerance if record.polished != 0 and rate < TIRED else max(tolerance, rounding)
+        finished = tolerance if record.polished != 0 and rate < SLOW else max(tolerance, rounding)
         done = (
             (size <= finished and (k > 0 or record.polished == 0 or size <= tolerance))
             or (rate < 1.0 and rate / (1.0 - rate) * size <= tolerance)
@@ -199,8 +205,11 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
             if not fresh and k > 0 and (rate > TIRED or k > 4):
                 made[VALID] = 0.0
             return move_end(space, step, t, h, q_n, q, v)
-        before = size
-        if rate > SLOW and k > 0 and not fresh:
+        if before > 0.0 and rate > SLOW:
+            if not fresh:
+                made[PATIENCE] = FRESH_STEPS
             made[VALID] = 0.0
             before = 0.0
+        else:
+            before = size
     return status(NOT_CONVERGED, 0)
