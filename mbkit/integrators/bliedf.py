@@ -43,8 +43,8 @@ class BLieDF(Integrator):
         Whether velocities follow the curvature of the group. Without, increments are added as on a
         vector space, and the order is 2 for all k above it, on groups that do not commute.
     tolerance : float
-        To which the accelerations of each step are solved for, relative to the largest velocity
-        where that is above 1, as far as rounding lets them. [rad/s^2], [m/s^2]
+        Of what Newton's method may leave of velocities in all steps of a second: a step is solved
+        to h times that, or to rounding. [rad/s^2], [m/s^2]
 
     Notes
     -----
@@ -108,7 +108,7 @@ class BLieDF(Integrator):
         nq, nv = problem.nq, problem.nv
         step = StepMemory(
             problem, stabilised=self.formulation == "stabilised",
-            tolerance=self.tolerance * problem.h, polished=True,
+            tolerance=self.tolerance,
         )  # fmt: skip
         if self.correction:
             step.follow_gain()

@@ -136,9 +136,8 @@ class GeneralizedAlpha(Integrator):
         that of Gear, Gupta and Leimkuhler, of index 2, and has better multipliers for a slightly
         larger system of equations. Nothing else where there are no constraints.
     tolerance : float
-        To which the velocity of each step is solved for, relative to the largest one where that is
-        above 1. What is left adds up over the steps, and is divided by h in the multipliers: with
-        1e-10 these lose their order from some thousand steps on. [rad/s], [m/s]
+        Of what Newton's method may leave of velocities in all steps of a second: a step is solved
+        to h times that, or to rounding. [rad/s^2], [m/s^2]
     start : {"second order", "plain"}
         In index 3, whether the first velocity is perturbed such that multipliers are of second
         order from the first step on; and whether the acceleration-like variable starts at its own
@@ -182,7 +181,7 @@ class GeneralizedAlpha(Integrator):
 
     coefficients: AlphaCoefficients = attrs.field(default=None, converter=_coefficients)
     formulation: str = "stabilised"
-    tolerance: float = attrs.field(default=1e-12, converter=as_number)
+    tolerance: float = attrs.field(default=1e-10, converter=as_number)
     start: str = "second order"
     rtol: float | None = attrs.field(default=None, converter=as_number)
     atol: float | None = attrs.field(default=None, converter=as_number)

@@ -25,7 +25,8 @@ class StepMemory:
     stabilised : bool
         Whether the constraints of velocities are solved too.
     tolerance : float
-        Of D, by its largest entry where that is above 1. [rad/s], [m/s]
+        Of what all steps in a second leave of velocities: one step is solved to h times that.
+        [rad/s^2], [m/s^2]
 
     Attributes
     ----------
@@ -33,9 +34,7 @@ class StepMemory:
         Of the record.
     """
 
-    def __init__(
-        self, problem: Problem, *, stabilised: bool, tolerance: float, polished: bool = False
-    ) -> None:
+    def __init__(self, problem: Problem, *, stabilised: bool, tolerance: float) -> None:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.implicit.layout import BLOCK_SIZE, IMPLICIT, MADE_HEAD
 
@@ -75,8 +74,7 @@ class StepMemory:
         for name, value in (counts | functions).items():
             record[name] = value
         record["stabilised"] = stabilised
-        record["tolerance"], record["most"] = tolerance, MOST_ITERATIONS
-        record["polished"] = polished
+        record["tolerance"], record["most"] = tolerance * problem.h, MOST_ITERATIONS
         for name, array in self._arrays.items():
             record[name] = array_address(array)
         self.address = array_address(self.record)

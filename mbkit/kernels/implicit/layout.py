@@ -62,8 +62,7 @@ IMPLICIT = np.dtype(
         ("num_made", _i8),
         ("restore", _i8),  # as it was at the beginning of the step
         # Newton's method
-        ("tolerance", _f8),  # of D, by its largest entry where that is above 1
-        ("polished", _i8),  # 1: corrections as good as rounding are followed while they shrink
+        ("tolerance", _f8),  # of D
         ("most", _i8),
         ("history", _i8),  # most x 2
         ("residual", _i8),  # nv + m

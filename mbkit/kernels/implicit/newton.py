@@ -30,11 +30,14 @@ SLOW = 0.5
 #: Steps that begin with a new matrix after one in which an old one was of no use.
 FRESH_STEPS = 10.0
 
-#: Corrections of h D of this size, by max(1, h D), are as good as rounding.
-ROUNDED = 1e-14
+#: Rounding: corrections of h D of this size cannot be seen in positions, nor those of D, by its
+#: largest entry, in velocities.
+ROUNDED = 1e-16
+UNIT = 4e-16
 
-#: How much larger they may be where they no longer shrink: rows may be nearly dependent.
-STALLED = 1e3
+#: How much larger corrections may be where they no longer shrink, whatever the matrix: rows may be
+#: nearly dependent.
+STALLED = 1e5
 
 #: What a row that is not solved for may be open, by the length of the system, until it is.
 OPEN = 1e-9
@@ -184,18 +187,16 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
             history[k, 1] = max(history[k, 1], abs(residual[j]))
         solve(square(record.matrix, record.n), flags_at(record.pivots, record.n), change)
         size = add_change(step, h, velocity_gain, acceleration_gain, change, v)
-        fastest = largest_increment(step)
-        tolerance = record.tolerance * max(1.0, fastest)
-        rounding = ROUNDED * max(1.0 / h, fastest)
-        history[k, 0] = size / tolerance
+        rounding = max(ROUNDED / h, UNIT * largest_increment(step))
+        enough = max(record.tolerance, rounding)
+        history[k, 0] = size / enough
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
-        finished = tolerance if record.polished != 0 and rate < SLOW else max(tolerance, rounding)
         done = (
-            (size <= finished and (k > 0 or record.polished == 0 or size <= tolerance))
-            or (rate < 1.0 and rate / (1.0 - rate) * size <= tolerance)
-            or (rate > SLOW and size <= STALLED * rounding)
+            size <= enough
+            or (rate < 1.0 and rate / (1.0 - rate) * size <= enough)
+            or (fresh and before > 0.0 and rate > SLOW and size <= STALLED * rounding)
         )
         if done and not fresh and record.m > 0 and forgotten_rows(step, closure_of(space).length):
             made[VALID] = 0.0
