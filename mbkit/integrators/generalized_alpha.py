@@ -9,7 +9,9 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.charts import angular_entries
 from mbkit.integrators.checks import as_number, check_choice, check_tolerance
+from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.step_memory import StepMemory
 
@@ -114,12 +116,16 @@ def _coefficients(given: Any) -> Any:
 
 
 @final
-@attrs.frozen
+@attrs.frozen(repr=False)
 class GeneralizedAlpha(Integrator):
     """The generalized-alpha method on the configuration group; implicit, of second order.
 
     Equations of motion and constraints are solved together at the end of each step, by Newton's
     method with a matrix whose condition does not depend on h, and which is kept for many steps.
+
+    With `rtol` or `atol` the method chooses its steps, as `mbkit.RungeKuttaMuntheKaas` does: the
+    `h` of `simulate` is the distance of the points on which states are saved and events looked for,
+    and between two of them it takes steps of its own size, at most h.
 
     Attributes
     ----------
@@ -137,6 +143,9 @@ class GeneralizedAlpha(Integrator):
         order from the first step on; and whether the acceleration-like variable starts at its own
         time. "plain" starts both from what they stand for, and leaves a transient of first order in
         the multipliers.
+    rtol, atol : float, optional
+        Relative and absolute tolerance of a step; steps have one size if both are left out. With
+        `rtol` alone `atol` is the same number; with `atol` alone `rtol` is 0. [rad, m, rad/s, m/s]
 
     Notes
     -----
@@ -174,6 +183,8 @@ class GeneralizedAlpha(Integrator):
     formulation: str = "stabilised"
     tolerance: float = attrs.field(default=1e-10, converter=as_number)
     start: str = "second order"
+    rtol: float | None = attrs.field(default=None, converter=as_number)
+    atol: float | None = attrs.field(default=None, converter=as_number)
 
     @coefficients.validator
     def _check_coefficients(self, _attribute: object, given: object) -> None:
@@ -187,11 +198,14 @@ class GeneralizedAlpha(Integrator):
         check_choice(self, "formulation", ("stabilised", "index 3"))
         check_choice(self, "start", ("second order", "plain"))
         check_tolerance(self)
+        for field in ("rtol", "atol"):
+            if getattr(self, field) is not None:
+                check_tolerance(self, field)
+
+    __repr__ = shown
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.generalized_alpha import advance
-
         stabilised = self.formulation == "stabilised"
         step = StepMemory(problem, stabilised=stabilised, tolerance=self.tolerance)
         corrected = self.start == "second order"
@@ -200,22 +214,59 @@ class GeneralizedAlpha(Integrator):
             [c.alpha_m, c.alpha_f, c.beta, c.gamma, corrected, corrected and not stabilised],
             dtype=np.float64,
         )
-        nq, nv, m = problem.nq, problem.nv, problem.equations.num_velocity_constraints
+        nv, m = problem.nv, problem.equations.num_velocity_constraints
         own = {
             "acceleration": np.zeros(nv), "vdot": np.zeros(nv), "eta": np.zeros(m),
             "powers": np.zeros(2), "started": np.zeros(1),
         }  # fmt: skip
         problem.memory |= {**own, "multipliers": problem.multipliers}
-        v_n, memory = np.zeros(nv), np.zeros(nq + 4 * nv + 2)
-        count = np.zeros(2, dtype=np.int64)
+        method = (
+            own["acceleration"], own["vdot"], problem.multipliers, own["eta"], own["powers"],
+            own["started"],
+        )  # fmt: skip
+        if self.rtol is None and self.atol is None:
+            return _steps_of_one_size(problem, step, numbers, method)
+        rtol = 0.0 if self.rtol is None else self.rtol
+        atol = rtol if self.atol is None else self.atol
+        return _own_steps(problem, step, numbers, (rtol, atol), method)
 
-        def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-            state = advance(
-                problem.space, step.address, numbers, problem.t0, problem.h, first, steps,
-                problem.save_every, problem.q, problem.v, problem.work, own["acceleration"],
-                own["vdot"], problem.multipliers, own["eta"], own["powers"], own["started"],
-                problem.q_stage, problem.v_stage, v_n, memory, count, *rows,
-            )  # fmt: skip
-            return int(state), int(count[0]), int(count[1])
 
-        return run
+def _steps_of_one_size(problem: Problem, step: StepMemory, numbers: Any, method: Any) -> Advance:
+    from mbkit.kernels.generalized_alpha import advance
+
+    v_n, memory = np.zeros(problem.nv), np.zeros(problem.nq + 4 * problem.nv + 2)
+    count = np.zeros(2, dtype=np.int64)
+
+    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        state = advance(
+            problem.space, step.address, numbers, problem.t0, problem.h, first, steps,
+            problem.save_every, problem.q, problem.v, problem.work, *method, problem.q_stage,
+            problem.v_stage, v_n, memory, count, *rows,
+        )  # fmt: skip
+        return int(state), int(count[0]), int(count[1])
+
+    return run
+
+
+def _own_steps(
+    problem: Problem, step: StepMemory, numbers: Any, tolerances: tuple[float, float], method: Any
+) -> Advance:
+    from mbkit.kernels.alpha_own_steps import NUM_SIZES, advance
+
+    nv = problem.nv
+    angular = angular_entries(problem)
+    rate = problem.memory["rate"] = np.zeros(nv)
+    sizes = problem.memory["step_size"] = np.zeros(NUM_SIZES)
+    kept = np.zeros(sum(array.size for array in problem.state.values()))
+    v_n, memory = np.zeros(nv), np.zeros(problem.nq + 6 * nv + 2)
+    count = np.zeros(2, dtype=np.int64)
+
+    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        state = advance(
+            problem.space, step.address, numbers, *tolerances, angular, problem.t0, problem.h,
+            first, steps, problem.save_every, problem.q, problem.v, problem.work, *method, rate,
+            sizes, problem.q_stage, problem.v_stage, v_n, memory, kept, count, *rows,
+        )  # fmt: skip
+        return int(state), int(count[0]), int(count[1])
+
+    return run

@@ -30,6 +30,7 @@ from mbkit.kernels.implicit.start import (
     change_of_acceleration,
     consistent_acceleration,
 )
+from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import NOT_FINITE, OK, status
 from mbkit.kernels.times import instant
 from mbkit.kernels.validation import all_finite
@@ -45,12 +46,27 @@ PERTURBED = 5
 
 
 @helper
+def error_of_increment(space, c, h, v, vdot, change, memory, out):
+    """out = l, what D misses: (1 - 6 beta - 3 (am - af)) / 6 h^2 v'' + h^2 / 12 [v, vdot].
+
+    change  h v''
+    Memory  memory (2 nv,).
+    """
+    nv = v.shape[0]
+    state = bracket(space, v, vdot, memory[:nv], memory[nv : 2 * nv], out)
+    factor = (1.0 - 6.0 * c[BETA] - 3.0 * (c[ALPHA_M] - c[ALPHA_F])) / 6.0
+    for j in range(nv):
+        out[j] = factor * h * change[j] + h * h / 12.0 * out[j]
+    return state
+
+
+@helper
 def begin(space, step, c, t, h, q, v, a, vdot, multipliers, eta, powers, v_n, memory):
     """The first accelerations; v_n is the velocity that the first step begins with.
 
-    a_n stands for the acceleration at t_n + (am - af) h. In index 3 the first D is off by
-    l = (1 - 6 beta - 3 (am - af)) / 6 h^2 v'' + h^2 / 12 [v, vdot], against the constraints: with
-    v + M^-1 A^T (A M^-1 A^T)^-1 A l multipliers are of second order from the first step.
+    a_n stands for the acceleration at t_n + (am - af) h. In index 3 the first D is off by l, of
+    `error_of_increment`, against the constraints: with v + M^-1 A^T (A M^-1 A^T)^-1 A l multipliers
+    are of second order from the first step.
     """
     record = memory_of(step)
     nv = record.nv
@@ -73,13 +89,10 @@ def begin(space, step, c, t, h, q, v, a, vdot, multipliers, eta, powers, v_n, me
         a[j] = vdot[j] + c[LAGGED] * lag * change[j]
     if c[PERTURBED] == 0.0 or record.m == 0:
         return OK
-    small = memory[record.nq + 2 * nv : record.nq + 3 * nv]
-    one = memory[record.nq + 3 * nv : record.nq + 4 * nv]
-    state = bracket(space, v, vdot, small, one, wanted)
-    factor = (1.0 - 6.0 * c[BETA] - 3.0 * lag) / 6.0
-    for j in range(nv):
-        wanted[j] = factor * h * change[j] + h * h / 12.0 * wanted[j]
-    return add_least(space, step, t, q, v_n, wanted) if state == OK else state
+    state = error_of_increment(
+        space, c, h, v, vdot, change, memory[record.nq + 2 * nv :], wanted
+    )  # fmt: skip
+    return add_least(space, step, t, q, v_n, wanted, False) if state == OK else state
 
 
 @helper
@@ -103,12 +116,21 @@ def predict(space, step, c, t, h, q, v_n, a, vdot, multipliers, eta, v_next):
 
 
 @helper
+def next_powers(step, memory):
+    """Where the powers at the end of a step are, in its memory."""
+    record = memory_of(step)
+    first = record.nq + 4 * record.nv
+    return memory[first : first + NUM_POWERS]
+
+
+@helper
 def take_over(
-    step, c, h, q, v, work, a, vdot, multipliers, eta, powers, q_next, v_next, powers_next
+    step, c, h, q, v, work, a, vdot, multipliers, eta, powers, q_next, v_next, memory
 ):  # fmt: skip
     """The end of a step becomes the state."""
     record = memory_of(step)
     vdot_next = floats_at(record.vdot, record.nv)
+    powers_next = next_powers(step, memory)
     q[:] = q_next
     v[:] = v_next
     for j in range(record.nv):
@@ -124,16 +146,14 @@ def take_over(
 
 
 @helper
-def take_step(
-    space, step, c, t, h, end, q, v, work, a, vdot, multipliers, eta, powers, started,
-    q_next, v_next, v_n, memory,
+def solve_end(
+    space, step, c, t, h, end, q, v, a, vdot, multipliers, eta, powers, started, q_next, v_next,
+    v_n, memory,
 ):  # fmt: skip
-    """Advance the state by h, to the time `end`; nothing of it has changed where that fails."""
-    record = memory_of(step)
-    made = floats_at(record.made_at, record.num_made)
-    restore = floats_at(record.restore, record.num_made)
-    restore[:] = made
-    powers_next = memory[:2]
+    """Solve for the end of a step of size h, at the time `end`; powers go into the memory.
+
+    At a start a, vdot, multipliers, eta and powers are those of `begin` then.
+    """
     velocity_gain = c[GAMMA] / c[BETA]
     acceleration_gain = (1.0 - c[ALPHA_M]) / (c[BETA] * (1.0 - c[ALPHA_F]))
     v_n[:] = v
@@ -151,16 +171,49 @@ def take_step(
     if state == OK and not (all_finite(q_next) and all_finite(v_next)):
         state = status(NOT_FINITE, 0)
     if state == OK:
-        powers_at_end(space, step, v_next, powers_next)
+        powers_at_end(space, step, v_next, next_powers(step, memory))
+    return state
+
+
+@helper
+def take_step(
+    space, step, c, t, h, end, q, v, work, a, vdot, multipliers, eta, powers, started,
+    q_next, v_next, v_n, memory,
+):  # fmt: skip
+    """Advance the state by h, to the time `end`; nothing of it has changed where that fails."""
+    record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    restore = floats_at(record.restore, record.num_made)
+    restore[:] = made
+    state = solve_end(
+        space, step, c, t, h, end, q, v, a, vdot, multipliers, eta, powers, started, q_next, v_next,
+        v_n, memory,
+    )  # fmt: skip
+    if state == OK:
         state = look(space, end, q_next, v_next)
     if state != OK:
         made[:] = restore
         return state
     take_over(
-        step, c, h, q, v, work, a, vdot, multipliers, eta, powers, q_next, v_next, powers_next
+        step, c, h, q, v, work, a, vdot, multipliers, eta, powers, q_next, v_next, memory
     )  # fmt: skip
     started[0] = 1.0
     return OK
+
+
+@helper
+def save(
+    t, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work, rows_multipliers
+):  # fmt: skip
+    """The state becomes a row."""
+    row = count[1]
+    rows_t[row] = t
+    rows_q[row] = q
+    rows_v[row] = v
+    rows_work[row] = work
+    for r in range(rows_multipliers.shape[1]):
+        rows_multipliers[row, r] = multipliers[r]
+    count[1] += 1
 
 
 @kernel(
@@ -181,7 +234,7 @@ def advance(
     Writes  the state (q, v, work, a, vdot, multipliers, eta, powers, started, and where the matrix
             was made), rows, count (steps taken, rows written), q_next and v_next (what was
             evaluated last).
-    Memory  v_n (nv,), memory (nq + 4 nv,).
+    Memory  v_n (nv,), memory (nq + 4 nv + NUM_POWERS,).
     Returns OK, or the status of what failed; the state is then that of the last complete step.
     """
     count[0] = 0
@@ -199,12 +252,8 @@ def advance(
             return state
         count[0] += 1
         if (k + 1) % save_every == 0:
-            row = count[1]
-            rows_t[row] = end
-            rows_q[row] = q
-            rows_v[row] = v
-            rows_work[row] = work
-            for r in range(rows_multipliers.shape[1]):
-                rows_multipliers[row, r] = multipliers[r]
-            count[1] += 1
+            save(
+                end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
+                rows_multipliers,
+            )  # fmt: skip
     return OK

@@ -79,10 +79,15 @@ def _unsolved(run: Prepared, code: int, index: int, t: float, taken: int) -> Con
     method, problem = type(run.integrator).__name__, run.problem
     where = f"The simulation stopped at t = {t:.9g} s, in step {taken + 1}: {method}"
     if code == STEP_TOO_SMALL and index == 1:
+        advice = "Use a smaller h, or larger tolerances."
+        if problem.newton is None:
+            advice = (
+                "The motion may be stiff, which asks for an implicit integrator; else use a "
+                "smaller h, or larger tolerances."
+            )
         return ConvergenceError(
             f"{where} has taken 100000 steps to keep its tolerance, and has not reached "
-            f"t = {t + problem.h:.9g} s. The motion may be stiff, which asks for an implicit "
-            f"integrator; else use a smaller h, or larger tolerances."
+            f"t = {t + problem.h:.9g} s. {advice}"
         )
     if code == STEP_TOO_SMALL:
         return ConvergenceError(

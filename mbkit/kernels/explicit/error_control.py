@@ -6,6 +6,12 @@ from mbkit.kernels.compile import helper
 from mbkit.kernels.explicit.stages import combine
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies
+from mbkit.kernels.status import (
+    CONSTRAINT_NOT_FINITE,
+    FORCE_NOT_FINITE,
+    NOT_CLOSED,
+    NOT_FINITE,
+)
 
 #: Bounds of the ratio of a step to the one before, and how much less is taken than would do.
 SMALLEST_RATIO = 0.2
@@ -21,6 +27,15 @@ LEAST_ERROR = 1e-4
 #: Square of the angle by which a joint may turn within one step; coordinates end at 2 pi, and
 #: rotations are told apart up to pi.
 MOST_TURN = (0.9 * math.pi) ** 2
+
+#: Steps between two grid points, rejected ones among them.
+MOST_STEPS = 100_000
+
+#: Steps are not smaller than this many units in the last place of the time.
+LEAST = 16.0 * 2.0**-52
+
+#: A step that comes so near to the grid point, by its size, ends there.
+NEAR = 1.0 + 1e-9
 
 
 @helper
@@ -113,3 +128,10 @@ def ratio_rejected(error, order):
     if not error < math.inf:
         return CUT
     return max(SMALLEST_RATIO, SAFETY * error ** (-1.0 / order))
+
+
+@helper
+def is_of_numbers(state):
+    """Whether a failure is one of numbers, which smaller steps may mend."""
+    code = state % (1 << 32)
+    return code in (NOT_FINITE, FORCE_NOT_FINITE, NOT_CLOSED, CONSTRAINT_NOT_FINITE)

@@ -14,23 +14,19 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.explicit.dense_output import HELD_SIZE, HELD_STAGES, HELD_TIME, between
 from mbkit.kernels.explicit.error_control import (
+    LEAST,
+    MOST_STEPS,
+    NEAR,
     error_of_step,
     first_size,
+    is_of_numbers,
     ratio_after,
     ratio_rejected,
     turns_too_far,
 )
 from mbkit.kernels.explicit.stages import add_work, arrive, evaluate_stages, save
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.status import (
-    CONSTRAINT_NOT_FINITE,
-    FORCE_NOT_FINITE,
-    NOT_CLOSED,
-    NOT_FINITE,
-    OK,
-    STEP_TOO_SMALL,
-    status,
-)
+from mbkit.kernels.status import OK, STEP_TOO_SMALL, status
 from mbkit.kernels.times import instant
 from mbkit.kernels.watch import look
 
@@ -54,15 +50,6 @@ LAST = 2.0
 MEMORY_SIZE = 0
 MEMORY_ERROR = 1
 
-#: Steps between two grid points, rejected ones among them.
-MOST_STEPS = 100_000
-
-#: Steps are not smaller than this many units in the last place of the time.
-LEAST = 16.0 * 2.0**-52
-
-#: A step that comes so near to the grid point, by its size, ends there.
-NEAR = 1.0 + 1e-9
-
 
 @helper
 def parts(row, nq, nv):
@@ -76,13 +63,6 @@ def copy(source, target):
     target[0][:] = source[0]
     target[1][:] = source[1]
     target[2][:] = source[2]
-
-
-@helper
-def is_of_numbers(state):
-    """Whether a failure is one of numbers, which smaller steps may mend."""
-    code = state % (1 << 32)
-    return code in (NOT_FINITE, FORCE_NOT_FINITE, NOT_CLOSED, CONSTRAINT_NOT_FINITE)
 
 
 @helper

@@ -72,9 +72,10 @@ def bracket(space, x, y, small, one, out):
 
 
 @helper
-def add_least(space, step, t, q, v, wanted):
+def add_least(space, step, t, q, v, wanted, close):
     """v += the least change, by kinetic energy, whose rows of position level are A wanted.
 
+    close: besides, what A v + g_t is by `rate` is taken away.
     Source: Arnold, Bruels and Cardona 2015, section 4.3: the perturbed initial velocity.
     """
     record = memory_of(step)
@@ -93,9 +94,11 @@ def add_least(space, step, t, q, v, wanted):
     closure = closure_of(space)
     target = rows_of(closure, closure.bias)
     position_of_row = flags_at(record.position_of_row, m)
+    rate = floats_at(record.rate, m)
     for r in range(m):
         target[r] = 0.0
         if position_of_row[r] >= 0:
+            target[r] = rate[r] if close else 0.0
             for j in range(nv):
                 target[r] -= A[r, j] * wanted[j]
     change = floats_at(closure.change, nv)

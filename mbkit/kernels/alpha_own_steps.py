@@ -1,0 +1,298 @@
+"""The time loop of the generalized-alpha method with steps of its own size between grid points.
+
+a_n stands for the acceleration at t_n + (am - af) h, and in index 3 v_n is off its constraints by
+l, which is O(h^2): where the step changes, both are brought to the new one, by the rate of vdot
+over the last step. So positions, velocities and multipliers keep their order.
+"""
+
+import math
+
+from mbkit.kernels.compile import (
+    float64,
+    floats,
+    floats_at,
+    helper,
+    int64,
+    integers,
+    kernel,
+    matrix,
+)
+from mbkit.kernels.explicit.error_control import (
+    LEAST,
+    MOST_STEPS,
+    NEAR,
+    first_size,
+    is_of_numbers,
+    norm,
+    ratio_after,
+    ratio_rejected,
+    turns_too_far,
+)
+from mbkit.kernels.generalized_alpha import (
+    ALPHA_F,
+    ALPHA_M,
+    PERTURBED,
+    error_of_increment,
+    save,
+    solve_end,
+    take_over,
+)
+from mbkit.kernels.implicit.layout import VALID
+from mbkit.kernels.implicit.matrix import have_matrix
+from mbkit.kernels.implicit.residual import constraints_at, place
+from mbkit.kernels.implicit.space import flags_at, memory_of
+from mbkit.kernels.implicit.start import add_least, consistent_acceleration
+from mbkit.kernels.layout import NUM_POWERS
+from mbkit.kernels.status import (
+    NOT_CONVERGED,
+    OK,
+    SINGULAR_STEP,
+    STEP_TOO_SMALL,
+    code_of,
+    status,
+)
+from mbkit.kernels.times import instant
+from mbkit.kernels.watch import look
+
+#: What is remembered of the steps.
+SIZE = 0  # of the step that comes next
+ERROR = 1  # of the last step
+LAST = 2  # the size of the last step, 0 at a start
+MEANT = 3  # the size of the step that a stands for
+NUM_SIZES = 4
+
+#: Errors of a step are O(h^3).
+LOCAL_ORDER = 3.0
+
+
+@helper
+def copy(state, kept, back):
+    """The arrays of the state, one behind the other, into `kept`, or from there."""
+    first = 0
+    for i in range(len(state)):
+        part = state[i]
+        end = first + part.shape[0]
+        if back:
+            part[:] = kept[first:end]
+        else:
+            kept[first:end] = part
+        first = end
+
+
+@helper
+def errors_of(step, memory):
+    """Where the errors of positions and velocities are, in the memory of a step."""
+    record = memory_of(step)
+    first = record.nq + 4 * record.nv + NUM_POWERS
+    return memory[first : first + 2 * record.nv]
+
+
+@helper
+def change_size(space, step, c, t, h, q, v, a, vdot, rate, sizes, memory):
+    """Let a, and the rows of v in index 3, stand for a step of size h.
+
+    In index 3 A v + g_t is made A l. What l(h) - l(h_old) leaves there, O(h_old^3), would be
+    divided by h in the multipliers, and grow without bounds where steps are rejected.
+    """
+    record = memory_of(step)
+    nv = record.nv
+    old = sizes[MEANT]
+    if h == old:
+        return OK
+    sizes[MEANT] = h
+    for j in range(nv):
+        a[j] += (c[ALPHA_M] - c[ALPHA_F]) * (h - old) * rate[j]
+    if c[PERTURBED] == 0.0 or record.m == 0:
+        return OK
+    change = memory[record.nq : record.nq + nv]
+    wanted = memory[record.nq + nv : record.nq + 2 * nv]
+    for j in range(nv):
+        change[j] = h * rate[j]
+    state = error_of_increment(
+        space, c, h, v, vdot, change, memory[record.nq + 2 * nv :], wanted
+    )  # fmt: skip
+    if state == OK:
+        state = place(space, step, t, q, v)
+    if state == OK:
+        state = constraints_at(space, step, t, q, v)
+    return add_least(space, step, t, q, v, wanted, True) if state == OK else state
+
+
+@helper
+def velocity_factor(c):
+    """Of h^3 v''' in the error of v: 1/6 - 1/4 + lag^2 / 2 + lag (1 - am - af) / 2.
+
+    a_n is the acceleration at t_n + lag h but for -lag (1 - am - af) / 2 h^2 v''', lag = am - af.
+    """
+    return (6.0 * (c[ALPHA_M] - c[ALPHA_F]) * (1.0 - 2.0 * c[ALPHA_F]) - 1.0) / 12.0
+
+
+@helper
+def error_of_step(space, step, c, h, control, q, v, vdot, rate, sizes, q_next, v_next, memory):
+    """The norm of the errors of h D, in the algebra, and of v; infinite where it turns too far.
+
+    h^3 v''' is the difference of the rates of vdot in this step and the last one, whose middles are
+    half of both away from each other.
+    """
+    record = memory_of(step)
+    nv = record.nv
+    rtol, atol, _, angular = control
+    errors = errors_of(step, memory)
+    dx = errors[:nv]
+    dv = errors[nv:]
+    D = floats_at(record.D, nv)
+    vdot_next = floats_at(record.vdot, nv)
+    for j in range(nv):
+        dx[j] = h * D[j]
+        dv[j] = vdot_next[j] - vdot[j]
+    if turns_too_far(space, angular, dx):
+        return math.inf
+    state = error_of_increment(space, c, h, v, vdot, dv, memory[record.nq + 2 * nv :], dx)
+    if state != OK:
+        return math.inf
+    prescribed = flags_at(record.prescribed, nv)
+    factor = velocity_factor(c) * 2.0 * h * h / (h + sizes[LAST])
+    for j in range(nv):
+        known = prescribed[j] != 0
+        dx[j] = 0.0 if known else h * dx[j]
+        dv[j] = 0.0 if known else factor * (dv[j] - h * rate[j])
+    return norm(space, dx, dv, q, v, q_next, v_next, rtol, atol)
+
+
+@helper
+def choose_first(space, step, control, t, q, v, vdot, powers, sizes, memory):
+    """The size of the first step, unless one is remembered."""
+    if sizes[SIZE] > 0.0:
+        return OK
+    nv = v.shape[0]
+    errors = errors_of(step, memory)
+    rtol, atol, widest, _ = control
+    state = place(space, step, t, q, v)
+    if state == OK:
+        state = consistent_acceleration(space, step, t, q, v, vdot, powers)
+    if state == OK:
+        rates = (v.reshape((1, nv)), vdot.reshape((1, nv)), vdot.reshape((1, nv)))
+        sizes[SIZE] = min(widest, first_size(space, rates, errors, q, v, rtol, atol))
+        sizes[ERROR] = 1e-4
+    return state
+
+
+@helper
+def smaller_may_do(state):
+    """Whether a step that failed so is tried again."""
+    code = code_of(state)
+    return code in (NOT_CONVERGED, SINGULAR_STEP) or is_of_numbers(state)
+
+
+@helper
+def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
+    """Take steps from t until `end`, the last of which ends there; the state changes with them."""
+    q, v, work, a, vdot, multipliers, eta, powers, started, rate, sizes, made = state
+    record = memory_of(step)
+    nv = record.nv
+    vdot_next = floats_at(record.vdot, nv)
+    least = LEAST * max(abs(t), abs(end))
+    rejected = False
+    done = choose_first(space, step, control, t, q, v, vdot, powers, sizes, memory)
+    if done != OK:
+        return done
+    for _ in range(MOST_STEPS):
+        size = sizes[SIZE]
+        rest = end - t
+        h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
+        stop = end if h == rest else t + h
+        done = OK
+        if started[0] == 0.0:
+            sizes[MEANT] = h
+        else:
+            done = change_size(space, step, c, t, h, q, v, a, vdot, rate, sizes, memory)
+        if done == OK:
+            done = solve_end(
+                space, step, c, t, h, stop, q, v, a, vdot, multipliers, eta, powers, started,
+                q_next, v_next, v_n, memory,
+            )  # fmt: skip
+        error = math.inf
+        if done == OK:
+            if started[0] == 0.0:
+                for j in range(nv):
+                    rate[j] = memory[record.nq + j] / h
+            error = error_of_step(
+                space, step, c, h, control, q, v, vdot, rate, sizes, q_next, v_next, memory
+            )
+        if error <= 1.0:
+            if stop >= end:
+                done = look(space, end, q_next, v_next)
+                if done != OK:
+                    return done
+            for j in range(nv):
+                rate[j] = (vdot_next[j] - vdot[j]) / h
+            take_over(
+                step, c, h, q, v, work, a, vdot, multipliers, eta, powers, q_next, v_next, memory
+            )
+            started[0] = 1.0
+            wanted = h * ratio_after(error, sizes[ERROR], LOCAL_ORDER, rejected)
+            sizes[SIZE] = min(control[2], max(size, wanted) if h < size else wanted)
+            sizes[ERROR] = max(error, 1e-4)
+            sizes[LAST] = h
+            rejected = False
+            t = stop
+            if stop >= end:
+                return OK
+        elif done != OK and not smaller_may_do(done):
+            return done
+        else:
+            if done != OK:
+                made[VALID] = 0.0
+            sizes[SIZE] = h * ratio_rejected(error, LOCAL_ORDER)
+            rejected = True
+            if not sizes[SIZE] > least:
+                return done if is_of_numbers(done) else status(STEP_TOO_SMALL, 0)
+    return status(STEP_TOO_SMALL, 1)
+
+
+@kernel(
+    int64(
+        int64, int64, floats, float64, float64, floats, float64, float64, int64, int64, int64,
+        floats, floats, floats, floats, floats, floats, floats, floats, floats, floats, floats,
+        floats, floats, floats, floats, floats, integers, floats, matrix, matrix, matrix, matrix,
+    ),
+    nogil=True,
+)  # fmt: skip
+def advance(
+    space, step, c, rtol, atol, angular, t0, h, first, steps, save_every,
+    q, v, work, a, vdot, multipliers, eta, powers, started, rate, sizes,
+    q_next, v_next, v_n, memory, kept, count, rows_t, rows_q, rows_v, rows_work, rows_multipliers,
+):  # fmt: skip
+    """Go from grid point to grid point, t0 + k h, in steps of any size up to h.
+
+    Writes  the state (q, v, work, a, vdot, multipliers, eta, powers, started, rate of vdot, sizes,
+            and where the matrix was made), rows, count (grid points passed, rows written), q_next
+            and v_next (what was evaluated last).
+    Memory  v_n (nv,), memory (nq + 6 nv + NUM_POWERS,), kept (as long as the state).
+    Returns OK, or the status of what failed; the state is then that of the last grid point.
+    """
+    record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    state = (q, v, work, a, vdot, multipliers, eta, powers, started, rate, sizes, made)
+    control = (rtol, atol, h, angular)
+    count[0] = 0
+    count[1] = 0
+    done = have_matrix(space, step)
+    for k in range(first, first + steps):
+        if done != OK:
+            return done
+        end = instant(t0, h, k + 1)
+        copy(state, kept, False)
+        done = go_to(
+            space, step, c, control, instant(t0, h, k), end, state, q_next, v_next, v_n, memory
+        )  # fmt: skip
+        if done != OK:
+            copy(state, kept, True)
+            return done
+        count[0] += 1
+        if (k + 1) % save_every == 0:
+            save(
+                end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
+                rows_multipliers,
+            )  # fmt: skip
+    return OK
