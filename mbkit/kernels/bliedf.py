@@ -84,7 +84,8 @@ def increments(space, step, h, q, q_next, x):
 
 @kernel(
     int64(
-        int64, int64, floats, floats, float64, floats, floats, matrix, matrix, matrix, floats, floats
+        int64, int64, floats, floats, float64, floats, floats, matrix, matrix, matrix, floats,
+        floats,
     ),
     nogil=True,
 )  # fmt: skip
@@ -257,8 +258,8 @@ def advance(
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
-    Writes  the state (q, v, work, the k - 1 before them, the newest first, with the increments that led on from them, multipliers, in
-            `started` how many of all k are known, and where the matrix was made), rows, count
+    Writes  the state (q, v, work, the k - 1 before them, the newest first, with the increments
+            from each to the next, multipliers, in `started` how many of all k are known, and where the matrix was made), rows, count
             (steps taken, rows written), q_next and v_next (what was evaluated last).
     Memory  results (2, nq + nv + NUM_POWERS), room (nq + nv,), xdot, vdot (s, nv), powers
             (s, NUM_POWERS), memory (nq + 3 nv + 2 NUM_POWERS,).
