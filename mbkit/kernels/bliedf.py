@@ -259,8 +259,9 @@ def advance(
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
     Writes  the state (q, v, work, the k - 1 before them, the newest first, with the increments
-            from each to the next, multipliers, in `started` how many of all k are known, and where the matrix was made), rows, count
-            (steps taken, rows written), q_next and v_next (what was evaluated last).
+            from each to the next, multipliers, in `started` how many of all k are known, and where
+            the matrix was made), rows, count (steps taken, rows written), q_next and v_next (what
+            was evaluated last).
     Memory  results (2, nq + nv + NUM_POWERS), room (nq + nv,), xdot, vdot (s, nv), powers
             (s, NUM_POWERS), memory (nq + 3 nv + 2 NUM_POWERS,).
     Returns OK, or the status of what failed; the state is then that of the last complete step.

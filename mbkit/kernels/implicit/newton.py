@@ -34,13 +34,14 @@ FRESH_STEPS = 10.0
 #: it leads elsewhere.
 MOST_AGE = 50.0
 
-#: Rounding: corrections of h D of this size cannot be seen in positions, nor those of D, by its
-#: largest entry, in velocities.
+#: Rounding: of positions of the constraints, by the length of the system, and of D, by its largest
+#: entry.
 ROUNDED = 1e-16
 UNIT = 4e-16
 
-#: How much larger corrections may be where they no longer shrink, whatever the matrix: rows may be
-#: nearly dependent.
+#: How much larger corrections may be where they no longer shrink; with a new matrix more, since
+#: rows may be nearly dependent.
+ROUNDINGS = 1e2
 STALLED = 1e5
 
 #: What is left of equations that are solved, by their forces, and by the length of the system.
@@ -159,10 +160,10 @@ def solved(step, length):
         if abs(shown[j]) > SOLVED * forces:
             return False
     g = floats_at(record.state, record.mp)
+    most = 0.0
     for r in range(record.mp):
-        if abs(g[r]) > SOLVED * length:
-            return False
-    return True
+        most = max(most, abs(g[r]))
+    return most <= SOLVED * length
 
 
 @helper
@@ -220,7 +221,9 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
             history[k, 1] = max(history[k, 1], abs(residual[j]))
         solve(square(record.matrix, record.n), flags_at(record.pivots, record.n), change)
         size = add_change(step, h, velocity_gain, acceleration_gain, change, v)
-        rounding = max(ROUNDED / h, UNIT * largest_increment(step))
+        rounding = UNIT * largest_increment(step)
+        if record.m > 0:
+            rounding = max(rounding, ROUNDED * length / h)
         enough = max(record.tolerance, rounding)
         history[k, 0] = size / enough
         if not all_finite(change):
@@ -230,6 +233,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
             size <= record.tolerance
             or (k > 0 and size <= enough)
             or (rate < 1.0 and rate / (1.0 - rate) * size <= enough)
+            or (k > 1 and rate > SLOW and size <= ROUNDINGS * rounding)
             or (
                 fresh
                 and before > 0.0
