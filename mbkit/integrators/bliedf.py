@@ -9,7 +9,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.backward_differences import MOST_STEPS, BackwardDifferences
-from mbkit.integrators.checks import as_number, check_choice, check_tolerance
+from mbkit.integrators.checks import as_integer, as_number, check_choice, check_tolerance
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.step_memory import StepMemory
 from mbkit.integrators.tableaus import DORMAND_PRINCE5
@@ -79,7 +79,7 @@ class BLieDF(Integrator):
     gives_multipliers = True
     takes_nonholonomic_joints = False
 
-    steps: int = 2
+    steps: int = attrs.field(default=2, converter=as_integer)
     formulation: str = "stabilised"
     correction: bool = True
     tolerance: float = attrs.field(default=1e-10, converter=as_number)
@@ -115,8 +115,9 @@ class BLieDF(Integrator):
         alpha, _, foreseen = BackwardDifferences(self.steps).numbers()
         past = max(1, self.steps - 1)
         own = {
-            "past_q": np.zeros((past, nq)), "past_v": np.zeros((past, nv)),
-            "past_work": np.zeros((past, 2)), "started": np.zeros(1),
+            "past_q": np.zeros((past, nq)), "past_x": np.zeros((past, nv)),
+            "past_v": np.zeros((past, nv)), "past_work": np.zeros((past, 2)),
+            "started": np.zeros(1),
         }  # fmt: skip
         problem.memory |= {**own, "multipliers": problem.multipliers}
         A, b, c = (
@@ -130,7 +131,7 @@ class BLieDF(Integrator):
             state = advance(
                 problem.space, step.address, alpha, foreseen, A, b, c, problem.t0, problem.h, first,
                 steps, problem.save_every, problem.q, problem.v, problem.work, own["past_q"],
-                own["past_v"], own["past_work"], problem.multipliers, own["started"],
+                own["past_x"], own["past_v"], own["past_work"], problem.multipliers, own["started"],
                 problem.q_stage, problem.v_stage, results, room, xdot, vdot, powers, memory, count,
                 *rows,
             )  # fmt: skip

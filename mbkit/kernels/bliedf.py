@@ -28,8 +28,9 @@ from mbkit.kernels.configuration import difference_rows
 from mbkit.kernels.implicit.matrix import have_matrix, set_differential
 from mbkit.kernels.implicit.newton import solve_step
 from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
-from mbkit.kernels.implicit.space import add_product, memory_of, square
+from mbkit.kernels.implicit.space import add_product, flags_at, memory_of, square
 from mbkit.kernels.implicit.start import consistent_acceleration
+from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.starting import starting_step
 from mbkit.kernels.status import NOT_FINITE, OK, status
@@ -39,27 +40,58 @@ from mbkit.kernels.watch import look
 
 
 @helper
-def coordinates(space, summed, i, q, past_q, x, sum_x):
-    """x_i about q_n into x; where summed, the increments from there to q_n, negative and added."""
+def coordinates(space, summed, i, q, past_q, past_x, x, sum_x):
+    """x_i about q_n into x; where positions add, or summed, the increments since, negative.
+
+    A difference of positions has their rounding, which is divided by h twice; increments have none.
+    """
     model = bodies(space)
-    memory = scratch(space)
+    state = OK
     if not summed:
-        return difference_rows(model, memory, q, past_q[i - 2], x)
-    newer = q if i == 2 else past_q[i - 3]
-    state = difference_rows(model, memory, past_q[i - 2], newer, x)
+        state = difference_rows(model, scratch(space), q, past_q[i - 2], x)
     for j in range(x.shape[0]):
-        sum_x[j] -= x[j]
-        x[j] = sum_x[j]
+        sum_x[j] -= past_x[i - 2, j]
+        if summed:
+            x[j] = sum_x[j]
+    for b in range(1, model.shape[0]):
+        if adds(model[b]):
+            for j in range(model[b].first_step, model[b].first_step + model[b].num_steps):
+                x[j] = sum_x[j]
+    return state
+
+
+@helper
+def adds(row):
+    """Whether the positions of a joint add."""
+    return row.kind == SCREW or (row.retract == 0 and row.difference == 0)
+
+
+@helper
+def increments(space, step, h, q, q_next, x):
+    """The step from q to q_next; that which was solved for where positions add."""
+    record = memory_of(step)
+    model = bodies(space)
+    D = floats_at(record.D, record.nv)
+    prescribed = flags_at(record.prescribed, record.nv)
+    state = difference_rows(model, scratch(space), q, q_next, x)
+    for b in range(1, model.shape[0]):
+        if adds(model[b]):
+            for j in range(model[b].first_step, model[b].first_step + model[b].num_steps):
+                if prescribed[j] == 0:
+                    x[j] = h * D[j]
     return state
 
 
 @kernel(
     int64(
-        int64, int64, floats, floats, float64, floats, floats, matrix, matrix, floats, floats
+        int64, int64, floats, floats, float64, floats, floats, matrix, matrix, matrix, floats,
+        floats,
     ),
     nogil=True,
 )  # fmt: skip
-def predict(space, step, alpha, foreseen, h, q, v, past_q, past_v, v_next, memory):
+def predict(
+    space, step, alpha, foreseen, h, q, v, past_q, past_x, past_v, v_next, memory
+):  # fmt: skip
     """D as the polynomial through the steps before has it, and v, vdot, G that go with it."""
     record = memory_of(step)
     nv = record.nv
@@ -73,7 +105,7 @@ def predict(space, step, alpha, foreseen, h, q, v, past_q, past_v, v_next, memor
         D[j] = foreseen[0] * v[j]
         rate[j] = 0.0
     for i in range(2, alpha.shape[0]):
-        state = coordinates(space, record.gain == 0, i, q, past_q, x, sum_x)
+        state = coordinates(space, record.gain == 0, i, q, past_q, past_x, x, sum_x)
         if state != OK:
             return state
         for j in range(nv):
@@ -107,8 +139,10 @@ def push(past, newest):
 
 
 @helper
-def take_over(step, alpha, h, q, v, work, past_q, past_v, past_work, multipliers, q_next, v_next,
-              powers):  # fmt: skip
+def take_over(
+    step, alpha, h, q, v, work, past_q, past_x, past_v, past_work, multipliers, q_next, v_next,
+    powers, x,
+):  # fmt: skip
     """The end of a step becomes the state; the work done follows by the same formula."""
     record = memory_of(step)
     for j in range(work.shape[0]):
@@ -117,6 +151,7 @@ def take_over(step, alpha, h, q, v, work, past_q, past_v, past_work, multipliers
             total -= alpha[i] * past_work[i - 2, j]
         powers[j] = total / alpha[0]
     push(past_q, q)
+    push(past_x, x)
     push(past_v, v)
     push(past_work, work)
     q[:] = q_next
@@ -127,8 +162,8 @@ def take_over(step, alpha, h, q, v, work, past_q, past_v, past_work, multipliers
 
 @helper
 def take_step(
-    space, step, alpha, foreseen, t, h, end, q, v, work, past_q, past_v, past_work, multipliers,
-    q_next, v_next, memory,
+    space, step, alpha, foreseen, t, h, end, q, v, work, past_q, past_x, past_v, past_work,
+    multipliers, q_next, v_next, memory,
 ):  # fmt: skip
     """Advance the state by h, to the time `end`; nothing of it has changed where that fails."""
     record = memory_of(step)
@@ -139,7 +174,7 @@ def take_step(
     floats_at(record.multipliers, record.m)[:] = multipliers
     floats_at(record.eta, record.m)[:] = 0.0
     state = predict(
-        space, step, alpha, foreseen, h, q, v, past_q, past_v, v_next, memory
+        space, step, alpha, foreseen, h, q, v, past_q, past_x, past_v, v_next, memory
     )  # fmt: skip
     if state == OK and record.stabilised != 0 and record.m > 0:
         state = jacobian_at(space, step, t, q, floats_at(record.A_start, record.m * record.nv))
@@ -149,14 +184,18 @@ def take_step(
         )  # fmt: skip
     if state == OK and not (all_finite(q_next) and all_finite(v_next)):
         state = status(NOT_FINITE, 0)
+    x = memory[2 : 2 + record.nv]
     if state == OK:
         powers_at_end(space, step, v_next, powers)
+        state = increments(space, step, h, q, q_next, x)
+    if state == OK:
         state = look(space, end, q_next, v_next)
     if state != OK:
         made[:] = restore
         return state
     take_over(
-        step, alpha, h, q, v, work, past_q, past_v, past_work, multipliers, q_next, v_next, powers
+        step, alpha, h, q, v, work, past_q, past_x, past_v, past_work, multipliers, q_next, v_next,
+        powers, x,
     )  # fmt: skip
     return OK
 
@@ -174,8 +213,8 @@ def set_multipliers(space, step, t, q, v, multipliers, vdot, powers):
 
 @helper
 def start_step(
-    space, step, A, b, c, t, h, end, q, v, work, past_q, past_v, past_work, multipliers, results,
-    room, q_stage, v_stage, xdot, vdot, powers, memory,
+    space, step, A, b, c, t, h, end, q, v, work, past_q, past_x, past_v, past_work, multipliers,
+    results, room, q_stage, v_stage, xdot, vdot, powers, memory,
 ):  # fmt: skip
     """Advance the state by h by a one-step method; nothing of it has changed where that fails."""
     record = memory_of(step)
@@ -196,28 +235,31 @@ def start_step(
         work[:] = before[nq + nv :]
         return state
     push(past_q, before[:nq])
+    push(past_x, vdot[0])
+    state = difference_rows(bodies(space), scratch(space), before[:nq], q, past_x[0])
     push(past_v, before[nq : nq + nv])
     push(past_work, before[nq + nv :])
-    return OK
+    return state
 
 
 @kernel(
     int64(
         int64, int64, floats, floats, matrix, floats, floats, float64, float64, int64, int64, int64,
-        floats, floats, floats, matrix, matrix, matrix, floats, floats, floats, floats, matrix,
-        floats, matrix, matrix, matrix, floats, integers, floats, matrix, matrix, matrix, matrix,
+        floats, floats, floats, matrix, matrix, matrix, matrix, floats, floats, floats, floats,
+        matrix, floats, matrix, matrix, matrix, floats, integers, floats, matrix, matrix, matrix,
+        matrix,
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, step, alpha, foreseen, A, b, c, t0, h, first, steps, save_every,
-    q, v, work, past_q, past_v, past_work, multipliers, started, q_next, v_next, results,
+    q, v, work, past_q, past_x, past_v, past_work, multipliers, started, q_next, v_next, results,
     room, xdot, vdot, powers, memory, count, rows_t, rows_q, rows_v, rows_work, rows_multipliers,
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
-    Writes  the state (q, v, work, the k - 1 before them, the newest first, multipliers, in
-            `started` how many of all k are known, and where the matrix was made), rows, count
+    Writes  the state (q, v, work, the k - 1 before them, the newest first, with the increments
+            from each to the next, multipliers, in `started` how many of all k are known, and where the matrix was made), rows, count
             (steps taken, rows written), q_next and v_next (what was evaluated last).
     Memory  results (2, nq + nv + NUM_POWERS), room (nq + nv,), xdot, vdot (s, nv), powers
             (s, NUM_POWERS), memory (nq + 3 nv + 2 NUM_POWERS,).
@@ -237,13 +279,13 @@ def advance(
         end = instant(t0, h, k + 1)
         if started[0] < alpha.shape[0] - 1.0:
             state = start_step(
-                space, step, A, b, c, t, h, end, q, v, work, past_q, past_v, past_work, multipliers,
-                results, room, q_next, v_next, xdot, vdot, powers, memory,
+                space, step, A, b, c, t, h, end, q, v, work, past_q, past_x, past_v, past_work,
+                multipliers, results, room, q_next, v_next, xdot, vdot, powers, memory,
             )  # fmt: skip
         else:
             state = take_step(
-                space, step, alpha, foreseen, t, h, end, q, v, work, past_q, past_v, past_work,
-                multipliers, q_next, v_next, memory,
+                space, step, alpha, foreseen, t, h, end, q, v, work, past_q, past_x, past_v,
+                past_work, multipliers, q_next, v_next, memory,
             )  # fmt: skip
         if state != OK:
             return state

@@ -8,20 +8,23 @@ ROUNDING = 1e-14
 
 
 @helper
-def factorise(S, pivots):
-    """S becomes L (unit diagonal, below) and U; `pivots` are the rows that were exchanged."""
+def factorise(S, pivots, largest):
+    """S becomes L (unit diagonal, below) and U; `pivots` are the rows that were exchanged.
+
+    Memory: largest (n,), of each column.
+    """
     n = S.shape[0]
-    top = 0.0
+    largest[:] = 0.0
     for i in range(n):
         for j in range(n):
-            top = max(top, abs(S[i, j]))
+            largest[j] = max(largest[j], abs(S[i, j]))
     for k in range(n):
         best = k
         for i in range(k + 1, n):
             if abs(S[i, k]) > abs(S[best, k]):
                 best = i
         pivots[k] = best
-        if not abs(S[best, k]) > ROUNDING * top:
+        if not abs(S[best, k]) > ROUNDING * largest[k]:
             return status(SINGULAR_STEP, k)
         if best != k:
             for j in range(n):

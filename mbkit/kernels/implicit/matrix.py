@@ -24,6 +24,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.configuration import retract_rows, solve_rows
 from mbkit.kernels.constraints.dynamics import linearise
+from mbkit.kernels.constraints.evaluate import set_time
 from mbkit.kernels.constraints.space import closure_of, kept_rows
 from mbkit.kernels.implicit.layout import (
     ACCELERATION_GAIN,
@@ -357,6 +358,7 @@ def make(space, step):
     h = made[STEP]
     a = made[VELOCITY_GAIN]
     t = made[TIME]
+    set_time(space, t)
     state = place(space, step, t, q, v)
     if state == OK and m > 0:
         state = set_kept(space, step, q, v)
@@ -365,7 +367,7 @@ def make(space, step):
     if state == OK:
         state = jacobian_at(space, step, t, q, floats_at(record.A, m * nv))
     if state == OK:
-        floats_at(records_at(space, 1, SPACE)[0].time, 1)[0] = t
+        set_time(space, t)
         state = set_derivatives(space, step, q, v, vdot, multipliers)
     if state == OK:
         mass_matrix = records_at(space, 1, SPACE)[0].mass_matrix
@@ -384,7 +386,7 @@ def make(space, step):
     clear_prescribed_rows(step, S)
     floats_at(record.made, record.num_made)[:] = made
     flags_at(record.total, 2)[1] += 1
-    return factorise(S, flags_at(record.pivots, record.n))
+    return factorise(S, flags_at(record.pivots, record.n), floats_at(record.change, record.n))
 
 
 @helper

@@ -43,6 +43,9 @@ UNIT = 4e-16
 #: nearly dependent.
 STALLED = 1e5
 
+#: What is left of equations that are solved, by their forces, and by the length of the system.
+SOLVED = 1e-13
+
 #: What a row that is not solved for may be open, by the length of the system, until it is.
 OPEN = 1e-9
 
@@ -141,6 +144,28 @@ def largest_increment(step):
 
 
 @helper
+def solved(step, length):
+    """Whether what is left of all equations is rounding: near change points D is not, by far."""
+    record = memory_of(step)
+    forces = 0.0
+    applied = floats_at(record.applied, record.nv)
+    multipliers = floats_at(record.multipliers, record.m)
+    for j in range(record.nv):
+        forces = max(forces, abs(applied[j]))
+    for r in range(record.m):
+        forces = max(forces, abs(multipliers[r]))
+    shown = floats_at(record.residual, record.nv + record.m)
+    for j in range(record.nv):
+        if abs(shown[j]) > SOLVED * forces:
+            return False
+    g = floats_at(record.state, record.mp)
+    for r in range(record.mp):
+        if abs(g[r]) > SOLVED * length:
+            return False
+    return True
+
+
+@helper
 def forgotten_rows(step, length):
     """Whether a row that is not solved for is open."""
     record = memory_of(step)
@@ -167,6 +192,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
     change = floats_at(record.change, record.n)
     count = flags_at(record.count, 1)
     total = flags_at(record.total, 2)
+    length = closure_of(space).length if record.m > 0 else 1.0
     fresh = False
     before = 0.0
     if made[PATIENCE] > 0.0:
@@ -204,9 +230,14 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
             size <= record.tolerance
             or (k > 0 and size <= enough)
             or (rate < 1.0 and rate / (1.0 - rate) * size <= enough)
-            or (fresh and before > 0.0 and rate > SLOW and size <= STALLED * rounding)
+            or (
+                fresh
+                and before > 0.0
+                and rate > SLOW
+                and (size <= STALLED * rounding or solved(step, length))
+            )
         )
-        if done and not fresh and record.m > 0 and forgotten_rows(step, closure_of(space).length):
+        if done and not fresh and record.m > 0 and forgotten_rows(step, length):
             made[VALID] = 0.0
             before = 0.0
             continue

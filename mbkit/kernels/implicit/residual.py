@@ -104,7 +104,9 @@ def powers_at_end(space, step, v, powers):
     left = floats_at(record.left, record.nv)
     prescribed = flags_at(record.prescribed, record.nv)
     for j in range(record.nv):
-        powers[SUPPLIED] += (left[j] if prescribed[j] != 0 else tau[j]) * v[j]
+        powers[SUPPLIED] += tau[j] * v[j]
+        if prescribed[j] != 0:  # what its drive adds to tau
+            powers[SUPPLIED] += left[j] * v[j]
     if record.m > 0:
         closure = closure_of(space)
         rows_of(closure, closure.multipliers)[:] = floats_at(record.multipliers, record.m)
