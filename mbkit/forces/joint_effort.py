@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import final
 
 import attrs
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ForceError
@@ -63,6 +64,11 @@ class JointEffort(JointForce):
 
     def __attrs_post_init__(self) -> None:
         check_table(self, "effort", 1)
+
+    @property
+    def constant_effort(self) -> float | None:
+        """The effort where it is the same at all times, else None. [N m], [N]."""
+        return float(self.effort[0]) if np.ptp(self.effort) == 0.0 else None
 
     def check_joint(self, joint: str, positions: int, velocities: int) -> None:
         """Raise unless the joint has one velocity; see `check_force_names`."""

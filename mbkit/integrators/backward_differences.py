@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.fields import whole
 
 __all__ = ["MOST_STEPS", "BackwardDifferences"]
 
@@ -45,7 +46,7 @@ class BackwardDifferences:
     (Fraction(3, 2), Fraction(-2, 1), Fraction(1, 2))
     """
 
-    steps: int = attrs.field()
+    steps: int = attrs.field(converter=whole)
 
     @steps.validator
     def _check(self, _attribute: object, steps: object) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.description import shown
+from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.tableaus import DORMAND_PRINCE5, RK4, Tableau
 
@@ -78,7 +79,7 @@ class MultistepMuntheKaas(Integrator):
     looks = True
     takes_constraints = True
 
-    steps: int = attrs.field(default=4)
+    steps: int = attrs.field(default=4, converter=whole)
 
     @steps.validator
     def _check(self, _attribute: object, steps: object) -> None:

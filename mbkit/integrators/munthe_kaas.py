@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import angular_entries, other_charts
 from mbkit.integrators.description import shown
+from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
 
@@ -81,7 +82,7 @@ class RungeKuttaMuntheKaas(Integrator):
     tableau: Tableau = attrs.field(default=RK4)
     rtol: float | None = attrs.field(default=None)
     atol: float | None = attrs.field(default=None)
-    truncation: int | None = attrs.field(default=None)
+    truncation: int | None = attrs.field(default=None, converter=whole)
 
     @tableau.validator
     def _check_tableau(self, _attribute: object, tableau: object) -> None:

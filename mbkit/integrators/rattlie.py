@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.constant_efforts import constant_effort
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.newton import Newton
 
@@ -27,9 +28,10 @@ class RATTLie(Integrator):
     symmetries stay. Constraints hold in positions and in velocities. The mass matrix may depend on
     the configuration.
 
-    Forces must have a potential and depend on positions alone. Prescribed joints, rolling joints
-    and rolling constraints are refused. Multipliers are the mean of those of both steps that meet
-    at a moment, which is of second order; each alone is of first.
+    Forces must have a potential and depend on positions alone; constant efforts of joints are taken
+    too. Prescribed joints, rolling joints and rolling constraints are refused. Multipliers are the
+    mean of those of both steps that meet at a moment, which is of second order; each alone is of
+    first.
 
     References
     ----------
@@ -99,6 +101,8 @@ class _Memory:
         n, m = problem.nv, problem.equations.num_velocity_constraints
         self.newton = Newton.empty(MOST, n + m)
         arrays = {name: np.zeros(size) for name, size in sizes(problem.nq, n, m).items()}
+        arrays["effort"][:] = _efforts(problem.equations, n)
+        arrays["reach"][:] = _reach(problem.equations)
         for name, size in (("order", n + 1), ("rows", m), ("columns", m)):
             arrays[name] = np.zeros(size, dtype=np.int64)
         arrays |= {
@@ -137,14 +141,33 @@ def _check(problem: Problem) -> None:
             f"alone, {_rolling(system)}; use mbkit.RungeKuttaMuntheKaas()."
         )
     x = 0.1 * np.cos(1.0 + np.arange(problem.num_steps))
+    limit = _SYMMETRIC * (1.0 + np.abs(problem.q).max(initial=0.0))
     back = np.asarray(system.difference(system.retract(problem.q, x), problem.q))
-    if not np.abs(back + x).max(initial=0.0) <= _SYMMETRIC * (1.0 + np.abs(problem.q).max()):
+    if not np.abs(back + x).max(initial=0.0) <= limit:
         at = int(np.argmax(np.abs(back + x)))
         raise UsageError(
             f"RATTLie needs joints whose steps back are the way back, retract(retract(q, x), -x) = "
             f"q, and {_name(system)} has one that misses it by {abs(back[at] + x[at]):.1e} in "
             f"{_velocity(system, at)}; let its retract be symmetric, as the exponential is."
         )
+
+
+def _efforts(system: Any, n: int) -> Any:
+    """Return the constant efforts of joints (n,), whose work is what they do in each step."""
+    efforts = np.zeros(n)
+    for force in getattr(system, "forces", ()):
+        effort = constant_effort(system, force)
+        if effort is not None:
+            efforts[system.velocity_slice(force.joint)] += effort
+    return efforts
+
+
+def _reach(system: Any) -> float:
+    """Return how far from the origin bodies are where all joints are at rest. [m]."""
+    if not hasattr(system, "poses"):
+        return 0.0
+    poses = np.asarray(system.poses(system.reference_configuration()))
+    return float(np.abs(poses[:, :3, 3]).max(initial=0.0))
 
 
 def _name(system: Any) -> str:

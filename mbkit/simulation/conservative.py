@@ -9,6 +9,7 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
+from mbkit.integrators.constant_efforts import constant_effort
 from mbkit.systems import System
 
 __all__ = ["check_forces"]
@@ -34,12 +35,25 @@ def check_forces(system: System, integrator: Integrator, tau: Any, t: float, q: 
     f = system.generalized_forces(q, v, t)
     limit = _ROUNDED * (1.0 + float(np.abs(f) @ np.abs(v)))
     for force, power in zip(system.forces, powers, strict=True):
-        if power > limit or np.any(getattr(force, "damping", 0.0)) or not _has_potential(force):
+        if constant_effort(system, force) is not None:
+            continue  # the integrator adds up what it supplies
+        fault = _fault(force, power > limit)
+        if fault:
             raise UsageError(
                 f"{method} takes forces with a potential alone, and force '{force.name}' of system "
-                f"'{system.name}' is not conservative; leave its damping out, or use "
-                f"mbkit.GeneralizedAlpha()."
+                f"'{system.name}' {fault}, or use mbkit.GeneralizedAlpha()."
             )
+
+
+def _fault(force: Force, works: bool) -> str:
+    """Return why a force is not that of a potential, and what to do; nothing where it is."""
+    if np.any(getattr(force, "damping", 0.0)):
+        return "is not conservative; leave its damping out"
+    if not _has_potential(force):
+        return "has no potential_energy; give it one where it has a potential"
+    if works:
+        return "dissipates or supplies power; let it be that of its potential alone"
+    return ""
 
 
 def _has_potential(force: Force) -> bool:

@@ -226,6 +226,7 @@ class Course:
                 return TERMINAL, 0, saved
             if len(passage.segments) > 1:
                 problem.q[:], problem.v[:], problem.work[:] = passage.end[1:]
+                problem.multipliers[:] = np.nan  # those of before; found from the state
                 self._advance = self.integrator.prepare(problem)  # it forgets what was before
                 if saved:
                     _put(rows, 0, self._reached(step + 1))

@@ -104,13 +104,28 @@ def _unsolved(run: Prepared, code: int, index: int, t: float, taken: int) -> Con
             f"the corrections, by the tolerance, are {shrinking}."
         )
     else:
-        what = (
-            f"has a singular matrix in iteration {count} of Newton's method: a body can move "
-            f"without inertia, or a constraint depends on others there."
+        return ConvergenceError(
+            f"{where} has a singular matrix after {count} iterations of Newton's method: "
+            f"{_undetermined(run, index)}"
         )
     return ConvergenceError(
         f"{where} {what} Largest residuals: {_largest(run)}. A smaller h helps where the motion is "
         f"sound."
+    )
+
+
+def _undetermined(run: Prepared, column: int) -> str:
+    """Say what a column of Newton's matrix is of that depends on others; what to do about it."""
+    nv, rows = run.problem.nv, run.system.constraint_names
+    if column < nv:
+        return (
+            f"velocity '{run.system.velocity_names[column]}' is not determined there, by itself or "
+            f"beside those before it; a body can move without inertia. Give bodies inertia where "
+            f"they can move."
+        )
+    return (
+        f"constraint row '{rows[(column - nv) % len(rows)]}' depends on others there, or holds "
+        f"what has no inertia. Leave the constraint out, or start where it does not."
     )
 
 

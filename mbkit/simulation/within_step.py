@@ -78,7 +78,7 @@ class WithinStep:
     integrator : Integrator
         How.
     problem : Problem
-        Whose steps they are; it is not changed.
+        Whose steps they are; it learns why one of them fails, and is not changed otherwise.
     watch : Watch or None
         The events.
     """
@@ -107,7 +107,8 @@ class WithinStep:
             advance = self.integrator.prepare(problem)
             with self.watch.off() if self.watch is not None else contextlib.nullcontext():
                 status, *_ = advance(0, 1, _NO_ROWS)
-            if status != 0:
+            if status != 0:  # what went wrong is the problem's, too
+                self.problem.error, self.problem.newton = problem.error, problem.newton
                 raise StepError(status)
         return State(state.t + h, q, v, work)
 

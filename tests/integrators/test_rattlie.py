@@ -105,6 +105,62 @@ def test_cuts_and_events() -> None:
     assert ended.t[-1] == pytest.approx(0.03456, abs=1e-11)
 
 
+def test_multipliers_of_the_last_row_are_those_of_its_time() -> None:
+    """Also where save_every does not divide the steps: they are then found from the state."""
+    system, q, v, _ = motion("loop top")
+    options: dict[str, Any] = {"q": q, "v": v, "integrator": mb.RATTLie(), "progress": False}
+    every = mb.simulate(system, (0.0, 0.5), 5e-3, **options)
+    some = mb.simulate(system, (0.0, 0.5), 5e-3, save_every=30, **options)
+    assert np.abs(some.multipliers[-1] - every.multipliers[-1]).max() < 0.02
+    assert np.abs(every.multipliers[90] - every.multipliers[-1]).max() > 1.0
+
+
+def test_far_from_the_origin() -> None:
+    """Places of 1 km have the rounding of 1 km, and steps are solved to that."""
+    mech = mb.Mechanism("dock")
+    ball = mb.SpatialInertia.sphere(10.0, radius=1.0)
+    bodies = [mech.add_body(mb.Body(name, ball)) for name in "ab"]
+    for body in bodies:
+        mech.add_joint(mb.FreeJoint(f"free {body.name}"), mech.world, body)
+    frames = (mb.spatial.translation((1, 0, 0)), mb.spatial.translation((-1, 0, 0)))
+    mech.add_joint(mb.SphericalJoint("dock"), *bodies, frames=frames)
+    system = mech.assemble(mb.RelativeCoordinates(loop_joints=["dock"]))
+    ends = []
+    for x in (0.0, 1000.0):
+        q = [1, 0, 0, 0, x, 0, 0, 1, 0, 0, 0, x + 2, 0, 0]
+        v = [0, 0, 0.1, 0, 0.1, 0, 0, 0, -0.1, 0, 0.1, 0]
+        run = mb.simulate(
+            system, (0.0, 0.2), 1e-3, q=q, v=system.close_loops(q, v)[1], integrator=mb.RATTLie(),
+            progress=False,
+        )  # fmt: skip
+        ends.append(run.v[-1])
+    assert np.abs(ends[1] - ends[0]).max() < 1e-8
+
+
+def test_nothing_that_moves() -> None:
+    """A mechanism without velocities has a result."""
+    mech = mb.Mechanism("still", gravity=(0, 0, -9.81))
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.FixedJoint("weld"), mech.world, body)
+    run = mb.simulate(mech.assemble(), (0, 1), 0.1, integrator=mb.RATTLie(), progress=False)
+    assert run.completed
+    assert run.v.shape == (11, 0)
+
+
+def test_a_constant_effort_has_a_potential() -> None:
+    """What it supplies is f times the angle, and with it the balance of energies has no drift."""
+    motor = mb.JointEffort("motor", "hinge", effort=2.0)
+    system = _pendulum(forces=[motor])
+    options: dict[str, Any] = {"integrator": mb.RATTLie(), "progress": False}
+    errors = []
+    for h in (1e-2, 5e-3):
+        run = mb.simulate(system, (0.0, 20.0), h, **options)
+        errors.append(np.abs(run.energy_balance).max())
+        assert np.allclose(run.supplied_energy, 2.0 * (run.q[:, 0] - run.q[0, 0]), atol=1e-12)
+    assert errors[0] < 1e-3
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
+
+
 def _pendulum(**parts: Any) -> mb.System:
     mech = mb.Mechanism("pendulum", gravity=(0, 0, -9.81))
     bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
@@ -130,6 +186,12 @@ def _pendulum(**parts: Any) -> mb.System:
                 ]
             ),
             {}, "force 'stop' of system 'pendulum' is not conservative",
+        ),
+        (
+            lambda: _pendulum(
+                forces=[mb.JointEffort("motor", "hinge", effort=[0.0, 1.0], times=[0.0, 1.0])]
+            ),
+            {}, "force 'motor' of system 'pendulum' has no potential_energy",
         ),
         (_pendulum, {"tau": [1.0]}, "and tau was given"),
         (lambda: _pendulum(prescribed=np.sin), {}, "RATTLie does not take prescribed joints"),

@@ -3,9 +3,11 @@
 import importlib
 import json
 
+import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.integrators.backward_differences import BackwardDifferences
 from mbkit.integrators.built_in import INTEGRATORS
 from mbkit.integrators.description import described, from_description
 from tests.simulation.long_runs import SPAN, STEP, assert_same, ball_and_hinge, start
@@ -19,6 +21,17 @@ METHODS = [
     mb.CommutatorFree(mb.COMMUTATOR_FREE3),
     mb.MultistepMuntheKaas(4),
 ]
+
+
+def test_whole_numbers_of_any_kind_are_taken():
+    """Those of numpy too, as loops over arrays give them; not what is no whole number."""
+    assert mb.MultistepMuntheKaas(np.int64(3)) == mb.MultistepMuntheKaas(3)
+    assert type(mb.MultistepMuntheKaas(np.int64(3)).steps) is int
+    assert mb.RungeKuttaMuntheKaas(T.RK4, truncation=np.int32(2)).order == 4
+    assert BackwardDifferences(np.int64(2)) == BackwardDifferences(2)
+    for wrong in (3.0, True, "3"):
+        with pytest.raises(mb.UsageError, match="steps"):
+            mb.MultistepMuntheKaas(wrong)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import pytest
 
 import mbkit as mb
 from tests.every_representation import REPRESENTATIONS
+from tests.integrators.motions import motion
 from tests.simulation.long_runs import ball_and_hinge
 
 chunks = importlib.import_module("mbkit.simulation.chunks")
@@ -527,3 +528,53 @@ def test_prescribed_joints_do_not_give_way_to_an_impact():
             held, (0.0, 0.1), 1e-2,
             events=[mb.Event("x", "rail", direction="falling", reset=mb.Impact(1.0))],
         )  # fmt: skip
+
+
+class Euler(mb.Integrator):
+    """Euler's method with projection, which says -1e6 N for all multipliers, if it says them."""
+
+    order = 1
+    takes_constraints = True
+
+    def __init__(self, *, gives_multipliers):
+        self.gives_multipliers = gives_multipliers
+
+    def prepare(self, problem):
+        vdot, powers, out = np.zeros(problem.nv), np.zeros(2), problem.q.copy()
+
+        def advance(first, steps, rows):
+            saved = 0
+            for k in range(first, first + steps):
+                t = problem.t0 + (k + 1) * problem.h
+                problem.accelerate(t - problem.h, problem.q, problem.v, vdot, powers)
+                problem.retract(problem.q, problem.h * problem.v, out)
+                problem.q[:] = out
+                problem.v += problem.h * vdot
+                problem.close(t, problem.q, problem.v)
+                problem.multipliers[:] = -1e6
+                if (k + 1) % problem.save_every == 0:
+                    row = (t, problem.q, problem.v, problem.work, problem.multipliers)
+                    for part, value in zip(rows, row, strict=True):
+                        part[saved] = value
+                    saved += 1
+            return 0, steps, saved
+
+        return advance
+
+
+@pytest.mark.parametrize("save_every", [1, 30])
+def test_multipliers_after_a_reset_are_not_those_before_it(save_every):
+    """In the last step: they belong to the state after the reset, and are found from it."""
+    system, q, v, _ = motion("loop top")
+    slower = mb.Event("brake", lambda t, q, v: t - 0.0982, reset=lambda t, q, v: (q, 0.2 * v))
+    said, found = (
+        mb.simulate(
+            system, (0.0, 0.1), 5e-3, q=q, v=v, events=[slower], save_every=save_every,
+            integrator=Euler(gives_multipliers=gives),
+        )
+        for gives in (True, False)
+    )  # fmt: skip
+    assert np.array_equal(said.q[-1], found.q[-1])
+    assert np.array_equal(said.multipliers[-1], found.multipliers[-1])
+    if save_every == 1:
+        assert np.all(said.multipliers[5] == -1e6)

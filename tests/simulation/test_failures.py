@@ -1,5 +1,6 @@
 """Runs that end early: nothing that was computed is lost, and nothing wrong is returned."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,9 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.integrators.newton import Newton
+from mbkit.kernels.status import SINGULAR_STEP, status
+from tests.integrators.motions import motion
 
 
 class Guarded(mb.Joint):
@@ -68,6 +72,58 @@ def test_an_overflow_names_its_joint():
     assert caught.value.result.t.size == 1
     with pytest.raises(mb.NotFiniteError, match=r"energy at t = 0 s .* 'rail'"):
         mb.simulate(system, (0.0, 1.0), 0.1, v=[1e200])
+
+
+class Refuses(mb.Integrator):
+    """Explicit Euler in Python, whose steps of another size than 0.1 fail."""
+
+    order = 1
+
+    def prepare(self, problem):
+        vdot, powers = np.zeros(problem.nv), np.zeros(2)
+
+        def advance(first, steps, rows):
+            if problem.h != 0.1:
+                return problem.failed(ValueError("boom")), 0, 0
+            for k in range(first, first + steps):
+                problem.accelerate(problem.t0 + k * problem.h, problem.q, problem.v, vdot, powers)
+                problem.q += problem.h * problem.v
+                problem.v += problem.h * vdot
+            return 0, steps, 0
+
+        return advance
+
+
+def test_what_fails_within_a_step_is_what_is_raised():
+    """A step to an output time is taken by a copy of the problem; its exception is not lost."""
+    system = slider(mb.PrismaticJoint("rail"))
+    with pytest.raises(ValueError, match="boom"):
+        mb.simulate(system, (0.0, 1.0), 0.1, v=[1.0], integrator=Refuses(), save_at=[0.05])
+
+
+class Singular(mb.Integrator):
+    """A method whose matrix has no pivot in a column."""
+
+    order = 2
+    takes_constraints = keeps_constraints = True
+
+    def __init__(self, column):
+        self.column = column
+
+    def prepare(self, problem):
+        problem.newton = Newton.empty(5, problem.nv + problem.equations.num_velocity_constraints)
+        return lambda first, steps, rows: (status(SINGULAR_STEP, self.column), 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("column", "name"), [(4, "velocity 'free[4]'"), (7, "row 'tip[1]'"), (10, "row 'tip[1]'")]
+)
+def test_a_singular_matrix_names_what_is_not_determined(column, name):
+    """By the column: a velocity, a constraint's multiplier, or what keeps its velocity."""
+    system, q, v, _ = motion("loop top")
+    with pytest.raises(mb.ConvergenceError, match=re.escape(name)) as caught:
+        mb.simulate(system, (0.0, 1.0), 0.1, q=q, v=v, integrator=Singular(column))
+    assert "residuals" not in str(caught.value)
 
 
 # A shell starts its background jobs with SIGINT ignored, and they hand this on: undone here.

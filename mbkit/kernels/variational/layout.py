@@ -38,6 +38,8 @@ VARIATIONAL = np.dtype(
         ("end_weight", _i8),
         ("end_A", _i8),
         ("end_drift", _i8),
+        ("effort", _i8),  # n: constant forces along coordinates, which supply what they do
+        ("reach", _i8),  # 1: how far joints lie from the origin in the reference configuration
         # the unknowns
         ("D", _i8),  # n
         ("impulse", _i8),  # m: h/2 times the multipliers
@@ -93,6 +95,7 @@ def sizes(nq: int, n: int, m: int) -> dict[str, int]:
     return {
         "mass": n * n, "force": n, "weight": n * n, "A": m * n, "drift": m,
         "end_mass": n * n, "end_force": n, "end_weight": n * n, "end_A": m * n, "end_drift": m,
+        "effort": n, "reach": 1,
         "D": n, "impulse": m, "received": m, "q_end": nq, "v_end": n, "momentum": n,
         "mean_momentum": n,
         "gradient": n, "left": n, "gap": m, "change": n, "change_impulse": m, "state": 3 * m,

@@ -38,7 +38,7 @@ from mbkit.kernels.variational.terms import (
 )
 
 #: Corrections that become no smaller are rounding below this part of the velocity, or that of
-#: positions [rad, m] by h; a velocity [rad/s, m/s] that is slow.
+#: positions [rad, m], and of 1, by h; a velocity [rad/s, m/s] that is slow.
 ROUNDED = 1e-10
 PLACE_ROUNDED = 1e-14
 SLOW = 1e-3
@@ -236,11 +236,23 @@ def note(step, iteration, size):
     integers_at(record.total, 2)[0] += 1
 
 
+@helper
+def place_rounding(record, q):
+    """What rounding of places may be: of those that q has, and of those that frames have."""
+    places = as_array(q, record.nq)
+    largest = 0.0
+    for k in range(record.nq):
+        largest = max(largest, abs(places[k]))
+    return PLACE_ROUNDED * (1.0 + floats_at(record.reach, 1)[0] + largest)
+
+
 @address_kernel("iiddp")
 def newton(space, step, end, h, q):
     """D and the impulse, by corrections until they help no more."""
     record = memory_of(step)
     D = floats_at(record.D, record.n)
+    of_places = place_rounding(record, q) / h
+    integers_at(record.count, 1)[0] = 0
     before = float("inf")
     fresh = False
     for iteration in range(MOST):
@@ -254,7 +266,7 @@ def newton(space, step, end, h, q):
         fastest = SLOW
         for k in range(record.n):
             fastest = max(fastest, abs(D[k]))
-        rounding = ROUNDED * fastest + PLACE_ROUNDED / h
+        rounding = ROUNDED * fastest + of_places
         note(step, iteration, size / rounding)
         if size <= rounding and not size < 0.5 * before:
             return OK

@@ -104,9 +104,13 @@ def arrive(space, step, end, h, q):
 
 
 @helper
-def add_supplied(step, work):
-    """What constraints that move in time supply: -impulse . g_t at both ends."""
+def add_supplied(step, h, work):
+    """What constraints that move in time supply, -impulse . g_t at both ends; of efforts f h D."""
     record = memory_of(step)
+    effort = floats_at(record.effort, record.n)
+    D = floats_at(record.D, record.n)
+    for k in range(record.n):
+        work[SUPPLIED] += effort[k] * (h * D[k])
     impulse = floats_at(record.impulse, record.m)
     received = floats_at(record.received, record.m)
     before = drifts(record, START)
@@ -152,7 +156,7 @@ def advance(
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
     As `mbkit.kernels.munthe_kaas.advance`. Before a row is saved the next step is solved, for its
-    multipliers; it is not solved again.
+    multipliers; it is not solved again. After other steps the multipliers are not a number.
     """
     record = memory_of(step)
     q_end = floats_at(record.q_end, record.nq)
@@ -176,7 +180,7 @@ def advance(
             return state
         q[:] = q_end
         v[:] = v_end
-        add_supplied(step, work)
+        add_supplied(step, h, work)
         go_on(step)
         solved = False
         count[0] += 1
@@ -193,4 +197,6 @@ def advance(
             rows_work[row] = work
             rows_multipliers[row] = multipliers
             count[1] += 1
+        else:
+            multipliers[:] = float("nan")
     return OK
