@@ -60,6 +60,10 @@ COMPARED: Mapping[str, mb.Integrator] = {
 SQUEEZED: Mapping[str, tuple[mb.Integrator, int]] = {
     "RKMK4": (mb.RungeKuttaMuntheKaas(), 3200),
     "RKMK5": (mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5), 1200),
+    "BLieDF 4": (mb.BLieDF(4), 16000),
+    "BLieDF 5": (mb.BLieDF(5), 12000),
+    "BLieDF 6": (mb.BLieDF(6), 6000),
+    "generalized-alpha": (mb.GeneralizedAlpha(), 2_000_000),
 }
 
 #: Integrators for stiff systems.

@@ -82,7 +82,7 @@ class BLieDF(Integrator):
     steps: int = attrs.field(default=2, converter=as_integer)
     formulation: str = "stabilised"
     correction: bool = True
-    tolerance: float = attrs.field(default=1e-10, converter=as_number)
+    tolerance: float = attrs.field(default=1e-13, converter=as_number)
 
     def __attrs_post_init__(self) -> None:
         steps = self.steps

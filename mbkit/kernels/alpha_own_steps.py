@@ -213,9 +213,8 @@ def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
             )  # fmt: skip
         error = math.inf
         if done == OK:
-            if started[0] == 0.0:
-                for j in range(nv):
-                    rate[j] = memory[record.nq + j] / h
+            if started[0] == 0.0:  # h times the rate is where `begin` leaves it
+                rate[:] = memory[record.nq : record.nq + nv] / h
             error = error_of_step(
                 space, step, c, h, control, q, v, vdot, rate, sizes, q_next, v_next, memory
             )

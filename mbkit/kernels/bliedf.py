@@ -25,7 +25,8 @@ from mbkit.kernels.compile import (
     matrix,
 )
 from mbkit.kernels.configuration import difference_rows
-from mbkit.kernels.implicit.matrix import have_matrix, set_differential
+from mbkit.kernels.implicit.differential import set_differential
+from mbkit.kernels.implicit.matrix import have_matrix
 from mbkit.kernels.implicit.newton import solve_step
 from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
 from mbkit.kernels.implicit.space import add_product, flags_at, memory_of, square

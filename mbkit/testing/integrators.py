@@ -23,6 +23,11 @@ ORDER_BOUND = 0.1
 #: Errors below are those of the reference solution, and of rounding.
 FLOOR = 1e-12
 
+#: The same of methods that solve for their steps: rounding is divided by h there, that of
+#: constraints twice.
+SOLVED_FLOOR = 1e-11
+CONSTRAINED_FLOOR = 1e-10
+
 #: Steps from which the order is measured, by order, and the most there are.
 FIRST_STEPS = {1: 512, 2: 128, 3: 64}
 MOST_STEPS = 8192
@@ -153,12 +158,15 @@ def measured_orders(
     True
     """
     expected = integrator.order if order is None else order
+    least = FLOOR
+    if integrator.keeps_constraints:
+        least = CONSTRAINED_FLOOR if problem.is_constrained else SOLVED_FLOOR
 
     def floors(steps: int) -> tuple[float, ...]:
         if not problem.is_constrained:
-            return FLOOR, FLOOR
+            return least, least
         own = problem.rounding_of_multipliers(steps) if integrator.gives_multipliers else 0.0
-        return FLOOR, FLOOR, max(FLOOR, own)
+        return least, least, max(least, own)
 
     counts, errors = errors_of_steps(
         lambda steps: problem.errors(problem.sampled(integrator, steps)),

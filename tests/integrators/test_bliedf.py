@@ -45,8 +45,9 @@ def test_order_with_constraints(k: int, formulation: str) -> None:
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_order_elsewhere(k: int, name: str, formulation: str) -> None:
     """Of a fast top, of a planar joint, whose steps are not exponentials, and of a four-bar."""
-    finer = 2 if name == "fast loop top" else 4 if name == "four-bar" else 1
-    counts = [finer * count for count in COUNTS[k]]
+    counts = [(2 if name == "fast loop top" else 1) * count for count in COUNTS[k]]
+    if name == "four-bar":  # with more steps rounding is seen in velocities
+        counts = {2: [800, 1600, 3200], 3: [200, 300, 400, 600], 4: [100, 140, 200, 280]}[k]
     found = orders(name, mb.BLieDF(k, formulation=formulation), counts)
     assert found == pytest.approx(dict.fromkeys(found, k), abs=0.15)
 

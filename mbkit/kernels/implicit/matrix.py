@@ -19,17 +19,16 @@ from mbkit.kernels.compile import (
     helper,
     int64,
     kernel,
-    pointer_at,
     records_at,
 )
-from mbkit.kernels.configuration import retract_rows, solve_rows
+from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.dynamics import linearise
 from mbkit.kernels.constraints.evaluate import set_time
 from mbkit.kernels.constraints.space import closure_of, kept_rows
+from mbkit.kernels.implicit.differential import multiply_blocks, set_differential
 from mbkit.kernels.implicit.layout import (
     ACCELERATION_GAIN,
     AGE,
-    BLOCK_SIZE,
     MADE_HEAD,
     PATIENCE,
     STEP,
@@ -40,9 +39,9 @@ from mbkit.kernels.implicit.layout import (
 from mbkit.kernels.implicit.lu import factorise
 from mbkit.kernels.implicit.residual import jacobian_at, place
 from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at, square
-from mbkit.kernels.layout import SCREW, SPACE
+from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, scratch, trials
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.status import OK
 
 #: Steps of central differences, for constraints whose derivatives are not there in closed form: an
 #: error of 1e-8 of the matrix slows Newton's method down by nothing.
@@ -81,79 +80,6 @@ def remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
     acceleration[:] = floats_at(record.vdot, record.nv)
     increment[:] = floats_at(record.D, record.nv)
     multipliers[:] = floats_at(record.multipliers, record.m)
-
-
-@helper
-def set_block(space, i, x, room, T):
-    """T of one joint: the inverse of dexp_inv, by columns; room for 6 x 8 numbers."""
-    row = bodies(space)[i]
-    n = row.num_steps
-    k = row.first_step
-    inverse = room[: n * n].reshape((n, n))
-    block = room[36 : 36 + n * n].reshape((n, n))
-    unit = room[72:78]
-    column = room[78:84]
-    unit[:] = 0.0
-    for c in range(n):
-        unit[c] = 1.0
-        state = call_address(
-            row.dexp_inv,
-            (
-                scratch(space)[i].slot,
-                pointer_at(row.parameters),
-                at(x, k),
-                at(room, 72),
-                at(room, 78),
-            ),
-        )
-        if state != OK:
-            return status(JOINT_FAILED, i)
-        unit[c] = 0.0
-        for m in range(n):
-            inverse[m, c] = column[m]
-    for c in range(n):
-        block[:, :] = inverse
-        column[:] = 0.0
-        column[c] = 1.0
-        solve_rows(block, column[:n])
-        for m in range(n):
-            T[k + m, k + c] = column[m]
-    return OK
-
-
-@helper
-def set_differential(space, step, h, D):
-    """T: one block a joint, unity where coordinates add."""
-    record = memory_of(step)
-    model = bodies(space)
-    T = square(record.differential, record.nv)
-    T[:, :] = 0.0
-    x = floats_at(record.columns, record.nv)
-    for j in range(record.nv):
-        x[j] = h * D[j]
-        T[j, j] = 1.0
-    room = floats_at(record.block, BLOCK_SIZE)
-    for i in range(1, model.shape[0]):
-        if model[i].kind != SCREW and model[i].dexp_inv != 0:
-            state = set_block(space, i, x, room, T)
-            if state != OK:
-                return state
-    return OK
-
-
-@helper
-def multiply_blocks(space, A, T, factor, out):
-    """out += factor A T, with T of one block a joint."""
-    model = bodies(space)
-    for i in range(1, model.shape[0]):
-        first = model[i].first_step
-        end = first + model[i].num_steps
-        for r in range(A.shape[0]):
-            for c in range(first, end):
-                total = 0.0
-                for k in range(first, end):
-                    total += A[r, k] * T[k, c]
-                out[r, c] += factor * total
 
 
 @helper

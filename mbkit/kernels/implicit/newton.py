@@ -15,6 +15,7 @@ from mbkit.kernels.implicit.space import (
     add_product,
     add_transposed_product,
     flags_at,
+    largest,
     memory_of,
     rows_at,
     square,
@@ -134,17 +135,6 @@ def add_change(step, h, velocity_gain, acceleration_gain, change, v):
 
 
 @helper
-def largest_increment(step):
-    """max |D|."""
-    record = memory_of(step)
-    D = floats_at(record.D, record.nv)
-    most = 0.0
-    for j in range(record.nv):
-        most = max(most, abs(D[j]))
-    return most
-
-
-@helper
 def solved(step, length):
     """Whether what is left of all equations is rounding: near change points D is not, by far."""
     record = memory_of(step)
@@ -164,6 +154,23 @@ def solved(step, length):
     for r in range(record.mp):
         most = max(most, abs(g[r]))
     return most <= SOLVED * length
+
+
+@helper
+def is_solved(step, k, fresh, before, size, rounding, length):
+    """Whether correction k, of that size, leaves as little as is wanted, or as can be."""
+    record = memory_of(step)
+    enough = max(record.tolerance, rounding)
+    if size <= record.tolerance or (k > 0 and size <= enough):
+        return True
+    if before == 0.0:
+        return False
+    rate = size / before
+    if rate <= SLOW:
+        return rate / (1.0 - rate) * size <= enough
+    if k > 1 and size <= ROUNDINGS * rounding:
+        return True
+    return fresh and (size <= STALLED * rounding or solved(step, length))
 
 
 @helper
@@ -216,31 +223,17 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
             return state
         set_target(step, h, change)
         residual = floats_at(record.residual, record.nv + record.m)
-        history[k, 1] = 0.0
-        for j in range(residual.shape[0]):
-            history[k, 1] = max(history[k, 1], abs(residual[j]))
+        history[k, 1] = largest(residual)
         solve(square(record.matrix, record.n), flags_at(record.pivots, record.n), change)
         size = add_change(step, h, velocity_gain, acceleration_gain, change, v)
-        rounding = UNIT * largest_increment(step)
+        rounding = UNIT * largest(floats_at(record.D, record.nv))
         if record.m > 0:
             rounding = max(rounding, ROUNDED * length / h)
-        enough = max(record.tolerance, rounding)
-        history[k, 0] = size / enough
+        history[k, 0] = size / max(record.tolerance, rounding)
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
-        done = (
-            size <= record.tolerance
-            or (k > 0 and size <= enough)
-            or (rate < 1.0 and rate / (1.0 - rate) * size <= enough)
-            or (k > 1 and rate > SLOW and size <= ROUNDINGS * rounding)
-            or (
-                fresh
-                and before > 0.0
-                and rate > SLOW
-                and (size <= STALLED * rounding or solved(step, length))
-            )
-        )
+        done = is_solved(step, k, fresh, before, size, rounding, length)
         if done and not fresh and record.m > 0 and forgotten_rows(step, length):
             made[VALID] = 0.0
             before = 0.0

@@ -48,3 +48,12 @@ def add_transposed_product(A, x, factor, y):
             row = A[i]
             for j in range(A.shape[1]):
                 y[j] += weight * row[j]
+
+
+@helper
+def largest(x):
+    """max |x|, zero of nothing."""
+    most = 0.0
+    for j in range(x.shape[0]):
+        most = max(most, abs(x[j]))
+    return most
