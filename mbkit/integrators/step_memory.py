@@ -97,8 +97,15 @@ def _functions(*, closed: bool, loops_alone: bool) -> dict[str, int]:
     from mbkit.kernels.derivatives.forces import force_derivatives
     from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
     from mbkit.kernels.forces.force_pass import generalized_forces
+    from mbkit.kernels.implicit.matrix import make
+    from mbkit.kernels.implicit.newton import solve_step
+    from mbkit.kernels.implicit.start import accelerate, add_least_change
 
     functions = {
+        "make": make,
+        "solve_step": solve_step,
+        "accelerate": accelerate,
+        "add_least": add_least_change,
         "generalized_forces": generalized_forces,
         "dynamics_derivatives": inverse_dynamics_derivatives,
         "force_derivatives": force_derivatives,

@@ -115,7 +115,7 @@ def change_size(space, step, c, t, h, q, v, a, vdot, rate, sizes, memory):
         state = place(space, step, t, q, v)
     if state == OK:
         state = constraints_at(space, step, t, q, v)
-    return add_least(space, step, t, q, v, wanted, True) if state == OK else state
+    return add_least(space, step, t, q, v, wanted, 1) if state == OK else state
 
 
 @helper

@@ -15,6 +15,7 @@ Source: derived here; the method without correction is that of Wieloch and Arnol
 """
 
 from mbkit.kernels.compile import (
+    call_address,
     float64,
     floats,
     floats_at,
@@ -27,7 +28,6 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.configuration import difference_rows
 from mbkit.kernels.implicit.differential import set_differential
 from mbkit.kernels.implicit.matrix import have_matrix
-from mbkit.kernels.implicit.newton import solve_step
 from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
 from mbkit.kernels.implicit.space import add_product, flags_at, memory_of, square
 from mbkit.kernels.implicit.start import consistent_acceleration
@@ -180,9 +180,10 @@ def take_step(
     if state == OK and record.stabilised != 0 and record.m > 0:
         state = jacobian_at(space, step, t, q, floats_at(record.A_start, record.m * record.nv))
     if state == OK:
-        state = solve_step(
-            space, step, end, h, alpha[0], alpha[0] * alpha[0], q, q_next, v_next
-        )  # fmt: skip
+        state = call_address(
+            record.solve_step,
+            (space, step, end, h, alpha[0], alpha[0] * alpha[0], q, q_next, v_next),
+        )
     if state == OK and not (all_finite(q_next) and all_finite(v_next)):
         state = status(NOT_FINITE, 0)
     x = memory[2 : 2 + record.nv]

@@ -11,6 +11,7 @@ Arnold, Bruels and Cardona 2015.
 """
 
 from mbkit.kernels.compile import (
+    call_address,
     float64,
     floats,
     floats_at,
@@ -21,7 +22,6 @@ from mbkit.kernels.compile import (
     matrix,
 )
 from mbkit.kernels.implicit.matrix import have_matrix
-from mbkit.kernels.implicit.newton import solve_step
 from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
 from mbkit.kernels.implicit.space import add_transposed_product, memory_of, rows_at
 from mbkit.kernels.implicit.start import (
@@ -92,7 +92,7 @@ def begin(space, step, c, t, h, q, v, a, vdot, multipliers, eta, powers, v_n, me
     state = error_of_increment(
         space, c, h, v, vdot, change, memory[record.nq + 2 * nv :], wanted
     )  # fmt: skip
-    return add_least(space, step, t, q, v_n, wanted, False) if state == OK else state
+    return add_least(space, step, t, q, v_n, wanted, 0) if state == OK else state
 
 
 @helper
@@ -165,9 +165,10 @@ def solve_end(
     if state == OK:
         state = predict(space, step, c, t, h, q, v_n, a, vdot, multipliers, eta, v_next)
     if state == OK:
-        state = solve_step(
-            space, step, end, h, velocity_gain, acceleration_gain, q, q_next, v_next
-        )  # fmt: skip
+        state = call_address(
+            memory_of(step).solve_step,
+            (space, step, end, h, velocity_gain, acceleration_gain, q, q_next, v_next),
+        )
     if state == OK and not (all_finite(q_next) and all_finite(v_next)):
         state = status(NOT_FINITE, 0)
     if state == OK:

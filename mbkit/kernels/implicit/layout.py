@@ -15,6 +15,11 @@ IMPLICIT = np.dtype(
         ("mp", _i8),  # of position level
         ("stabilised", _i8),  # 1: index 2, with eta; 0: index 3
         ("n", _i8),
+        # own functions by address: compiled once, and not again into each time loop
+        ("make", _i8),
+        ("solve_step", _i8),
+        ("accelerate", _i8),
+        ("add_least", _i8),
         # functions of the system by address, in the form of `evaluation`
         ("generalized_forces", _i8),
         ("constraint_state", _i8),  # 0 for a tree, like all of the constraints

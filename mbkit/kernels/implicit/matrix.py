@@ -13,12 +13,11 @@ Cardona 2015, section 4; Bottasso, Bauchau and Cardona 2007 on scaling.
 """
 
 from mbkit.kernels.compile import (
+    address_kernel,
     at,
     call_address,
     floats_at,
     helper,
-    int64,
-    kernel,
     records_at,
 )
 from mbkit.kernels.configuration import retract_rows
@@ -273,7 +272,7 @@ def clear_prescribed_rows(step, S):
             S[k, k] = floats_at(record.scale, 1)[0]
 
 
-@kernel(int64(int64, int64), nogil=True)
+@address_kernel("ii")
 def make(space, step):
     """Make the matrix where `made_at` says, and factorise it."""
     record = memory_of(step)
@@ -325,5 +324,5 @@ def have_matrix(space, step):
         return OK
     for j in range(record.num_made):
         if made_at[j] != made[j] and j not in (AGE, PATIENCE):
-            return make(space, step)
+            return call_address(record.make, (space, step))
     return OK

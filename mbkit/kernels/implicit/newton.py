@@ -4,12 +4,12 @@ The matrix is kept from step to step while it does its work; what tells is how f
 shrink. Source: Hairer and Wanner 1996, section IV.8.
 """
 
-from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, kernel
+from mbkit.kernels.compile import address_kernel, as_array, call_address, floats_at, helper
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.space import closure_of
 from mbkit.kernels.implicit.layout import AGE, PATIENCE, VALID
 from mbkit.kernels.implicit.lu import solve
-from mbkit.kernels.implicit.matrix import make, remember
+from mbkit.kernels.implicit.matrix import remember
 from mbkit.kernels.implicit.residual import evaluate, place
 from mbkit.kernels.implicit.space import (
     add_product,
@@ -187,14 +187,17 @@ def forgotten_rows(step, length):
     return False
 
 
-@kernel(int64(int64, int64, float64, float64, float64, float64, floats, floats, floats), nogil=True)
-def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
+@address_kernel("iiddddppp")
+def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, velocity):
     """Find D, multipliers and eta such that the step ends on the equations.
 
     Reads   D, vdot, multipliers, eta as they are predicted, v that goes with them, A_start.
     Writes  the same, and q, as they are; the record of the iteration.
     """
     record = memory_of(step)
+    q_n = as_array(start, record.nq)
+    q = as_array(end, record.nq)
+    v = as_array(velocity, record.nv)
     made = floats_at(record.made_at, record.num_made)
     history = rows_at(record.history, record.most, 2)
     change = floats_at(record.change, record.n)
@@ -215,7 +218,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
         state = move_end(space, step, t, h, q_n, q, v)
         if state == OK and made[VALID] == 0.0:
             remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v)
-            state = make(space, step)
+            state = call_address(record.make, (space, step))
             fresh = True
         if state == OK:
             state = evaluate(space, step, t, q, v)

@@ -4,13 +4,21 @@ The equations of motion are taken as the ordinary differential equation that the
 constraints (index 1), by the forward dynamics of the system.
 """
 
-from mbkit.kernels.compile import at, call_address, floats_at, helper, records_at
+from mbkit.kernels.compile import (
+    address_kernel,
+    as_array,
+    at,
+    call_address,
+    floats_at,
+    helper,
+    records_at,
+)
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.constraints.dynamics import correct, linearise
 from mbkit.kernels.constraints.space import closure_of, rows_of
 from mbkit.kernels.equations import acceleration
 from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at
-from mbkit.kernels.layout import SPACE
+from mbkit.kernels.layout import NUM_POWERS, SPACE
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
 
@@ -19,11 +27,14 @@ from mbkit.kernels.status import OK
 INTO = 1e-3
 
 
-@helper
-def consistent_acceleration(space, step, t, q, v, vdot, powers):
-    """vdot of the constrained system, and its multipliers."""
+@address_kernel("iidpppp")
+def accelerate(space, step, t, start, velocity, rate, power):
+    """vdot of the constrained system and powers, and its multipliers into the step's memory."""
     record = memory_of(step)
-    state = acceleration(space, t, q, v, vdot, powers)
+    q = as_array(start, record.nq)
+    v = as_array(velocity, record.nv)
+    vdot = as_array(rate, record.nv)
+    state = acceleration(space, t, q, v, vdot, as_array(power, NUM_POWERS))
     if record.m > 0:
         closure = closure_of(space)
         found = rows_of(closure, closure.multipliers)
@@ -31,6 +42,12 @@ def consistent_acceleration(space, step, t, q, v, vdot, powers):
         for r in range(record.m):
             multipliers[r] = found[r]
     return state
+
+
+@helper
+def consistent_acceleration(space, step, t, q, v, vdot, powers):
+    """The same; powers (NUM_POWERS,) or more."""
+    return call_address(memory_of(step).accelerate, (space, step, t, q, v, vdot, powers))
 
 
 @helper
@@ -46,7 +63,7 @@ def change_of_acceleration(space, step, t, h, q, v, vdot, powers, q_next, out):
         w[j] = v[j] + s * vdot[j]
     state = retract_rows(bodies(space), scratch(space), q, x, q_next)
     if state == OK:
-        state = acceleration(space, t + s, q_next, w, out, powers)
+        state = consistent_acceleration(space, step, t + s, q_next, w, out, powers)
     for j in range(nv):
         out[j] = (out[j] - vdot[j]) / INTO
     return state
@@ -71,16 +88,17 @@ def bracket(space, x, y, small, one, out):
     return state
 
 
-@helper
-def add_least(space, step, t, q, v, wanted, close):
+@address_kernel("iidpppi")
+def add_least_change(space, step, t, q, velocity, wanted, close):
     """v += the least change, by kinetic energy, whose rows of position level are A wanted.
 
-    close: besides, what A v + g_t is by `rate` is taken away.
+    close: 1: besides, what A v + g_t is by `rate` is taken away.
     Source: Arnold, Bruels and Cardona 2015, section 4.3: the perturbed initial velocity.
     """
     record = memory_of(step)
     nv = record.nv
     m = record.m
+    v = as_array(velocity, nv)
     memory = floats_at(record.columns, 3 * nv)
     memory[: 2 * nv] = 0.0
     A = rows_at(record.A, m, nv)
@@ -88,7 +106,7 @@ def add_least(space, step, t, q, v, wanted, close):
     time[0] = t
     state = call_address(record.constraint_jacobian, (space, 0, q, q, time, at(A, 0)))
     if state == OK:
-        state = linearise(space, 0, at(q, 0), at(v, 0), at(memory, 0), at(memory, nv))
+        state = linearise(space, 0, q, velocity, at(memory, 0), at(memory, nv))
     if state != OK:
         return state
     closure = closure_of(space)
@@ -98,7 +116,7 @@ def add_least(space, step, t, q, v, wanted, close):
     for r in range(m):
         target[r] = 0.0
         if position_of_row[r] >= 0:
-            target[r] = rate[r] if close else 0.0
+            target[r] = rate[r] if close != 0 else 0.0
             for j in range(nv):
                 target[r] -= A[r, j] * wanted[j]
     change = floats_at(closure.change, nv)
@@ -106,3 +124,9 @@ def add_least(space, step, t, q, v, wanted, close):
     for j in range(nv):
         v[j] += change[j]
     return state
+
+
+@helper
+def add_least(space, step, t, q, v, wanted, close):
+    """The same, by address."""
+    return call_address(memory_of(step).add_least, (space, step, t, q, v, wanted, close))
