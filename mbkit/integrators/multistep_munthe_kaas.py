@@ -79,7 +79,7 @@ class MultistepMuntheKaas(Integrator):
     looks = True
     takes_constraints = True
 
-    steps: int = attrs.field(default=4, converter=whole)
+    steps: int = attrs.field(default=3, converter=whole)
 
     @steps.validator
     def _check(self, _attribute: object, steps: object) -> None:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.testing import integrators as laws
+from mbkit.testing import integrator_contract as laws
 from mbkit.testing.convergence import fitted_slope
-from tests.integrators.accurate import ARM, TETHER, Count, errors, spatial_four_bar
+from tests.integrators.accurate import ARM, TETHER, TOP, Count, errors, spatial_four_bar
 
 T = mb.tableaus
 DENSE = [t for t in T.TABLEAUS.values() if t.b_dense is not None]
@@ -76,7 +76,7 @@ def test_many_output_times_cost_no_steps(rtol):
 @pytest.mark.parametrize("tableau", DENSE, ids=lambda tableau: tableau.name)
 def test_states_within_a_step_are_the_same_in_any_order(tableau, rtol):
     """And they begin and end where the step does."""
-    run = laws._prepared(mb.RungeKuttaMuntheKaas(tableau, rtol=rtol), TETHER_OF_THREE)
+    run = laws.prepared(mb.RungeKuttaMuntheKaas(tableau, rtol=rtol), TOP)
     problem = run.problem
     run.course(0, 1, laws._rows(run, 2))
     before = {name: value.copy() for name, value in problem.state.items()}
@@ -99,10 +99,6 @@ def test_states_within_a_step_are_the_same_in_any_order(tableau, rtol):
         np.testing.assert_allclose(in_order[k], expected, rtol=0.0, atol=1e-14)
     for name, value in problem.state.items():
         np.testing.assert_array_equal(value, after[name])
-
-
-#: The heavy top, of which steps of 0.01 s are prepared; its forces are of three velocities.
-TETHER_OF_THREE = laws.STANDARD_PROBLEMS[1]
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.testing import integrators as laws
+from mbkit.testing import integrator_contract as laws
 from tests.integrators.accurate import ARM, BODY, TETHER, TOP, Count, errors, spatial_four_bar
 
 T = mb.tableaus
@@ -174,13 +174,13 @@ def test_events_are_found_within_long_steps():
 @pytest.mark.parametrize("tableau", [T.DORMAND_PRINCE5, T.VERNER6], ids=lambda t: t.name)
 def test_the_contract_of_steps_holds(tableau):
     """The same bits however steps are cut into calls, from the state alone, after failures."""
-    for line in laws._contract(adaptive(tableau, rtol=1e-6), TOP):
+    for line in laws.contract(adaptive(tableau, rtol=1e-6), TOP):
         assert line.holds, line
 
 
 def test_the_size_of_steps_is_part_of_the_state():
     """Without it a run would go on in other steps than it would have taken."""
-    run = laws._prepared(adaptive(rtol=1e-6), TOP)
+    run = laws.prepared(adaptive(rtol=1e-6), TOP)
     assert run.problem.state.keys() == {"q", "v", "work", "step_size"}
     assert not run.problem.memory["step_size"].any()
     run.course(0, 5, laws._rows(run, 10))

@@ -132,8 +132,8 @@ FAULTS = {
     },
     'tableau = "heun"': {
         'tableau = "hen"': "integrator.tableau: there is no tableau 'hen'; did you mean 'heun'?",
-        'type = "bdf"': "swing.toml:9: integrator.type: there is no integrator 'bdf'; known are",
-        "rho = 1": "swing.toml:9: integrator.rho: unknown key; known are 'tableau'.",
+        'type = "bdf"': "swing.toml:9: integrator.type: there is no integrator 'bdf'; did you mean",
+        "rho = 1": "swing.toml:9: integrator.rho: unknown key; known are 'tableau', ",
     },
     "shoulder = 0.4": {
         "sholder = 0.4": "swing.toml:12: initial.q.sholder: there is no joint 'sholder'; did you m",
