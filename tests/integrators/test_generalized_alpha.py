@@ -213,3 +213,45 @@ def test_impacts_begin_anew():
     )
     assert len(run.events.t) == len(exact.events.t) > 1
     np.testing.assert_allclose(run.events.t, exact.events.t, rtol=0.0, atol=2e-5)
+
+
+@pytest.mark.parametrize("integrator", [mb.GeneralizedAlpha(), mb.BLieDF(3)], ids=repr)
+def test_tau_on_a_driven_joint_does_its_work(integrator):
+    """What its drive adds comes on top: the balance of energies closes."""
+    mech = mb.Mechanism("driven", gravity=(0, 0, -9.81))
+    rod = mb.SpatialInertia.from_com(1.0, (0, 0, -0.5), 0.1 * np.eye(3))
+    upper, lower = (mech.add_body(mb.Body(name, rod)) for name in ("upper", "lower"))
+    drive = mb.RevoluteJoint("drive", axis=(0, 1, 0)).prescribe(lambda t: np.sin(3.0 * t))
+    mech.add_joint(drive, mech.world, upper)
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0), point=(0, 0, -1)), upper, lower)
+    run = mb.simulate(
+        mech.assemble(), (0.0, 0.5), 1e-3, tau=[5.0, 0.0], integrator=integrator, save_every=50
+    )
+    assert np.abs(run.energy_balance).max() < 1e-4
+
+
+@pytest.mark.parametrize("integrator", [mb.GeneralizedAlpha(), mb.BLieDF(2)], ids=repr)
+def test_a_grain_on_a_station_is_not_singular(integrator):
+    """Inertias fifteen powers of ten apart: each has its own size of rounding."""
+    mech = mb.Mechanism("station", gravity=(0, 0, 0))
+    station = mech.add_body(mb.Body("station", mb.SpatialInertia.sphere(4e5, radius=20.0)))
+    wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1e-3, radius=2e-3)))
+    mech.add_joint(mb.FreeJoint("free"), mech.world, station)
+    mech.add_joint(mb.RevoluteJoint("hinge"), station, wheel)
+    v = np.zeros(7)
+    v[-1] = 1.0
+    run = mb.simulate(mech.assemble(), (0.0, 0.1), 1e-2, v=v, integrator=integrator)
+    assert run.q[-1, -1] == pytest.approx(0.1, abs=1e-9)
+
+
+def test_smaller_steps_are_not_worse():
+    """But for rounding of turns, which is divided by h twice: 1e-16 / h^2 and no more."""
+    system, v, exact = reference("SO(3) x R3, closed")
+    found = []
+    for steps in (1000, 4000, 16000):
+        run = mb.simulate(
+            system, (0.0, 1.0), 1.0 / steps, v=v, integrator=mb.BLieDF(4), save_every=steps
+        )
+        found.append(np.abs(system.difference(exact.q[-1], run.q[-1])).max())
+    assert found[1] < found[0] + 1e-16 * 4000**2
+    assert found[2] < found[0] + 1e-16 * 16000**2

@@ -388,7 +388,9 @@ def test_the_order_is_that_of_the_tableau(representation, make, tableau):
         )
 
     first, most = {1: (8000, 64000), 2: (800, 6400), 4: (400, 3200), 5: (100, 800)}[tableau.order]
-    counts, errors = errors_of_steps(measure, first, ratio=2.0, floors=lambda _: (1e-11, 1e-11), most=most)
+    counts, errors = errors_of_steps(
+        measure, first, ratio=2.0, floors=lambda _: (1e-11, 1e-11), most=most
+    )
     for column in errors.T:
         slope = fitted_slope(*last_points(counts, column, 1e-12))
         assert abs(slope.value - tableau.order) < 0.15, (slope, column)
@@ -410,7 +412,9 @@ def test_the_order_of_a_disc(tableau):
         return (np.linalg.norm(system.difference(exact, run(steps, tableau).q[-1])),)
 
     first, most = {1: (4000, 64000), 2: (400, 6400), 4: (25, 400), 5: (12, 200)}[tableau.order]
-    counts, errors = errors_of_steps(measure, first, ratio=2.0, floors=lambda _: (1e-11, 1e-11), most=most)
+    counts, errors = errors_of_steps(
+        measure, first, ratio=2.0, floors=lambda _: (1e-11, 1e-11), most=most
+    )
     slope = fitted_slope(*last_points(counts, errors[:, 0], 1e-12))
     assert abs(slope.value - tableau.order) < 0.15, (slope, errors)
 
