@@ -9,7 +9,8 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.backward_differences import MOST_STEPS, BackwardDifferences
-from mbkit.integrators.checks import as_integer, as_number, check_choice, check_tolerance
+from mbkit.integrators.checks import as_number, check_choice, check_tolerance
+from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.step_memory import StepMemory
 from mbkit.integrators.tableaus import DORMAND_PRINCE5
@@ -79,7 +80,7 @@ class BLieDF(Integrator):
     gives_multipliers = True
     takes_nonholonomic_joints = False
 
-    steps: int = attrs.field(default=2, converter=as_integer)
+    steps: int = attrs.field(default=2, converter=whole)
     formulation: str = "stabilised"
     correction: bool = True
     tolerance: float = attrs.field(default=1e-13, converter=as_number)

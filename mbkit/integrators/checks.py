@@ -8,19 +8,13 @@ from typing import Any
 
 from mbkit.errors import UsageError
 
-__all__ = ["as_integer", "as_number", "check_choice", "check_tolerance"]
+__all__ = ["as_number", "check_choice", "check_tolerance"]
 
 
 def as_number(value: Any) -> Any:
     """Return a number as a float; what is none comes back as it is, for the check that follows."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     return float(value) if is_number else value
-
-
-def as_integer(value: Any) -> Any:
-    """Return a whole number as an int; what is none comes back as it is."""
-    is_number = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    return int(value) if is_number else value
 
 
 def check_choice(integrator: Any, field: str, choices: tuple[str, ...]) -> None:

@@ -119,6 +119,7 @@ class StandardProblem:
 
 
 def rigid_body(name: str, mass: float, com: Any, principal: Any) -> Body:
+    """Return a body with principal moments of inertia about its centre of mass."""
     return Body(name, SpatialInertia.from_com(mass, com, moment_about_com=np.diag(principal)))
 
 
