@@ -149,7 +149,10 @@ class Assembly:
         forces = tuple(parts.forces.values())
         body_names = ("world", *parts.bodies)
         arrays = attrs.evolve(
-            assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames),
+            assemble_rows(
+                parts, self.topology, positions, velocities, steps, self.body_frames,
+                self.representation,
+            ),
             forces=force_arrays(
                 forces, f"mechanism {parts.name!r}", positions, velocities, body_names, loops
             ),

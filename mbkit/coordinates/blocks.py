@@ -32,7 +32,7 @@ def blocks_and_pairs(constraints: Any, supports: list[Any], bodies: Any) -> tupl
     from mbkit.kernels.constraints import layout
 
     sizes = constraints["num_rows"].tolist()
-    columns = [_columns(support, bodies) for support in supports]
+    columns = [_places(support, bodies) for support in supports]
     coupled = _coupled(columns)
     if sum(sizes) <= ONE_BLOCK:
         blocks = np.zeros(1, layout.BLOCK)
@@ -45,27 +45,24 @@ def blocks_and_pairs(constraints: Any, supports: list[Any], bodies: Any) -> tupl
             for a, b in coupled
             for high, low in {(a, b), (b, a)}
         ]
-        pairs, owners = _pairs(wanted, columns)
+        pairs, owners = _pairs(wanted, columns, bodies)
         return pairs, blocks, size * size, [nothing, *owners]
-    return _sparse(constraints, columns, coupled)
+    return _sparse(constraints, columns, coupled, bodies)
 
 
-def _columns(support: Any, bodies: Any) -> dict[int, int]:
-    """Return the velocities that a constraint moves, each with its place, in the kernels' order."""
-    order = [
-        int(bodies["first_velocity"][row]) + c
-        for row in support[:-1]
-        for c in range(int(bodies["num_velocities"][row]) - 1, -1, -1)
-    ]
-    return {velocity: place for place, velocity in enumerate(order)}
+def _places(support: Any, bodies: Any) -> dict[int, int]:
+    """Return the rows of the tree that a constraint moves, each with the place of its columns."""
+    rows = support[:-1]
+    counts = bodies["num_velocities"][rows]
+    return dict(zip(rows.tolist(), (np.cumsum(counts) - counts).tolist(), strict=True))
 
 
 def _coupled(columns: list[dict[int, int]]) -> list[tuple[int, int]]:
-    """Return the pairs (a, b), b <= a, that have a velocity in common; each with itself."""
+    """Return the pairs (a, b), b <= a, that move a row in common; each with itself."""
     owners: dict[int, list[int]] = {}
     for a, own in enumerate(columns):
-        for velocity in own:
-            owners.setdefault(velocity, []).append(a)
+        for row in own:
+            owners.setdefault(row, []).append(a)
     found = {(a, a) for a in range(len(columns))}
     for every in owners.values():
         found.update((a, b) for i, a in enumerate(every) for b in every[: i + 1])
@@ -73,18 +70,20 @@ def _coupled(columns: list[dict[int, int]]) -> list[tuple[int, int]]:
 
 
 def _pairs(
-    wanted: list[tuple[int, int, int, int]], columns: list[dict[int, int]]
+    wanted: list[tuple[int, int, int, int]], columns: list[dict[int, int]], bodies: Any
 ) -> tuple[Any, list[Any]]:
     from mbkit.kernels.compile import array_address
     from mbkit.kernels.constraints import layout
 
     pairs = np.zeros(len(wanted), layout.PAIR)
+    counts = bodies["num_velocities"].tolist()
+    lasts = (bodies["first_velocity"] + bodies["num_velocities"] - 1).tolist()
     owners = []
     for pair, (high, low, target, stride) in zip(pairs, wanted, strict=True):
         matches = [
-            (place, columns[low][velocity], velocity)
-            for velocity, place in columns[high].items()
-            if velocity in columns[low]
+            (place, columns[low][row], counts[row], lasts[row], row)
+            for row, place in columns[high].items()
+            if row in columns[low]
         ]
         flat = np.array([*(n for match in matches for n in match), 0], dtype=np.int64)
         owners.append(flat)
@@ -94,7 +93,10 @@ def _pairs(
 
 
 def _sparse(
-    constraints: Any, columns: list[dict[int, int]], coupled: list[tuple[int, int]]
+    constraints: Any,
+    columns: list[dict[int, int]],
+    coupled: list[tuple[int, int]],
+    bodies: Any,
 ) -> tuple[Any, ...]:
     """Return what `blocks_and_pairs` does, a block a constraint."""
     from mbkit.kernels.compile import array_address
@@ -124,7 +126,7 @@ def _sparse(
     for a, b in coupled:
         high, low = (a, b) if position[a] >= position[b] else (b, a)
         wanted.append((high, low, starts[high, low], sizes[low]))
-    pairs, matches = _pairs(wanted, columns)
+    pairs, matches = _pairs(wanted, columns, bodies)
     return pairs, blocks, total, [*owners, *matches]
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.coordinates.body_frames import frames_in_joints, set_seat
+from mbkit.coordinates.floating import set_floating
+from mbkit.representations import Representation
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.systems.arrays import SystemArrays, fill_table
 
@@ -25,6 +27,7 @@ def assemble_rows(
     velocities: dict[str, slice],
     steps: dict[str, slice],
     body_frames: str = "joint",
+    representation: Representation | None = None,
 ) -> SystemArrays:
     """Return the rows of a tree.
 
@@ -45,6 +48,8 @@ def assemble_rows(
         Where each joint's entries stand in q, in v and in steps on the group.
     body_frames : {"user", "joint", "com", "world"}
         See `mbkit.RelativeCoordinates`.
+    representation : Representation, optional
+        In which the recursions run; without it no body is taken for one that floats.
 
     Returns
     -------
@@ -97,6 +102,9 @@ def assemble_rows(
         seats = {name: (i, inverse(chosen[i]) @ pose) for name, (i, pose) in seats.items()}
     for row, inertia in zip(bodies, inertias, strict=True):
         _set_inertia(row, inertia)
+    if representation is not None:
+        named = {name for each in parts.constraints.values() for name in each.joints}
+        owners += set_floating(bodies, tuple(joints), inertias, representation, named)
     _set_totals(bodies[0], parts, positions, velocities, steps)
     velocity_of_column = _set_columns(bodies)
     return SystemArrays(

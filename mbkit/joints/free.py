@@ -68,6 +68,11 @@ class FreeJoint(SubgroupJoint):
         names = ("turn x", "turn y", "turn z", "x", "y", "z")
         return dict(zip(names, np.eye(6), strict=True))
 
+    @property
+    def velocity_twist(self) -> str | None:
+        """The twist is body-fixed with ``coordinates="group"``; rates of a screw are none."""
+        return "body_fixed" if self.coordinates == GROUP else None
+
     def group_motion(self) -> Motion:
         """Return the motion in a unit quaternion and a position."""
         return PoseGroup(f"{owner(self)}: orientation")

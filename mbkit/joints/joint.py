@@ -349,6 +349,14 @@ class Joint(abc.ABC):
         """Pose (4, 4), in the joint frame, of the frame in which the compiled forms work."""
         return np.eye(4)
 
+    @property
+    def velocity_twist(self) -> str | None:
+        """The representation in which v is the successor's twist in the predecessor, by its name.
+
+        None if it is none; only joints of six velocities have one.
+        """
+        return None
+
     def screw_form(self) -> tuple[float, float] | None:
         """Return (rate, lead) of a screw motion about z of the canonical frame, else None.
 

@@ -61,7 +61,7 @@ def set_matrix(space, B, sizes):
                 k = row.first_velocity + c
                 root = sqrt(work[k].D)
                 for r in range(constraint.num_rows):
-                    value = root * y[at, r]
+                    value = root * y[r, at]
                     B[k, constraint.first_row + r] = value
                     sizes[constraint.first_row + r] += value * value
                 at += 1

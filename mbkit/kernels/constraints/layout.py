@@ -150,8 +150,8 @@ OWN_EVALUATE = 1
 OWN_TIME = 2
 OWN_VECTORS = 3
 
-#: Two constraints that move a common column. Their entries in the Gram matrix begin at `target`,
-#: `stride` numbers a row; a match is three integers: its place in each of them, and its velocity.
+#: Two constraints that move a common row of the tree. Their entries in the Gram matrix begin at
+#: `target`, `stride` numbers a row; a match is MATCH_SIZE integers for each such row.
 PAIR = np.dtype(
     [
         ("row", _i8),
@@ -163,6 +163,13 @@ PAIR = np.dtype(
     ],
     align=True,
 )
+
+MATCH_HIGH = 0  # the place of its first column in one of them
+MATCH_LOW = 1  # in the other
+MATCH_COUNT = 2  # how many columns follow each other
+MATCH_VELOCITY = 3  # that of the first column; those of the others are one less each
+MATCH_ROW = 4
+MATCH_SIZE = 5
 
 #: Rows that are eliminated together. A neighbour is a block that comes later and is coupled with
 #: it: NEIGHBOUR_SIZE integers; its update is one integer for itself and each neighbour before it.

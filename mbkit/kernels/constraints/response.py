@@ -10,7 +10,18 @@ Cost: O(length of the path to the world) a row.
 """
 
 from mbkit.kernels.compile import floats_at, helper, integers_at
-from mbkit.kernels.constraints.layout import WAY_BEGINS, WAY_ON, WAY_OWN, WAY_SIZE
+from mbkit.kernels.constraints.layout import (
+    MATCH_COUNT,
+    MATCH_HIGH,
+    MATCH_LOW,
+    MATCH_ROW,
+    MATCH_SIZE,
+    MATCH_VELOCITY,
+    WAY_BEGINS,
+    WAY_ON,
+    WAY_OWN,
+    WAY_SIZE,
+)
 from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.space import (
     closure_of,
@@ -25,9 +36,25 @@ from mbkit.kernels.evaluation import positions, velocities
 from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import FORCED, KINEMATICS
 from mbkit.kernels.recursions.articulated_body import gravity
+from mbkit.kernels.recursions.floating import (
+    move_floating,
+    root_of_wrench,
+    roots_of,
+    spread_floating,
+)
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.vectors import accumulate, add, angular, cross, linear, load, scale, store
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    cross,
+    linear,
+    load,
+    scale,
+    store,
+    subtract,
+)
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -51,7 +78,10 @@ def move_constraint_sites(
             return state
         start(work, _ZERO)
         for i in range(1, model.shape[0]):
-            twist(model, work, i, v)
+            if model[i].floating != 0 and work[i].floats != 0:
+                move_floating(model[i], work[i], v)
+            else:
+                twist(model, work, i, v)
     fall = gravity(space, option & FORCED)
     return move_sites(space, fall, place_for_forces, twist_in_world, acceleration_in_world)
 
@@ -72,19 +102,45 @@ def load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_wor
 
 
 @helper
-def respond_column(row, body, c, column, places, coefficients, arrived, y, column_power):
+def respond_column(row, body, c, column, places, coefficients, arrived, y, at, column_power):
     """y = S.f of velocity c of a row, and what f is without what the velocity gives way to."""
     m = arrived.shape[0]
     for r in range(m):
-        y[r] = column_power(row, body, c, angular(arrived[r]), linear(arrived[r]))
+        y[r, at] = column_power(row, body, c, angular(arrived[r]), linear(arrived[r]))
     for k in range(places.shape[0]):
         if places[k] == row.first_velocity + c:
             for r in range(m):
-                y[r] += coefficients[r, k]
+                y[r, at] += coefficients[r, k]
     t = scale(-column.D, angular(column.U))
     f = scale(-column.D, linear(column.U))
     for r in range(m):
-        accumulate(arrived[r], scale(y[r], t), scale(y[r], f))
+        accumulate(arrived[r], scale(y[r, at], t), scale(y[r, at], f))
+
+
+@helper
+def respond_floating(constraint, table, wrenches, i, body, y, at):
+    """y = e of what the rows of a constraint do to a floating body, with D = 1; last entries first.
+
+    See `mbkit.kernels.recursions.floating`.
+    """
+    m = constraint.num_rows
+    count = constraint.num_sites
+    E, com, root = roots_of(body)
+    first = True
+    for s in range(count):
+        site = table[constraint.first_site + s]
+        if site.row == i:
+            arm = subtract(load(site.arm), com)
+            for r in range(m):
+                W = wrenches[r * count + s]
+                f = linear(W)
+                a, b = root_of_wrench(E, root, add(angular(W), cross(arm, f)), f)
+                own = y[r, at : at + 6]
+                if first:
+                    store(own, (b[2], b[1], b[0]), (a[2], a[1], a[0]))
+                else:
+                    accumulate(own, (b[2], b[1], b[0]), (a[2], a[1], a[0]))
+            first = False
 
 
 @helper
@@ -131,6 +187,10 @@ def respond(space, wrench_from_world, column_power, to_parent):
             i = rows[s]
             row = model[i]
             body = work[i]
+            if row.floating != 0 and body.floats != 0:
+                respond_floating(constraint, table, wrenches, i, body, y, at)
+                at += 6
+                continue
             own = ways[WAY_SIZE * s + WAY_OWN]
             arrived = arrivals[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
             if ways[WAY_SIZE * s + WAY_BEGINS] != 0:
@@ -139,7 +199,7 @@ def respond(space, wrench_from_world, column_power, to_parent):
             for c in range(row.num_velocities - 1, -1, -1):
                 column = work[row.first_velocity + c]
                 respond_column(
-                    row, body, c, column, places, coefficients, arrived, y[at], column_power
+                    row, body, c, column, places, coefficients, arrived, y, at, column_power
                 )
                 at += 1
             if row.parent != 0:
@@ -147,6 +207,27 @@ def respond(space, wrench_from_world, column_power, to_parent):
                 there = arrivals[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
                 pass_on(body, work[row.parent], arrived, there, on != own, to_parent)
     return OK
+
+
+@helper
+def load_six(y):
+    """An array as a tuple."""
+    return y[0], y[1], y[2], y[3], y[4], y[5]
+
+
+@helper
+def multiply_floating(gram, pair, own, y_high, y_low):
+    """The product of two responses of a floating body; of one with itself where it is `own`."""
+    for r in range(y_high.shape[0]):
+        a = load_six(y_high[r])
+        start = pair.target + r * pair.stride
+        for s in range(r + 1 if own else y_low.shape[0]):
+            b = load_six(y_low[s])
+            value = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+            value += a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
+            gram[start + s] += value
+            if own and s < r:
+                gram[pair.target + s * pair.stride + r] += value
 
 
 @helper
@@ -164,17 +245,44 @@ def set_gram(space):
         low = every[pair.column]
         y_high = response_of(closure, high)
         y_low = response_of(closure, low)
-        matches = integers_at(pair.matches, 3 * pair.num_matches)
-        for k in range(pair.num_matches):
-            i = matches[3 * k]
-            j = matches[3 * k + 1]
-            D = work[matches[3 * k + 2]].D
-            if D != 0.0:
-                for r in range(high.num_rows):
-                    scaled = D * y_high[i, r]
-                    start = pair.target + r * pair.stride
-                    for s in range(low.num_rows):
-                        gram[start + s] += scaled * y_low[j, s]
+        own = pair.row == pair.column
+        matches = integers_at(pair.matches, MATCH_SIZE * pair.num_matches)
+        for k in range(0, MATCH_SIZE * pair.num_matches, MATCH_SIZE):
+            i = matches[k + MATCH_HIGH]
+            j = matches[k + MATCH_LOW]
+            if matches[k + MATCH_COUNT] == 6 and work[matches[k + MATCH_ROW]].floats != 0:
+                multiply_floating(gram, pair, own, y_high[:, i : i + 6], y_low[:, j : j + 6])
+                continue
+            for c in range(matches[k + MATCH_COUNT]):
+                D = work[matches[k + MATCH_VELOCITY] - c].D
+                if D != 0.0:
+                    for r in range(high.num_rows):
+                        scaled = D * y_high[r, i + c]
+                        start = pair.target + r * pair.stride
+                        for s in range(low.num_rows):
+                            gram[start + s] += scaled * y_low[s, j + c]
+
+
+@helper
+def gather_six(work, row, constraint, y, multipliers):
+    """u += y times the multipliers, of a row of six velocities."""
+    a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for r in range(constraint.num_rows):
+        x = multipliers[constraint.first_row + r]
+        own = y[r]
+        a += own[0] * x
+        b += own[1] * x
+        c += own[2] * x
+        d += own[3] * x
+        e += own[4] * x
+        f += own[5] * x
+    k = row.first_velocity
+    work[k + 5].u += a
+    work[k + 4].u += b
+    work[k + 3].u += c
+    work[k + 2].u += d
+    work[k + 1].u += e
+    work[k].u += f
 
 
 @helper
@@ -193,10 +301,14 @@ def gather_efforts(space, multipliers):
         at = 0
         for s in range(rows.shape[0]):
             row = model[rows[s]]
+            if row.num_velocities == 6:
+                gather_six(work, row, constraint, y[:, at : at + 6], multipliers)
+                at += 6
+                continue
             for c in range(row.num_velocities - 1, -1, -1):
                 column = work[row.first_velocity + c]
                 for r in range(constraint.num_rows):
-                    column.u += y[at, r] * multipliers[constraint.first_row + r]
+                    column.u += y[r, at] * multipliers[constraint.first_row + r]
                 at += 1
 
 
@@ -218,7 +330,7 @@ def subtract_response(space, x):
                 column = work[row.first_velocity + c]
                 reach = column.D * column.u
                 for r in range(constraint.num_rows):
-                    x[constraint.first_row + r] -= y[at, r] * reach
+                    x[constraint.first_row + r] -= y[r, at] * reach
                 at += 1
 
 
@@ -237,6 +349,9 @@ def spread(space, change, from_parent, add_column):
     for i in range(1, model.shape[0]):
         row = model[i]
         body = work[i]
+        if row.floating != 0 and body.floats != 0:
+            spread_floating(row, work, body, change)
+            continue
         parent = work[row.parent]
         w, u = from_parent(body, parent, angular(parent.F), linear(parent.F))
         for c in range(row.num_velocities):

@@ -76,9 +76,9 @@ def coefficients_of(closure, constraint):
 
 @helper
 def response_of(closure, constraint):
-    """S.f of a constraint, (columns, rows)."""
+    """S.f of a constraint, (rows, columns)."""
     first = constraint.first_response
     count = constraint.num_columns * constraint.num_rows
     return floats_at(closure.response, closure.num_response)[first : first + count].reshape(
-        (constraint.num_columns, constraint.num_rows)
+        (constraint.num_rows, constraint.num_columns)
     )

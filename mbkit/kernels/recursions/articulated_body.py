@@ -6,6 +6,7 @@ from mbkit.kernels.inertias import NEGLIGIBLE, articulated_times, subtract_outer
 from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import FORCED, LOADED, SPACE
 from mbkit.kernels.recursions.applied import subtract_applied
+from mbkit.kernels.recursions.floating import accelerate_floating, is_prescribed, move_floating
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, status
 from mbkit.kernels.validation import all_finite
@@ -111,7 +112,8 @@ def articulated_body(
             place_for_forces: pose in the world;  forces: F -= W, and into what is given what acts
             along joints;  column_inertia: U = I S;
             column_power: S.F;  to_parent: P^T F;  inertia_to_parent: I_p += P^T I P;
-            from_parent: P A;  add_column: A + S vdot.
+            from_parent: P A;  add_column: A + S vdot. Floating bodies are solved as they are:
+            `mbkit.kernels.recursions.floating`.
     Reads   model, q, v (pointers), given, prescribed (nv,), tau, which is `given` unless `some`,
             and a copy of it then; option: where LOADED, the wrenches in
             work; where FORCED, the forces in SPACE.
@@ -131,7 +133,12 @@ def articulated_body(
     start(work, scale(-1.0, gravity(space, forced)))
     # from the world to the tips: twists and velocity-product terms
     for i in range(1, model.shape[0]):
-        twist(model, work, i, v)
+        if model[i].floating != 0:
+            work[i].floats = 0 if some and is_prescribed(model[i], prescribed) else 1
+        if model[i].floating != 0 and work[i].floats != 0:
+            move_floating(model[i], work[i], v)
+        else:
+            twist(model, work, i, v)
         own_bias(model[i], work[i])
         subtract_applied(work[i], option & LOADED)
         if forced != 0:
@@ -144,6 +151,9 @@ def articulated_body(
             tau[:] = given
     # from the tips to the world: articulated inertias and bias wrenches
     for i in range(model.shape[0] - 1, 0, -1):
+        if model[i].floating != 0 and work[i].floats != 0:
+            accelerate_floating(model[i], work, work[i], work[0], tau, vdot, from_parent)
+            continue
         state = eliminate(
             model[i], work, work[i], prescribed, tau, vdot, some, column_inertia, column_power
         )
@@ -153,6 +163,8 @@ def articulated_body(
             pass_inward(work[i], work[model[i].parent], to_parent, inertia_to_parent)
     # from the world to the tips: accelerations
     for i in range(1, model.shape[0]):
+        if model[i].floating != 0 and work[i].floats != 0:
+            continue
         accelerate(
             model[i], work, work[i], work[model[i].parent], prescribed, tau, vdot, some,
             from_parent, add_column,

@@ -1,0 +1,91 @@
+"""Which bodies float: their inertia is inverted once, at assembly."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
+from mbkit.spatial import SpatialInertia
+
+if TYPE_CHECKING:
+    from mbkit.joints import Joint
+
+__all__ = ["set_floating"]
+
+#: Principal moments below this part of the largest, or of mass times squared distance of the centre
+#: of mass, are rounding.
+_NEGLIGIBLE = 1e-13
+
+
+def set_floating(
+    bodies: Any,
+    joints: tuple[Joint | None, ...],
+    inertias: list[SpatialInertia],
+    representation: Representation,
+    named: Collection[str],
+) -> list[Any]:
+    """Write what inverts the inertia of the bodies that float; return what the rows point to.
+
+    A body floats where the world carries it by a joint whose velocity is the body's twist in the
+    representation of the recursions, nothing hangs on it, and no constraint names that joint.
+
+    Parameters
+    ----------
+    bodies : ndarray of BODY
+        The tree.
+    joints : tuple of Joint or None
+        Of each row.
+    inertias : list of SpatialInertia
+        Of each row.
+    representation : Representation
+        Of the recursions.
+    named : collection of str
+        Joints that constraints name.
+    """
+    from mbkit.kernels import layout
+    from mbkit.kernels.compile import array_address
+
+    twists = {
+        BodyFixed: layout.BODY_FIXED, Mixed: layout.MIXED,
+        Hybrid: layout.HYBRID, Spatial: layout.SPATIAL,
+    }  # fmt: skip
+    if type(representation) not in twists:
+        return []
+    owners = []
+    carriers = {*bodies["parent"].tolist()}
+    for i, (row, joint, inertia) in enumerate(zip(bodies, joints, inertias, strict=True)):
+        if joint is None or row["parent"] != 0 or i in carriers or joint.name in named:
+            continue
+        if joint.velocity_twist != representation.name or row["kind"] != layout.TABLE:
+            continue
+        if row["reversed"] or not _turns_nothing(row, representation):
+            continue
+        numbers = _roots(inertia)
+        if numbers is not None:
+            numbers = np.array([*numbers, twists[type(representation)]])
+            row["floating"] = array_address(numbers)
+            owners.append(numbers)
+    return owners
+
+
+def _turns_nothing(row: Any, representation: Representation) -> bool:
+    """Return whether the axes in which twists are given are those of the world."""
+    if isinstance(representation, BodyFixed):
+        return True
+    return bool((row["R"] == np.eye(3)).all() and not row["p"].any())
+
+
+def _roots(inertia: SpatialInertia) -> list[float] | None:
+    """Return the axes over roots of moments, the centre of mass, one over the root of the mass."""
+    if not inertia.mass > 0.0:
+        return None
+    com = np.asarray(inertia.com)
+    moments, axes = np.linalg.eigh(inertia.moment_about_com)
+    size = max(moments[-1], inertia.mass * float(com @ com))
+    if not moments[0] > _NEGLIGIBLE * size:
+        return None
+    rows = axes.T / np.sqrt(moments)[:, None]
+    return [*rows.reshape(-1).tolist(), *com.tolist(), 1.0 / np.sqrt(inertia.mass)]

@@ -1,0 +1,159 @@
+"""Bodies that float: nothing hangs on them, the world carries them, and their velocity is a twist.
+
+In coordinates absolute all bodies do. Then V = v, S = I, and M^-1 is that of one rigid body: with C
+the centre of mass, and E the principal axes about it, each over the root of its moment,
+    e = (E (t - c x f), f / root m)                    of a wrench (t, f) at the body's origin,
+    a = E^T e_1,   u = e_2 / root m - a x c            at the origin again,
+so that M^-1 = e^T e. All is in the axes of the world here; c is where C is seen from the origin.
+What the wrench and the twist are in the representation is four cases.
+"""
+
+from mbkit.kernels.compile import floats_at, helper
+from mbkit.kernels.layout import (
+    BODY_FIXED,
+    FLOATING_COM,
+    FLOATING_ROOT,
+    FLOATING_SIZE,
+    FLOATING_TWIST,
+    MIXED,
+    SPATIAL,
+)
+from mbkit.kernels.vectors import (
+    add,
+    angular,
+    cross,
+    dot,
+    linear,
+    load,
+    rotate,
+    rotate_back,
+    scale,
+    store,
+    subtract,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def is_prescribed(row, prescribed):
+    """Whether a velocity of a row is."""
+    for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
+        if prescribed[k] != 0.0:
+            return True
+    return False
+
+
+@helper
+def move_floating(row, body, v):
+    """The pose in the world; V = v, and nothing is added to the acceleration."""
+    for j in range(3):
+        body.world_p[j] = body.p[j]
+        for k in range(3):
+            body.world_R[j, k] = body.R[j, k]
+    k = row.first_velocity
+    store(body.V, (v[k], v[k + 1], v[k + 2]), (v[k + 3], v[k + 4], v[k + 5]))
+    store(body.A, _ZERO, _ZERO)
+
+
+@helper
+def wrench_in_world(twist, body, t, f):
+    """From the representation's own to the axes of the world, at the body's origin."""
+    if twist == SPATIAL:
+        t = subtract(t, cross(load(body.world_p), f))
+    elif twist <= MIXED:
+        t = rotate(body.world_R, t)
+    if twist == BODY_FIXED:
+        f = rotate(body.world_R, f)
+    return t, f
+
+
+@helper
+def motion_from_world(twist, body, w, u):
+    """From the axes of the world, at the body's origin, to the representation's own."""
+    if twist == SPATIAL:
+        u = subtract(u, cross(w, load(body.world_p)))
+    elif twist <= MIXED:
+        w = rotate_back(body.world_R, w)
+    if twist == BODY_FIXED:
+        u = rotate_back(body.world_R, u)
+    return w, u
+
+
+# E, c and 1 / root m are where other bodies have their articulated inertia.
+
+
+@helper
+def set_roots(numbers, body):
+    """E (by rows) and c in the axes of the world, and 1 / root m."""
+    for i in range(3):
+        e = rotate(body.world_R, (numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2]))
+        body.coupling[3 * i], body.coupling[3 * i + 1], body.coupling[3 * i + 2] = e
+    c = (numbers[FLOATING_COM], numbers[FLOATING_COM + 1], numbers[FLOATING_COM + 2])
+    c = rotate(body.world_R, c)
+    for j in range(3):
+        body.translational[j] = c[j]
+    body.translational[3] = numbers[FLOATING_ROOT]
+
+
+@helper
+def roots_of(body):
+    """E by rows, c, 1 / root m."""
+    E = body.coupling
+    rows = (E[0], E[1], E[2]), (E[3], E[4], E[5]), (E[6], E[7], E[8])
+    return rows, load(body.translational), body.translational[3]
+
+
+@helper
+def root_of_wrench(E, root, t, f):
+    """e of (t - c x f, f)."""
+    return (dot(E[0], t), dot(E[1], t), dot(E[2], t)), scale(root, f)
+
+
+@helper
+def motion_of_root(roots, x, y):
+    """The twist (a, u) of e = (x, y)."""
+    E, c, root = roots
+    a = add(scale(x[0], E[0]), add(scale(x[1], E[1]), scale(x[2], E[2])))
+    return a, subtract(scale(root, y), cross(a, c))
+
+
+@helper
+def accelerate_floating(row, work, body, parent, tau, vdot, from_parent):
+    """A = M^-1 (tau - F), vdot = A - P A_p. It leaves what M^-1 is made of."""
+    numbers = floats_at(row.floating, FLOATING_SIZE)
+    set_roots(numbers, body)
+    twist = numbers[FLOATING_TWIST]
+    k = row.first_velocity
+    t = subtract((tau[k], tau[k + 1], tau[k + 2]), angular(body.F))
+    f = subtract((tau[k + 3], tau[k + 4], tau[k + 5]), linear(body.F))
+    t, f = wrench_in_world(twist, body, t, f)
+    roots = roots_of(body)
+    E, c, root = roots
+    x, y = root_of_wrench(E, root, subtract(t, cross(c, f)), f)
+    w, u = motion_of_root(roots, x, y)
+    w, u = motion_from_world(twist, body, w, u)
+    store(body.A, w, u)
+    a, b = from_parent(body, parent, angular(parent.A), linear(parent.A))
+    w = subtract(w, a)
+    u = subtract(u, b)
+    for j in range(3):
+        vdot[k + j] = w[j]
+        vdot[k + 3 + j] = u[j]
+    for j in range(6):
+        work[k + j].D = 1.0
+
+
+@helper
+def spread_floating(row, work, body, change):
+    """change = what the efforts in u, which are e, do; also into F."""
+    twist = floats_at(row.floating, FLOATING_SIZE)[FLOATING_TWIST]
+    k = row.first_velocity
+    x = (work[k].u, work[k + 1].u, work[k + 2].u)
+    y = (work[k + 3].u, work[k + 4].u, work[k + 5].u)
+    w, u = motion_of_root(roots_of(body), x, y)
+    w, u = motion_from_world(twist, body, w, u)
+    for j in range(3):
+        change[k + j] = w[j]
+        change[k + 3 + j] = u[j]
+    store(body.F, w, u)
