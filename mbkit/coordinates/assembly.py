@@ -150,7 +150,12 @@ class Assembly:
         body_names = ("world", *parts.bodies)
         arrays = attrs.evolve(
             assemble_rows(
-                parts, self.topology, positions, velocities, steps, self.body_frames,
+                parts,
+                self.topology,
+                positions,
+                velocities,
+                steps,
+                self.body_frames,
                 self.representation,
             ),
             forces=force_arrays(

@@ -2,27 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, final
 
+import attrs
 import numpy as np
 
-__all__ = ["blocks_and_pairs"]
+from mbkit.coordinates.elimination import find_hubs, minimum_degree, tree_constraints
+
+__all__ = ["Blocks", "blocks_of"]
 
 #: Up to so many rows all are eliminated as one block, the largest pivots first.
 ONE_BLOCK = 36
 
 
-def blocks_and_pairs(constraints: Any, supports: list[Any], bodies: Any) -> tuple[Any, ...]:
-    """Return PAIR and BLOCK rows, the size of the Gram matrix, and what the rows point to.
+@final
+@attrs.frozen(eq=False)
+class Blocks:
+    """The pattern of the matrix that the multipliers are found with.
 
-    Two constraints are coupled where they move a common velocity. Eliminating one couples all that
-    it is coupled with; the one with the fewest goes first (minimum degree), which keeps chains of
-    loops narrow.
+    Attributes
+    ----------
+    pairs, blocks, hubs : ndarray
+        PAIR, BLOCK and HUB rows; of the last one more than there are.
+    num_gram : int
+        Numbers in the matrix.
+    num_unknowns : int
+        Rows of the constraints, and velocities of hubs.
+    owners : list
+        What the rows point to.
+    """
+
+    pairs: Any
+    blocks: Any
+    hubs: Any
+    num_gram: int
+    num_unknowns: int
+    owners: list[Any]
+
+
+def blocks_of(constraints: Any, sites: Any, supports: list[Any], bodies: Any) -> Blocks:
+    """Return the pattern of A M^-1 A^T and of its factor.
+
+    Two constraints are coupled where they move a common row of the tree. Eliminating one couples
+    all that it is coupled with; the one with the fewest goes first (minimum degree), which keeps
+    chains of loops narrow. Velocities of bodies on which many constraints act stay unknowns.
 
     Parameters
     ----------
     constraints : ndarray of CONSTRAINT
         With their rows counted.
+    sites : ndarray of CONSTRAINT_SITE
+        Where they act.
     supports : list of ndarray
         The rows of the tree that carry each of them.
     bodies : ndarray of BODY
@@ -32,22 +62,23 @@ def blocks_and_pairs(constraints: Any, supports: list[Any], bodies: Any) -> tupl
     from mbkit.kernels.constraints import layout
 
     sizes = constraints["num_rows"].tolist()
-    columns = [_places(support, bodies) for support in supports]
-    coupled = _coupled(columns)
-    if sum(sizes) <= ONE_BLOCK:
-        blocks = np.zeros(1, layout.BLOCK)
-        nothing = np.zeros(1, dtype=np.int64)
-        blocks[0]["num_rows"] = size = sum(sizes)
-        blocks[0]["neighbours"] = blocks[0]["updates"] = array_address(nothing)
-        firsts = constraints["first_row"].tolist()
-        wanted = [
-            (high, low, firsts[high] * size + firsts[low], size)
-            for a, b in coupled
-            for high, low in {(a, b), (b, a)}
-        ]
-        pairs, owners = _pairs(wanted, columns, bodies)
-        return pairs, blocks, size * size, [nothing, *owners]
-    return _sparse(constraints, columns, coupled, bodies)
+    places = [_places(support, bodies) for support in supports]
+    if sum(sizes) > ONE_BLOCK:
+        hubs = find_hubs(places, bodies)
+        early = _early(constraints, sites, hubs, bodies) if hubs else set()
+        return _sparse(constraints, places, hubs, early, bodies)
+    blocks = np.zeros(1, layout.BLOCK)
+    nothing = np.zeros(1, dtype=np.int64)
+    blocks[0]["num_rows"] = size = sum(sizes)
+    blocks[0]["neighbours"] = blocks[0]["updates"] = array_address(nothing)
+    firsts = constraints["first_row"].tolist()
+    wanted = [
+        (high, low, firsts[high] * size + firsts[low], size)
+        for a, b in _coupled(places)
+        for high, low in {(a, b), (b, a)}
+    ]
+    pairs, owners = _pairs(wanted, places, bodies)
+    return Blocks(pairs, blocks, np.zeros(1, layout.HUB), size * size, size, [nothing, *owners])
 
 
 def _places(support: Any, bodies: Any) -> dict[int, int]:
@@ -57,21 +88,35 @@ def _places(support: Any, bodies: Any) -> dict[int, int]:
     return dict(zip(rows.tolist(), (np.cumsum(counts) - counts).tolist(), strict=True))
 
 
-def _coupled(columns: list[dict[int, int]]) -> list[tuple[int, int]]:
+def _coupled(places: list[dict[int, int]]) -> list[tuple[int, int]]:
     """Return the pairs (a, b), b <= a, that move a row in common; each with itself."""
     owners: dict[int, list[int]] = {}
-    for a, own in enumerate(columns):
+    for a, own in enumerate(places):
         for row in own:
             owners.setdefault(row, []).append(a)
-    found = {(a, a) for a in range(len(columns))}
+    found = {(a, a) for a in range(len(places))}
     for every in owners.values():
         found.update((a, b) for i, a in enumerate(every) for b in every[: i + 1])
     return sorted(found)
 
 
+def _early(constraints: Any, sites: Any, hubs: list[int], bodies: Any) -> set[int]:
+    """Return the constraints that may go before the hubs."""
+    from mbkit.kernels.constraints.layout import LOOP_JOINT
+
+    rows = sites["row"].tolist()
+    firsts = constraints["first_site"].tolist()
+    ends = [
+        (rows[first], rows[first + 1]) if kind == LOOP_JOINT else None
+        for kind, first in zip(constraints["kind"].tolist(), firsts, strict=True)
+    ]
+    return tree_constraints(ends, hubs, bodies)
+
+
 def _pairs(
-    wanted: list[tuple[int, int, int, int]], columns: list[dict[int, int]], bodies: Any
+    wanted: list[tuple[int, int, int, int]], places: list[dict[int, int]], bodies: Any
 ) -> tuple[Any, list[Any]]:
+    """Return PAIR rows, and what they point to."""
     from mbkit.kernels.compile import array_address
     from mbkit.kernels.constraints import layout
 
@@ -81,9 +126,9 @@ def _pairs(
     owners = []
     for pair, (high, low, target, stride) in zip(pairs, wanted, strict=True):
         matches = [
-            (place, columns[low][row], counts[row], lasts[row], row)
-            for row, place in columns[high].items()
-            if row in columns[low]
+            (place, places[low][row], counts[row], lasts[row], row)
+            for row, place in places[high].items()
+            if row in places[low]
         ]
         flat = np.array([*(n for match in matches for n in match), 0], dtype=np.int64)
         owners.append(flat)
@@ -93,17 +138,22 @@ def _pairs(
 
 
 def _sparse(
-    constraints: Any,
-    columns: list[dict[int, int]],
-    coupled: list[tuple[int, int]],
-    bodies: Any,
-) -> tuple[Any, ...]:
-    """Return what `blocks_and_pairs` does, a block a constraint."""
-    from mbkit.kernels.compile import array_address
-    from mbkit.kernels.constraints import layout
-
-    sizes = constraints["num_rows"].tolist()
-    order, later = minimum_degree(len(sizes), coupled)
+    constraints: Any, places: list[dict[int, int]], hubs: list[int], early: set[int], bodies: Any
+) -> Blocks:
+    """Return what `blocks_of` does, a block a constraint and a hub."""
+    own = (
+        [{row: p for row, p in each.items() if row not in hubs} for each in places]
+        if hubs
+        else places
+    )
+    count = len(places)
+    node_of = {row: count + k for k, row in enumerate(hubs)}
+    sizes = [*constraints["num_rows"].tolist(), *(int(bodies[h]["num_velocities"]) for h in hubs)]
+    coupled = _coupled(own)
+    held = [(node_of[row], c) for c, each in enumerate(places) for row in each if row in node_of]
+    order, later = minimum_degree(
+        count + len(hubs), coupled + held, frozenset(node_of.values()), frozenset(early)
+    )
     position = {c: k for k, c in enumerate(order)}
     starts: dict[tuple[int, int], int] = {}  # (later, earlier): where the coupling begins
     total = 0
@@ -111,6 +161,23 @@ def _sparse(
         for other in (c, *later[c]):
             starts[other, c] = total
             total += sizes[other] * sizes[c]
+    blocks, owners = _blocks(constraints, sizes, (order, later, position, starts))
+    wanted = []
+    for a, b in coupled:
+        high, low = (a, b) if position[a] >= position[b] else (b, a)
+        wanted.append((high, low, starts[high, low], sizes[low]))
+    pairs, matches = _pairs(wanted, own, bodies)
+    entries = _hubs(held, hubs, places, bodies, (sizes, position, starts))
+    return Blocks(pairs, blocks, entries, total, sum(sizes), [*owners, *matches])
+
+
+def _blocks(constraints: Any, sizes: list[int], elimination: Any) -> tuple[Any, list[Any]]:
+    """Return BLOCK rows, and what they point to."""
+    from mbkit.kernels.compile import array_address
+    from mbkit.kernels.constraints import layout
+
+    order, later, position, starts = elimination
+    firsts = np.cumsum(sizes) - sizes
     blocks = np.zeros(len(order), layout.BLOCK)
     owners: list[Any] = []
     for block, c in zip(blocks, order, strict=True):
@@ -118,65 +185,33 @@ def _sparse(
         updates = [starts[p, q] for i, p in enumerate(later[c]) for q in later[c][: i + 1]]
         lists = [np.array([*each, 0], dtype=np.int64) for each in (neighbours, updates)]
         owners += lists
-        block["first_row"], block["num_rows"] = constraints["first_row"][c], sizes[c]
+        block["first_row"], block["num_rows"] = firsts[c], sizes[c]
+        block["is_hub"] = c >= len(constraints)
         block["start"] = starts[c, c]
         block["neighbours"], block["updates"] = map(array_address, lists)
         block["num_neighbours"], block["num_updates"] = len(later[c]), len(updates)
-    wanted = []
-    for a, b in coupled:
-        high, low = (a, b) if position[a] >= position[b] else (b, a)
-        wanted.append((high, low, starts[high, low], sizes[low]))
-    pairs, matches = _pairs(wanted, columns, bodies)
-    return pairs, blocks, total, [*owners, *matches]
+    return blocks, owners
 
 
-def minimum_degree(
-    count: int, coupled: list[tuple[int, int]]
-) -> tuple[list[int], dict[int, list[int]]]:
-    """Return an order of elimination, and for each node those that are coupled with it after it.
+def _hubs(
+    held: list[tuple[int, int]],
+    hubs: list[int],
+    places: list[dict[int, int]],
+    bodies: Any,
+    elimination: Any,
+) -> Any:
+    """Return HUB rows, and one more: an empty array has no address of its own."""
+    from mbkit.kernels.constraints import layout
 
-    Parameters
-    ----------
-    count : int
-        Number of nodes.
-    coupled : list of (int, int)
-        Pairs of nodes.
-
-    Returns
-    -------
-    order : list of int
-        The nodes; of those with fewest neighbours left, the lowest number goes first.
-    later : dict of int to list of int
-        Neighbours at its elimination, in the order of theirs.
-
-    Examples
-    --------
-    A chain: from its ends inwards, so that none is coupled with more than one.
-
-    >>> minimum_degree(4, [(0, 1), (1, 2), (2, 3)])
-    ([0, 1, 2, 3], {0: [1], 1: [2], 2: [3], 3: []})
-    """
-    import heapq
-
-    around: list[set[int]] = [set() for _ in range(count)]
-    for a, b in coupled:
-        if a != b:
-            around[a].add(b)
-            around[b].add(a)
-    heap = [(len(each), node) for node, each in enumerate(around)]
-    heapq.heapify(heap)
-    order: list[int] = []
-    at: dict[int, int] = {}
-    left: dict[int, set[int]] = {}
-    while heap:
-        degree, node = heapq.heappop(heap)
-        if node in at or degree != len(around[node]):
-            continue
-        at[node] = len(order)
-        order.append(node)
-        left[node] = neighbours = around[node]
-        for each in neighbours:
-            around[each] |= neighbours
-            around[each] -= {each, node}
-            heapq.heappush(heap, (len(around[each]), each))
-    return order, {node: sorted(left[node], key=at.__getitem__) for node in order}
+    sizes, position, starts = elimination
+    entries = np.zeros(len(held) + 1, layout.HUB)
+    for entry, (node, c) in zip(entries, held, strict=False):
+        row = hubs[node - len(places)]
+        entry["constraint"], entry["place"] = c, places[c][row]
+        entry["num_columns"] = columns = sizes[node]
+        entry["velocity"] = bodies[row]["first_velocity"] + columns - 1
+        hub_is_later = position[node] > position[c]
+        entry["target"] = starts[(node, c) if hub_is_later else (c, node)]
+        strides = (1, sizes[c]) if hub_is_later else (columns, 1)
+        entry["row_stride"], entry["column_stride"] = strides
+    return entries

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.coordinates.blocks import blocks_and_pairs
+from mbkit.coordinates.blocks import blocks_of
 from mbkit.coordinates.constraint_rows import Made, set_constraint
 from mbkit.systems.arrays import SystemArrays, fill_table
 from mbkit.systems.closure import ClosureArrays
@@ -84,24 +84,26 @@ def loop_closure(
         for body in constraint.bodies:
             frames.place(sites[first], body, np.eye(4))
             first += 1
-    carriers = [[arrays.joint_names.index(name) for name in each.joints] for each in others]
+    rows = {name: i for i, name in enumerate(arrays.joint_names)}
+    carriers = [[rows[name] for name in each.joints] for each in others]
     supports = _set_supports(constraints, sites, [[] for _ in names] + carriers, arrays.bodies)
     ways, num_arrivals = _set_ways(constraints, supports, arrays.bodies)
     counts = _counted(constraints)
-    pairs, blocks, num_gram, pointed = blocks_and_pairs(constraints, supports, arrays.bodies)
-    most = int(blocks["num_rows"].max())
+    found = blocks_of(constraints, sites, supports, arrays.bodies)
+    most = int(found.blocks["num_rows"].max())
     joints = (None, *(parts.joints[name].joint for name in names))
     return ClosureArrays(
         names=(*names, *(each.name for each in others)),
         num_joints=len(names),
         constraints=_frozen(constraints), sites=_frozen(sites), joint_rows=_frozen(joint_rows),
-        pairs=_frozen(pairs), blocks=_frozen(blocks),
+        pairs=_frozen(found.pairs), blocks=_frozen(found.blocks), hubs=_frozen(found.hubs),
         joints=tuple(each if each and each.num_velocities else None for each in joints),
         objects=others, derivatives=tuple(each.derivatives for each in made),
         parameters={o.name: each.parameters for o, each in zip(others, made, strict=True)},
-        site_bodies=tuple(frames.bodies or [0]), length=length, **counts, num_gram=num_gram,
-        num_arrivals=num_arrivals, num_buffer=max(own.BUFFER_SIZE, most),
-        owners=(*owners, *made, *supports, *ways, *pointed),
+        site_bodies=tuple(frames.bodies or [0]), length=length, **counts,
+        num_gram=found.num_gram, num_unknowns=found.num_unknowns, num_arrivals=num_arrivals,
+        num_buffer=max(own.BUFFER_SIZE, most),
+        owners=(*owners, *made, *supports, *ways, *found.owners),
     )  # fmt: skip
 
 

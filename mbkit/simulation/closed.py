@@ -56,7 +56,7 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
             f"Close them first: q = system.close_loops(q{at})."
         )
     rate = np.abs(system.constraint_velocity(q, v, t))
-    speed = np.abs(system.constraint_jacobian(q, t)) @ np.abs(v)
+    speed = system.constraint_sizes(q, v, t)
     off = rate > _TOLERANCE * np.maximum(speed, closure.length)
     if off.any():
         row = int(np.argmax(rate * off))

@@ -67,6 +67,7 @@ class Arguments:
             "solution": (nv + 2 * self.num_rows,),
             "constraint state": (self.num_position_rows + 2 * self.num_rows,),
             "constraint jacobian": (self.num_rows, nv),
+            "constraint sizes": (self.num_rows,),
             "known, t and pull": (3 * nv + 3,),
             "closed hybrid": (2 * nv + 2 * self.num_rows,),
             "multipliers and t": (self.num_rows + 1,),

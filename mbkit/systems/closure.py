@@ -39,8 +39,9 @@ class ClosureArrays:
         Of the constraints: joints that close loops, then the others.
     num_joints : int
         How many are joints.
-    constraints, sites, joint_rows, pairs, blocks : ndarray
-        CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR and BLOCK rows.
+    constraints, sites, joint_rows, pairs, blocks, hubs : ndarray
+        CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR, BLOCK and HUB rows; of the last one
+        more than there are.
     joints : tuple of Joint or None
         Of each row of `joint_rows`.
     site_bodies : tuple of int
@@ -57,6 +58,8 @@ class ClosureArrays:
         Of velocity and of position level.
     num_wrenches, num_coefficients, num_response, num_arrivals, num_gram, num_buffer : int
         Numbers of numbers.
+    num_unknowns : int
+        Rows of velocity level, and velocities of hubs.
     num_velocities : int
         Of the tree.
     chosen_solver : ConstraintSolver, optional
@@ -72,6 +75,7 @@ class ClosureArrays:
     joint_rows: Any = None
     pairs: Any = None
     blocks: Any = None
+    hubs: Any = None
     joints: tuple[Joint | None, ...] = ()
     site_bodies: tuple[int, ...] = ()
     objects: tuple[Constraint, ...] = ()
@@ -85,6 +89,7 @@ class ClosureArrays:
     num_response: int = 0
     num_arrivals: int = 0
     num_gram: int = 0
+    num_unknowns: int = 0
     num_buffer: int = 0
     num_velocities: int = 0
     chosen_solver: ConstraintSolver | None = None
@@ -146,21 +151,22 @@ class ClosureMemory:
         self.constraints = arrays.constraints.copy()
         self.slots = self._install(arrays)
         self.blocks = arrays.blocks.copy()
-        self.kept = np.zeros(m, dtype=np.int64)
+        unknowns = arrays.num_unknowns
+        self.kept = np.zeros(unknowns, dtype=np.int64)
         self.multipliers = np.zeros(m)
         numbers = {
             "residual": arrays.num_position_rows, "rate": m, "time_rate": m, "bias": m,
-            "limits": m, "largest": m,
+            "limits": unknowns, "largest": unknowns, "unknowns": unknowns,
             "wrenches": arrays.num_wrenches, "coefficients": arrays.num_coefficients,
             "response": arrays.num_response, "arrivals": arrays.num_arrivals,
             "gram": arrays.num_gram, "buffer": arrays.num_buffer,
             "step": int(totals["num_steps"]), "change": nv, "unloaded": nv,
-            "next_q": int(totals["num_positions"]), "room": 3 * m, "efforts": nv,
+            "next_q": int(totals["num_positions"]), "room": 3 * unknowns, "efforts": nv,
         }  # fmt: skip
         self._memory: dict[str, Any] = {
             # one entry at least: an empty array has no address of its own
             **{name: np.zeros(max(1, count)) for name, count in numbers.items()},
-            "pivots": np.zeros(m, dtype=np.int64),
+            "pivots": np.zeros(unknowns, dtype=np.int64),
             "kept": self.kept,
             "multipliers": self.multipliers,
             "sites": self.sites,
@@ -169,6 +175,7 @@ class ClosureMemory:
             "joints": arrays.joint_rows,
             "constraints": self.constraints,
             "pairs": arrays.pairs,
+            "hubs": arrays.hubs,
         }
         self.record = np.zeros(1, layout.CLOSURE)
         closure: Any = self.record[0]
@@ -178,7 +185,8 @@ class ClosureMemory:
             closure[f"num_{name}"] = len(self._memory[name])
         for name in ("constraints", "sites", "blocks", "pairs", "joints"):
             closure[f"num_{name}"] = len(self._memory[name])
-        closure["num_rows"] = m
+        closure["num_rows"], closure["num_unknowns"] = m, unknowns
+        closure["num_hubs"] = len(arrays.hubs) - 1
         closure["num_position_rows"] = arrays.num_position_rows
         closure["length"] = arrays.length
         for name, what in (

@@ -18,6 +18,7 @@ from mbkit.systems.driving import Driven
 from mbkit.systems.evaluations import (
     CONSTRAINED_DYNAMICS,
     CONSTRAINT_JACOBIAN,
+    CONSTRAINT_SIZES,
     CONSTRAINT_STATE,
     FORWARD_DYNAMICS,
     SOLVED_DYNAMICS,
@@ -240,6 +241,24 @@ class Constrained(Driven):
             CONSTRAINT_JACOBIAN, q, self.evaluator.zero, times, on_error=on_error
         )
 
+    def constraint_sizes(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> Floats:
+        """Return ``|A| |v|``, the sizes of the terms of which ``A v`` is the sum; A is not formed.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration; velocity, or anything else that A multiplies.
+        t : array_like, shape (...), default 0
+            Time. [s]
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints)
+            By row, as in `constraint_names`. Empty for a tree.
+        """
+        times = times_of(t)[..., None]
+        return self.evaluator.compute(CONSTRAINT_SIZES, q, v, times)
+
     def _constraint_parts(
         self,
         q: ArrayLike,
@@ -317,8 +336,7 @@ class Constrained(Driven):
         if self.motions:
             q, v, _ = self.prescribed_rows(t, q, v)
         left = np.abs(self.constraint_acceleration(q, v, vdot, t))
-        sizes = np.abs(self.constraint_jacobian(q, t)) @ np.abs(vdot)[..., None]
-        size = sizes[..., 0] + np.abs(self.constraint_bias(q, v, t))
+        size = self.constraint_sizes(q, vdot, t) + np.abs(self.constraint_bias(q, v, t))
         off = left > _CONTRADICTION * np.maximum(size.max(axis=-1, keepdims=True), _SMALLEST)
         if off.any():
             place = np.unravel_index(int(np.argmax(left * off)), left.shape)

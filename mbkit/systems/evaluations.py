@@ -14,6 +14,7 @@ __all__ = [
     "CONSTRAINT_MOTION",
     "CONSTRAINT_RESPONSE",
     "CONSTRAINT_SITES",
+    "CONSTRAINT_SIZES",
     "CONSTRAINT_STATE",
     "CONSTRAINT_WRENCHES",
     "CONSTRAINT_VELOCITY_DERIVATIVE",
@@ -136,6 +137,9 @@ CONSTRAINT_FORCE_DERIVATIVE = Evaluation(
 )  # fmt: skip
 CONSTRAINT_JACOBIAN = Evaluation(
     "constraint_jacobian", ("q", "", "t"), "constraint jacobian", module="constraints.jacobian"
+)
+CONSTRAINT_SIZES = Evaluation(
+    "constraint_sizes", ("q", "v", "t"), "constraint sizes", module="constraints.jacobian"
 )
 CLOSED_HYBRID_DYNAMICS = Evaluation(
     "closed_hybrid_dynamics",

@@ -121,12 +121,14 @@ def held_loop(edges: Collection[JointEdge]) -> tuple[str, ...]:
     import networkx as nx
 
     held = nx.Graph()
+    connected = nx.utils.UnionFind()
     for edge in edges:
         if not edge.held:
             continue
         ends = edge.predecessor, edge.successor
-        if held.has_node(ends[0]) and held.has_node(ends[1]) and nx.has_path(held, *ends):
+        if connected[ends[0]] == connected[ends[1]]:
             return (edge.name, *_path_joints(held, *ends))
+        connected.union(*ends)
         held.add_edge(*ends, joint=edge.name)
     return ()
 
@@ -179,6 +181,7 @@ def _numbered(tree: Any, edges: Mapping[str, JointEdge], loops: list[JointEdge])
         parent.append(number[towards])
         joints.append(joint)
         is_reversed.append(edges[joint].predecessor == body)
+    ends = [(number[edge.successor], number[edge.predecessor]) for edge in loops]
     return Topology(
         bodies=tuple(number),
         parent=tuple(parent),
@@ -187,11 +190,25 @@ def _numbered(tree: Any, edges: Mapping[str, JointEdge], loops: list[JointEdge])
         freedoms=(0, *(edges[joint].num_velocities for joint in joints[1:])),
         loop_joints=tuple(edge.name for edge in loops),
         cycles=tuple(
-            (edge.name, *_path_joints(tree, edge.successor, edge.predecessor)) for edge in loops
+            (edge.name, *_path_in_tree(parent, joints, *pair))
+            for edge, pair in zip(loops, ends, strict=True)
         ),
         loop_freedoms=tuple(edge.num_velocities for edge in loops),
         edges=tuple(edges.values()),
     )
+
+
+def _path_in_tree(parent: list[int], joints: list[str], start: int, end: int) -> list[str]:
+    """Return the joints between two bodies by number: as many steps as the path has."""
+    out, back = [], []
+    while start != end:
+        if start > end:  # parents have lower numbers
+            out.append(joints[start])
+            start = parent[start]
+        else:
+            back.append(joints[end])
+            end = parent[end]
+    return out + back[::-1]
 
 
 def _path_joints(tree: Any, start: str, end: str) -> list[str]:

@@ -1,11 +1,16 @@
-"""The factor of a symmetric positive semidefinite matrix by blocks, and solutions with it.
+"""The factor of a symmetric matrix by blocks, and solutions with it.
 
 Blocks are eliminated in a given order; inside a block the largest pivot goes first, and what is
 left of a row below its limit depends on the rows before it: it is left out. Source: Higham,
 Accuracy and Stability of Numerical Algorithms, 2nd edition, section 10.3.
+
+The matrix is positive semidefinite but for the blocks of hubs, which are negative definite whatever
+is eliminated before them: -1 and what constraints subtract. Such a matrix has a factor L D L^T in
+every order, with D = 1 for constraints and -1 for hubs. Source: Vanderbei, "Symmetric quasidefinite
+matrices", SIAM J. Optim. 5 (1995) 100-113.
 """
 
-from mbkit.kernels.compile import floats_at, helper, integers_at
+from mbkit.kernels.compile import at, floats_at, helper, integers_at
 from mbkit.kernels.constraints.layout import (
     MOST_OPENED,
     NEIGHBOUR_BLOCK,
@@ -14,7 +19,7 @@ from mbkit.kernels.constraints.layout import (
     OPENNESS,
     ROUNDING,
 )
-from mbkit.kernels.constraints.space import blocks
+from mbkit.kernels.constraints.space import blocks, constraints, hubs
 from mbkit.kernels.elementary import sqrt
 
 
@@ -81,13 +86,22 @@ def solve_pivots(G, pivots, rank, X, buffer):
 
 @helper
 def read_diagonal(closure, sizes):
-    """The diagonal of the Gram matrix: what the rows are worth alone."""
+    """The diagonal of A M^-1 A^T: what the rows are worth alone."""
     gram = floats_at(closure.gram, closure.num_gram)
     table = blocks(closure)
     for b in range(table.shape[0]):
         block = table[b]
         for r in range(block.num_rows):
             sizes[block.first_row + r] = gram[block.start + r * block.num_rows + r]
+    entries = hubs(closure)
+    every = constraints(closure)
+    for n in range(entries.shape[0]):
+        entry = entries[n]
+        constraint = every[entry.constraint]
+        for r in range(constraint.num_rows):
+            for c in range(entry.num_columns):
+                y = gram[entry.target + r * entry.row_stride + c * entry.column_stride]
+                sizes[constraint.first_row + r] += y * y
 
 
 @helper
@@ -118,12 +132,42 @@ def part(gram, start, rows, columns):
 
 
 @helper
+def product(x, y, n):
+    """The sum of n products, behind two pointers: those of common joints at one go."""
+    if n == 5:
+        return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3] + x[4] * y[4]
+    if n == 3:
+        return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+    value = 0.0
+    for k in range(n):
+        value += x[k] * y[k]
+    return value
+
+
+@helper
+def subtract_product(gram, X, Y, Z, sizes, sign):
+    """Z -= sign X Y^T, parts of the matrix by where they begin; of Z = Z^T where X is Y."""
+    high, low, n, rank = sizes
+    for i in range(high):
+        x = at(gram, X + i * n)
+        z = at(gram, Z + i * low)
+        if X == Y:
+            for j in range(i + 1):
+                value = z[j] - sign * product(x, at(gram, Y + j * n), rank)
+                z[j] = value
+                at(gram, Z + j * low)[i] = value
+        else:
+            for j in range(low):
+                z[j] -= sign * product(x, at(gram, Y + j * n), rank)
+
+
+@helper
 def factorise(closure):
     """Factorise the Gram matrix in place, given the limits; return its rank."""
     gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_rows)
-    kept = integers_at(closure.kept, closure.num_rows)
-    limits = floats_at(closure.limits, closure.num_rows)
+    pivots = integers_at(closure.pivots, closure.num_unknowns)
+    kept = integers_at(closure.kept, closure.num_unknowns)
+    limits = floats_at(closure.limits, closure.num_unknowns)
     buffer = floats_at(closure.buffer, closure.num_buffer)
     table = blocks(closure)
     total = 0
@@ -138,24 +182,19 @@ def factorise(closure):
         total += rank
         neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
         updates = integers_at(block.updates, block.num_updates)
-        at = 0
+        sign = -1.0 if block.is_hub != 0 else 1.0
+        update = 0
         for p in range(block.num_neighbours):
-            high = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]].num_rows
-            X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], high, n)
-            solve_pivots(G, own, rank, X, buffer)
+            other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
+            high = other.num_rows
+            X = neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START]
+            solve_pivots(G, own, rank, part(gram, X, high, n), buffer)
             for q in range(p + 1):
                 low = table[neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_BLOCK]].num_rows
-                Y = part(gram, neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_START], low, n)
-                Z = part(gram, updates[at], high, low)
-                at += 1
-                for i in range(high):
-                    for j in range(i + 1 if p == q else low):
-                        total_ij = 0.0
-                        for k in range(rank):
-                            total_ij += X[i, k] * Y[j, k]
-                        Z[i, j] -= total_ij
-                        if p == q:
-                            Z[j, i] = Z[i, j]
+                Y = neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_START]
+                side = -sign if p == q and other.is_hub != 0 else sign
+                subtract_product(gram, X, Y, updates[update], (high, low, n, rank), side)
+                update += 1
     return total
 
 
@@ -163,7 +202,7 @@ def factorise(closure):
 def forward(closure, x):
     """x becomes L^-1 x for the rows that count; for the others what is left of them."""
     gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_rows)
+    pivots = integers_at(closure.pivots, closure.num_unknowns)
     buffer = floats_at(closure.buffer, closure.num_buffer)
     table = blocks(closure)
     for b in range(table.shape[0]):
@@ -179,22 +218,21 @@ def forward(closure, x):
                 value -= G[i, j] * buffer[j]
             buffer[i] = value * G[i, i] if i < rank else value
             own[order[i]] = buffer[i]
+        sign = -1.0 if block.is_hub != 0 else 1.0
         neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
         for p in range(block.num_neighbours):
             other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
             X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], other.num_rows, n)
             for r in range(other.num_rows):
-                value = 0.0
-                for i in range(rank):
-                    value += X[r, i] * buffer[i]
-                x[other.first_row + r] -= value
+                value = product(at(X, r * n), at(buffer, 0), rank)
+                x[other.first_row + r] -= sign * value
 
 
 @helper
 def backward(closure, x):
-    """x becomes the solution of L^T x = x for the rows that count; the others stay as given."""
+    """x becomes the solution of D L^T x = x for the rows that count; the others stay as given."""
     gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_rows)
+    pivots = integers_at(closure.pivots, closure.num_unknowns)
     buffer = floats_at(closure.buffer, closure.num_buffer)
     table = blocks(closure)
     for b in range(table.shape[0] - 1, -1, -1):
@@ -218,15 +256,15 @@ def backward(closure, x):
             for j in range(i + 1, n):
                 buffer[i] -= G[j, i] * buffer[j]
             buffer[i] *= G[i, i]
-            own[order[i]] = buffer[i]
+            own[order[i]] = -buffer[i] if block.is_hub != 0 else buffer[i]
 
 
 @helper
 def solve(closure, x):
     """x becomes a solution of G x = x, zero for the rows that were left out."""
-    kept = integers_at(closure.kept, closure.num_rows)
+    kept = integers_at(closure.kept, closure.num_unknowns)
     forward(closure, x)
-    for r in range(closure.num_rows):
+    for r in range(closure.num_unknowns):
         if kept[r] == 0:
             x[r] = 0.0
     backward(closure, x)

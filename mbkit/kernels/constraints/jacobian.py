@@ -1,7 +1,9 @@
 """The constraint Jacobian A, A v + g_t = 0: what each row does along each velocity."""
 
-from mbkit.kernels.compile import address_kernel, helper, integers_at
+from mbkit.kernels.compile import address_kernel, floats_at, helper, integers_at
 from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
+from mbkit.kernels.constraints.layout import WAY_BEGINS, WAY_ON, WAY_OWN, WAY_SIZE
+from mbkit.kernels.constraints.response import load_wrenches, pass_on
 from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.space import (
     closure_of,
@@ -10,7 +12,7 @@ from mbkit.kernels.constraints.space import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
 from mbkit.kernels.hybrid import recursion as hybrid
 from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
@@ -83,4 +85,63 @@ def constraint_jacobian(space, _option, q, _v, t, out):
                 project_wrench(model, work, site.row, t, f, row)
             for k in range(constraint.num_velocities):
                 row[places[k]] += coefficients[r, k]
+    return OK
+
+
+@helper
+def add_sizes(row, body, arrived, places, coefficients, x, sizes):
+    """sizes += |A_k| |x_k| for the velocities k of a row of the tree."""
+    for c in range(row.num_velocities):
+        k = row.first_velocity + c
+        for r in range(arrived.shape[0]):
+            power = pairing(body.S[c], angular(arrived[r]), linear(arrived[r]))
+            for j in range(places.shape[0]):
+                if places[j] == k:
+                    power += coefficients[r, j]
+            sizes[r] += abs(power) * abs(x[k])
+
+
+@address_kernel(EVALUATION)
+def constraint_sizes(space, _option, q, x, t, out):
+    """|A| |x|, out (num_rows,), of which A x is the sum; t (1,). A is not formed.
+
+    Cost: O(length of the path to the world) a row.
+    """
+    state = rows_at_rest(space, q, t[0])
+    if state != OK:
+        return state
+    model = bodies(space)
+    work = scratch(space)
+    x = velocities(model, x)
+    closure = closure_of(space)
+    arrivals = floats_at(closure.arrivals, closure.num_arrivals)
+    sizes = rows(out, 1, closure.num_rows)[0]
+    sizes[:] = 0.0
+    table = sites(closure)
+    every = constraints(closure)
+    for a in range(every.shape[0]):
+        constraint = every[a]
+        m = constraint.num_rows
+        n = constraint.num_support
+        support = integers_at(constraint.support, n)
+        ways = integers_at(constraint.ways, WAY_SIZE * n)
+        wrenches = wrenches_of(closure, constraint)
+        places = integers_at(constraint.velocities, constraint.num_velocities)
+        coefficients = coefficients_of(closure, constraint)
+        own_sizes = sizes[constraint.first_row : constraint.first_row + m]
+        for s in range(n):
+            i = support[s]
+            own = ways[WAY_SIZE * s + WAY_OWN]
+            arrived = arrivals[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
+            if ways[WAY_SIZE * s + WAY_BEGINS] != 0:
+                arrived[:, :] = 0.0
+            load_wrenches(
+                constraint, table, wrenches, i, work[i], arrived, hybrid.wrench_from_world
+            )
+            add_sizes(model[i], work[i], arrived, places, coefficients, x, own_sizes)
+            if model[i].parent != 0:
+                on = ways[WAY_SIZE * s + WAY_ON]
+                there = arrivals[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
+                parent = work[model[i].parent]
+                pass_on(work[i], parent, arrived, there, on != own, hybrid.to_parent)
     return OK

@@ -47,10 +47,14 @@ CLOSURE = np.dtype(
         ("num_gram", _i8),
         ("blocks", _i8),  # BLOCK rows, in the order of elimination
         ("num_blocks", _i8),
-        ("pivots", _i8),  # num_rows integers: in each block, which of its rows comes when
-        ("limits", _i8),  # num_rows: the least pivot that counts
-        ("kept", _i8),  # num_rows integers: 1 where a row is independent of those before it
-        ("largest", _i8),  # num_rows, room for the diagonal
+        ("hubs", _i8),  # HUB rows: what is not multiplied out
+        ("num_hubs", _i8),
+        ("num_unknowns", _i8),  # num_rows, and the velocities of hubs
+        ("pivots", _i8),  # num_unknowns integers: in each block, which of its rows comes when
+        ("limits", _i8),  # num_unknowns: the least pivot that counts
+        ("kept", _i8),  # num_unknowns integers: 1 where a row is independent of those before it
+        ("largest", _i8),  # num_unknowns, room for the diagonal
+        ("unknowns", _i8),  # num_unknowns: what is solved for
         ("buffer", _i8),  # BUFFER_SIZE numbers, or as many as the largest block has rows
         ("num_buffer", _i8),
         ("multipliers", _i8),  # num_rows
@@ -76,7 +80,7 @@ CLOSURE = np.dtype(
             _f8,
         ),  # squared size of a row that depends on others, by that of its constraint
         ("regularisation", _f8),  # added to the diagonal, by its largest entry
-        ("room", _i8),  # 3 num_rows numbers
+        ("room", _i8),  # 3 num_unknowns numbers
         # strategies on a dense matrix: see `mbkit.kernels.constraints.dense`
         ("dense_prepare", _i8),
         ("dense_solve", _i8),
@@ -171,6 +175,23 @@ MATCH_VELOCITY = 3  # that of the first column; those of the others are one less
 MATCH_ROW = 4
 MATCH_SIZE = 5
 
+#: A row of the tree that so many constraints share that its velocities stay unknowns beside the
+#: multipliers: [A M^-1 A^T, B; B^T, -1] with B = y times the root of D, where the product is
+#: without them. One row for each constraint that moves it; `target` is where B begins in the Gram
+#: matrix, and how far on the next row of the constraint is, and the next velocity.
+HUB = np.dtype(
+    [
+        ("constraint", _i8),
+        ("place", _i8),  # of its first column in y
+        ("velocity", _i8),  # of that column; those of the others are one less each
+        ("num_columns", _i8),
+        ("target", _i8),
+        ("row_stride", _i8),
+        ("column_stride", _i8),
+    ],
+    align=True,
+)
+
 #: Rows that are eliminated together. A neighbour is a block that comes later and is coupled with
 #: it: NEIGHBOUR_SIZE integers; its update is one integer for itself and each neighbour before it.
 BLOCK = np.dtype(
@@ -179,6 +200,7 @@ BLOCK = np.dtype(
         ("num_rows", _i8),
         ("start", _i8),  # where its own part begins in the Gram matrix
         ("rank", _i8),
+        ("is_hub", _i8),  # 1: its pivot is negative, and kept with the other sign
         ("neighbours", _i8),
         ("num_neighbours", _i8),
         ("updates", _i8),

@@ -33,6 +33,9 @@ from mbkit.kernels.vectors import (
 
 _ZERO = (0.0, 0.0, 0.0)
 
+#: Squared sines up to which series are short.
+NEAR = 1e-4
+
 
 @helper
 def set_relative_pose(a, b, body):
@@ -103,6 +106,8 @@ def solve_subspace(S, n, V, v, buffer):
 @helper
 def close_joint(joint, body, buffer):
     """x = log(T(q_J)^-1 T) as (angular, linear); q_J into coupling, S into S. T is in R, p."""
+    if joint.kind == SCREW and joint.lead == 0.0 and place_hinge(body, body.R, body.p):
+        return OK, angular(body.V), linear(body.V)
     q = body.coupling
     T = buffer[:12]
     for j in range(3):
@@ -118,9 +123,49 @@ def close_joint(joint, body, buffer):
         r0 = rotate_back(body.R, (T[0], T[3], T[6]))
         r1 = rotate_back(body.R, (T[1], T[4], T[7]))
         r2 = rotate_back(body.R, (T[2], T[5], T[8]))
-        x = so3_log((r0[0], r1[0], r2[0], r0[1], r1[1], r2[1], r0[2], r1[2], r2[2]))
-        y = so3_dexp_spatial_inv(x, d)
+        x, y = log_near((r0[0], r1[0], r2[0], r0[1], r1[1], r2[1], r0[2], r1[2], r2[2]), d)
     return state, x, y
+
+
+@helper
+def place_hinge(body, R, p):
+    """The same of a hinge into V, without its angle; false where the axis points the other way.
+
+    The nearest turn about z has (c, s) along (R00 + R11, R10 - R01).
+    """
+    c = R[0, 0] + R[1, 1]
+    s = R[1, 0] - R[0, 1]
+    size = sqrt(c * c + s * s)
+    if not size > 0.5:
+        return False
+    c /= size
+    s /= size
+    a = (R[0, 0], R[0, 1], R[0, 2])
+    b = (R[1, 0], R[1, 1], R[1, 2])
+    d = (c * p[0] + s * p[1], c * p[1] - s * p[0], p[2])
+    a, b = add(scale(c, a), scale(s, b)), subtract(scale(c, b), scale(s, a))
+    x, y = log_near((a[0], a[1], a[2], b[0], b[1], b[2], R[2, 0], R[2, 1], R[2, 2]), d)
+    store(body.V, x, y)
+    return True
+
+
+@helper
+def log_near(R, d):
+    """log(R, d) on SE(3), by series in sin phi where phi is small, as in loops that are closed.
+
+    x = (asin s / s) sin, and dexp_x^-1 d = d - x d / 2 + (1/12 + z / 720 + z^2 / 30240) x x d with
+    z = |x|^2; what is left out is below rounding.
+    """
+    x = (0.5 * (R[7] - R[5]), 0.5 * (R[2] - R[6]), 0.5 * (R[3] - R[1]))
+    z = dot(x, x)
+    if z < NEAR and R[0] + R[4] + R[8] > 1.0:
+        x = scale(1.0 + z * (1 / 6 + z * (3 / 40 + z * (15 / 336))), x)
+        z = dot(x, x)
+        b = cross(x, d)
+        e = 1 / 12 + z * (1 / 720 + z * (1 / 30240))
+        return x, add(subtract(d, scale(0.5, b)), scale(e, cross(x, b)))
+    x = so3_log(R)
+    return x, so3_dexp_spatial_inv(x, d)
 
 
 @helper
@@ -167,11 +212,13 @@ def set_identity_pose(body):
 
 
 @helper
-def write_row(wrenches, r, a, b, t, f):
-    """A row: the wrench (t, f), given in the axes of C_b at its origin, on b, its opposite on a."""
+def write_row(wrenches, r, d, b, t, f):
+    """A row: the wrench (t, f), given in the axes of C_b at its origin, on b, its opposite on a.
+
+    d is the way from there to here.
+    """
     t = rotate(b.R, t)
     f = rotate(b.R, f)
-    d = subtract(load(b.p), load(a.p))
     store(wrenches[2 * r], scale(-1.0, add(t, cross(d, f))), scale(-1.0, f))
     store(wrenches[2 * r + 1], t, f)
 
@@ -186,11 +233,10 @@ def loop_joint_rows(closure, constraint, joint, body, table, residual, rate, bia
     state, x, y = close_joint(joint, body, buffer)
     w, u = relative_twist(a, b)
     w_dot, u_dot = relative_rate(a, b)
-    if state == OK and joint.num_velocities > 0:
+    if state == OK and joint.constant == 0:
         store(body.V, w, u)
         solve_subspace(body.S, joint.num_velocities, body.V, body.rotational, buffer)
-        if joint.kind != SCREW:
-            state = joint_motion(joint, body, body.coupling, body.rotational)
+        state = joint_motion(joint, body, body.coupling, body.rotational)
         w_dot = subtract(w_dot, angular(body.bias))
         u_dot = subtract(u_dot, linear(body.bias))
     W = buffer[BUFFER_WRENCHES:BUFFER_Q]
@@ -200,6 +246,7 @@ def loop_joint_rows(closure, constraint, joint, body, table, residual, rate, bia
         return state
     wrenches = wrenches_of(closure, constraint)
     least = 1.0 / (closure.length * closure.length)
+    d = subtract(load(b.p), load(a.p))
     for r in range(constraint.num_rows):
         t = (W[6 * r], W[6 * r + 1], W[6 * r + 2])
         f = (W[6 * r + 3], W[6 * r + 4], W[6 * r + 5])
@@ -209,5 +256,5 @@ def loop_joint_rows(closure, constraint, joint, body, table, residual, rate, bia
         residual[constraint.first_position_row + r] = dot(t, x) + dot(f, y)
         rate[constraint.first_row + r] = dot(t, w) + dot(f, u)
         bias[constraint.first_row + r] = dot(t, w_dot) + dot(f, u_dot)
-        write_row(wrenches, r, a, b, t, f)
+        write_row(wrenches, r, d, b, t, f)
     return OK

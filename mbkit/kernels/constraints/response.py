@@ -9,7 +9,7 @@ factorisation behind it is M^-1 = (1 - H K)^T D (1 - H K) of Rodriguez, Jain and
 Cost: O(length of the path to the world) a row.
 """
 
-from mbkit.kernels.compile import floats_at, helper, integers_at
+from mbkit.kernels.compile import at, floats_at, helper, integers_at
 from mbkit.kernels.constraints.layout import (
     MATCH_COUNT,
     MATCH_HIGH,
@@ -24,14 +24,17 @@ from mbkit.kernels.constraints.layout import (
 )
 from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.space import (
+    blocks,
     closure_of,
     coefficients_of,
     constraints,
+    hubs,
     pairs,
     response_of,
     sites,
     wrenches_of,
 )
+from mbkit.kernels.elementary import sqrt
 from mbkit.kernels.evaluation import positions, velocities
 from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import FORCED, KINEMATICS
@@ -102,23 +105,23 @@ def load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_wor
 
 
 @helper
-def respond_column(row, body, c, column, places, coefficients, arrived, y, at, column_power):
+def respond_column(row, body, c, column, places, coefficients, arrived, y, k, column_power):
     """y = S.f of velocity c of a row, and what f is without what the velocity gives way to."""
     m = arrived.shape[0]
     for r in range(m):
-        y[r, at] = column_power(row, body, c, angular(arrived[r]), linear(arrived[r]))
-    for k in range(places.shape[0]):
-        if places[k] == row.first_velocity + c:
+        y[r, k] = column_power(row, body, c, angular(arrived[r]), linear(arrived[r]))
+    for j in range(places.shape[0]):
+        if places[j] == row.first_velocity + c:
             for r in range(m):
-                y[r, at] += coefficients[r, k]
+                y[r, k] += coefficients[r, j]
     t = scale(-column.D, angular(column.U))
     f = scale(-column.D, linear(column.U))
     for r in range(m):
-        accumulate(arrived[r], scale(y[r, at], t), scale(y[r, at], f))
+        accumulate(arrived[r], scale(y[r, k], t), scale(y[r, k], f))
 
 
 @helper
-def respond_floating(constraint, table, wrenches, i, body, y, at):
+def respond_floating(constraint, table, wrenches, i, body, y, k):
     """y = e of what the rows of a constraint do to a floating body, with D = 1; last entries first.
 
     See `mbkit.kernels.recursions.floating`.
@@ -135,7 +138,7 @@ def respond_floating(constraint, table, wrenches, i, body, y, at):
                 W = wrenches[r * count + s]
                 f = linear(W)
                 a, b = root_of_wrench(E, root, add(angular(W), cross(arm, f)), f)
-                own = y[r, at : at + 6]
+                own = y[r, k : k + 6]
                 if first:
                     store(own, (b[2], b[1], b[0]), (a[2], a[1], a[0]))
                 else:
@@ -182,14 +185,14 @@ def respond(space, wrench_from_world, column_power, to_parent):
         places = integers_at(constraint.velocities, constraint.num_velocities)
         coefficients = coefficients_of(closure, constraint)
         y = response_of(closure, constraint)
-        at = 0
+        column = 0
         for s in range(n):
             i = rows[s]
             row = model[i]
             body = work[i]
             if row.floating != 0 and body.floats != 0:
-                respond_floating(constraint, table, wrenches, i, body, y, at)
-                at += 6
+                respond_floating(constraint, table, wrenches, i, body, y, column)
+                column += 6
                 continue
             own = ways[WAY_SIZE * s + WAY_OWN]
             arrived = arrivals[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
@@ -197,11 +200,11 @@ def respond(space, wrench_from_world, column_power, to_parent):
                 arrived[:, :] = 0.0
             load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_world)
             for c in range(row.num_velocities - 1, -1, -1):
-                column = work[row.first_velocity + c]
+                own_column = work[row.first_velocity + c]
                 respond_column(
-                    row, body, c, column, places, coefficients, arrived, y, at, column_power
+                    row, body, c, own_column, places, coefficients, arrived, y, column, column_power
                 )
-                at += 1
+                column += 1
             if row.parent != 0:
                 on = ways[WAY_SIZE * s + WAY_ON]
                 there = arrivals[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
@@ -210,29 +213,26 @@ def respond(space, wrench_from_world, column_power, to_parent):
 
 
 @helper
-def load_six(y):
-    """An array as a tuple."""
-    return y[0], y[1], y[2], y[3], y[4], y[5]
+def multiply_floating(gram, pair, own, y_high, i, y_low, j):
+    """The product of two responses of a floating body; of one with itself where it is `own`.
 
-
-@helper
-def multiply_floating(gram, pair, own, y_high, y_low):
-    """The product of two responses of a floating body; of one with itself where it is `own`."""
+    By pointers: their entries are not looked for from the end where a number is negative.
+    """
     for r in range(y_high.shape[0]):
-        a = load_six(y_high[r])
-        start = pair.target + r * pair.stride
+        a = at(y_high, r * y_high.shape[1] + i)
+        a0, a1, a2, a3, a4, a5 = a[0], a[1], a[2], a[3], a[4], a[5]
+        target = at(gram, pair.target + r * pair.stride)
         for s in range(r + 1 if own else y_low.shape[0]):
-            b = load_six(y_low[s])
-            value = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-            value += a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
-            gram[start + s] += value
+            b = at(y_low, s * y_low.shape[1] + j)
+            value = a0 * b[0] + a1 * b[1] + a2 * b[2] + a3 * b[3] + a4 * b[4] + a5 * b[5]
+            target[s] += value
             if own and s < r:
-                gram[pair.target + s * pair.stride + r] += value
+                at(gram, pair.target + s * pair.stride)[r] += value
 
 
 @helper
 def set_gram(space):
-    """A M^-1 A^T, where both constraints of a pair move a common column."""
+    """A M^-1 A^T, where both constraints of a pair move a common column; and B of the hubs."""
     work = scratch(space)
     closure = closure_of(space)
     gram = floats_at(closure.gram, closure.num_gram)
@@ -251,7 +251,7 @@ def set_gram(space):
             i = matches[k + MATCH_HIGH]
             j = matches[k + MATCH_LOW]
             if matches[k + MATCH_COUNT] == 6 and work[matches[k + MATCH_ROW]].floats != 0:
-                multiply_floating(gram, pair, own, y_high[:, i : i + 6], y_low[:, j : j + 6])
+                multiply_floating(gram, pair, own, y_high, i, y_low, j)
                 continue
             for c in range(matches[k + MATCH_COUNT]):
                 D = work[matches[k + MATCH_VELOCITY] - c].D
@@ -261,6 +261,27 @@ def set_gram(space):
                         start = pair.target + r * pair.stride
                         for s in range(low.num_rows):
                             gram[start + s] += scaled * y_low[s, j + c]
+    set_hubs(closure, work, gram, every)
+
+
+@helper
+def set_hubs(closure, work, gram, every):
+    """y times the root of D where a constraint moves a hub, and 1 on the hubs' diagonals."""
+    entries = hubs(closure)
+    for n in range(entries.shape[0]):
+        entry = entries[n]
+        y = response_of(closure, every[entry.constraint])
+        for c in range(entry.num_columns):
+            root = sqrt(work[entry.velocity - c].D)
+            for r in range(y.shape[0]):
+                place = entry.target + r * entry.row_stride + c * entry.column_stride
+                gram[place] = root * y[r, entry.place + c]
+    if closure.num_unknowns > closure.num_rows:
+        table = blocks(closure)
+        for b in range(table.shape[0]):
+            if table[b].is_hub != 0:
+                for r in range(table[b].num_rows):
+                    gram[table[b].start + r * (table[b].num_rows + 1)] = 1.0
 
 
 @helper
@@ -298,18 +319,18 @@ def gather_efforts(space, multipliers):
         constraint = every[a]
         rows = integers_at(constraint.support, constraint.num_support)
         y = response_of(closure, constraint)
-        at = 0
+        place = 0
         for s in range(rows.shape[0]):
             row = model[rows[s]]
             if row.num_velocities == 6:
-                gather_six(work, row, constraint, y[:, at : at + 6], multipliers)
-                at += 6
+                gather_six(work, row, constraint, y[:, place : place + 6], multipliers)
+                place += 6
                 continue
             for c in range(row.num_velocities - 1, -1, -1):
                 column = work[row.first_velocity + c]
                 for r in range(constraint.num_rows):
-                    column.u += y[r, at] * multipliers[constraint.first_row + r]
-                at += 1
+                    column.u += y[r, place] * multipliers[constraint.first_row + r]
+                place += 1
 
 
 @helper
@@ -323,15 +344,15 @@ def subtract_response(space, x):
         constraint = every[a]
         rows = integers_at(constraint.support, constraint.num_support)
         y = response_of(closure, constraint)
-        at = 0
+        place = 0
         for s in range(rows.shape[0]):
             row = model[rows[s]]
             for c in range(row.num_velocities - 1, -1, -1):
                 column = work[row.first_velocity + c]
                 reach = column.D * column.u
                 for r in range(constraint.num_rows):
-                    x[constraint.first_row + r] -= y[r, at] * reach
-                at += 1
+                    x[constraint.first_row + r] -= y[r, place] * reach
+                place += 1
 
 
 @helper

@@ -1,7 +1,14 @@
 """From the address of a workspace to the arrays of its constraints."""
 
 from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
-from mbkit.kernels.constraints.layout import BLOCK, CLOSURE, CONSTRAINT, CONSTRAINT_SITE, PAIR
+from mbkit.kernels.constraints.layout import (
+    BLOCK,
+    CLOSURE,
+    CONSTRAINT,
+    CONSTRAINT_SITE,
+    HUB,
+    PAIR,
+)
 from mbkit.kernels.layout import BODY, SPACE, WORK
 
 
@@ -40,6 +47,12 @@ def blocks(closure):
 def pairs(closure):
     """Which constraints act on each other."""
     return records_at(closure.pairs, closure.num_pairs, PAIR)
+
+
+@helper
+def hubs(closure):
+    """Which constraints act on what stays an unknown."""
+    return records_at(closure.hubs, closure.num_hubs, HUB)
 
 
 @helper

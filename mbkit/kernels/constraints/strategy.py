@@ -49,11 +49,15 @@ def prepare_schur(space):
 def resolve_schur(space, target, multipliers):
     """The multipliers of the rows that are kept; those of the others are zero."""
     closure = closure_of(space)
-    x = as_array(multipliers, closure.num_rows)
+    x = floats_at(closure.unknowns, closure.num_unknowns)
+    x[:] = 0.0
     for r in range(closure.num_rows):
         x[r] = -target[r]
     solve(closure, x)
-    gather_efforts(space, x)
+    found = as_array(multipliers, closure.num_rows)
+    for r in range(closure.num_rows):
+        found[r] = x[r]
+    gather_efforts(space, found)
     return OK
 
 
@@ -87,7 +91,7 @@ def prepare_range(space):
     table = blocks(closure)
     for b in range(table.shape[0]):
         block = table[b]
-        for r in range(block.num_rows):
+        for r in range(0 if block.is_hub != 0 else block.num_rows):
             gram[block.start + r * block.num_rows + r] += closure.regularisation * top
     factorise(closure)
     kept_rows(closure)[:] = 1
@@ -104,9 +108,9 @@ def resolve_range(space, target, multipliers):
     closure = closure_of(space)
     m = closure.num_rows
     x = as_array(multipliers, m)
-    room = floats_at(closure.room, 2 * m)
+    room = floats_at(closure.room, 3 * closure.num_unknowns)
     rest = room[:m]
-    change = room[m:]
+    change = floats_at(closure.unknowns, closure.num_unknowns)
     x[:] = 0.0
     first = 0.0
     for r in range(m):
@@ -114,7 +118,8 @@ def resolve_range(space, target, multipliers):
         first = max(first, abs(target[r]))
     before = first
     for _ in range(MOST):
-        change[:] = rest
+        change[:] = 0.0
+        change[:m] = rest
         solve(closure, change)
         for r in range(m):
             x[r] += change[r]

@@ -1,0 +1,132 @@
+"""In which order multipliers are eliminated, and what stays an unknown beside them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+__all__ = ["find_hubs", "minimum_degree", "tree_constraints"]
+
+#: Constraints on one body from which on its velocities stay unknowns. Below, multiplying out what
+#: they have to do with each other is faster.
+HUB = 12
+
+
+def find_hubs(places: list[dict[int, int]], bodies: Any) -> list[int]:
+    """Return the floating bodies, by row, on which so many constraints act that they are hubs.
+
+    k constraints on one body are coupled each with each: k^2 blocks, and k^3 products to eliminate
+    them. With the velocities of the body as unknowns each is coupled with these alone.
+
+    Parameters
+    ----------
+    places : list of dict
+        By constraint: the rows of the tree that it moves.
+    bodies : ndarray of BODY
+        The tree.
+    """
+    counts: dict[int, int] = {}
+    for own in places:
+        for row in own:
+            counts[row] = counts.get(row, 0) + 1
+    return sorted(row for row, n in counts.items() if n >= HUB and bodies[row]["floating"] != 0)
+
+
+def tree_constraints(ends: list[tuple[int, int] | None], hubs: list[int], bodies: Any) -> set[int]:
+    """Return the constraints that may be eliminated while hubs are still there.
+
+    Those of a joint that, step by step outwards, joins one more floating body to the hubs and to
+    whatever else does not float: their rows are independent even where all of these are held, as
+    those of a tree are. Of others, that close loops, rows that seem to depend on the ones before
+    them may not do so once a hub moves.
+
+    Parameters
+    ----------
+    ends : list of (int, int) or None
+        By constraint: the two rows that a joint joins; None for what is no joint.
+    hubs : list of int
+        Rows of hubs.
+    bodies : ndarray of BODY
+        The tree.
+    """
+    around: dict[int, list[tuple[int, int]]] = {}
+    for c, pair in enumerate(ends):
+        if pair is not None and pair[0] != pair[1]:
+            for a, b in (pair, pair[::-1]):
+                around.setdefault(a, []).append((b, c))
+    reached = {*hubs, *(row for row in around if bodies[row]["floating"] == 0)}
+    waiting = deque(sorted(reached))
+    found = set()
+    while waiting:
+        for other, c in around.get(waiting.popleft(), ()):
+            if other not in reached:
+                reached.add(other)
+                waiting.append(other)
+                found.add(c)
+    return found
+
+
+def minimum_degree(
+    count: int,
+    coupled: list[tuple[int, int]],
+    hubs: frozenset[int] = frozenset(),
+    early: frozenset[int] = frozenset(),
+) -> tuple[list[int], dict[int, list[int]]]:
+    """Return an order of elimination, and for each node those that are coupled with it after it.
+
+    Parameters
+    ----------
+    count : int
+        Number of nodes.
+    coupled : list of (int, int)
+        Pairs of nodes.
+    hubs, early : frozenset of int
+        Where there are hubs: a node that is neither a hub nor one of the early ones waits until no
+        such node is coupled with it any more.
+
+    Returns
+    -------
+    order : list of int
+        The nodes; of those with fewest neighbours left, the lowest number goes first.
+    later : dict of int to list of int
+        Neighbours at its elimination, in the order of theirs.
+
+    Examples
+    --------
+    A chain: from its ends inwards, so that none is coupled with more than one.
+
+    >>> minimum_degree(4, [(0, 1), (1, 2), (2, 3)])
+    ([0, 1, 2, 3], {0: [1], 1: [2], 2: [3], 3: []})
+
+    A wheel without rim, its hub 3: the spokes first.
+
+    >>> minimum_degree(4, [(0, 3), (1, 3), (2, 3)], frozenset({3}), frozenset({0, 1, 2}))
+    ([0, 1, 2, 3], {0: [3], 1: [3], 2: [3], 3: []})
+    """
+    import heapq
+
+    around: list[set[int]] = [set() for _ in range(count)]
+    for a, b in coupled:
+        if a != b:
+            around[a].add(b)
+            around[b].add(a)
+    first = hubs | early if hubs else hubs
+    heap = [(len(each), node) for node, each in enumerate(around)]
+    heapq.heapify(heap)
+    order: list[int] = []
+    at: dict[int, int] = {}
+    left: dict[int, set[int]] = {}
+    while heap:
+        degree, node = heapq.heappop(heap)
+        if node in at or degree != len(around[node]):
+            continue
+        if first and node not in first and not first.isdisjoint(around[node]):
+            continue  # it comes again when one of them has gone
+        at[node] = len(order)
+        order.append(node)
+        left[node] = neighbours = around[node]
+        for each in neighbours:
+            around[each] |= neighbours
+            around[each] -= {each, node}
+            heapq.heappush(heap, (len(around[each]), each))
+    return order, {node: sorted(left[node], key=at.__getitem__) for node in order}
