@@ -207,7 +207,7 @@ def _hubs(
     entries = np.zeros(len(held) + 1, layout.HUB)
     for entry, (node, c) in zip(entries, held, strict=False):
         row = hubs[node - len(places)]
-        entry["constraint"], entry["place"] = c, places[c][row]
+        entry["constraint"], entry["place"], entry["row"] = c, places[c][row], row
         entry["num_columns"] = columns = sizes[node]
         entry["velocity"] = bodies[row]["first_velocity"] + columns - 1
         hub_is_later = position[node] > position[c]

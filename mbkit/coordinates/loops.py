@@ -9,11 +9,13 @@ import numpy as np
 
 from mbkit.coordinates.blocks import blocks_of
 from mbkit.coordinates.constraint_rows import Made, set_constraint
+from mbkit.spatial import inverse
 from mbkit.systems.arrays import SystemArrays, fill_table
 from mbkit.systems.closure import ClosureArrays
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
+    from mbkit.model.connection import Connection
     from mbkit.model.parts import Parts
 
 __all__ = ["characteristic_length", "loop_closure"]
@@ -71,7 +73,7 @@ def loop_closure(
         edge = parts.joints[name]
         owners += _set_joint(joint_rows[k + 1], edge.joint)
         _set_loop_joint(constraints[k], edge.joint, k)
-        K = edge.joint.canonical_frame
+        K = _central_frame(parts, edge)
         T = edge.joint.pose(np.zeros(0)) if edge.joint.num_velocities == 0 else K
         frames.place(sites[2 * k], edge.predecessor, edge.S_pred @ T)
         frames.place(sites[2 * k + 1], edge.successor, edge.S_succ @ K)
@@ -105,6 +107,26 @@ def loop_closure(
         num_buffer=max(own.BUFFER_SIZE, most),
         owners=(*owners, *made, *supports, *ways, *found.owners),
     )  # fmt: skip
+
+
+def _central_frame(parts: Parts, edge: Connection) -> Any:
+    """Return the canonical frame of a joint; of a screw, beside the bodies that it joins.
+
+    A screw is the same from every point of its axis. Its canonical frame is at the one nearest to
+    the joint's frame, which may be the world's: moments about a point far away would drown in
+    rounding, and multipliers of least norm depend on where the world has its origin.
+    """
+    K = edge.joint.canonical_frame
+    if edge.joint.screw_form() is None:
+        return K
+    centres = []
+    for body, S in ((edge.predecessor, edge.S_pred), (edge.successor, edge.S_succ)):
+        if body in parts.bodies:
+            com = np.append(parts.bodies[body].inertia.com, 1.0)
+            centres.append((inverse(S @ K) @ com)[2])
+    moved = np.array(K)
+    moved[:3, 3] += np.mean(centres) * moved[:3, 2]
+    return moved
 
 
 class _Frames:

@@ -23,7 +23,7 @@ from mbkit.kernels.compile import (
     pointer_at,
 )
 from mbkit.kernels.constraints.factor import set_limits
-from mbkit.kernels.constraints.response import gather_efforts
+from mbkit.kernels.constraints.response import floats, gather_efforts
 from mbkit.kernels.constraints.space import (
     closure_of,
     constraints,
@@ -59,7 +59,7 @@ def set_matrix(space, B, sizes):
             row = model[rows[s]]
             for c in range(row.num_velocities - 1, -1, -1):
                 k = row.first_velocity + c
-                root = sqrt(work[k].D)
+                root = 1.0 if floats(row, work[rows[s]]) else sqrt(work[k].D)
                 for r in range(constraint.num_rows):
                     value = root * y[r, at]
                     B[k, constraint.first_row + r] = value
@@ -107,9 +107,15 @@ def resolve_dense(space, target, multipliers):
     if state != OK:
         return state
     gather_efforts(space, as_array(multipliers, m))
-    for k in range(nv):
-        if work[k].D != 0.0:
-            work[k].u = efforts[k] / sqrt(work[k].D)
+    model = bodies(space)
+    for i in range(1, model.shape[0]):
+        body = work[i]
+        for c in range(model[i].num_velocities):
+            k = model[i].first_velocity + c
+            if floats(model[i], body):
+                body.bias[5 - c] = efforts[k]
+            elif work[k].D != 0.0:
+                work[k].u = efforts[k] / sqrt(work[k].D)
     return OK
 
 

@@ -183,6 +183,7 @@ HUB = np.dtype(
     [
         ("constraint", _i8),
         ("place", _i8),  # of its first column in y
+        ("row", _i8),  # of the tree
         ("velocity", _i8),  # of that column; those of the others are one less each
         ("num_columns", _i8),
         ("target", _i8),

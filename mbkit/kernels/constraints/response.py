@@ -63,6 +63,12 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
+def floats(row, body):
+    """Whether forward dynamics has taken a row for a floating body."""
+    return row.floating != 0 and body.floats != 0
+
+
+@helper
 def move_constraint_sites(
     space, option, q, v, start, twist, place_for_forces, twist_in_world, acceleration_in_world
 ):  # fmt: skip
@@ -81,7 +87,7 @@ def move_constraint_sites(
             return state
         start(work, _ZERO)
         for i in range(1, model.shape[0]):
-            if model[i].floating != 0 and work[i].floats != 0:
+            if floats(model[i], work[i]):
                 move_floating(model[i], work[i], v)
             else:
                 twist(model, work, i, v)
@@ -122,7 +128,7 @@ def respond_column(row, body, c, column, places, coefficients, arrived, y, k, co
 
 @helper
 def respond_floating(constraint, table, wrenches, i, body, y, k):
-    """y = e of what the rows of a constraint do to a floating body, with D = 1; last entries first.
+    """y = e of what the rows of a constraint do to a floating body, for which D is 1.
 
     See `mbkit.kernels.recursions.floating`.
     """
@@ -140,9 +146,9 @@ def respond_floating(constraint, table, wrenches, i, body, y, k):
                 a, b = root_of_wrench(E, root, add(angular(W), cross(arm, f)), f)
                 own = y[r, k : k + 6]
                 if first:
-                    store(own, (b[2], b[1], b[0]), (a[2], a[1], a[0]))
+                    store(own, a, b)
                 else:
-                    accumulate(own, (b[2], b[1], b[0]), (a[2], a[1], a[0]))
+                    accumulate(own, a, b)
             first = False
 
 
@@ -190,7 +196,7 @@ def respond(space, wrench_from_world, column_power, to_parent):
             i = rows[s]
             row = model[i]
             body = work[i]
-            if row.floating != 0 and body.floats != 0:
+            if floats(row, body):
                 respond_floating(constraint, table, wrenches, i, body, y, column)
                 column += 6
                 continue
@@ -272,7 +278,7 @@ def set_hubs(closure, work, gram, every):
         entry = entries[n]
         y = response_of(closure, every[entry.constraint])
         for c in range(entry.num_columns):
-            root = sqrt(work[entry.velocity - c].D)
+            root = 1.0 if work[entry.row].floats != 0 else sqrt(work[entry.velocity - c].D)
             for r in range(y.shape[0]):
                 place = entry.target + r * entry.row_stride + c * entry.column_stride
                 gram[place] = root * y[r, entry.place + c]
@@ -285,8 +291,8 @@ def set_hubs(closure, work, gram, every):
 
 
 @helper
-def gather_six(work, row, constraint, y, multipliers):
-    """u += y times the multipliers, of a row of six velocities."""
+def gather_floating(body, constraint, y, multipliers):
+    """The sum of e of a floating body += y times the multipliers."""
     a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for r in range(constraint.num_rows):
         x = multipliers[constraint.first_row + r]
@@ -297,23 +303,31 @@ def gather_six(work, row, constraint, y, multipliers):
         d += own[3] * x
         e += own[4] * x
         f += own[5] * x
-    k = row.first_velocity
-    work[k + 5].u += a
-    work[k + 4].u += b
-    work[k + 3].u += c
-    work[k + 2].u += d
-    work[k + 1].u += e
-    work[k].u += f
+    accumulate(body.bias, (a, b, c), (d, e, f))
+
+
+@helper
+def clear_efforts(model, work):
+    """u = 0."""
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        if floats(row, work[i]):
+            store(work[i].bias, _ZERO, _ZERO)
+        else:
+            for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
+                work[k].u = 0.0
 
 
 @helper
 def gather_efforts(space, multipliers):
-    """u of every velocity: the sum of y times the multipliers of all rows; zero elsewhere."""
+    """u of every velocity: the sum of y times the multipliers of all rows; zero elsewhere.
+
+    Of a floating body it is in the bias.
+    """
     model = bodies(space)
     work = scratch(space)
     closure = closure_of(space)
-    for k in range(model[0].num_velocities):
-        work[k].u = 0.0
+    clear_efforts(model, work)
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]
@@ -322,8 +336,8 @@ def gather_efforts(space, multipliers):
         place = 0
         for s in range(rows.shape[0]):
             row = model[rows[s]]
-            if row.num_velocities == 6:
-                gather_six(work, row, constraint, y[:, place : place + 6], multipliers)
+            if floats(row, work[rows[s]]):
+                gather_floating(work[rows[s]], constraint, y[:, place : place + 6], multipliers)
                 place += 6
                 continue
             for c in range(row.num_velocities - 1, -1, -1):
@@ -347,9 +361,10 @@ def subtract_response(space, x):
         place = 0
         for s in range(rows.shape[0]):
             row = model[rows[s]]
+            body = work[rows[s]]
             for c in range(row.num_velocities - 1, -1, -1):
                 column = work[row.first_velocity + c]
-                reach = column.D * column.u
+                reach = body.bias[5 - c] if floats(row, body) else column.D * column.u
                 for r in range(constraint.num_rows):
                     x[constraint.first_row + r] -= y[r, place] * reach
                 place += 1
@@ -370,8 +385,8 @@ def spread(space, change, from_parent, add_column):
     for i in range(1, model.shape[0]):
         row = model[i]
         body = work[i]
-        if row.floating != 0 and body.floats != 0:
-            spread_floating(row, work, body, change)
+        if floats(row, body):
+            spread_floating(row, body, change)
             continue
         parent = work[row.parent]
         w, u = from_parent(body, parent, angular(parent.F), linear(parent.F))

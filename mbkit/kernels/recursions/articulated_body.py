@@ -152,7 +152,7 @@ def articulated_body(
     # from the tips to the world: articulated inertias and bias wrenches
     for i in range(model.shape[0] - 1, 0, -1):
         if model[i].floating != 0 and work[i].floats != 0:
-            accelerate_floating(model[i], work, work[i], work[0], tau, vdot, from_parent)
+            accelerate_floating(model[i], work[i], work[0], tau, vdot, from_parent)
             continue
         state = eliminate(
             model[i], work, work[i], prescribed, tau, vdot, some, column_inertia, column_power

@@ -1,6 +1,6 @@
 """Bodies that float: nothing hangs on them, the world carries them, and their velocity is a twist.
 
-In coordinates absolute all bodies do. Then V = v, S = I, and M^-1 is that of one rigid body: with C
+In absolute coordinates all bodies do. Then V = v, S = I, and M^-1 is that of one rigid body: with C
 the centre of mass, and E the principal axes about it, each over the root of its moment,
     e = (E (t - c x f), f / root m)                    of a wrench (t, f) at the body's origin,
     a = E^T e_1,   u = e_2 / root m - a x c            at the origin again,
@@ -119,8 +119,12 @@ def motion_of_root(roots, x, y):
 
 
 @helper
-def accelerate_floating(row, work, body, parent, tau, vdot, from_parent):
-    """A = M^-1 (tau - F), vdot = A - P A_p. It leaves what M^-1 is made of."""
+def accelerate_floating(row, body, parent, tau, vdot, from_parent):
+    """A = M^-1 (tau - F), vdot = A - P A_p. It leaves what M^-1 is made of.
+
+    What other bodies have by velocity, U, D and u, is not touched: D is one, and the place of u is
+    the bias, which is zero.
+    """
     numbers = floats_at(row.floating, FLOATING_SIZE)
     set_roots(numbers, body)
     twist = numbers[FLOATING_TWIST]
@@ -140,18 +144,14 @@ def accelerate_floating(row, work, body, parent, tau, vdot, from_parent):
     for j in range(3):
         vdot[k + j] = w[j]
         vdot[k + 3 + j] = u[j]
-    for j in range(6):
-        work[k + j].D = 1.0
 
 
 @helper
-def spread_floating(row, work, body, change):
-    """change = what the efforts in u, which are e, do; also into F."""
+def spread_floating(row, body, change):
+    """change = what the sum of all e, which is in the bias, does; also into F."""
     twist = floats_at(row.floating, FLOATING_SIZE)[FLOATING_TWIST]
     k = row.first_velocity
-    x = (work[k].u, work[k + 1].u, work[k + 2].u)
-    y = (work[k + 3].u, work[k + 4].u, work[k + 5].u)
-    w, u = motion_of_root(roots_of(body), x, y)
+    w, u = motion_of_root(roots_of(body), angular(body.bias), linear(body.bias))
     w, u = motion_from_world(twist, body, w, u)
     for j in range(3):
         change[k + j] = w[j]
