@@ -86,9 +86,8 @@ class Model:
     span: float
     gravity: tuple[float, float, float] = _GRAVITY
 
-    @functools.cached_property
-    def system(self) -> mb.System:
-        """The model in mbkit, in relative coordinates."""
+    def mechanism(self) -> mb.Mechanism:
+        """Return the model in mbkit."""
         mech = mb.Mechanism(self.name, gravity=self.gravity)
         for part in self.parts:
             pose = np.eye(4)
@@ -101,9 +100,14 @@ class Model:
             else:
                 joint = mb.RevoluteJoint(f"joint{k}", axis=hinge.axis, point=hinge.point)
             mech.add_joint(joint, hinge.predecessor, hinge.successor)
+        return mech
+
+    @functools.cached_property
+    def system(self) -> mb.System:
+        """The model in mbkit, in relative coordinates."""
         count = len(self.hinges)
         closing = [f"joint{k}" for k in range(count - self.num_closing, count)]
-        return mech.assemble(mb.RelativeCoordinates(loop_joints=closing))
+        return self.mechanism().assemble(mb.RelativeCoordinates(loop_joints=closing))
 
     @functools.cached_property
     def velocity(self) -> Any:

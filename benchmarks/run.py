@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import attrs
 
+from benchmarks.absolute import absolute_coordinates
 from benchmarks.batches import batches
 from benchmarks.closed_loops import closed_loops
 from benchmarks.constrained_runs import constrained_runs
@@ -42,6 +43,7 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "large": lambda: [large_trees()],
     "batches": batches,
     "constraints": constraints,
+    "absolute": absolute_coordinates,
     "operations": operations,
     "joints": lambda: [*joints(), custom_joints()],
     "precision": lambda: [precision()],

@@ -1,0 +1,255 @@
+"""Absolute coordinates: how the cost of a step grows, what it is beside relative ones, and hubs.
+
+    python benchmarks/absolute.py chain 100 300 1000      one family at these sizes
+    python benchmarks/absolute.py                          all, with the sizes of the tables
+
+Every body is on a free joint to the world, and every joint of the mechanism closes a loop.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import mbkit as mb
+from benchmarks.compared_models import RODS, bridge
+from benchmarks.report import Row, Table
+from mbkit.spatial import rotation, translation
+
+#: Sizes, the slope in log-log that is not to be exceeded, and the memory of a fresh process. [bytes]
+BODIES = (100, 300, 1000, 3000, 10000)
+LOOPS = (10, 30, 100, 300, 1000)
+SLOPE = 1.1
+MEMORY = 4 * 2**30
+
+#: Most of the time of a step in relative coordinates that one in absolute ones may take.
+TIMES_RELATIVE = 3.0
+
+#: How often a step is measured.
+ROUNDS = 5
+STEP = 1e-3
+
+_DOWN = (0.0, 0.0, -9.81)
+
+
+# ------------------------------------------------------------------------------- mechanisms
+
+
+def hanging_chain(count: int) -> mb.Mechanism:
+    """Return a chain of bars that hang on hinges of random axes, the first on the world."""
+    rng = np.random.default_rng(count)
+    mech = mb.Mechanism(f"hanging chain of {count}", gravity=_DOWN)
+    bar = mb.SpatialInertia.box(1.0, size=(0.05, 0.05, 0.2))
+    before = "world"
+    for k in range(count):
+        mech.add_body(mb.Body(f"bar{k}", bar, translation((0, 0, -0.2 * k - 0.1))))
+        axis = rng.normal(size=3) * (1.0, 1.0, 0.3)
+        hinge = mb.RevoluteJoint(f"hinge{k}", axis=axis, point=(0, 0, -0.2 * k))
+        mech.add_joint(hinge, before, f"bar{k}")
+        before = f"bar{k}"
+    return mech
+
+
+def _hinge(mech: mb.Mechanism, name: str, x: float, z: float, before: str, after: str) -> None:
+    mech.add_joint(mb.RevoluteJoint(name, axis=(0, 1, 0), point=(x, 0, z)), before, after)
+
+
+def row_of_four_bars(windows: int) -> mb.Mechanism:
+    """Return four-bar linkages side by side on the ground; three rows of each are redundant."""
+    mech = mb.Mechanism(f"row of {windows} four-bars", gravity=_DOWN)
+    bar = mb.SpatialInertia.box(1.0, size=(1.0, 0.05, 0.05))
+    upright = rotation((0, 1, 0), np.pi / 2)
+    for k in range(windows + 1):
+        mech.add_body(mb.Body(f"rod{k}", bar, translation((k, 0, 0.5)) @ upright))
+        _hinge(mech, f"ground{k}", k, 0, "world", f"rod{k}")
+        if k > 0:
+            mech.add_body(mb.Body(f"bar{k}", bar, translation((k - 0.5, 0, 1))))
+            _hinge(mech, f"left{k}", k - 1, 1, f"rod{k - 1}", f"bar{k}")
+            _hinge(mech, f"right{k}", k, 1, f"bar{k}", f"rod{k}")
+    return mech
+
+
+def hanging_ladder(windows: int) -> mb.Mechanism:
+    """Return four-bar linkages below each other, each hinged to the lowest bar of the one above."""
+    mech = mb.Mechanism(f"hanging ladder of {windows}", gravity=_DOWN)
+    bar = mb.SpatialInertia.box(1.0, size=(1.0, 0.05, 0.05))
+    upright = rotation((0, 1, 0), np.pi / 2)
+    above = "world"
+    for k in range(windows):
+        for side, x in (("left", 0), ("right", 1)):
+            mech.add_body(mb.Body(f"{side}{k}", bar, translation((x, 0, -k - 0.5)) @ upright))
+        mech.add_body(mb.Body(f"rung{k}", bar, translation((0.5, 0, -k - 1))))
+        for side, x in (("left", 0), ("right", 1)):
+            _hinge(mech, f"top {side}{k}", x, -k, above, f"{side}{k}")
+            _hinge(mech, f"foot {side}{k}", x, -k - 1, f"{side}{k}", f"rung{k}")
+        above = f"rung{k}"
+    return mech
+
+
+def wheel(spokes: int, *, axle: bool = True) -> mb.Mechanism:
+    """Return a hub on an axle, or free, with as many spokes hinged to it."""
+    mech = mb.Mechanism(f"wheel of {spokes} spokes", gravity=_DOWN)
+    mech.add_body(mb.Body("hub", mb.SpatialInertia.cylinder(5.0, radius=0.5, length=0.2)))
+    if axle:
+        mech.add_joint(mb.RevoluteJoint("axle", axis=(0.1, 0.2, 1.0)), "world", "hub")
+    spoke = mb.SpatialInertia.box(1.0, size=(1.0, 0.05, 0.03))
+    for k in range(spokes):
+        turn = rotation((0, 0, 1), 2 * np.pi * k / spokes)
+        mech.add_body(mb.Body(f"spoke{k}", spoke, turn @ translation((1.0, 0, 0))))
+        axis = turn[:3, :3] @ (0.0, 1.0, 0.3)
+        root = mb.RevoluteJoint(f"root{k}", axis=axis, point=0.5 * turn[:3, 0])
+        mech.add_joint(root, "hub", f"spoke{k}")
+    return mech
+
+
+def absolute(mech: mb.Mechanism) -> mb.System:
+    """Return a mechanism in absolute coordinates: bodies on free joints, all joints as constraints.
+
+    The free joints are added to the mechanism.
+    """
+    joints = list(mech.joints)
+    for name, body in mech.bodies.items():
+        mech.add_joint(
+            mb.FreeJoint(f"{name} (free)"), "world", name, frames=(body.pose, np.eye(4))
+        )
+    return mech.assemble(mb.RelativeCoordinates(loop_joints=joints))
+
+
+# ---------------------------------------------------------------------------------- measuring
+
+#: By name: what is made, its sizes, and whether their slope has a bar.
+FAMILIES: Mapping[str, tuple[Callable[[int], mb.Mechanism], Sequence[int]]] = {
+    "chain": (hanging_chain, BODIES),
+    "four-bars": (row_of_four_bars, LOOPS),
+    "ladder": (hanging_ladder, LOOPS),
+    "wheel": (wheel, LOOPS),
+}
+
+
+def times_of_steps(systems: Mapping[str, mb.System], h: float, rounds: int = ROUNDS) -> Any:
+    """Return what a step of RKMK4 with projection takes of the processor, {name: (rounds,)}. [s].
+
+    The difference of two runs, so that what happens once does not count; in turn, so that whatever
+    slows the machine down slows all down.
+    """
+    found: dict[str, list[float]] = {name: [] for name in systems}
+    counts = {name: max(4, 4000 // len(each.body_names)) for name, each in systems.items()}
+    for name, system in systems.items():
+        _processor_time(system, h, 1)
+    for _ in range(rounds):
+        for name, system in systems.items():
+            few, many = _processor_time(system, h, 1), _processor_time(system, h, 1 + counts[name])
+            found[name].append((many - few) / counts[name])
+    return {name: np.array(each) for name, each in found.items()}
+
+
+def _processor_time(system: mb.System, h: float, steps: int) -> float:
+    began = time.thread_time()
+    mb.simulate(system, (0.0, h * steps), h, save_every=steps, progress=False)
+    return time.thread_time() - began
+
+
+def measured(family: str, size: int) -> dict[str, float]:
+    """Return what one mechanism takes: step [s], assembly [s], and memory of the process [bytes]."""
+    import resource
+
+    warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
+    mech = FAMILIES[family][0](size)
+    began = time.perf_counter()
+    system = absolute(mech)
+    assembled = time.perf_counter() - began
+    step = float(np.median(times_of_steps({"": system}, STEP, 3)[""]))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    rows = system.num_velocity_constraints
+    return {"step": step, "assembled": assembled, "memory": memory, "rows": rows}
+
+
+def growth(family: str, sizes: Sequence[int] | None = None) -> Table:
+    """Return a table of one family, each size in a process of its own."""
+    sizes = FAMILIES[family][1] if sizes is None else sizes
+    found = [_in_fresh_process(family, size) for size in sizes]
+    rows = [
+        Row(
+            str(size), each["step"], value=each["memory"] / MEMORY, bar=1.0,
+            extra=(
+                f"{each['rows']:.0f}", f"{each['assembled']:.1f} s",
+                f"{each['memory'] / 2**30:.2f} GiB",
+            ),
+        )
+        for size, each in zip(sizes, found, strict=True)
+    ]  # fmt: skip
+    if len(sizes) > 1:
+        steps = [each["step"] for each in found]
+        slope = float(np.polyfit(np.log(sizes), np.log(steps), 1)[0])
+        extra = ("", "", "")
+        rows.append(Row("slope in log-log", value=slope, bar=SLOPE, extra=extra))
+    return Table(
+        f"Absolute coordinates, {family}: a step of RKMK4 with projection; measured: memory over "
+        "4 GiB",
+        rows, extra=("rows", "assembled in", "memory"),
+    )  # fmt: skip
+
+
+def _in_fresh_process(family: str, size: int) -> dict[str, float]:
+    root = pathlib.Path(__file__).parents[1]
+    said = subprocess.run(
+        [sys.executable, "-m", "benchmarks.absolute", "--one", family, str(size)],
+        cwd=root, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    found: dict[str, float] = json.loads(said.stdout.splitlines()[-1])
+    return found
+
+
+def beside_relative(bodies: int = RODS, steps: Sequence[float] = (2.5e-3, 5e-4)) -> Table:
+    """Return what a step in absolute coordinates costs in those in relative ones."""
+    model = bridge(bodies)
+    systems = {"relative": model.system, "absolute": absolute(model.mechanism())}
+    rows = []
+    for h in steps:
+        found = times_of_steps(systems, h)
+        ratio = float(np.median(found["absolute"] / found["relative"]))
+        rows.append(
+            Row(
+                f"{model.name}, h = {h:g} s", float(np.median(found["absolute"])),
+                float(np.median(found["relative"])), ratio, TIMES_RELATIVE,
+            )
+        )  # fmt: skip
+    return Table("A step of RKMK4 with projection in absolute coordinates", rows, peer="relative")
+
+
+def absolute_coordinates() -> list[Table]:
+    """Return all tables."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
+        return [beside_relative(), *(growth(family) for family in FAMILIES)]
+
+
+def main() -> None:
+    """Measure what the command line asks for."""
+    parser = argparse.ArgumentParser(description="Measure absolute coordinates.")
+    parser.add_argument("family", nargs="?", choices=[*FAMILIES, "bridge"])
+    parser.add_argument("sizes", nargs="*", type=int)
+    parser.add_argument("--one", action="store_true", help="in this process, as JSON")
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(measured(arguments.family, arguments.sizes[0])))
+    elif arguments.family is None:
+        for table in absolute_coordinates():
+            print(table.markdown() + "\n", flush=True)
+    elif arguments.family == "bridge":
+        print(beside_relative(*arguments.sizes[:1]).markdown())
+    else:
+        print(growth(arguments.family, arguments.sizes or None).markdown())
+
+
+if __name__ == "__main__":
+    main()
