@@ -25,7 +25,7 @@ from benchmarks.compared_models import RODS, bridge
 from benchmarks.report import Row, Table
 from mbkit.spatial import rotation, translation
 
-#: Sizes, the slope in log-log that is not to be exceeded, and the memory of a fresh process. [bytes]
+#: Sizes, the slope in log-log that is not to be exceeded, and memory of a fresh process. [bytes]
 BODIES = (100, 300, 1000, 3000, 10000)
 LOOPS = (10, 30, 100, 300, 1000)
 SLOPE = 1.1
@@ -118,9 +118,7 @@ def absolute(mech: mb.Mechanism) -> mb.System:
     """
     joints = list(mech.joints)
     for name, body in mech.bodies.items():
-        mech.add_joint(
-            mb.FreeJoint(f"{name} (free)"), "world", name, frames=(body.pose, np.eye(4))
-        )
+        mech.add_joint(mb.FreeJoint(f"{name} (free)"), "world", name, frames=(body.pose, np.eye(4)))
     return mech.assemble(mb.RelativeCoordinates(loop_joints=joints))
 
 
@@ -143,7 +141,7 @@ def times_of_steps(systems: Mapping[str, mb.System], h: float, rounds: int = ROU
     """
     found: dict[str, list[float]] = {name: [] for name in systems}
     counts = {name: max(4, 4000 // len(each.body_names)) for name, each in systems.items()}
-    for name, system in systems.items():
+    for system in systems.values():
         _processor_time(system, h, 1)
     for _ in range(rounds):
         for name, system in systems.items():
@@ -159,7 +157,7 @@ def _processor_time(system: mb.System, h: float, steps: int) -> float:
 
 
 def measured(family: str, size: int) -> dict[str, float]:
-    """Return what one mechanism takes: step [s], assembly [s], and memory of the process [bytes]."""
+    """Return what one mechanism takes: step [s], assembly [s], memory of the process [bytes]."""
     import resource
 
     warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)

@@ -47,14 +47,15 @@ def set_floating(
     """
     from mbkit.kernels import layout
     from mbkit.kernels.compile import array_address
+    from mbkit.kernels.recursions import floating
 
     twists = {
-        BodyFixed: layout.BODY_FIXED, Mixed: layout.MIXED,
-        Hybrid: layout.HYBRID, Spatial: layout.SPATIAL,
+        BodyFixed: floating.BODY_FIXED, Mixed: floating.MIXED,
+        Hybrid: floating.HYBRID, Spatial: floating.SPATIAL,
     }  # fmt: skip
     if type(representation) not in twists:
         return []
-    owners = []
+    owners: list[Any] = []
     carriers = {*bodies["parent"].tolist()}
     for i, (row, joint, inertia) in enumerate(zip(bodies, joints, inertias, strict=True)):
         if joint is None or row["parent"] != 0 or i in carriers or joint.name in named:
@@ -65,9 +66,9 @@ def set_floating(
             continue
         numbers = _roots(inertia)
         if numbers is not None:
-            numbers = np.array([*numbers, twists[type(representation)]])
-            row["floating"] = array_address(numbers)
-            owners.append(numbers)
+            array = np.array([*numbers, twists[type(representation)]])
+            row["floating"] = array_address(array)
+            owners.append(array)
     return owners
 
 

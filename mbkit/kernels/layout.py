@@ -30,7 +30,7 @@ BODY = np.dtype(
         ("num_positions", _i8),
         ("first_velocity", _i8),
         ("num_velocities", _i8),
-        ("floating", _i8),  # address of its numbers where the body floats, see FLOATING_SIZE; 0: no
+        ("floating", _i8),  # address of its numbers where the body floats: recursions.floating
         # of steps on the configuration group; fewer velocities where a joint is nonholonomic
         ("first_step", _i8),
         ("num_steps", _i8),
@@ -66,21 +66,6 @@ BODY = np.dtype(
 #: What a seat is made of.
 SEAT_P = 9
 SEAT_SIZE = 12
-
-#: A body that floats: it is alone on the world, and its velocities are its twist. In its axes: the
-#: principal axes of inertia about its centre of mass by rows, each over the root of its moment; the
-#: centre of mass; one over the root of the mass; and in which twists it is, as below.
-FLOATING_COM = 9
-FLOATING_ROOT = 12
-FLOATING_TWIST = 13
-FLOATING_SIZE = 14
-
-#: Twists: angular and linear part in the body's axes; the angular one alone; none, at the body's
-#: origin; none, at the world's.
-BODY_FIXED = 0.0
-MIXED = 1.0
-HYBRID = 2.0
-SPATIAL = 3.0
 
 #: Scratch. The first fields belong to body i, the last to velocity k: a moving body has at least
 #: one velocity, so that one array of ``1 + max(bodies, nv)`` rows holds both. In the order in which

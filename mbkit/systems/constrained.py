@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, RedundantConstraintsWarning, UsageError
+from mbkit.errors import UsageError
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems.arguments import times_of
 from mbkit.systems.driving import Driven
@@ -25,12 +24,10 @@ from mbkit.systems.evaluations import (
     Evaluation,
 )
 from mbkit.systems.kinematics import Floats
+from mbkit.systems.redundancy import check_dependent, warn_of_redundant
 from mbkit.systems.wrenches import Wrenches, wrench_rows
 
 __all__ = ["Constrained"]
-
-#: What dependent rows may miss, in parts of the largest terms; less may be rounding [m/s^2].
-_CONTRADICTION, _SMALLEST = 1e-6, 1e-3
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)
@@ -326,27 +323,11 @@ class Constrained(Driven):
         system = self if solver is None else self.with_constraint_solver(solver)
         vdot, multipliers, kept = system.solved(q, v, tau, wrenches, t=t, on_error=on_error)
         if (kept == 0.0).any():
+            whole: Any = self
             if on_error == "raise":
-                self._check_dependent(q, v, vdot, t)
-            self._warn(kept)
+                check_dependent(whole, q, v, vdot, t)
+            warn_of_redundant(whole, kept)
         return vdot, multipliers
-
-    def _check_dependent(self, q: ArrayLike, v: ArrayLike, vdot: Floats, t: ArrayLike) -> None:
-        """Raise where the rows that depend on others contradict them."""
-        if self.motions:
-            q, v, _ = self.prescribed_rows(t, q, v)
-        left = np.abs(self.constraint_acceleration(q, v, vdot, t))
-        size = self.constraint_sizes(q, vdot, t) + np.abs(self.constraint_bias(q, v, t))
-        off = left > _CONTRADICTION * np.maximum(size.max(axis=-1, keepdims=True), _SMALLEST)
-        if off.any():
-            place = np.unravel_index(int(np.argmax(left * off)), left.shape)
-            sample = f" in sample {tuple(map(int, place[:-1]))}" if place[:-1] else ""
-            raise ConstraintError(
-                f"System '{self.name}': its constraints contradict each other{sample}: no "
-                f"acceleration satisfies '{self.constraint_names[place[-1]]}' beside the others, "
-                f"{left[place]:.3g} m/s^2 are left. Drop one of them, or give a velocity that the "
-                f"constraints allow: system.close_loops(q, v)."
-            )
 
     def solved(
         self,
@@ -400,19 +381,3 @@ class Constrained(Driven):
         known = system.known(tau, vdot, self.prescribed_joints)
         vdot, _, multipliers, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error, pull)
         return vdot, multipliers, kept
-
-    def _warn(self, kept: Floats) -> None:
-        lost = np.flatnonzero((kept.reshape(-1, kept.shape[-1]) == 0.0).any(axis=0))
-        key = tuple(lost.tolist())
-        if not key or key in self.evaluator.warned:
-            return
-        self.evaluator.warned.add(key)
-        names = ", ".join(f"'{self.constraint_names[row]}'" for row in lost[:12])
-        more = f" and {len(lost) - 12} more" if len(lost) > 12 else ""
-        warnings.warn(
-            f"System '{self.name}' has {len(lost)} redundant constraints: {names}{more}. Motion "
-            f"and what is unique among the reactions do not depend on it; multipliers are those of "
-            f"least norm. See System.diagnose.",
-            RedundantConstraintsWarning,
-            stacklevel=3,
-        )

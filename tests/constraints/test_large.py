@@ -160,9 +160,7 @@ def test_the_velocities_of_a_hub_may_be_prescribed() -> None:
     assert system.arrays.closure.num_unknowns > system.num_velocity_constraints
     q, v, tau = state(system)
     exact, _ = system.solve_dynamics(q, v, tau)
-    vdot, efforts = system.hybrid_dynamics(
-        q, v, tau=tau, vdot=exact, prescribed=["hub (free)"]
-    )
+    vdot, efforts = system.hybrid_dynamics(q, v, tau=tau, vdot=exact, prescribed=["hub (free)"])
     assert np.abs(vdot - exact).max() < 1e-10 * np.abs(exact).max()
     assert np.abs(efforts - tau).max() < 1e-10 * np.abs(exact).max()
 
@@ -274,7 +272,7 @@ def test_multipliers_do_not_depend_on_where_the_world_has_its_origin() -> None:
 
 
 def test_far_from_the_origin_equations_are_met_as_well() -> None:
-    """The hinges of a chain of 1000 bars are up to 200 m away; moments are taken beside the bars."""
+    """Hinges of a chain of 1000 bars are up to 200 m away; moments are taken beside the bars."""
     system = absolute(hanging_chain(1000))
     q, v = system.reference_configuration(), np.zeros(system.nv)
     vdot, _ = system.solve_dynamics(q, v)

@@ -15,7 +15,8 @@ to the next, or runs that are resumed would differ from those that are not.
 from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper
 from mbkit.kernels.constraints import least_norm
 from mbkit.kernels.constraints.factor import factorise, read_diagonal, set_limits, solve
-from mbkit.kernels.constraints.response import gather_efforts, set_gram, subtract_response
+from mbkit.kernels.constraints.gram import set_gram
+from mbkit.kernels.constraints.response import gather_efforts, subtract_response
 from mbkit.kernels.constraints.space import blocks, closure_of, kept_rows, rows_of
 from mbkit.kernels.status import OK
 

@@ -9,15 +9,6 @@ What the wrench and the twist are in the representation is four cases.
 """
 
 from mbkit.kernels.compile import floats_at, helper
-from mbkit.kernels.layout import (
-    BODY_FIXED,
-    FLOATING_COM,
-    FLOATING_ROOT,
-    FLOATING_SIZE,
-    FLOATING_TWIST,
-    MIXED,
-    SPATIAL,
-)
 from mbkit.kernels.vectors import (
     add,
     angular,
@@ -33,6 +24,21 @@ from mbkit.kernels.vectors import (
 )
 
 _ZERO = (0.0, 0.0, 0.0)
+
+#: A body that floats: it is alone on the world, and its velocities are its twist. In its axes: the
+#: principal axes of inertia about its centre of mass by rows, each over the root of its moment; the
+#: centre of mass; one over the root of the mass; and in which twists it is, as below.
+FLOATING_COM = 9
+FLOATING_ROOT = 12
+FLOATING_TWIST = 13
+FLOATING_SIZE = 14
+
+#: Twists: angular and linear part in the body's axes; the angular one alone; none, at the body's
+#: origin; none, at the world's.
+BODY_FIXED = 0.0
+MIXED = 1.0
+HYBRID = 2.0
+SPATIAL = 3.0
 
 
 @helper
