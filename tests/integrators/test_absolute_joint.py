@@ -172,3 +172,68 @@ def test_steps_of_their_own_size(local, side):
     joint = mb.AbsoluteJoint("free", mb.RotationVector(), local, side)
     found = end_of(joint, mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-9), 1)
     np.testing.assert_allclose(found, reference(), atol=1e-6)
+
+
+# ------------------------------------------------------------------ held by a constraint
+
+SPIN, COM = np.array([1.0, 3.0, -2.0]), np.array([0.2, 0.6, -0.1])
+
+
+def top(joint=None):
+    """A top on a ball joint, of the tree, or that closes a loop with an absolute joint at the com."""
+    mech = mb.Mechanism("top", gravity=(0, 0, -9.81))
+    inertia = mb.SpatialInertia.from_com(2.0, COM, moment_about_com=np.diag([0.3, 0.5, 0.75]))
+    body = mech.add_body(mb.Body("top", inertia))
+    if joint is None:
+        mech.add_joint(mb.SphericalJoint("tip"), mech.world, body)
+        system = mech.assemble()
+        return system, system.reference_configuration(), SPIN
+    at = mb.spatial.translation(COM)
+    mech.add_joint(joint, mech.world, body, frames=(np.eye(4), at))
+    mech.add_joint(mb.SphericalJoint("tip"), mech.world, body)
+    q = joint.locate(at)
+    twist = np.concatenate([SPIN, np.cross(SPIN, COM)])
+    v = np.linalg.solve(joint.motion_subspace(q), twist)
+    return mech.assemble(mb.RelativeCoordinates(loop_joints=["tip"])), q, v
+
+
+def top_at_the_end(joint, integrator, steps):
+    """Pose and body-fixed twist, and the run."""
+    system, q, v = top(joint)
+    run = mb.simulate(
+        system, (0.0, 0.5), 0.5 / steps, q=q, v=v, integrator=integrator, progress=False
+    )  # fmt: skip
+    twist = system.twists(run.q[-1], run.v[-1], representation=mb.BodyFixed())[1]
+    return np.concatenate([system.poses(run.q[-1])[1, :3].ravel(), twist]), run
+
+
+@functools.cache
+def top_reference():
+    return top_at_the_end(None, mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE8), 500)[0]
+
+
+CONSTRAINED = {
+    "index 3": (mb.GeneralizedAlpha(formulation="index3"), 2),
+    "index 2": (mb.GeneralizedAlpha(), 2),
+    "BLieDF": (mb.BLieDF(steps=2), 2),
+    "RATTLie": (mb.RATTLie(), 2),
+    "projected": (mb.RungeKuttaMuntheKaas(), 4),
+}
+
+
+@some_maps
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_a_top_held_by_a_constraint(local, side, name):
+    """Orders in q and v are those of unconstrained motion, and the loop stays closed."""
+    integrator, order = CONSTRAINED[name]
+    joint = mb.AbsoluteJoint("free", mb.RotationVector(), local, side)
+    found, steps = [], (100, 200, 400)
+    for count in steps:
+        end, run = top_at_the_end(joint, integrator, count)
+        found.append(np.abs(end - top_reference()).max())
+    assert fitted_slope(steps, np.array(found)).value == pytest.approx(order, abs=0.1)
+    q, v = run.q[-1], run.v[-1]
+    system = top(joint)[0]
+    assert np.abs(system.constraint_residual(q)).max() < 1e-10
+    if name != "index 3":
+        assert np.abs(system.constraint_jacobian(q) @ v).max() < 1e-10

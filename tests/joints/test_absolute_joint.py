@@ -63,6 +63,17 @@ def test_the_joint_keeps_its_contract(joint):
     mb.testing.check_joint(joint).raise_if_failed()
 
 
+@each_side
+@each_local
+def test_as_a_member_of_a_composite_joint(local, side):
+    """Welded to something it is the same joint, in its frame."""
+    own, weld = mb.AbsoluteJoint("own", mb.RotationVector(), local, side), mb.FixedJoint("weld")
+    joint = mb.CompositeJoint("j", *((own, weld) if side == "left" else (weld, own)))
+    mb.testing.check_joint(joint).raise_if_failed()
+    with pytest.raises(mb.MbkitError, match="at most 6"):
+        mb.CompositeJoint("j", own, mb.RevoluteJoint("hinge"))
+
+
 @each_joint
 @each_size
 def test_steps_are_products_of_matrices(joint, size):
