@@ -180,7 +180,7 @@ SPIN, COM = np.array([1.0, 3.0, -2.0]), np.array([0.2, 0.6, -0.1])
 
 
 def top(joint=None):
-    """A top on a ball joint, of the tree, or that closes a loop with an absolute joint at the com."""
+    """A top on a ball joint: of the tree, or of a loop with an absolute joint at the com."""
     mech = mb.Mechanism("top", gravity=(0, 0, -9.81))
     inertia = mb.SpatialInertia.from_com(2.0, COM, moment_about_com=np.diag([0.3, 0.5, 0.75]))
     body = mech.add_body(mb.Body("top", inertia))
