@@ -73,10 +73,11 @@ def set_floating(
 
 
 def _turns_nothing(row: Any, representation: Representation) -> bool:
-    """Return whether the axes in which twists are given are those of the world."""
+    """Return whether the axes in which twists are given are those of the world, and its origin."""
     if isinstance(representation, BodyFixed):
         return True
-    return bool((row["R"] == np.eye(3)).all() and not row["p"].any())
+    placed = isinstance(representation, Spatial) and row["p"].any()
+    return bool((row["R"] == np.eye(3)).all() and not placed)
 
 
 def _roots(inertia: SpatialInertia) -> list[float] | None:

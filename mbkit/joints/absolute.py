@@ -125,6 +125,11 @@ WienerMilenkovicPosition, ExtendedWienerMilenkovic or DualRodrigues, default Scr
         what = f"{owner(self)}: orientation"
         return AbsoluteMotion(self.orientation, self.local, left, what)
 
+    @property
+    def velocity_twist(self) -> str:
+        """The representation that velocities are in the local coordinates, by its name."""
+        return self.local.representation(self.trivialised).name
+
     def random(self, rng: np.random.Generator) -> FloatArray:
         """Return a configuration: orientations are uniform."""
         Q = rng.normal(size=4)

@@ -11,6 +11,7 @@ import pytest
 import mbkit as mb
 from benchmarks.absolute import absolute, hanging_chain, hanging_ladder, row_of_four_bars, wheel
 from mbkit.coordinates.elimination import HUB, minimum_degree, tree_constraints
+from mbkit.joints.local_coordinates import LocalCoordinates
 from mbkit.spatial import translation
 from mbkit.systems.workspace import Workspace
 
@@ -235,6 +236,74 @@ def test_floating_bodies_move_as_by_elimination(seed: int) -> None:
         for each in (system, other)
     )
     assert np.abs(run.q[-1] - same.q[-1]).max() < 1e-11
+
+
+@pytest.mark.parametrize("trivialised", ["left", "right"])
+@pytest.mark.parametrize(
+    "local",
+    [
+        mb.ScrewCoordinates(), mb.RotationVectorPosition(), mb.ExtendedRodrigues(),
+        mb.WienerMilenkovicPosition(),
+    ],
+)  # fmt: skip
+def test_absolute_joints_float_in_the_representation_that_their_velocities_are(
+    local: LocalCoordinates, trivialised: str
+) -> None:
+    def free(name: str) -> mb.Joint:
+        return mb.AbsoluteJoint(name, local=local, trivialised=trivialised)
+
+    own = local.representation(trivialised)
+    systems = [
+        cloud(free).assemble(mb.RelativeCoordinates(representation=each))
+        for each in (own, mb.BodyFixed(), mb.Mixed(), mb.Hybrid(), mb.Spatial())
+    ]
+    for system in systems:
+        floats = int((system.arrays.bodies["floating"] != 0).sum())
+        assert floats == (2 if system.representation.name == own.name else 0)
+    rng = np.random.default_rng(3)
+    q = systems[0].retract(systems[0].reference_configuration(), rng.normal(size=systems[0].nv))
+    v, tau = rng.normal(size=(2, systems[0].nv))
+    wrenches = {f"b{k}": rng.normal(size=6) for k in range(4)}
+    vdot = systems[0].forward_dynamics(q, v, tau)
+    back = systems[0].inverse_dynamics(
+        q, v, systems[0].forward_dynamics(q, v, tau, wrenches), wrenches
+    )
+    assert np.abs(back - tau).max() < 1e-10
+    runs = [mb.simulate(s, (0, 0.05), 1e-3, q=q, v=v, tau=tau, progress=False) for s in systems]
+    for system, run in zip(systems[1:], runs[1:], strict=True):
+        assert np.abs(system.forward_dynamics(q, v, tau) - vdot).max() < 1e-10 * np.abs(vdot).max()
+        assert np.abs(run.q[-1] - runs[0].q[-1]).max() < 1e-10
+
+
+@pytest.mark.parametrize("trivialised", ["left", "right"])
+@pytest.mark.parametrize("local", [mb.ScrewCoordinates(), mb.RotationVectorPosition()])
+def test_constraints_on_absolute_joints_are_solved_as_by_elimination(
+    local: LocalCoordinates, trivialised: str
+) -> None:
+    """In the representation in which bodies float, and in one in which they do not."""
+    mech = hanging_chain(12)
+    joints = list(mech.joints)
+    for name in list(mech.bodies):
+        free = mb.AbsoluteJoint(f"{name} (free)", local=local, trivialised=trivialised)
+        mech.add_joint(free, "world", name)
+    own = local.representation(trivialised)
+    other = mb.Mixed() if own.name != "mixed" else mb.Hybrid()
+    first, second = (
+        mech.assemble(mb.RelativeCoordinates(representation=each, loop_joints=joints))
+        for each in (own, other)
+    )
+    assert (first.arrays.bodies["floating"][1:] != 0).all()
+    assert not second.arrays.bodies["floating"].any()
+    q, v, tau = state(second)
+    expected, multipliers = second.solve_dynamics(q, v, tau)
+    for solver in (mb.SchurComplement(), mb.MinimumNorm(), mb.NullSpace()):
+        vdot, found = first.solve_dynamics(q, v, tau, solver=solver)
+        assert np.abs(vdot - expected).max() < 1e-9 * np.abs(expected).max()
+        assert np.abs(found - multipliers).max() < 1e-9 * np.abs(multipliers).max()
+    runs = [
+        mb.simulate(each, (0, 0.02), 1e-3, q=q, v=v, progress=False) for each in (first, second)
+    ]
+    assert np.abs(runs[0].q[-1] - runs[1].q[-1]).max() < 1e-9
 
 
 # -------------------------------------------------------------------------------- sizes, frames
