@@ -146,18 +146,11 @@ class Assembly:
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
         steps = _slices({name: joint.num_steps for name, joint in joints.items()})
+        where = positions, velocities, steps
         forces = tuple(parts.forces.values())
         body_names = ("world", *parts.bodies)
         arrays = attrs.evolve(
-            assemble_rows(
-                parts,
-                self.topology,
-                positions,
-                velocities,
-                steps,
-                self.body_frames,
-                self.representation,
-            ),
+            assemble_rows(parts, self.topology, *where, self.body_frames, self.representation),
             forces=force_arrays(
                 forces, f"mechanism {parts.name!r}", positions, velocities, body_names, loops
             ),

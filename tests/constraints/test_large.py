@@ -94,7 +94,8 @@ def test_motion_and_least_multipliers_are_those_of_dense_strategies(make: Make) 
     for solver in (mb.SchurComplement(), mb.NullSpace(), mb.RangeSpace()):
         vdot, found = system.solve_dynamics(q, v, tau, solver=solver)
         bound = 1e-8 if isinstance(solver, mb.RangeSpace) else 1e-10
-        assert np.abs(vdot - exact).max() < bound * np.abs(exact).max()
+        # gravity is among what constraints take away, also where little moves
+        assert np.abs(vdot - exact).max() < bound * (9.81 + np.abs(exact).max())
         assert np.abs(found - multipliers).max() < bound * np.abs(multipliers).max()
 
 
