@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["ClosureArrays", "ClosureMemory"]
 
 
+#: By how much more, squared, a row must be independent of others where there are hubs: what is
+#: subtracted before a hub goes is put back by it, and leaves its rounding.
+_HUBS_ROUND = 100.0
+
+
 @attrs.frozen(eq=False)
 class ClosureArrays:
     """What the kernels read of the constraints; see `mbkit.kernels.constraints.layout`.
@@ -222,7 +227,8 @@ class ClosureMemory:
         closure: Any = self.record[0]
         closure["prepare"], closure["resolve"] = kernels.prepare.address, kernels.resolve.address
         closure["reduce"] = 0 if kernels.reduce is None else kernels.reduce.address
-        closure["tolerance"] = kernels.tolerance
+        rounding = _HUBS_ROUND if kernels.dense is None and closure["num_hubs"] else 1.0
+        closure["tolerance"] = kernels.tolerance * rounding
         closure["regularisation"] = kernels.regularisation
         self.solver_slot: PythonSolverSlot | None = None
         self._kernels = kernels  # compiled functions live as long as something refers to them

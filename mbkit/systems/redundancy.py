@@ -53,5 +53,5 @@ def warn_of_redundant(system: System, kept: Floats) -> None:
         f"and what is unique among the reactions do not depend on it; multipliers are those of "
         f"least norm. See System.diagnose.",
         RedundantConstraintsWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
