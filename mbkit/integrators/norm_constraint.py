@@ -48,7 +48,9 @@ class NormConstraint:
         units = np.eye(problem.nv)
         q = problem.q.copy()
         self._quaternions.normalised(problem.q, q)
-        here = np.array([rates(q, unit)[entries] for unit in units]).reshape(problem.nv, *entries.shape)
+        here = np.array([rates(q, unit)[entries] for unit in units]).reshape(
+            problem.nv, *entries.shape
+        )
         for m, entry in enumerate(entries):
             columns = np.flatnonzero(np.abs(here[:, m]).max(axis=1, initial=0.0) > ROUNDING)
             if columns.size != 3:

@@ -37,6 +37,7 @@ def in_python(problem: Problem, step: Callable[[float, float], None]) -> Advance
             except StepFailed as failed:
                 return failed.args[0], taken, saved
             except Exception as error:
+                error.add_note(f"Raised in the step from t = {problem.t0 + k * problem.h:.9g} s.")
                 return problem.failed(error), taken, saved
             if (k + 1) % problem.save_every == 0:
                 row = end, problem.q, problem.v, problem.work

@@ -39,7 +39,7 @@ class Quaternions:
         """Write q with quaternions of length one to out, and return the lengths they had, (m,)."""
         out[:] = q
         Q = q[self.entries]
-        lengths = np.sqrt((Q * Q).sum(axis=1))
+        lengths = np.sqrt(np.einsum("mi,mi->m", Q, Q))
         out[self.entries] = Q / lengths[:, None]
         return lengths
 

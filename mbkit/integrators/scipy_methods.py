@@ -190,9 +190,7 @@ class OwnSteps:
     atol: Any
     chart: Chart | None = None
 
-    def go(
-        self, rates: Rates, y: Any, t: float, h: float, widest: float
-    ) -> tuple[Any, float]:
+    def go(self, rates: Rates, y: Any, t: float, h: float, widest: float) -> tuple[Any, float]:
         """Return the state after the time h, and the largest step on the way.
 
         Parameters

@@ -209,7 +209,7 @@ class Joint(abc.ABC):
 
         Raises JointError where positions do not add, and a class does not say it.
         """
-        if not self.positions_add:
+        if type(self).retract is not Joint.retract:
             raise JointError(
                 f"Joint '{self.name}': its positions do not add, and {type(self).__name__} does "
                 f"not say how they change; define position_rates(q, w) -> (nq,), the derivative of "

@@ -17,10 +17,15 @@ def quaternion_rate(Q: FloatArray, w: FloatArray) -> FloatArray:
     >>> quaternion_rate(np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, 3.0]))
     array([0. , 0. , 0. , 1.5])
     """
-    a, b, c, d = (float(x) for x in Q)
-    x, y, z = (0.5 * float(each) for each in w)
+    a, b, c, d = (0.5 * Q).tolist()  # numbers of Python are the faster ones here
+    x, y, z = w.tolist()
     return np.array(
-        [-b * x - c * y - d * z, a * x + c * z - d * y, a * y + d * x - b * z, a * z + b * y - c * x]
+        [
+            -b * x - c * y - d * z,
+            a * x + c * z - d * y,
+            a * y + d * x - b * z,
+            a * z + b * y - c * x,
+        ]
     )
 
 
@@ -32,8 +37,8 @@ def rotated(Q: FloatArray, u: FloatArray) -> FloatArray:
     >>> rotated(np.array([0.0, 0.0, 0.0, 1.0]), np.array([1.0, 0.0, 2.0])) + 0.0
     array([-1.,  0.,  2.])
     """
-    a, b, c, d = (float(x) for x in Q)
-    x, y, z = (float(each) for each in u)
+    a, b, c, d = Q.tolist()
+    x, y, z = u.tolist()
     # u + 2 a (n x u) + 2 n x (n x u), n the vector part
     p, q, r = c * z - d * y, d * x - b * z, b * y - c * x
     return np.array(

@@ -65,12 +65,14 @@ class PositionRates(Configurations):
         out = np.empty((*w.shape[:-1], self.nq))
         added, taken, others = self._own_rates
         out[..., added] = w[..., taken]
-        if others:
+        samples: Any = ((out, given, w),)
+        if out.ndim > 1:
             every = np.broadcast_to(given, out.shape).reshape(-1, self.nq)
-            rows = zip(out.reshape(-1, self.nq), every, w.reshape(-1, self.num_steps), strict=True)
-            for rate, each, step in rows:
-                for joint, positions, steps in others:
-                    rate[positions] = joint.position_rates(each[positions], step[steps])
+            w = w.reshape(-1, self.num_steps)
+            samples = zip(out.reshape(-1, self.nq), every, w, strict=True)
+        for rate, each, step in samples:
+            for joint, positions, steps in others:
+                rate[positions] = joint.position_rates(each[positions], step[steps])
         return out
 
     @functools.cached_property
