@@ -44,13 +44,13 @@ class QuaternionVectorSpace(Integrator):
 
     It is for joints whose coordinates add, or that say how theirs change: spherical, free and
     planar joints in group coordinates do, and those made of them. Where Q is needed as an
-    orientation, also within a step, it is Q / \\|Q\\|. How Q stays of length one is a choice:
+    orientation, also within a step, it is divided by its length. How Q stays of length one is a choice:
 
     ``"renormalised"``
         After each step Q is divided by its length.
     ``"constrained"``
         The length is a constraint, with a multiplier, at the level of accelerations (index 1). The
-        state has Qdot in the place of the angular velocity w = 2 Q* Qdot / \\|Q\\|^2, with
+        state has Qdot in the place of the angular velocity, with
 
             ``Qddot = Q (0, wdot) / 2 - (|Qdot|^2 / |Q|^2) Q``.
 

@@ -30,8 +30,10 @@ MOST_STEPS = 100_000
 LEAST_STEP = 16.0 * float(np.finfo(np.float64).eps)
 
 #: Relative to the state, what Newton's method of Radau may leave in a step of a given size: the
-#: first that it reaches in its six iterations.
-NEWTON = (1e-14, 1e-11, 1e-8)
+#: first that it reaches in its six iterations. It takes the first correction by the second for its
+#: rate, which later ones do not have: what is left after two is more than it expects, and rounding
+#: after the next one.
+NEWTON = (1e-18, 1e-16, 1e-14, 1e-11, 1e-8)
 
 #: So large is the unit of errors where steps are not to be rejected.
 NO_CONTROL = 1e30

@@ -14,8 +14,8 @@ from mbkit.representations.conversions import check_representation
 from mbkit.spatial import Acceleration, Twist
 from mbkit.spatial.typed import typed_accelerations, typed_twists
 from mbkit.systems.configurations import Floats
-from mbkit.systems.position_rates import PositionRates
 from mbkit.systems.evaluations import ACCELERATIONS, JACOBIAN, MOTION_SUBSPACES, POSES, TWISTS
+from mbkit.systems.position_rates import PositionRates
 
 if TYPE_CHECKING:
     from mbkit.systems.system_jacobian import SystemJacobian

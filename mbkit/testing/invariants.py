@@ -63,7 +63,7 @@ def group(integrator: Integrator, problem: StandardProblem) -> Iterator[Line]:
 
     if not integrator.stays_on_group:
         law = "quaternions drift no faster than the order says"
-        yield _falls(law, integrator, problem, 256, off, floor=1e-13)
+        yield _falls(law, integrator, problem, 256, off)
         return
     missed = off(problem.run(integrator, 256, save_every=1))
     yield Line("quaternions keep length one", missed <= 1e-14, missed, 1e-14)
