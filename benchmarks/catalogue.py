@@ -8,6 +8,7 @@ import mbkit as mb
 
 _RHO_INF = {str(rho): mb.AlphaCoefficients.from_rho_inf(rho) for rho in (0.9, 0.6)}
 _FORMULATIONS = "stabilised", "index 3"
+_SCIPY = "RK23", "RK45", "DOP853", "Radau"
 
 #: Integrators of which the orders are measured: all that mbkit has.
 INTEGRATORS: Mapping[str, mb.Integrator] = {
@@ -35,6 +36,12 @@ INTEGRATORS: Mapping[str, mb.Integrator] = {
         for formulation in _FORMULATIONS
     },
     "RATTLie": mb.RATTLie(),
+    **{f"local {method}": mb.LocalVectorSpace(method) for method in _SCIPY},
+    **{f"quaternions {method}": mb.QuaternionVectorSpace(method) for method in _SCIPY},
+    **{
+        f"quaternions {method}, constrained": mb.QuaternionVectorSpace(method, norm="constrained")
+        for method in _SCIPY
+    },
 }
 
 #: Without what follows the curvature of the group, and the orders that are then missed.

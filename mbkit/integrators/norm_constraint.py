@@ -39,7 +39,9 @@ class NormConstraint:
         self._N = np.zeros((self._count, 4, 3, 4))  # rate, w, Q
         self._find()
         self._others = np.setdiff1d(np.arange(problem.nv), self._columns.ravel())
-        problem.memory["length_rates"] = np.zeros(self._count)
+        self._driven = np.zeros(self._count, dtype=bool)  # those of prescribed joints
+        if self._count:
+            problem.memory["length_rates"] = np.zeros(self._count)
 
     def _find(self) -> None:
         """Find which velocities turn which quaternion, and N, which is linear in Q."""
@@ -83,7 +85,9 @@ class NormConstraint:
         lengths = self._quaternions.normalised(problem.q, unit)[:, None]
         w = problem.v[self._columns]
         Qdot = lengths * np.einsum("mij,mj->mi", self._rate_maps(unit), w)
-        Qdot += problem.memory["length_rates"][:, None] / lengths * unit[self._quaternions.entries]
+        if self._count:
+            along = problem.memory["length_rates"][:, None] / lengths
+            Qdot += along * unit[self._quaternions.entries]
         work = np.zeros(problem.work.size)
         return np.concatenate([problem.q, problem.v[self._others], Qdot.ravel(), work])
 
@@ -103,12 +107,13 @@ class NormConstraint:
         lengths, N = self._write(y, q, v)
         _, Qdot, _ = self._parts(y)
         others, Qddot, powers = self._parts(out)
-        vdot = np.empty(problem.nv)
+        vdot, entries = np.empty(problem.nv), self._quaternions.entries
+        before = q[entries]
         # which writes q and v of prescribed joints
         state = problem.accelerate(t, q, v, vdot, powers)
         if state != 0:
             raise StepFailed(state)
-        entries = self._quaternions.entries
+        self._driven |= (q[entries] != before).any(axis=1)
         out[: problem.nq] = problem.equations.position_rates(q, v)
         out[entries] = Qdot
         others[:] = vdot[self._others]
@@ -123,12 +128,14 @@ class NormConstraint:
         lengths, _ = self._write(y, q, v)
         _, Qdot, work = self._parts(y)
         settled(problem, end, q, v)
+        lengths[self._driven] = 1.0
         self._check(lengths)
         self._quaternions.scale(q, lengths)
         problem.q[:], problem.v[:] = q, v
         problem.work[:] += work
-        along = (y[self._quaternions.entries] * Qdot).sum(axis=1)
-        problem.memory["length_rates"][:] = along
+        if self._count:
+            along = (y[self._quaternions.entries] * Qdot).sum(axis=1)
+            problem.memory["length_rates"][:] = np.where(self._driven, 0.0, along)
 
     def _check(self, lengths: Any) -> None:
         """Raise ConfigurationError where a quaternion has drifted from what joints take."""

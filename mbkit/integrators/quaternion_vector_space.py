@@ -44,7 +44,8 @@ class QuaternionVectorSpace(Integrator):
 
     It is for joints whose coordinates add, or that say how theirs change: spherical, free and
     planar joints in group coordinates do, and those made of them. Where Q is needed as an
-    orientation, also within a step, it is divided by its length. How Q stays of length one is a choice:
+    orientation, also within a step, it is divided by its length. How it keeps its length is a
+    choice:
 
     ``"renormalised"``
         After each step Q is divided by its length.

@@ -65,7 +65,7 @@ def check_method(integrator: Any, why: str) -> None:
     `why` says what would become of the history of those with several steps.
     """
     value, name = integrator.method, type(integrator).__name__
-    if value in METHODS:
+    if isinstance(value, str) and value in METHODS:
         return
     known = " or ".join(map(repr, METHODS))
     if value in MULTISTEP:
@@ -250,7 +250,8 @@ class OwnSteps:
     ) -> Any:
         more: dict[str, Any] = {}
         if self.method == "Radau":
-            more["jac"] = lambda s, y: derivative(rates, s, y, rates(s, y))
+            # of no use where it is not a number; the step is then tried smaller
+            more["jac"] = lambda s, y: np.nan_to_num(derivative(rates, s, y, rates(s, y)))
         return _kind(self.method)(
             rates, s, y, h, first_step=first, max_step=widest, rtol=self.rtol, atol=self.atol,
             **more,

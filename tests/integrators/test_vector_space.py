@@ -328,6 +328,7 @@ def test_prescribed_joints_events_and_output_times(kind):
     np.testing.assert_allclose(run.t, [0.0, 0.13, 0.5, 0.77], rtol=0.0, atol=1e-10)
     np.testing.assert_allclose(run.q, exact.q, rtol=0.0, atol=1e-8)
     np.testing.assert_allclose(run.v, exact.v, rtol=0.0, atol=1e-7)
+    np.testing.assert_array_equal(run.q[:3, :4], exact.q[:3, :4])  # what is prescribed
 
 
 class Skate(mb.Joint):
