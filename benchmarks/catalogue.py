@@ -8,7 +8,6 @@ import mbkit as mb
 
 _RHO_INF = {str(rho): mb.AlphaCoefficients.from_rho_inf(rho) for rho in (0.9, 0.6)}
 _FORMULATIONS = "stabilised", "index 3"
-_SCIPY = "RK23", "RK45", "DOP853", "Radau"
 
 #: Integrators of which the orders are measured: all that mbkit has.
 INTEGRATORS: Mapping[str, mb.Integrator] = {
@@ -36,12 +35,11 @@ INTEGRATORS: Mapping[str, mb.Integrator] = {
         for formulation in _FORMULATIONS
     },
     "RATTLie": mb.RATTLie(),
-    **{f"local {method}": mb.LocalVectorSpace(method) for method in _SCIPY},
-    **{f"quaternions {method}": mb.QuaternionVectorSpace(method) for method in _SCIPY},
-    **{
-        f"quaternions {method}, constrained": mb.QuaternionVectorSpace(method, norm="constrained")
-        for method in _SCIPY
-    },
+    "local RK45": mb.LocalVectorSpace("RK45"),
+    "local DOP853": mb.LocalVectorSpace("DOP853"),
+    "local Radau": mb.LocalVectorSpace("Radau"),
+    "quaternions RK45": mb.QuaternionVectorSpace("RK45"),
+    "quaternions RK45, constrained": mb.QuaternionVectorSpace("RK45", norm="constrained"),
 }
 
 #: Without what follows the curvature of the group, and the orders that are then missed.
