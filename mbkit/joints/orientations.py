@@ -229,8 +229,9 @@ class EulerAngles(Orientation):
         back = [SO3.exp(-angle * axis) for angle, axis in zip(positions, axes, strict=True)]
         a, b, c = back[2] @ back[1] @ axes[0], back[2] @ axes[1], axes[2]
         with np.errstate(divide="ignore", invalid="ignore"):
-            rate: FloatArray = np.array([np.cross(b, c), np.cross(c, a), np.cross(a, b)]) @ w
-            return rate / (a @ np.cross(b, c))
+            crossed = np.array([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
+            rate: FloatArray = crossed @ w / (a @ np.cross(b, c))
+        return rate
 
 
 #: The orientations by the names that files have for them.
