@@ -206,8 +206,11 @@ class GeneralizedAlpha(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
+        from mbkit.kernels.generalized_alpha import solve_end
+
         stabilised = self.formulation == "stabilised"
         step = StepMemory(problem, stabilised=stabilised, tolerance=self.tolerance)
+        step.call(solve_end=solve_end)
         corrected = self.start == "second order"
         c = self.coefficients
         numbers = np.array(
