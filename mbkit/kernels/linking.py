@@ -1,8 +1,8 @@
 """Helpers: functions that are linked into kernels, and have neither machine code nor wrappers.
 
-numba optimises everything that it compiles, makes machine code of it, a wrapper for Python and one
-for C. Of helpers nobody would call these, and all would be linked into the next helper, to be gone
-through again. See decision 24.
+numba gives everything that it compiles machine code, a wrapper for Python and one for C. Of helpers
+nobody would call these, and the wrappers would be linked from helper to helper, and gone through
+again each time. See decision 24.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ from numba.core.registry import CPUDispatcher
 
 
 class _Library(JITCodeLibrary):
-    """Code that callers link: it is inlined and optimised there, and goes no further."""
-
-    def _optimize_final_module(self) -> None:
-        pass
+    """Code that callers link: optimised, and taken no further."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
