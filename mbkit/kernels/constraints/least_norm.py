@@ -8,6 +8,7 @@ what lambda does. Source: Hestenes and Stiefel 1952, section 10.
 Cost: O(blocks) a sweep, some ten of them; no matrix is formed.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats_at, helper
 from mbkit.kernels.constraints.factor import backward, forward
 from mbkit.kernels.constraints.space import kept_rows
@@ -19,7 +20,7 @@ ROUNDED = 1e-15
 @helper
 def along(closure, kept, x, out):
     """N^T x, in the entries of D, zero elsewhere; return its square."""
-    out[:] = x
+    assign(out, x)
     forward(closure, out)
     square = 0.0
     for r in range(x.shape[0]):
@@ -43,14 +44,14 @@ def reduce(closure, multipliers):
     direction = room[m : 2 * m]
     change = room[2 * m :]
     square = along(closure, kept, multipliers, slope)
-    direction[:] = slope
+    assign(direction, slope)
     for _ in range(others + 10):
         size = 0.0
         for r in range(m):
             size += multipliers[r] * multipliers[r]
         if not square > ROUNDED * ROUNDED * size:
             return
-        change[:] = direction
+        assign(change, direction)
         backward(closure, change)
         curvature = 0.0
         for r in range(m):

@@ -12,6 +12,7 @@ velocities. What is prepared is a function of the state alone: nothing is kept f
 to the next, or runs that are resumed would differ from those that are not.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper
 from mbkit.kernels.constraints import least_norm
 from mbkit.kernels.constraints.factor import factorise, read_diagonal, set_limits, solve
@@ -114,7 +115,7 @@ def resolve_range(space, target, multipliers):
         first = max(first, abs(target[r]))
     before = first
     for _ in range(MOST):
-        change[:] = rest
+        assign(change, rest)
         solve(closure, change)
         for r in range(m):
             x[r] += change[r]
