@@ -1,6 +1,7 @@
 """Coordinates: strategies that assemble a mechanism into a system."""
 
+from mbkit.coordinates.absolute import AbsoluteCoordinates as AbsoluteCoordinates
 from mbkit.coordinates.cut_bodies import BodyCut as BodyCut
 from mbkit.coordinates.relative import RelativeCoordinates as RelativeCoordinates
 
-__all__ = ["BodyCut", "RelativeCoordinates"]
+__all__ = ["AbsoluteCoordinates", "BodyCut", "RelativeCoordinates"]

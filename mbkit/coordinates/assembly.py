@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.coordinates.cut_bodies import Cut, cut_bodies
+from mbkit.coordinates.division import CutBodies, Division
 from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
@@ -24,6 +24,7 @@ from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.configurations import Floats
 from mbkit.systems.evaluator import Evaluator
 from mbkit.systems.forces import force_arrays
+from mbkit.systems.halves import Half
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -37,7 +38,7 @@ __all__ = ["Assembly"]
 @final
 @attrs.frozen(eq=False)
 class Assembly:
-    """What a system in relative coordinates is made from: its `Blueprint`.
+    """What a system is made from: its `Blueprint`.
 
     Attributes
     ----------
@@ -52,8 +53,10 @@ class Assembly:
     length : float, optional
         By which moments of constraints are compared with forces; the mechanism's size if left out.
         [m]
-    cuts : mapping
-        Bodies that are cut in two: what `cut_bodies` takes.
+    division : Division
+        How the bodies and joints of the system are made from those of the mechanism.
+    coordinates : object
+        The strategy that made it.
     further : frozenset of str
         Names of the forces that were added afterwards: of them the text has what a file can hold.
     constraint_solver : ConstraintSolver, optional
@@ -65,7 +68,8 @@ class Assembly:
     representation: Representation
     body_frames: str
     length: float | None = None
-    cuts: Mapping[str, Cut] = attrs.field(factory=dict)
+    division: Division = attrs.field(factory=CutBodies)
+    coordinates: Any = None
     further: frozenset[str] = frozenset()
     constraint_solver: ConstraintSolver | None = None
 
@@ -77,7 +81,17 @@ class Assembly:
     @property
     def assembled(self) -> Parts:
         """Bodies and joints of the system, those that are cut as their halves."""
-        return cut_bodies(self.parts, self.cuts)
+        return self.division.parts(self.parts)
+
+    @property
+    def halves(self) -> Mapping[str, Half]:
+        """Bodies of the system that are parts of others."""
+        return self.division.halves
+
+    @property
+    def remedy(self) -> str:
+        """How a joint that closes a loop gets coordinates, as the end of a sentence."""
+        return self.division.remedy
 
     def text(self) -> str:
         """Return the text of a model file."""
@@ -130,12 +144,11 @@ class Assembly:
 
         The spanning tree stays what it is; the rows that the kernels read are computed anew.
         """
-        from mbkit.model import check_inertias
         from mbkit.model.parameters import changed
 
         other = attrs.evolve(self, parts=changed(self.parts, values))
         if any(path.startswith("bodies.") for path in values):
-            check_inertias(cut_bodies(other.parts, self.cuts), self.topology)
+            self.division.check(other.parts, self.topology)
         return other.system()
 
     def system(self) -> System:
@@ -151,8 +164,9 @@ class Assembly:
         arrays = attrs.evolve(
             assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames),
             forces=force_arrays(
-                forces, f"mechanism {parts.name!r}", positions, velocities, body_names, loops
-            ),
+                forces, f"mechanism {parts.name!r}", positions, velocities, body_names, loops,
+                remedy=self.remedy, acting=self.division.acting,
+            ),  # fmt: skip
         )
         nv = sum(joint.num_velocities for joint in joints.values())
         length = characteristic_length(parts) if self.length is None else self.length
@@ -176,7 +190,7 @@ class Assembly:
             gravity=parts.gravity,
             **_limits([parts.joints[name] for name in joints]),
             blueprint=self,
-            reference=_reference(tuple(joints.values())),
+            reference=_reference(joints, self.division.reference(self.parts)),
             position_slices=positions,
             velocity_slices=velocities,
             step_slices=steps,
@@ -249,7 +263,9 @@ def _names(slices: dict[str, slice]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _reference(joints: tuple[Joint, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    reference = np.concatenate([np.zeros(0), *(joint.neutral() for joint in joints)])
+def _reference(joints: Mapping[str, Joint], given: Mapping[str, Floats]) -> Floats:
+    """Return where the joints are at the reference: neutral unless something else is given."""
+    rows = (given[n] if n in given else joint.neutral() for n, joint in joints.items())
+    reference = np.concatenate([np.zeros(0), *rows])
     reference.flags.writeable = False
     return reference

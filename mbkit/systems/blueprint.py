@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.forces import Force
 from mbkit.solvers import ConstraintSolver
+from mbkit.systems.halves import Half
 
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
@@ -23,6 +24,21 @@ class Blueprint(Protocol):
     @property
     def assembled(self) -> Parts:
         """Bodies and joints of the system, those that are cut as their halves."""
+        ...
+
+    @property
+    def coordinates(self) -> Any:
+        """The strategy that made the system."""
+        ...
+
+    @property
+    def halves(self) -> Mapping[str, Half]:
+        """Bodies of the system that are parts of others."""
+        ...
+
+    @property
+    def remedy(self) -> str:
+        """How a joint that closes a loop gets coordinates, as the end of a sentence."""
         ...
 
     @property

@@ -18,6 +18,7 @@ from mbkit.systems.blueprint import Blueprint
 from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.evaluations import DEXP, DEXP_INV, DIFFERENCE, RATES, RETRACT
 from mbkit.systems.evaluator import Evaluator
+from mbkit.systems.halves import Half
 
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
@@ -73,6 +74,21 @@ class Configurations:
     def parts(self) -> Parts:
         """Bodies and joints of the system, bodies that are cut as their halves."""
         return self._blueprint.assembled
+
+    @property
+    def coordinates(self) -> Any:
+        """The coordinates that it was assembled in: what `Mechanism.assemble` was given."""
+        return self._blueprint.coordinates
+
+    @property
+    def halves(self) -> Mapping[str, Half]:
+        """Bodies that are parts of others, by name: those that were cut to open a loop."""
+        return self._blueprint.halves
+
+    @property
+    def remedy(self) -> str:
+        """How a joint that closes a loop gets coordinates, as the end of a sentence."""
+        return self._blueprint.remedy
 
     @functools.cached_property
     def parameters(self) -> Mapping[str, Any]:
@@ -178,8 +194,7 @@ class Configurations:
             if joint in self._blueprint.loop_joints:
                 raise NameUnknownError(
                     f"Joint '{joint}' closes a loop of system '{self.name}': it has no entries in "
-                    f"q and v. Name a joint of the tree, or cut elsewhere: "
-                    f"RelativeCoordinates(loop_joints=...)."
+                    f"q and v. Name a joint of the tree, or {self.remedy}."
                 )
             raise NameUnknownError(
                 f"System '{self.name}' has no joint '{joint}'; {suggestion(joint, slices)}"
