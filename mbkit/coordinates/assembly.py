@@ -25,6 +25,7 @@ from mbkit.systems.configurations import Floats
 from mbkit.systems.evaluator import Evaluator
 from mbkit.systems.forces import force_arrays
 from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -87,6 +88,11 @@ class Assembly:
     def halves(self) -> Mapping[str, Half]:
         """Bodies of the system that are parts of others."""
         return self.division.halves
+
+    @property
+    def loans(self) -> Mapping[str, Loan]:
+        """Moments of inertia that bodies have for others, by the joint between."""
+        return self.division.loans(self.parts)
 
     @property
     def remedy(self) -> str:

@@ -11,6 +11,7 @@ from mbkit.coordinates.cut_bodies import Cut, cut_bodies, half_name
 from mbkit.forces import Force, UniformField
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
@@ -39,6 +40,10 @@ class Division(Protocol):
 
     def parts(self, whole: Parts) -> Parts:
         """Return the bodies and joints of the system."""
+        ...
+
+    def loans(self, whole: Parts) -> Mapping[str, Loan]:
+        """Return the moments of inertia that bodies have for others, by the joint between."""
         ...
 
     def reference(self, whole: Parts) -> Mapping[str, FloatArray]:
@@ -76,6 +81,10 @@ class CutBodies:
         """Return the bodies and joints of the system."""
         divided = cut_bodies(whole, self.cuts)
         return attrs.evolve(divided, forces=on_halves(divided.forces, self.halves))
+
+    def loans(self, whole: Parts) -> Mapping[str, Loan]:
+        """Return none."""
+        return {}
 
     def reference(self, whole: Parts) -> Mapping[str, FloatArray]:
         """Return none: all joints are neutral."""

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.coordinates.division import on_halves
+from mbkit.coordinates.lent_moments import LentMoments, group_inertias, resists, with_loans
 from mbkit.coordinates.reference_poses import reference_poses
 from mbkit.coordinates.rigid_groups import RigidGroups, relative_pose
 from mbkit.errors import DuplicateNameError, InertiaError, TopologyError
@@ -18,6 +19,7 @@ from mbkit.model import Body, Connection
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
 from mbkit.topology import WORLD
 
 if TYPE_CHECKING:
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
     from mbkit.topology import Topology
 
 __all__ = ["FreeBodies", "Hanging", "free_name"]
-
-#: A part of the inertias summed up, below which what is left of them is rounding.
-_TOLERANCE = 1e-13
 
 #: How far a joint may be from neutral at the reference and count as such.
 _SAME = 1e-9
@@ -83,12 +82,15 @@ class FreeBodies:
         Parts of bodies, in the order of their joints.
     acting : tuple of str
         Joints that a force acts on which names none.
+    lent : LentMoments
+        What thin rods get from their neighbours.
     """
 
     make_joint: Callable[[str], Joint]
     groups: RigidGroups
     hanging: tuple[Hanging, ...]
     acting: tuple[str, ...]
+    lent: LentMoments
     halves: Mapping[str, Half] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -117,8 +119,10 @@ class FreeBodies:
             Joints that a force acts on which names none.
         """
         groups = RigidGroups.of(parts)
-        hanging = tuple(_hanging(parts, groups, joint, why) for joint, why in kept.items())
-        made = cls(make_joint, groups, hanging, acting)
+        lent = LentMoments.of(parts, groups)
+        whole = with_loans(parts, lent.loans(parts, groups).values())
+        hanging = tuple(_hanging(whole, groups, joint, why) for joint, why in kept.items())
+        made = cls(make_joint, groups, hanging, acting, lent)
         made.check_names(parts)
         return made
 
@@ -147,23 +151,29 @@ class FreeBodies:
         """Bodies that have a free joint, each of which may carry others."""
         return [root for root in self.groups.members if root != WORLD]
 
+    def loans(self, whole: Parts) -> Mapping[str, Loan]:
+        """Return the moments of inertia that bodies have for others, by the joint between."""
+        return self.lent.loans(whole, self.groups)
+
+    def _lent(self, whole: Parts) -> Parts:
+        return with_loans(whole, self.loans(whole).values())
+
     def parts(self, whole: Parts) -> Parts:
         """Return the bodies and joints of the system.
 
         A free joint for each body comes first, then the joints of the mechanism, those that keep
         their coordinates with the parts that hang on them, then their welds.
         """
+        whole = self._lent(whole)
         bodies, joints = dict(whole.bodies), dict(whole.joints)
         welds = {}
         if self.hanging:
             poses = self.groups.poses(whole)
+            # what stays is as much as each part that goes
             share = self._shares()
             for origin, part in share.items():
-                count = sum(each.origin == origin for each in self.hanging)
                 body = bodies[origin]
-                bodies[origin] = attrs.evolve(
-                    body, inertia=_part(body.inertia, 1.0 - count * part)
-                )
+                bodies[origin] = attrs.evolve(body, inertia=_part(body.inertia, part))
             for each in self.hanging:
                 inertia = _part(whole.bodies[each.origin].inertia, share[each.origin])
                 C = inverse(poses[each.whole]) @ poses[each.origin]
@@ -208,41 +218,23 @@ class FreeBodies:
 
     def check(self, whole: Parts, topology: Topology) -> None:
         """Raise InertiaError unless each body, with what is fixed to it, resists every motion."""
-        poses = self.groups.poses(whole)
-        for root in self.roots:
-            members = self.groups.members[root]
-            inertia = SpatialInertia.zero()
-            for body in members:
-                inertia = inertia + whole.bodies[body].inertia.transformed(poses[body])
+        for root, inertia in group_inertias(self._lent(whole), self.groups):
             if inertia.mass == 0.0:
                 raise InertiaError(
                     f"Body {root!r} has no mass: in absolute coordinates each body moves by "
                     f"itself, and needs an inertia. Give it mass, hold it by an mbkit.FixedJoint "
                     f"to a body that has, or take mbkit.RelativeCoordinates()."
                 )
-            if not _resists(inertia):
+            if not resists(inertia):
+                moments = np.linalg.eigvalsh(whole.bodies[root].inertia.moment_about_com)
+                shown = ", ".join(f"{moment:.3g}" for moment in moments)
                 raise InertiaError(
-                    f"Body {root!r} can turn about its centre of mass without moving any inertia: "
-                    f"in absolute coordinates each body moves by itself, and needs moments of "
-                    f"inertia about all axes, got {_shown(inertia)} kg m^2 about its principal "
-                    f"ones. Give it some, or take mbkit.RelativeCoordinates()."
+                    f"Body {root!r} can turn about its centre of mass without moving any inertia, "
+                    f"and no joints of one axis lead to the world that could lend it some: in "
+                    f"absolute coordinates each body moves by itself, and needs moments of inertia "
+                    f"about all axes, got {shown} kg m^2 about its principal ones. Give it some, "
+                    f"or take mbkit.RelativeCoordinates()."
                 )
-
-
-def _shown(inertia: SpatialInertia) -> str:
-    moments = np.linalg.eigvalsh(inertia.moment_about_com)
-    return ", ".join(f"{moment:.3g}" for moment in moments)
-
-
-def _resists(inertia: SpatialInertia) -> bool:
-    """Return whether every motion moves inertia, by moments about the centre of mass."""
-    if inertia.mass == 0.0:
-        return False
-    M = inertia.matrix()
-    size = np.sqrt(np.diag(M))
-    if not size.all():
-        return False
-    return bool(np.linalg.eigvalsh(M / np.outer(size, size))[0] > _TOLERANCE)
 
 
 def _part(inertia: SpatialInertia, share: float) -> SpatialInertia:
@@ -250,6 +242,7 @@ def _part(inertia: SpatialInertia, share: float) -> SpatialInertia:
         inertia,
         mass=share * inertia.mass,
         moment_about_com=share * inertia.moment_about_com,
+        unphysical=inertia.unphysical,
     )
 
 
@@ -272,7 +265,7 @@ def _hanging(parts: Parts, groups: RigidGroups, joint: str, why: str) -> Hanging
     for body in moving:
         members = groups.members[groups.root[body]]
         for origin in (body, *members):
-            if _resists(parts.bodies[origin].inertia):
+            if resists(parts.bodies[origin].inertia):
                 return Hanging(joint, body, origin)
     named = " and ".join(repr(body) for body in moving)
     raise InertiaError(

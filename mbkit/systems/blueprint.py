@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from mbkit.forces import Force
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
@@ -34,6 +35,11 @@ class Blueprint(Protocol):
     @property
     def halves(self) -> Mapping[str, Half]:
         """Bodies of the system that are parts of others."""
+        ...
+
+    @property
+    def loans(self) -> Mapping[str, Loan]:
+        """Moments of inertia that bodies have for others, by the joint between."""
         ...
 
     @property

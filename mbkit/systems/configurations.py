@@ -19,6 +19,7 @@ from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.evaluations import DEXP, DEXP_INV, DIFFERENCE, RATES, RETRACT
 from mbkit.systems.evaluator import Evaluator
 from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
@@ -84,6 +85,11 @@ class Configurations:
     def halves(self) -> Mapping[str, Half]:
         """Bodies that are parts of others, by name: those that were cut to open a loop."""
         return self._blueprint.halves
+
+    @functools.cached_property
+    def loans(self) -> Mapping[str, Loan]:
+        """Moments of inertia that bodies have for others, by the joint between; see `Loan`."""
+        return self._blueprint.loans
 
     @property
     def remedy(self) -> str:
