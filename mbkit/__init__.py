@@ -107,9 +107,14 @@ from mbkit.io import parse_urdf as parse_urdf
 from mbkit.io import read_urdf as read_urdf
 from mbkit.io import save_model as save_model
 from mbkit.io import save_urdf as save_urdf
+from mbkit.joints import AbsoluteJoint as AbsoluteJoint
 from mbkit.joints import CompositeJoint as CompositeJoint
 from mbkit.joints import ConstantVelocityJoint as ConstantVelocityJoint
 from mbkit.joints import CylindricalJoint as CylindricalJoint
+from mbkit.joints import DualRodrigues as DualRodrigues
+from mbkit.joints import EulerAngles as EulerAngles
+from mbkit.joints import ExtendedRodrigues as ExtendedRodrigues
+from mbkit.joints import ExtendedWienerMilenkovic as ExtendedWienerMilenkovic
 from mbkit.joints import FixedJoint as FixedJoint
 from mbkit.joints import FreeJoint as FreeJoint
 from mbkit.joints import HelicalJoint as HelicalJoint
@@ -119,11 +124,17 @@ from mbkit.joints import JointKernels as JointKernels
 from mbkit.joints import PlanarJoint as PlanarJoint
 from mbkit.joints import PrismaticJoint as PrismaticJoint
 from mbkit.joints import RevoluteJoint as RevoluteJoint
+from mbkit.joints import RodriguesPosition as RodriguesPosition
+from mbkit.joints import RotationVector as RotationVector
+from mbkit.joints import RotationVectorPosition as RotationVectorPosition
 from mbkit.joints import SchoenfliesJoint as SchoenfliesJoint
+from mbkit.joints import ScrewCoordinates as ScrewCoordinates
 from mbkit.joints import ScrewJoint as ScrewJoint
 from mbkit.joints import SphericalJoint as SphericalJoint
 from mbkit.joints import TranslationalJoint as TranslationalJoint
+from mbkit.joints import UnitQuaternion as UnitQuaternion
 from mbkit.joints import UniversalJoint as UniversalJoint
+from mbkit.joints import WienerMilenkovicPosition as WienerMilenkovicPosition
 from mbkit.joints import joint_kernel as joint_kernel
 
 # Kinematics in reverse

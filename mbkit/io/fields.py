@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import typing
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from mbkit.errors import MbkitError, ModelFileError, ShapeError, UsageError, sug
 from mbkit.integrators import Composition, Tableau
 from mbkit.integrators.composition import COMPOSITIONS
 from mbkit.integrators.tableaus import TABLEAUS
+from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS, LocalCoordinates, Orientation
 from mbkit.spatial import FloatArray, rotation_from_quaternion
 from mbkit.spatial.arrays import FINITE_REMEDY, check_array, frozen_array
 from mbkit.spatial.frames import check_pose, check_rotation
@@ -97,6 +99,13 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook(bool, _strict(bool, "true or false"))
     made.register_structure_hook(Tableau, _tableau)
     made.register_structure_hook(Composition, _composition)
+    for kind, what, known in (
+        (Orientation, "orientation", ORIENTATIONS),
+        (LocalCoordinates, "local coordinates", LOCAL_COORDINATES),
+    ):
+        made.register_structure_hook_func(
+            functools.partial(operator.is_, kind), functools.partial(_named, what, known)
+        )
     made.register_structure_hook_func(_is_array, _array)
     made.register_structure_hook_func(_is_shaped, _shaped)
     made.register_structure_hook_func(lambda kind: kind == Pose, _pose)
@@ -155,6 +164,18 @@ def _composition(value: Any, _: Any = None) -> Composition:
     if not isinstance(value, str) or value not in COMPOSITIONS:
         raise UsageError(f"there is no composition {value!r}; {suggestion(value, COMPOSITIONS)}")
     return COMPOSITIONS[value]
+
+
+def _named(what: str, known: dict[str, type[Any]], value: Any, _: Any = None) -> Any:
+    """Return an object by its name, or by a table of its type and its options."""
+    table = {"type": value} if isinstance(value, str) else value
+    if not isinstance(table, dict) or "type" not in table:
+        raise ShapeError(f"must be the name of {what}, or a table with its type, got {value!r}.")
+    name = table["type"]
+    if not isinstance(name, str) or name not in known:
+        raise UsageError(f"there are no such {what}, {name!r}; {suggestion(name, known)}")
+    options = {key: each for key, each in table.items() if key != "type"}
+    return converter().structure(options, known[name])
 
 
 def _is_array(kind: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from mbkit.joints.euler_angles import angles_of
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = [
@@ -141,31 +142,10 @@ def _angle_about(e: FloatArray, a: FloatArray, b: FloatArray) -> float:
 def _angles(screws: FloatArray, T: FloatArray) -> FloatArray:
     """Of three turns about axes among x, y and z.
 
-    Where the middle angle lets only the sum or the difference of the others be told, rounding
-    chooses one of them. Source: Bernardes, Viollet, Quaternion to Euler angles conversion, PLoS
-    ONE 17 (2022).
+    `mbkit.joints.euler_angles` says what happens where the middle angle leaves others open.
     """
-    k, j, i = (int(axis) for axis in np.argmax(screws[:, :3] != 0.0, axis=1))
-    Q = _quaternion(T)
-    proper = i == k
-    if proper:
-        k = 3 - i - j
-    sign = (i - j) * (j - k) * (k - i) // 2
-    a, b, c, d = Q[0], Q[1 + i], Q[1 + j], sign * Q[1 + k]
-    if not proper:
-        a, b, c, d = a - c, b + d, c + a, d - b
-    half_sum, half_difference = math.atan2(b, a), math.atan2(d, c)
-    q = np.array(
-        [
-            half_sum + half_difference,
-            2.0 * math.atan2(math.hypot(c, d), math.hypot(a, b)),
-            half_sum - half_difference,
-        ]
-    )
-    if not proper:
-        q[0] *= sign
-        q[1] -= 0.5 * math.pi
-    return q
+    first, second, third = (int(axis) for axis in np.argmax(screws[:, :3] != 0.0, axis=1))
+    return angles_of(_quaternion(T), (first, second, third))
 
 
 def _rotation_vector(screws: FloatArray, T: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.constraints import Constraint
 from mbkit.forces import Force
-from mbkit.joints import Joint
+from mbkit.joints import Joint, LocalCoordinates, Orientation
 from mbkit.model.body import Body
 from mbkit.model.connection import Connection
 from mbkit.model.constraint_types import constraint_type_name
@@ -223,6 +223,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Joint):  # a member of a composite joint
         table = {"type": type_name(value), "name": value.name, **_fields(value)}
         return None if "not_written" in table else table
+    if isinstance(value, Orientation | LocalCoordinates):
+        options = {key: _plain(each) for key, each in attrs.asdict(value).items()}
+        return {"type": value.name, **options} if options else value.name
     if isinstance(value, (list, tuple)):
         items = [_plain(item) for item in value]
         return None if any(item is None for item in items) else items

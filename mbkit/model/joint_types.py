@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mbkit.joints import (
+    AbsoluteJoint,
     CompositeJoint,
     ConstantVelocityJoint,
     CylindricalJoint,
@@ -38,6 +39,7 @@ JOINT_TYPES: dict[str, type[Joint]] = {
     "helical_planar": HelicalPlanarJoint,
     "schoenflies": SchoenfliesJoint,
     "free": FreeJoint,
+    "absolute": AbsoluteJoint,
     "fixed": FixedJoint,
     "composite": CompositeJoint,
 }

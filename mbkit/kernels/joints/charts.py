@@ -10,6 +10,7 @@ from mbkit.kernels.joints.header import count_of, rest_of, write_twist
 from mbkit.kernels.joints.screw import locate_screw
 from mbkit.kernels.joints.screw_product import SCREW_SIZE, rotation_at, vector_at
 from mbkit.kernels.joints.unit import copy
+from mbkit.kernels.lie.euler import angles_from_quaternion
 from mbkit.kernels.lie.matrices import matrix_times, transposed_times
 from mbkit.kernels.lie.quaternion import quaternion_from_rotation, quaternion_log
 from mbkit.kernels.lie.se3 import se3_log
@@ -112,33 +113,11 @@ def axis_of(parameters, k):
 def angles(slot, parameters, T, out):
     """Of three turns about axes among x, y and z.
 
-    Where the middle angle lets only the sum or the difference of the others be told, rounding
-    chooses one of them. Source: Bernardes, Viollet, Quaternion to Euler angles conversion, PLoS
-    ONE 17 (2022).
+    `mbkit.kernels.lie.euler` says what happens where the middle angle leaves others open.
     """
-    i = axis_of(parameters, 2)
-    j = axis_of(parameters, 1)
-    k = axis_of(parameters, 0)
     Q = quaternion_from_rotation(rotation_at(T))
-    proper = i == k
-    if proper:
-        k = 3 - i - j
-    sign = 0.5 * ((i - j) * (j - k) * (k - i))
-    x = (Q[1], Q[2], Q[3])
-    a = Q[0]
-    b = x[i]
-    c = x[j]
-    d = sign * x[k]
-    if not proper:
-        a, b, c, d = a - c, b + d, c + a, d - b
-    half_sum = arctan2(b, a)
-    half_difference = arctan2(d, c)
-    out[1] = 2.0 * arctan2(sqrt(c * c + d * d), sqrt(a * a + b * b))
-    out[0] = half_sum + half_difference
-    out[2] = half_sum - half_difference
-    if not proper:
-        out[0] *= sign
-        out[1] -= 0.5 * 3.141592653589793
+    axes = (axis_of(parameters, 0), axis_of(parameters, 1), axis_of(parameters, 2))
+    copy(angles_from_quaternion(Q, axes[0], axes[1], axes[2]), out)
     return OK
 
 

@@ -1,0 +1,281 @@
+"""Local coordinates X of a step in absolute coordinates: C = C_k psi(X), or C = psi(X) C_k.
+
+Source: Mueller, Singularity-free Lie group integration and geometrically consistent evaluation of
+multibody system models described in terms of standard absolute coordinates, sections 5 and 6, with
+the formulas that are misprinted there put right (docs/absolute-coordinates.md lists them).
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.joints.rotation_maps import CAYLEY, CAYLEY2, EXPONENTIAL, RotationMap
+from mbkit.kernels.joints import kinds
+from mbkit.lie import SE3, Group, SO3xR3
+from mbkit.lie.arrays import blocks, hat
+from mbkit.spatial.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from mbkit.representations import Representation
+
+__all__ = [
+    "LOCAL_COORDINATES",
+    "SIDES",
+    "DualRodrigues",
+    "ExtendedRodrigues",
+    "ExtendedWienerMilenkovic",
+    "LocalCoordinates",
+    "RodriguesPosition",
+    "RotationVectorPosition",
+    "ScrewCoordinates",
+    "WienerMilenkovicPosition",
+]
+
+#: The values of `trivialised`.
+SIDES = ("left", "right")
+
+
+class LocalCoordinates(abc.ABC):
+    """A map psi from six numbers X to a group of poses, with psi(-X) = psi(X)^-1.
+
+    X is scaled: psi(X) is exp(X) to first order, so that a step is the velocity times h. The first
+    three turn. Poses are a unit quaternion and a translation here.
+
+    Attributes
+    ----------
+    name : str
+        How files call it.
+    group : type
+        `mbkit.lie.SE3`, or `mbkit.lie.SO3xR3`: which product of poses the step is a factor of.
+    rotation : RotationMap
+        What the first three numbers do.
+    lift : int
+        How they all become poses, by its number in `mbkit.kernels.joints.kinds`.
+    """
+
+    name: ClassVar[str]
+    group: ClassVar[type[Group]]
+    rotation: ClassVar[RotationMap]
+    lift: ClassVar[int]
+
+    @abc.abstractmethod
+    def increment(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return psi(X) as a unit quaternion (4,) and a translation (3,)."""
+
+    @abc.abstractmethod
+    def coordinates(self, Q: FloatArray, t: FloatArray) -> FloatArray:
+        """Return the X (6,) of a unit quaternion (4,) and a translation (3,)."""
+
+    @abc.abstractmethod
+    def differential_inv(self, X: FloatArray) -> FloatArray:
+        """Return dpsi_X^-1 (6, 6), right-trivialised; dpsi_-X^-1 is the left-trivialised one."""
+
+    def representation(self, trivialised: str = "left") -> Representation:
+        """Return the representation of twists that velocities are in these coordinates.
+
+        Parameters
+        ----------
+        trivialised : {"left", "right"}
+            On which side of the pose the step is.
+
+        Returns
+        -------
+        Representation
+            Body-fixed and spatial twists on SE(3), mixed and hybrid ones on SO(3) x R^3.
+
+        Raises
+        ------
+        UsageError
+            If there is no such side.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mb.ScrewCoordinates().representation("left")
+        BodyFixed()
+        >>> mb.RodriguesPosition().representation("right")
+        Hybrid()
+        """
+        from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
+
+        check_side(trivialised, type(self).__name__)
+        left, right = (BodyFixed(), Spatial()) if self.group is SE3 else (Mixed(), Hybrid())
+        return left if trivialised == "left" else right
+
+
+def check_side(value: Any, what: str) -> None:
+    """Raise UsageError unless `value` is one of `SIDES`."""
+    if value not in SIDES:
+        raise UsageError(
+            f"{what}: trivialised must be 'left', for velocities in the axes of the body, or "
+            f"'right', for those of the space; got {value!r}."
+        )
+
+
+class _Product(LocalCoordinates):
+    """Rotation and translation for themselves: psi(x, y) = (psi(x), y)."""
+
+    group = SO3xR3
+    lift = kinds.PRODUCT
+
+    def increment(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the rotation by the first three, and the last three."""
+        return self.rotation.quaternion(X[:3]), X[3:].copy()
+
+    def coordinates(self, Q: FloatArray, t: FloatArray) -> FloatArray:
+        """Return the coordinates of the rotation, and t."""
+        return np.concatenate([self.rotation.vector(Q), t])
+
+    def differential_inv(self, X: FloatArray) -> FloatArray:
+        """Return diag(dpsi_x^-1, I)."""
+        return blocks(self.rotation.differential_inv(X[:3]), np.zeros((3, 3)), np.eye(3))
+
+
+class _Dual(LocalCoordinates):
+    """The map on dual vectors: psi(x, y) = (psi(x), dpsi_x y).
+
+    That it is a map to SE(3) with this differential follows from the symmetry of the second
+    derivative, D dpsi[a] b - D dpsi[b] a = dpsi a x dpsi b.
+    """
+
+    group = SE3
+    lift = kinds.DUAL
+
+    def increment(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return psi(x) and dpsi_x y."""
+        return self.rotation.quaternion(X[:3]), self.rotation.differential(X[:3]) @ X[3:]
+
+    def coordinates(self, Q: FloatArray, t: FloatArray) -> FloatArray:
+        """Return the x of the rotation, and dpsi_x^-1 t."""
+        x = self.rotation.vector(Q)
+        return np.concatenate([x, self.rotation.differential_inv(x) @ t])
+
+    def differential_inv(self, X: FloatArray) -> FloatArray:
+        """Return [[dpsi_x^-1, 0], [D dpsi_x^-1 [y], dpsi_x^-1]]."""
+        diagonal = self.rotation.differential_inv(X[:3])
+        change = self.rotation.differential_inv_change(X[:3], X[3:])
+        return blocks(diagonal, change, diagonal)
+
+
+@final
+@attrs.frozen
+class ScrewCoordinates(_Dual):
+    """X = (x, y) of C = exp(X) on SE(3): angle, axis and advance of a screw motion.
+
+    In radians and metres. Singular where the step turns by 2 pi.
+    """
+
+    name = "screw_coordinates"
+    rotation = EXPONENTIAL
+
+
+@final
+@attrs.frozen
+class RotationVectorPosition(_Product):
+    """X = (rotation vector, shift in the axes of the space), on SO(3) x R^3.
+
+    In radians and metres. Singular where the step turns by 2 pi.
+    """
+
+    name = "rotation_vector_position"
+    rotation = EXPONENTIAL
+
+
+@final
+@attrs.frozen
+class RodriguesPosition(_Product):
+    """X = (2 c, shift) with Rodrigues parameters c = n tan(angle / 2), on SO(3) x R^3.
+
+    Algebraic; it ends where the step turns by pi.
+    """
+
+    name = "rodrigues_position"
+    rotation = CAYLEY
+
+
+@final
+@attrs.frozen
+class WienerMilenkovicPosition(_Product):
+    """X = (4 w, shift) with Wiener-Milenkovic parameters w = n tan(angle / 4), on SO(3) x R^3.
+
+    The Cayley map of second order: algebraic; it ends where the step turns by 2 pi.
+    """
+
+    name = "wiener_milenkovic_position"
+    rotation = CAYLEY2
+
+
+@final
+@attrs.frozen
+class DualRodrigues(_Dual):
+    """X = (2 c, 2 d) of the Cayley map of 6x6 matrices, (I - ad)^-1 (I + ad) = Ad_C, on SE(3).
+
+    The Rodrigues parameters of dual vectors. Algebraic; it ends where the step turns by pi. Not the
+    same as `ExtendedRodrigues`: d differs by the factor I + c c^T.
+    """
+
+    name = "dual_rodrigues"
+    rotation = CAYLEY
+
+
+@final
+@attrs.frozen
+class ExtendedWienerMilenkovic(_Dual):
+    """X = (4 w, 4 u), the Wiener-Milenkovic parameters of dual vectors, on SE(3).
+
+    The Cayley map of second order: algebraic; it ends where the step turns by 2 pi.
+    """
+
+    name = "extended_wiener_milenkovic"
+    rotation = CAYLEY2
+
+
+@final
+@attrs.frozen
+class ExtendedRodrigues(LocalCoordinates):
+    """X = (2 c, 2 d) of the Cayley map of 4x4 matrices, C = (I - X^)^-1 (I + X^), on SE(3).
+
+    Mueller (62), (63). Algebraic; it ends where the step turns by pi.
+    """
+
+    name = "extended_rodrigues"
+    group = SE3
+    rotation = CAYLEY
+    lift = kinds.MATRIX
+
+    def increment(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return cay c and (I + cay c) d."""
+        c, y = 0.5 * X[:3], X[3:]
+        t = (y + np.cross(c, y) + (c @ y) * c) / (1.0 + c @ c)
+        return CAYLEY.quaternion(X[:3]), t
+
+    def coordinates(self, Q: FloatArray, t: FloatArray) -> FloatArray:
+        """Return twice the c of the rotation, and d = 1/2 (I - c~) t."""
+        x = CAYLEY.vector(Q)
+        return np.concatenate([x, t - np.cross(0.5 * x, t)])
+
+    def differential_inv(self, X: FloatArray) -> FloatArray:
+        """Return twice dcay_X^-1."""
+        c, d = 0.5 * X[:3], 0.5 * X[3:]
+        lower = np.eye(3) - hat(c)
+        return blocks(CAYLEY.differential_inv(X[:3]), -lower @ hat(d), lower)
+
+
+#: The local coordinates by the names that files have for them.
+LOCAL_COORDINATES: dict[str, type[LocalCoordinates]] = {
+    each.name: each
+    for each in (
+        ScrewCoordinates,
+        RotationVectorPosition,
+        RodriguesPosition,
+        ExtendedRodrigues,
+        WienerMilenkovicPosition,
+        ExtendedWienerMilenkovic,
+        DualRodrigues,
+    )
+}

@@ -1,0 +1,208 @@
+"""What the orientation of a body in absolute coordinates is written in."""
+
+from __future__ import annotations
+
+import abc
+import itertools
+import math
+from typing import Any, ClassVar, final
+
+import attrs
+
+from mbkit.errors import ModelError
+from mbkit.joints.euler_angles import angles_of, quaternion_of
+from mbkit.kernels.joints import kinds
+from mbkit.spatial.arrays import FloatArray, with_key
+
+__all__ = ["ORIENTATIONS", "EulerAngles", "Orientation", "RotationVector", "UnitQuaternion"]
+
+
+class Orientation(abc.ABC):
+    """The positions that an orientation has, and the way from them to a unit quaternion and back.
+
+    Velocities have nothing to do with it: they are twists, and regular wherever these positions
+    are not.
+
+    Attributes
+    ----------
+    name : str
+        How files call it.
+    num_positions : int
+        Three or four.
+    unit : str
+        Of each of them.
+    kind : int
+        Its number in `mbkit.kernels.joints.kinds`.
+    """
+
+    name: ClassVar[str]
+    num_positions: ClassVar[int]
+    unit: ClassVar[str]
+    kind: ClassVar[int]
+
+    @property
+    def axes(self) -> tuple[int, int, int]:
+        """The axes that angles are about, 0 for x; of no meaning elsewhere."""
+        return 0, 0, 0
+
+    @abc.abstractmethod
+    def quaternion(self, positions: FloatArray) -> FloatArray:
+        """Return the unit quaternion (4,), scalar first."""
+
+    @abc.abstractmethod
+    def positions(self, Q: FloatArray) -> FloatArray:
+        """Return the positions (num_positions,) of a unit quaternion (4,)."""
+
+
+@final
+@attrs.frozen
+class UnitQuaternion(Orientation):
+    """Orientation in four positions (w, x, y, z), a quaternion of length one: singular nowhere.
+
+    This is a choice of coordinates. `mbkit.lie.UnitQuaternion` is the group of these quaternions,
+    with its exponential and the like.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mb.AbsoluteJoint("free", orientation=mb.UnitQuaternion()).neutral()
+    array([1., 0., 0., 0., 0., 0., 0.])
+    """
+
+    name = "unit_quaternion"
+    num_positions = 4
+    unit = ""
+    kind = kinds.QUATERNION
+
+    def quaternion(self, positions: FloatArray) -> FloatArray:
+        """Return the positions."""
+        return positions
+
+    def positions(self, Q: FloatArray) -> FloatArray:
+        """Return the quaternion."""
+        return Q
+
+
+@final
+@attrs.frozen
+class RotationVector(Orientation):
+    """Orientation in a rotation vector rho of three positions: axis times angle.
+
+    A step leads to the principal one, |rho| <= pi: where a body turns through half a turn, q jumps
+    from rho to its opposite, while the body moves on smoothly.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> joint = mb.AbsoluteJoint("free", orientation=mb.RotationVector())
+    >>> q = joint.retract(np.array([0.0, 0.0, 3.0, 0.0, 0.0, 0.0]), np.eye(6)[2])
+    >>> bool(np.isclose(q[2], 4.0 - 2.0 * np.pi))
+    True
+    """
+
+    name = "rotation_vector"
+    num_positions = 3
+    unit = "rad"
+    kind = kinds.ROTATION_VECTOR
+
+    def quaternion(self, positions: FloatArray) -> FloatArray:
+        """Return (cos(|rho| / 2), sin(|rho| / 2) rho / |rho|)."""
+        from mbkit.lie import UnitQuaternion as Group
+
+        return Group.exp(positions)
+
+    def positions(self, Q: FloatArray) -> FloatArray:
+        """Return the principal rotation vector."""
+        from mbkit.lie import UnitQuaternion as Group
+
+        return Group.log(Q)
+
+
+def _as_text(value: Any) -> Any:
+    """Return a sequence of letters as one string; the validator speaks of what is none."""
+    is_letters = isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value)
+    return "".join(value) if is_letters else value
+
+
+def _check_sequence(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    with_key("sequence", _three_axes, value)
+
+
+def _three_axes(value: Any) -> None:
+    fits = (
+        isinstance(value, str)
+        and len(value) == 3
+        and set(value) <= set("xyz")
+        and all(a != b for a, b in itertools.pairwise(value))
+    )
+    if not fits:
+        raise ModelError(
+            f"EulerAngles: sequence must be three of x, y, z, neighbours of which differ, got "
+            f"{value!r}; yaw, pitch and roll are 'zyx'."
+        )
+
+
+@final
+@attrs.frozen
+class EulerAngles(Orientation):
+    """Orientation in three angles about axes of the body, one turn after another.
+
+    The axis of each turn is where the turns before have left it (intrinsic). The first and the
+    third are between -pi and pi; the second is between -pi/2 and pi/2 where the axes are three
+    different ones, and between 0 and pi where the last is the first again. At the ends of the range
+    of the second (gimbal lock) many angles stand for one orientation: q may jump there, while the
+    body moves on smoothly.
+
+    Attributes
+    ----------
+    sequence : str, default "zyx"
+        The axes in their order: yaw, pitch and roll are "zyx". Any of the twelve.
+
+    Raises
+    ------
+    ModelError
+        If `sequence` is not three axes, neighbours of which differ.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> joint = mb.AbsoluteJoint("free", orientation=mb.EulerAngles("zyx"))
+    >>> joint.pose(np.array([np.pi / 2, 0.0, 0.0, 1.0, 2.0, 3.0])).round(12) + 0.0
+    array([[ 0., -1.,  0.,  1.],
+           [ 1.,  0.,  0.,  2.],
+           [ 0.,  0.,  1.,  3.],
+           [ 0.,  0.,  0.,  1.]])
+    """
+
+    sequence: str = attrs.field(default="zyx", converter=_as_text, validator=_check_sequence)
+
+    name = "euler_angles"
+    num_positions = 3
+    unit = "rad"
+    kind = kinds.EULER_ANGLES
+
+    @property
+    def axes(self) -> tuple[int, int, int]:
+        """The axes, 0 for x."""
+        first, second, third = ("xyz".index(letter) for letter in self.sequence)
+        return first, second, third
+
+    def quaternion(self, positions: FloatArray) -> FloatArray:
+        """Return the product of the three turns."""
+        return quaternion_of(positions, self.axes)
+
+    def positions(self, Q: FloatArray) -> FloatArray:
+        """Return the angles, the first and the third between -pi and pi."""
+        angles = angles_of(Q, self.axes)
+        for k in (0, 2):
+            if angles[k] > math.pi:
+                angles[k] -= 2.0 * math.pi
+            elif angles[k] <= -math.pi:
+                angles[k] += 2.0 * math.pi
+        return angles
+
+
+#: The orientations by the names that files have for them.
+ORIENTATIONS: dict[str, type[Orientation]] = {
+    each.name: each for each in (UnitQuaternion, RotationVector, EulerAngles)
+}
