@@ -92,6 +92,7 @@ class FreeBodies:
     acting: tuple[str, ...]
     lent: LentMoments
     halves: Mapping[str, Half] = attrs.field(init=False)
+    _latest: dict[Parts, Parts] = attrs.field(init=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
         halves = {each.name: Half(each.whole, each.origin) for each in self.hanging}
@@ -164,7 +165,13 @@ class FreeBodies:
         A free joint for each body comes first, then the joints of the mechanism, those that keep
         their coordinates with the parts that hang on them, then their welds.
         """
-        whole = self._lent(whole)
+        found = self._latest.get(whole)
+        if found is None:  # an assembly asks several times
+            self._latest.clear()
+            found = self._latest.setdefault(whole, self._divided(self._lent(whole)))
+        return found
+
+    def _divided(self, whole: Parts) -> Parts:
         bodies, joints = dict(whole.bodies), dict(whole.joints)
         welds = {}
         if self.hanging:

@@ -177,11 +177,15 @@ class Configurations:
             If there is no such body.
         """
         try:
-            return self.body_names.index(name)
-        except ValueError:
+            return self._body_rows[name]
+        except (KeyError, TypeError):
             raise NameUnknownError(
                 f"System '{self.name}' has no body '{name}'; {suggestion(name, self.body_names)}"
             ) from None
+
+    @functools.cached_property
+    def _body_rows(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.body_names)}
 
     def position_slice(self, joint: str) -> slice:
         """Return where a joint's positions stand in ``q``; NameUnknownError if there is none."""
