@@ -90,6 +90,11 @@ class Assembly:
         return self.division.halves
 
     @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Joints of six freedoms that bodies were hung on."""
+        return self.division.free_joints
+
+    @property
     def loans(self) -> Mapping[str, Loan]:
         """Moments of inertia that bodies have for others, by the joint between."""
         return self.division.loans(self.parts)

@@ -34,6 +34,11 @@ class Division(Protocol):
         ...
 
     @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Names of the joints of six freedoms that bodies were hung on."""
+        ...
+
+    @property
     def acting(self) -> tuple[str, ...] | None:
         """Joints that a force acts on which names none; all of the tree where this is None."""
         ...
@@ -71,6 +76,11 @@ class CutBodies:
     def halves(self) -> Mapping[str, Half]:
         """The second halves."""
         return {half_name(name): Half(name, name) for name in self.cuts}
+
+    @property
+    def free_joints(self) -> tuple[str, ...]:
+        """None."""
+        return ()
 
     @property
     def acting(self) -> None:

@@ -132,11 +132,15 @@ class FreeBodies:
         """How a joint gets coordinates, as the end of a sentence."""
         return "let joints have coordinates by AbsoluteCoordinates(joints=[...])"
 
+    @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Names of the joints of six freedoms that bodies were hung on."""
+        return tuple(free_name(root) for root in self.roots)
+
     def check_names(self, parts: Parts) -> None:
         """Raise DuplicateNameError where a name that a joint or a part would have is taken."""
-        joints = [free_name(root) for root in self.roots]
         names = {
-            "joint": (parts.joints, [*joints, *(each.weld for each in self.hanging)]),
+            "joint": (parts.joints, [*self.free_joints, *(each.weld for each in self.hanging)]),
             "body": (parts.bodies, [each.name for each in self.hanging]),
         }
         for kind, (known, wanted) in names.items():

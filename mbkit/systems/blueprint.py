@@ -38,6 +38,11 @@ class Blueprint(Protocol):
         ...
 
     @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Joints of six freedoms that bodies were hung on."""
+        ...
+
+    @property
     def loans(self) -> Mapping[str, Loan]:
         """Moments of inertia that bodies have for others, by the joint between."""
         ...

@@ -86,6 +86,11 @@ class Configurations:
         """Bodies that are parts of others, by name: those that were cut to open a loop."""
         return self._blueprint.halves
 
+    @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Joints that absolute coordinates hang the bodies on: none that the mechanism has."""
+        return self._blueprint.free_joints
+
     @functools.cached_property
     def loans(self) -> Mapping[str, Loan]:
         """Moments of inertia that bodies have for others, by the joint between; see `Loan`."""
