@@ -103,7 +103,8 @@ def _positions(system: Kinematics, other: Kinematics, q: Floats, target: _Target
         near = target.poses[:, number[edge.predecessor]] @ edge.S_pred
         far = target.poses[:, number[edge.successor]] @ edge.S_succ
         T = _inverse(near) @ far
-        found[:, place] = [edge.joint.locate(each) for each in T]
+        for sample, each in enumerate(T):
+            found[sample, place] = edge.joint.locate(each)
     return found
 
 
