@@ -19,8 +19,10 @@ from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
 
 if TYPE_CHECKING:
+    from mbkit.coordinates.free_bodies import FreeBodies
     from mbkit.model import Mechanism
     from mbkit.model.parts import Parts
+    from mbkit.topology import Topology
 
 __all__ = ["AbsoluteCoordinates"]
 
@@ -149,19 +151,37 @@ class AbsoluteCoordinates:
             If there is no joint of a name, or it does not move; if a name that a joint or a part of
             a body would have is taken.
         """
-        from mbkit.coordinates.free_bodies import FreeBodies
-        from mbkit.coordinates.free_topology import free_topology
         from mbkit.model.parts import Parts
 
         whole = Parts.of(mechanism)
-        _check_connected(whole)
-        acting = _acting(whole)
-        division = FreeBodies.of(whole, self.free_joint, self._kept(whole, acting), acting)
-        topology = free_topology(division.parts(whole), division)
+        division, topology = self.divided(whole)
         division.check(whole, topology)
         return Assembly(
             whole, topology, self.representation, "joint", self.length, division, coordinates=self
         ).system()
+
+    def divided(self, whole: Parts) -> tuple[FreeBodies, Topology]:
+        """Return how bodies and joints are made from those of a mechanism, and their tree.
+
+        Parameters
+        ----------
+        whole : Parts
+            Of the mechanism.
+
+        Returns
+        -------
+        FreeBodies
+            What is free, what keeps its coordinates, what borrows.
+        Topology
+            Of the parts that it makes. Whether they have inertia is not looked at.
+        """
+        from mbkit.coordinates.free_bodies import FreeBodies
+        from mbkit.coordinates.free_topology import free_topology
+
+        _check_connected(whole)
+        acting = _acting(whole)
+        division = FreeBodies.of(whole, self.free_joint, self._kept(whole, acting), acting)
+        return division, free_topology(division.parts(whole), division)
 
     def _kept(self, parts: Parts, acting: tuple[str, ...]) -> dict[str, str]:
         """Return the joints that keep their coordinates, and why, in the order of adding."""
