@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import mbkit as mb
 
 _RHO_INF = {str(rho): mb.AlphaCoefficients.from_rho_inf(rho) for rho in (0.9, 0.6)}
-_FORMULATIONS = "stabilised", "index 3"
+_FORMULATIONS = "stabilized_index2", "index3"
 
 #: Integrators of which the orders are measured: all that mbkit has.
 INTEGRATORS: Mapping[str, mb.Integrator] = {
@@ -27,8 +27,10 @@ INTEGRATORS: Mapping[str, mb.Integrator] = {
         for name, coefficients in _RHO_INF.items()
         for formulation in _FORMULATIONS
     },
-    "Newmark, stabilised": mb.GeneralizedAlpha(mb.AlphaCoefficients.newmark()),
-    "HHT -0.1, index 3": mb.GeneralizedAlpha(mb.AlphaCoefficients.hht(-0.1), formulation="index 3"),
+    "Newmark, stabilised": mb.GeneralizedAlpha(coefficients=mb.AlphaCoefficients.newmark()),
+    "HHT -0.1, index 3": mb.GeneralizedAlpha(
+        coefficients=mb.AlphaCoefficients.hht(-0.1), formulation="index3"
+    ),
     **{
         f"BLieDF {k}, {formulation}": mb.BLieDF(k, formulation=formulation)
         for k in range(1, 7)
@@ -49,7 +51,7 @@ COMPARED: Mapping[str, mb.Integrator] = {
     "RKMK8": mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE8),
     "multistep Munthe-Kaas 4": mb.MultistepMuntheKaas(4),
     "generalized-alpha": mb.GeneralizedAlpha(),
-    "Newmark": mb.GeneralizedAlpha(mb.AlphaCoefficients.newmark()),
+    "Newmark": mb.GeneralizedAlpha(coefficients=mb.AlphaCoefficients.newmark()),
     "BLieDF 3": mb.BLieDF(3),
     "BLieDF 5": mb.BLieDF(5),
     "RATTLie": mb.RATTLie(),
@@ -69,7 +71,7 @@ SQUEEZED: Mapping[str, tuple[mb.Integrator, int]] = {
 #: Integrators for stiff systems.
 STIFF: Mapping[str, mb.Integrator] = {
     "generalized-alpha": mb.GeneralizedAlpha(),
-    "generalized-alpha, 0.5": mb.GeneralizedAlpha(mb.AlphaCoefficients.from_rho_inf(0.5)),
+    "generalized-alpha, 0.5": mb.GeneralizedAlpha(rho_inf=0.5),
     "BLieDF 2": mb.BLieDF(2),
     "BLieDF 4": mb.BLieDF(4),
 }

@@ -80,7 +80,7 @@ def conditions(
     """Return the condition numbers of Newton's matrix of the generalized-alpha method."""
     rows = []
     for problem in problems:
-        for formulation in ("stabilised", "index 3"):
+        for formulation in ("stabilized_index2", "index3"):
             found = [condition(problem, formulation, h) for h in steps]
             rows.append(
                 Row(

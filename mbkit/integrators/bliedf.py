@@ -36,7 +36,7 @@ class BLieDF(Integrator):
     ----------
     steps : int
         k, 1 to 6: the order.
-    formulation : {"stabilised", "index 3"}
+    formulation : {"stabilized_index2", "index3"}
         Whether constraints hold for positions and velocities, or for positions alone. The first is
         that of Gear, Gupta and Leimkuhler, of index 2, and has better multipliers for a slightly
         larger system of equations. Nothing else where there are no constraints.
@@ -81,7 +81,7 @@ class BLieDF(Integrator):
     takes_nonholonomic_joints = False
 
     steps: int = attrs.field(default=2, converter=whole)
-    formulation: str = "stabilised"
+    formulation: str = "stabilized_index2"
     correction: bool = True
     tolerance: float = attrs.field(default=1e-13, converter=as_number)
 
@@ -92,7 +92,7 @@ class BLieDF(Integrator):
                 f"BLieDF: steps must be 1 to {MOST_STEPS}, got {steps!r}; with more the formulas "
                 f"are unstable."
             )
-        check_choice(self, "formulation", ("stabilised", "index 3"))
+        check_choice(self, "formulation", ("stabilized_index2", "index3"))
         if not isinstance(self.correction, bool):
             raise UsageError(f"BLieDF: correction must be True or False, got {self.correction!r}.")
         check_tolerance(self)
@@ -108,7 +108,7 @@ class BLieDF(Integrator):
 
         nq, nv = problem.nq, problem.nv
         step = StepMemory(
-            problem, stabilised=self.formulation == "stabilised",
+            problem, stabilised=self.formulation == "stabilized_index2",
             tolerance=self.tolerance,
         )  # fmt: skip
         if self.correction:

@@ -111,10 +111,6 @@ class AlphaCoefficients:
         return cls(0.0, -a, 0.25 * (1.0 - a) ** 2, 0.5 - a)
 
 
-def _coefficients(given: Any) -> Any:
-    return AlphaCoefficients.from_rho_inf(0.9) if given is None else given
-
-
 @final
 @attrs.frozen(repr=False)
 class GeneralizedAlpha(Integrator):
@@ -129,9 +125,12 @@ class GeneralizedAlpha(Integrator):
 
     Attributes
     ----------
-    coefficients : AlphaCoefficients
-        Those of `AlphaCoefficients.from_rho_inf` with 0.9 if left out.
-    formulation : {"stabilised", "index 3"}
+    rho_inf : float
+        What a step leaves of motions that are infinitely fast: from 0, most damping, to 1, none;
+        0.9 if neither it nor `coefficients` is given.
+    coefficients : AlphaCoefficients, keyword only
+        Others than those that follow from `rho_inf`, such as `AlphaCoefficients.newmark`.
+    formulation : {"stabilized_index2", "index3"}
         Whether constraints hold for positions and velocities, or for positions alone. The first is
         that of Gear, Gupta and Leimkuhler, of index 2, and has better multipliers for a slightly
         larger system of equations. Nothing else where there are no constraints.
@@ -166,7 +165,7 @@ class GeneralizedAlpha(Integrator):
     >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -9.81))
     >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
     >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
-    >>> method = mb.GeneralizedAlpha(mb.AlphaCoefficients.from_rho_inf(0.8))
+    >>> method = mb.GeneralizedAlpha(rho_inf=0.8)
     >>> run = mb.simulate(mech.assemble(), (0.0, 1.0), 1e-3, q=[0.1], integrator=method)
     >>> round(float(run.q[-1, 0]), 3)
     -0.1
@@ -179,23 +178,37 @@ class GeneralizedAlpha(Integrator):
     gives_multipliers = True
     takes_nonholonomic_joints = False
 
-    coefficients: AlphaCoefficients = attrs.field(default=None, converter=_coefficients)
-    formulation: str = "stabilised"
+    rho_inf: float | None = attrs.field(default=None, converter=as_number)
+    coefficients: AlphaCoefficients | None = attrs.field(default=None, kw_only=True)
+    formulation: str = "stabilized_index2"
     tolerance: float = attrs.field(default=1e-10, converter=as_number)
     start: str = "second order"
     rtol: float | None = attrs.field(default=None, converter=as_number)
     atol: float | None = attrs.field(default=None, converter=as_number)
 
+    @property
+    def numbers(self) -> AlphaCoefficients:
+        """The coefficients that are used."""
+        if self.coefficients is not None:
+            return self.coefficients
+        return AlphaCoefficients.from_rho_inf(0.9 if self.rho_inf is None else self.rho_inf)
+
     @coefficients.validator
     def _check_coefficients(self, _attribute: object, given: object) -> None:
-        if not isinstance(given, AlphaCoefficients):
+        if given is not None and not isinstance(given, AlphaCoefficients):
             raise UsageError(
                 f"GeneralizedAlpha: coefficients must be mbkit.AlphaCoefficients, got {given!r}; "
-                f"for example mbkit.AlphaCoefficients.from_rho_inf(0.9)."
+                f"for example mbkit.AlphaCoefficients.newmark()."
+            )
+        if given is not None and self.rho_inf is not None:
+            raise UsageError(
+                f"GeneralizedAlpha: rho_inf={self.rho_inf!r} and coefficients are given, of which "
+                f"one says the other; give one of them."
             )
 
     def __attrs_post_init__(self) -> None:
-        check_choice(self, "formulation", ("stabilised", "index 3"))
+        _ = self.numbers  # says what is wrong with rho_inf
+        check_choice(self, "formulation", ("stabilized_index2", "index3"))
         check_choice(self, "start", ("second order", "plain"))
         check_tolerance(self)
         for field in ("rtol", "atol"):
@@ -206,10 +219,10 @@ class GeneralizedAlpha(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        stabilised = self.formulation == "stabilised"
+        stabilised = self.formulation == "stabilized_index2"
         step = StepMemory(problem, stabilised=stabilised, tolerance=self.tolerance)
         corrected = self.start == "second order"
-        c = self.coefficients
+        c = self.numbers
         numbers = np.array(
             [c.alpha_m, c.alpha_f, c.beta, c.gamma, corrected, corrected and not stabilised],
             dtype=np.float64,

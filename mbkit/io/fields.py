@@ -100,7 +100,7 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook(Tableau, _tableau)
     made.register_structure_hook(Composition, _composition)
     for kind, what, known in (
-        (Orientation, "orientation", ORIENTATIONS),
+        (Orientation, "an orientation", ORIENTATIONS),
         (LocalCoordinates, "local coordinates", LOCAL_COORDINATES),
     ):
         made.register_structure_hook_func(
@@ -173,7 +173,7 @@ def _named(what: str, known: dict[str, type[Any]], value: Any, _: Any = None) ->
         raise ShapeError(f"must be the name of {what}, or a table with its type, got {value!r}.")
     name = table["type"]
     if not isinstance(name, str) or name not in known:
-        raise UsageError(f"there are no such {what}, {name!r}; {suggestion(name, known)}")
+        raise UsageError(f"{name!r} is no name of {what}; {suggestion(name, known)}")
     options = {key: each for key, each in table.items() if key != "type"}
     return converter().structure(options, known[name])
 

@@ -120,17 +120,19 @@ class AbsoluteMotion(Motion):
         return self.joined(Group.compose(dQ, Q), carried + t)
 
     def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
-        """Return psi^-1 of T0^-1 T1, or of T1 T0^-1."""
+        """Return psi^-1 of T0^-1 T1, or of T1 T0^-1; not finite where psi does not reach it."""
         from mbkit.lie import UnitQuaternion as Group
 
         (Q0, r0), (Q1, r1) = self.parts(q0), self.parts(q1)
         back = Group.inverse(Q0)
         if self.left:
+            dQ = Group.compose(back, Q1)
             t = Group.Ad(back) @ (r1 - r0) if self.on_se3 else r1 - r0
-            return self.local.coordinates(Group.compose(back, Q1), t)
-        dQ = Group.compose(Q1, back)
-        t = r1 - Group.Ad(dQ) @ r0 if self.on_se3 else r1 - r0
-        return self.local.coordinates(dQ, t)
+        else:
+            dQ = Group.compose(Q1, back)
+            t = r1 - Group.Ad(dQ) @ r0 if self.on_se3 else r1 - r0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.local.coordinates(dQ, t)
 
     def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
         """Return dpsi_-x^-1 v, or dpsi_x^-1 v."""

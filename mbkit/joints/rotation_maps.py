@@ -91,8 +91,7 @@ class _Cayley(RotationMap):
         return Q
 
     def vector(self, Q: FloatArray) -> FloatArray:
-        with np.errstate(divide="ignore", invalid="ignore"):  # infinite at half a turn
-            x: FloatArray = 2.0 * Q[1:] / Q[0]
+        x: FloatArray = 2.0 * Q[1:] / Q[0]
         return x
 
     def differential(self, x: FloatArray) -> FloatArray:

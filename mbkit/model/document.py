@@ -216,6 +216,12 @@ def can_be_written(force: Force) -> bool:
     return not local and "not_written" not in _fields(force)
 
 
+def _chosen(value: Any) -> Any:
+    """Return the name of an object without numbers, or a table with its options."""
+    options = {key: _plain(each) for key, each in attrs.asdict(value).items()}
+    return {"type": value.name, **options} if options else value.name
+
+
 def _plain(value: Any) -> Any:
     """Return a value as TOML can hold it, None if it cannot."""
     if isinstance(value, (np.ndarray, np.generic)):
@@ -224,8 +230,7 @@ def _plain(value: Any) -> Any:
         table = {"type": type_name(value), "name": value.name, **_fields(value)}
         return None if "not_written" in table else table
     if isinstance(value, Orientation | LocalCoordinates):
-        options = {key: _plain(each) for key, each in attrs.asdict(value).items()}
-        return {"type": value.name, **options} if options else value.name
+        return _chosen(value)
     if isinstance(value, (list, tuple)):
         items = [_plain(item) for item in value]
         return None if any(item is None for item in items) else items

@@ -36,8 +36,8 @@ def errors_of_steps(
 ) -> tuple[list[int], Any]:
     """Return numbers of steps and errors, with ever smaller steps until rounding takes over.
 
-    Steps at the beginning that are too large for the method, so that it ends in an error of mbkit,
-    are left out.
+    Steps that are too large for the method, so that it ends in an error of mbkit, are left out, and
+    those before them.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def errors_of_steps(
             found = measure(steps)
         except MbkitError as error:
             failed = error
-            if errors:
-                break
+            counts.clear()
+            errors.clear()
         else:
             counts.append(steps)
             errors.append(found)

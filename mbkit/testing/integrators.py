@@ -35,6 +35,9 @@ MOST_STEPS = 8192
 #: Step sizes that are halved need a wide range, which high orders do not have above the floor.
 RATIOS = {1: 2.0, 2: 2.0, 3: 2.0, 4: 2.0**0.5, 5: 2.0**0.5}
 
+#: The highest orders take few steps, whose numbers are closer where fewer instants are compared.
+FEW_STEPS, FEW_SAMPLES = 6, 4
+
 
 def check_integrator(
     integrator: Integrator,
@@ -168,10 +171,11 @@ def measured_orders(
         own = problem.rounding_of_multipliers(steps) if integrator.gives_multipliers else 0.0
         return least, least, max(least, own)
 
+    samples = SAMPLES if expected < FEW_STEPS else FEW_SAMPLES
     counts, errors = errors_of_steps(
-        lambda steps: problem.errors(problem.sampled(integrator, steps)),
-        FIRST_STEPS.get(expected, 16), ratio=RATIOS.get(expected, 2.0 ** (1 / 3)), floors=floors,
-        most=most_steps, multiple=SAMPLES,
+        lambda steps: problem.errors(problem.sampled(integrator, steps, samples)),
+        FIRST_STEPS.get(expected, 16), ratio=RATIOS.get(expected, 2.0**0.25), floors=floors,
+        most=most_steps, multiple=samples,
     )  # fmt: skip
     found: dict[str, Slope | None] = {}
     rounding = np.array([floors(count) for count in counts])

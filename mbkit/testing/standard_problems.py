@@ -84,9 +84,9 @@ class StandardProblem:
             integrator=integrator, **options,
         )  # fmt: skip
 
-    def sampled(self, integrator: Integrator, steps: int) -> Result:
-        """Return the motion in so many steps, a multiple of `SAMPLES`, at that many instants."""
-        return self.run(integrator, steps, save_every=steps // SAMPLES)
+    def sampled(self, integrator: Integrator, steps: int, samples: int = SAMPLES) -> Result:
+        """Return the motion in so many steps, a multiple of `samples`, at that many instants."""
+        return self.run(integrator, steps, save_every=steps // samples)
 
     @functools.cached_property
     def solution(self) -> Result:
@@ -97,15 +97,18 @@ class StandardProblem:
         """Return how far q, on its group, v and, if there are, multipliers are from the solution.
 
         They are means over the second half of the motion, of the squares; those of v and of
-        multipliers are relative to the largest of them.
+        multipliers are relative to the largest of them. The motion is given at the `SAMPLES`
+        instants, or at every second of them, and so on.
         """
         exact = self.solution
-        late = slice(len(exact.t) // 2, None)
-        parts = [self.system.difference(exact.q[late], run.q[late])]
-        parts.append((run.v - exact.v)[late] / np.abs(exact.v).max())
+        count = len(run.t)
+        late = slice(count // 2, None)
+        same = np.arange(0, len(exact.t), (len(exact.t) - 1) // (count - 1))[late]
+        parts = [self.system.difference(exact.q[same], run.q[late])]
+        parts.append((run.v[late] - exact.v[same]) / np.abs(exact.v).max())
         if self.is_constrained:
             scale = np.abs(exact.multipliers).max()
-            parts.append((run.multipliers - exact.multipliers)[late] / scale)
+            parts.append((run.multipliers[late] - exact.multipliers[same]) / scale)
         return tuple(float(np.sqrt((part**2).sum(axis=1).mean())) for part in parts)
 
     def rounding_of_multipliers(self, steps: int) -> float:

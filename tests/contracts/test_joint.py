@@ -9,6 +9,7 @@ import pytest
 import mbkit as mb
 from mbkit.joints import BUILT_IN_JOINTS, Joint, check_joint_definition
 from mbkit.spatial import inverse
+from tests.joints.absolute_joints import ABSOLUTE_JOINTS
 
 AXIS, POINT = (0.5, -1.0, 0.7), (0.4, -0.3, 0.8)
 
@@ -84,6 +85,7 @@ class ParabolaJoint(Joint):
         return np.array([0.0, 0.0, 0.0, x, 0.0, z]) * v[0] ** 2
 
 
+JOINTS += ABSOLUTE_JOINTS
 JOINTS.append(ParabolaJoint("parabola"))
 JOINTS.append(
     mb.CompositeJoint(

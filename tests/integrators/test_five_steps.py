@@ -18,10 +18,10 @@ INTEGRATORS = (
     mb.CrouchGrossman(),
     mb.MultistepMuntheKaas(3),
     mb.GeneralizedAlpha(),
-    mb.GeneralizedAlpha(formulation="index 3"),
+    mb.GeneralizedAlpha(formulation="index3"),
     mb.GeneralizedAlpha(rtol=1e-4),
     mb.BLieDF(3),
-    mb.BLieDF(2, formulation="index 3"),
+    mb.BLieDF(2, formulation="index3"),
     mb.RATTLie(),
 )
 

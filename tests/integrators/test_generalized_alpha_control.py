@@ -18,13 +18,13 @@ from tests.integrators.tops import reference
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
-each_formulation = pytest.mark.parametrize("formulation", ["stabilised", "index 3"])
+each_formulation = pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
 
 TOLERANCES = 10.0 ** np.arange(-9.0, -3.5)
 
 
 def careful(rtol, rho=0.9, **options):
-    return mb.GeneralizedAlpha(mb.AlphaCoefficients.from_rho_inf(rho), rtol=rtol, **options)
+    return mb.GeneralizedAlpha(rho_inf=(rho), rtol=rtol, **options)
 
 
 def slopes(found):

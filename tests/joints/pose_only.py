@@ -208,6 +208,49 @@ class FreeTwin(mb.Joint):
         return SE3.log(SE3.inverse(self.pose(q0)) @ self.pose(q1))
 
 
+class RodriguesTwin(mb.Joint):
+    """Any motion in a quaternion and a position, with steps of twice Rodrigues parameters.
+
+    From the left they turn in the axes of the body and shift in those of the space; from the right
+    they move the space, by the Cayley map of dual vectors.
+    """
+
+    num_positions, num_velocities = 7, 6
+
+    def __init__(self, name, *, right=False):
+        super().__init__(name)
+        self.right = right
+
+    def neutral(self):
+        return np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+    def pose(self, q):
+        T = np.eye(4)
+        T[:3, :3] = UnitQuaternion.Ad(q[:4])
+        T[:3, 3] = q[4:]
+        return T
+
+    def retract(self, q, dx):
+        c = dx[:3] / 2
+        square = 1.0 + c @ c
+        turn = np.concatenate([[1.0], c]) / np.sqrt(square)
+        if not self.right:
+            return np.concatenate([UnitQuaternion.compose(q[:4], turn), q[4:] + dx[3:]])
+        shift = (dx[3:] + np.cross(c, dx[3:])) / square
+        place = UnitQuaternion.Ad(turn) @ q[4:] + shift
+        return np.concatenate([UnitQuaternion.compose(turn, q[:4]), place])
+
+    def difference(self, q0, q1):
+        back = UnitQuaternion.inverse(q0[:4])
+        if not self.right:
+            turn = UnitQuaternion.compose(back, q1[:4])
+            return np.concatenate([2.0 * turn[1:] / turn[0], q1[4:] - q0[4:]])
+        turn = UnitQuaternion.compose(q1[:4], back)
+        c, shift = turn[1:] / turn[0], q1[4:] - UnitQuaternion.Ad(turn) @ q0[4:]
+        y = shift - np.cross(c, shift) + c * (c @ shift)
+        return np.concatenate([2.0 * c, y])
+
+
 class ScrewCoordinates(mb.Joint):
     """Any motion as one exponential."""
 
@@ -252,6 +295,11 @@ TWINS = {
         lambda n: BallTwin(n, POINT),
     ),
     "free": (mb.FreeJoint, FreeTwin),
+    "mixed": (lambda n: mb.AbsoluteJoint(n, local=mb.RodriguesPosition()), RodriguesTwin),
+    "spatial": (
+        lambda n: mb.AbsoluteJoint(n, local=mb.DualRodrigues(), trivialised="right"),
+        lambda n: RodriguesTwin(n, right=True),
+    ),
     "fixed": (mb.FixedJoint, WeldTwin),
     "cylindrical": (
         lambda n: mb.CylindricalJoint(n, AXIS, POINT),

@@ -12,6 +12,8 @@ import pytest
 import mbkit as mb
 from mbkit.lie import SE3
 from tests.every_representation import REPRESENTATIONS, each_representation
+from tests.joints.absolute_joints import LOCALS, SIDES
+from tests.joints.absolute_joints import ORIENTATIONS as ABSOLUTE
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
 
 pytestmark = pytest.mark.slow
@@ -200,6 +202,12 @@ SAME = {
         mb.CompositeJoint("j", mb.TranslationalJoint("a"), mb.SphericalJoint("b")),
         mb.CompositeJoint(
             "j", mb.SphericalJoint("a", coordinates="second kind"), mb.TranslationalJoint("b")
+        ),
+        *(
+            mb.AbsoluteJoint("j", orientation, local, side)
+            for orientation, local, side in zip(
+                itertools.cycle((*ABSOLUTE, mb.EulerAngles("xzx"))), LOCALS * 2, SIDES * 7
+            )
         ),
     ],
 }

@@ -14,6 +14,7 @@ import pytest
 import mbkit as mb
 from mbkit.joints import BUILT_IN_JOINTS
 from mbkit.lie import SE3
+from tests.joints.absolute_joints import LOCALS, SIDES
 
 AXIS, POINT = (0.5, -1.0, 0.7), (0.4, -0.3, 0.8)
 
@@ -87,6 +88,11 @@ SUBGROUPS = {
     "SE(3)": [
         mb.FreeJoint("j"),
         mb.FreeJoint("j", coordinates="first kind"),
+        *(
+            mb.AbsoluteJoint("j", local=local, trivialised=side)
+            for local in LOCALS
+            for side in SIDES
+        ),
         mb.CompositeJoint("j", mb.TranslationalJoint("a"), mb.SphericalJoint("b")),
     ],
 }

@@ -103,10 +103,14 @@ def behind(joint, rng, turned):
         BallTwin("twin", (0.4, -0.3, 0.8)),
         ProductTwin("product", ScrewTwin("a", [1, 2, 0, 0, 0.3, 1]), EllipseJoint("b", 0.5, 0.7)),
         Skate("skate"), SkateByHand("by hand"),
+        mb.AbsoluteJoint("mixed", mb.UnitQuaternion(), mb.RodriguesPosition()),
+        mb.AbsoluteJoint("spatial", mb.RotationVector(), mb.DualRodrigues(), "right"),
+        mb.AbsoluteJoint("hybrid", mb.EulerAngles(), mb.RotationVectorPosition(), "right"),
+        mb.AbsoluteJoint("body-fixed", mb.EulerAngles("zxz"), mb.ExtendedRodrigues()),
     ],
     ids=lambda joint: joint.name,
 )  # fmt: skip
-def test_joints_in_python_and_nonholonomic_ones(joint, turned):
+def test_joints_of_one_s_own_nonholonomic_and_absolute_ones(joint, turned):
     """A skate has more steps than velocities: d_q has as many columns."""
     rng = np.random.default_rng(42)
     system = behind(joint, rng, turned)
