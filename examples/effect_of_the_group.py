@@ -56,7 +56,7 @@ def two_tops() -> mb.Mechanism:
 def opening(
     mech: mb.Mechanism, local: mb.joints.LocalCoordinates, method: str = "rk4", h: float = 1e-3
 ) -> dict[str, float]:
-    """Return how far each joint opens in half a second at most, without projection. [m]
+    """Return how far each joint opens in half a second at most, without projection, in metres.
 
     Parameters
     ----------

@@ -52,9 +52,7 @@ def difference(
     ends, reactions = [], []
     for system, q, v in states:
         steps = round(span / h)
-        run = mb.simulate(
-            system, (0.0, span), h, q=q, v=v, save_every=steps, progress=False
-        )
+        run = mb.simulate(system, (0.0, span), h, q=q, v=v, save_every=steps, progress=False)
         ends.append(system.poses(run.q[-1]))
         reactions.append(system.reaction("C", q, v, minimum_norm=True)[3:5])
     gaps = [float(np.abs(one - other).max()) for one, other in (ends, reactions)]

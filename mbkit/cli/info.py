@@ -138,9 +138,8 @@ def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
 
 
 def _diagnose(mechanism: Mechanism, coordinates: str) -> None:
-    from mbkit.cli.compiling import compiling_announced
-
     import mbkit as mb
+    from mbkit.cli.compiling import compiling_announced
 
     strategy = mb.AbsoluteCoordinates() if coordinates == "absolute" else None
     with compiling_announced():

@@ -175,9 +175,15 @@ class Assembly:
         arrays = attrs.evolve(
             assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames),
             forces=force_arrays(
-                forces, f"mechanism {parts.name!r}", positions, velocities, body_names, loops,
-                remedy=self.remedy, acting=self.division.acting,
-            ),  # fmt: skip
+                forces,
+                f"mechanism {parts.name!r}",
+                positions,
+                velocities,
+                body_names,
+                loops,
+                remedy=self.remedy,
+                acting=self.division.acting,
+            ),
         )
         nv = sum(joint.num_velocities for joint in joints.values())
         length = characteristic_length(parts) if self.length is None else self.length

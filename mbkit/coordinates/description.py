@@ -40,7 +40,8 @@ def described(coordinates: Any) -> dict[str, Any] | None:
     """
     if not isinstance(coordinates, AbsoluteCoordinates):
         return None
-    options = attrs.asdict(coordinates.orientation)
+    orientation: Any = coordinates.orientation
+    options = attrs.asdict(orientation)
     name = coordinates.orientation.name
     table: dict[str, Any] = {
         "type": "absolute",

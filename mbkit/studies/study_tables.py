@@ -173,9 +173,7 @@ def _integrator(table: Mapping[str, Any], faults: Faults) -> Integrator | None:
     return cast("Integrator | None", made)
 
 
-def _coordinates(
-    keys: Keys, faults: Faults
-) -> AbsoluteCoordinates | RelativeCoordinates | None:
+def _coordinates(keys: Keys, faults: Faults) -> AbsoluteCoordinates | RelativeCoordinates | None:
     name = keys.representation
     found: Representation | None = None
     if name is not None:

@@ -76,9 +76,7 @@ def check_energies(states: Any, t: float) -> None:
     assert abs(other.kinetic_energy(q_other, v_other) - T) <= 1e-11 * max(T, 1e-3)
     U = one.potential_energy(q)
     assert abs(other.potential_energy(q_other) - U) < 1e-11 * max(abs(U), 1.0)
-    assert far_off(
-        other.momentum(q_other, v_other), one.momentum(q, v), 1e-3
-    ) < 1e-10
+    assert far_off(other.momentum(q_other, v_other), one.momentum(q, v), 1e-3) < 1e-10
     if one.force_names:
         assert other.force_names == one.force_names
         W = one.force_potentials(q, t)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.closed_loops.mechanisms import BY_NAME
 from tests.constraints import closed_mechanisms
 from tests.constraints.loops import consistent
 from tests.coordinates.same_mechanism import check_same
-from tests.trees import random_inertia, random_mechanism, random_state
+from tests.trees import random_inertia, random_mechanism
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
@@ -106,7 +107,10 @@ def test_angles_count_turns():
 def test_efforts_act_along_joints_that_keep_their_coordinates():
     """By tau, in the names of these."""
     mech = pendulum("upper", "lower")
-    relative, absolute = mech.assemble(), mech.assemble(mb.AbsoluteCoordinates(joints="hinge lower"))
+    relative, absolute = (
+        mech.assemble(),
+        mech.assemble(mb.AbsoluteCoordinates(joints="hinge lower")),
+    )
     q, v = np.array([0.3, -0.5]), np.array([1.0, 2.0])
     tau = np.zeros(absolute.nv)
     tau[absolute.velocity_slice("hinge lower")] = 2.0
@@ -131,12 +135,8 @@ def test_loops_are_closed_with_bodies_and_kept_joints_held():
     np.testing.assert_allclose(found, expected, atol=1e-9)
     v = system.consistent_velocity({"A": 2.0}, closed)
     _, rates = relative.state_of(system, closed, v)
-    np.testing.assert_allclose(
-        rates, relative.consistent_velocity({"A": 2.0}, found), rtol=1e-9
-    )
-    held = system.close_loops(
-        system.state_of(relative, expected)[0] + 0.0, fixed=["rod 1 (free)"]
-    )
+    np.testing.assert_allclose(rates, relative.consistent_velocity({"A": 2.0}, found), rtol=1e-9)
+    held = system.close_loops(system.state_of(relative, expected)[0] + 0.0, fixed=["rod 1 (free)"])
     assert np.array_equal(held[:7], system.state_of(relative, expected)[0][:7])
     with pytest.raises(mb.UsageError, match=r"'B' closes a loop and.*AbsoluteCoordinates\(joints="):
         system.close_loops(q, fixed=["B"])
@@ -263,7 +263,7 @@ def test_what_does_not_fit_is_refused():
 def test_strategies_are_plain_values():
     """Equal, hashable, and pickled."""
     one = mb.AbsoluteCoordinates(mb.EulerAngles("xyz"), mb.RodriguesPosition(), joints=["A"])
-    other = pickle.loads(pickle.dumps(one))
+    other = pickle.loads(pickle.dumps(one))  # noqa: S301 - our own
     assert one == other
     assert hash(one) == hash(other)
 
@@ -272,9 +272,7 @@ def test_diagnosis_tells_of_the_loops_of_joints():
     """Mobility, redundant rows and unique reactions are those of relative coordinates."""
     for name in ("four_bar", "bricard", "stewart", "parallelogram"):
         mech = getattr(closed_mechanisms, name)()
-        one, other = (
-            mech.assemble(each).diagnose() for each in (None, mb.AbsoluteCoordinates())
-        )
+        one, other = (mech.assemble(each).diagnose() for each in (None, mb.AbsoluteCoordinates()))
         assert one.mobility == other.mobility
         assert one.generic_mobility == other.generic_mobility
         assert one.gruebler_count == other.gruebler_count
@@ -310,4 +308,4 @@ def test_motions_are_the_same_to_the_order_of_the_integrator(name):
         gaps.append(np.abs(ends[1] - ends[0]).max())
     assert gaps[0] < 1e-6
     rounding = 2e-11
-    assert all(b < a / 8.0 or b < rounding for a, b in zip(gaps, gaps[1:], strict=False)), gaps
+    assert all(b < a / 8.0 or b < rounding for a, b in itertools.pairwise(gaps)), gaps

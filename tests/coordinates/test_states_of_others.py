@@ -100,9 +100,10 @@ def test_systems_that_are_cut_differently_have_states_of_each_other():
     run = case.run(systems[0], 20 * case.h, save_every=20)
     state = run.q[-1], run.v[-1]
     order = [systems[0].body_index(name) for name in mech.bodies]
-    expected = systems[0].poses(state[0])[order], systems[0].twists(
-        *state, representation=mb.Hybrid()
-    )[order]
+    expected = (
+        systems[0].poses(state[0])[order],
+        systems[0].twists(*state, representation=mb.Hybrid())[order],
+    )
     before = systems[0]
     for system in (*systems[1:], systems[0]):
         state = system.state_of(before, *state)
@@ -130,18 +131,18 @@ def test_what_is_missing_is_named():
     mech = case.build()
     relative, absolute = case.system(), mech.assemble(mb.AbsoluteCoordinates())
     other = BY_NAME["Bricard"].system()
-    with pytest.raises(mb.NameUnknownError, match="has none.*two systems of one mechanism"):
+    with pytest.raises(mb.NameUnknownError, match=r"has none.*two systems of one mechanism"):
         absolute.state_of(other, other.reference_configuration())
     q = absolute.reference_configuration()
     open_ = absolute.retract(q, 0.01 * np.arange(18.0))
-    with pytest.raises(mb.ConstraintError, match="cannot stand as in the state.*Close the loops"):
+    with pytest.raises(mb.ConstraintError, match=r"cannot stand as in the state.*Close the loops"):
         relative.state_of(absolute, open_)
-    with pytest.raises(mb.ConstraintError, match="cannot move as in the state.*consistent"):
+    with pytest.raises(mb.ConstraintError, match=r"cannot move as in the state.*consistent"):
         relative.state_of(absolute, q, np.arange(18.0))
     found, _ = relative.state_of(absolute, open_, tolerance=1.0)
     assert np.abs(found).max() < 1.0
     for tolerance in (0.0, -1.0, "small"):
-        with pytest.raises(mb.UsageError, match="tolerance must be a positive number"):
+        with pytest.raises(mb.UsageError, match=r"tolerance must be a positive number"):
             relative.state_of(absolute, q, tolerance=tolerance)
     with pytest.raises(mb.UsageError, match=r"must be an mbkit.System, got 'four-bar'"):
         relative.state_of("four-bar", q)
