@@ -4,4 +4,7 @@ from mbkit.coordinates.absolute import AbsoluteCoordinates as AbsoluteCoordinate
 from mbkit.coordinates.cut_bodies import BodyCut as BodyCut
 from mbkit.coordinates.relative import RelativeCoordinates as RelativeCoordinates
 
-__all__ = ["AbsoluteCoordinates", "BodyCut", "RelativeCoordinates"]
+#: Any of the strategies.
+Coordinates = AbsoluteCoordinates | RelativeCoordinates
+
+__all__ = ["AbsoluteCoordinates", "BodyCut", "Coordinates", "RelativeCoordinates"]

@@ -165,40 +165,16 @@ class Assembly:
     def system(self) -> System:
         """Return the equations of motion."""
         parts = self.assembled
-        loops = self.topology.loop_joints
+        loops = frozenset(self.topology.loop_joints)
         joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
         steps = _slices({name: joint.num_steps for name, joint in joints.items()})
-        forces = tuple(parts.forces.values())
-        body_names = ("world", *parts.bodies)
-        arrays = attrs.evolve(
-            assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames),
-            forces=force_arrays(
-                forces,
-                f"mechanism {parts.name!r}",
-                positions,
-                velocities,
-                body_names,
-                loops,
-                remedy=self.remedy,
-                acting=self.division.acting,
-            ),
-        )
-        nv = sum(joint.num_velocities for joint in joints.values())
-        length = characteristic_length(parts) if self.length is None else self.length
-        closure = attrs.evolve(
-            loop_closure(parts, loops, arrays, length, positions, velocities),
-            num_velocities=nv,
-            chosen_solver=self.constraint_solver,
-        )
-        arrays = attrs.evolve(arrays, closure=closure)
-        nq = sum(joint.num_positions for joint in joints.values())
-        num_steps = sum(joint.num_steps for joint in joints.values())
+        arrays = self._arrays(parts, positions, velocities, steps)
         return System(
             name=parts.name,
             representation=self.representation,
-            body_names=body_names,
+            body_names=("world", *parts.bodies),
             joint_names=tuple(joints),
             position_names=_names(positions),
             velocity_names=_names(velocities),
@@ -217,17 +193,47 @@ class Assembly:
                 arrays,
                 self.representation,
                 Arguments(
-                    nq,
-                    nv,
-                    num_steps,
+                    _total(positions),
+                    _total(velocities),
+                    _total(steps),
                     len(parts.bodies),
-                    len(forces),
+                    len(parts.forces),
                     arrays.closure.num_rows,
                     arrays.closure.num_position_rows,
                     0 if arrays.closure.sites is None else len(arrays.closure.sites),
                 ),
             ),
         )
+
+    def _arrays(
+        self,
+        parts: Parts,
+        positions: dict[str, slice],
+        velocities: dict[str, slice],
+        steps: dict[str, slice],
+    ) -> SystemArrays:
+        """Return what the kernels read: the tree, forces, constraints."""
+        loops = self.topology.loop_joints
+        rows = assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames)
+        forces = force_arrays(
+            tuple(parts.forces.values()),
+            f"mechanism {parts.name!r}",
+            positions,
+            velocities,
+            ("world", *parts.bodies),
+            frozenset(loops),
+            remedy=self.remedy,
+            acting=self.division.acting,
+        )
+        arrays = attrs.evolve(rows, forces=forces)
+        # the size is that of the mechanism, whatever was hung or cut
+        length = characteristic_length(self.parts) if self.length is None else self.length
+        closure = attrs.evolve(
+            loop_closure(parts, loops, arrays, length, positions, velocities),
+            num_velocities=_total(velocities),
+            chosen_solver=self.constraint_solver,
+        )
+        return attrs.evolve(arrays, closure=closure)
 
 
 def _tree(
@@ -270,6 +276,11 @@ def _slices(counts: dict[str, int]) -> dict[str, slice]:
         slices[name] = slice(start, start + count)
         start += count
     return slices
+
+
+def _total(slices: dict[str, slice]) -> int:
+    """Return how many entries there are."""
+    return max((each.stop for each in slices.values()), default=0)
 
 
 def _names(slices: dict[str, slice]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -81,7 +81,7 @@ def force_arrays(
     positions: Mapping[str, slice],
     velocities: Mapping[str, slice],
     bodies: Sequence[str],
-    loop_joints: Sequence[str] = (),
+    loop_joints: Collection[str] = (),
     *,
     remedy: str = "",
     acting: Sequence[str] | None = None,
@@ -98,7 +98,7 @@ def force_arrays(
         Where each joint's entries stand.
     bodies : sequence of str
         Names in the order of FRAME, the world first.
-    loop_joints : sequence of str
+    loop_joints : collection of str
         Names of joints that have no coordinates.
     remedy : str
         How these get some, as the end of a sentence.
