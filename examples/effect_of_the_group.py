@@ -7,8 +7,9 @@ rounding, whatever the step: velocities that the joint allows are body-fixed twi
 in which every stage stays, and their exponential is a motion of the joint. Steps on SO(3) x R^3
 turn and shift the body separately, and the tip drifts, by the order of the method.
 
-So it is with every lower pair to the ground (in Cayley maps: but for helical ones). Between two bodies that both move it is not: the
-velocity of one relative to the other is of the joint, and the steps of both are not. Run it:
+So it is with every lower pair to the ground (in Cayley maps: but for helical ones). Between two
+bodies that both move it is not: the velocity of one relative to the other is of the joint, and the
+steps of both are not. Run it:
 
     python examples/effect_of_the_group.py
 """

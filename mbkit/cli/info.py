@@ -125,8 +125,8 @@ def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
     if division.hanging:
         kept = [each.joint for each in division.hanging]
         notes.append(
-            f"{listed(kept)} {'keeps its' if len(kept) == 1 else 'keep their'} coordinates, each "
-            f"with a part of a body."
+            f"{listed(kept)} {'keeps its' if len(kept) == 1 else 'keep their'} coordinates, by a "
+            f"part of a body{'' if len(kept) == 1 else ' each'}."
         )
     borrowers = sorted(division.lent.borrowers)
     if borrowers:

@@ -57,7 +57,7 @@ def read_coordinates(
     >>> read_coordinates({"type": "absolute", "local": "rodrigues_position"}).local
     RodriguesPosition()
     """
-    fields = dict(table)
+    fields: dict[str, Any] = _plain(table)
     name = fields.pop("type", "relative")
     if not isinstance(name, str) or name not in COORDINATES:
         error = UsageError(f"there are no coordinates {name!r}; {suggestion(name, COORDINATES)}")
@@ -79,3 +79,10 @@ def read_coordinates(
         given.loop_joints,
         length=given.length,
     )
+
+
+def _plain(value: Any) -> Any:
+    """Return a table as a file gives it: results hold theirs frozen."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
