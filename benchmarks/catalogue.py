@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import mbkit as mb
 
-_RHO_INF = {str(rho): mb.AlphaCoefficients.from_rho_inf(rho) for rho in (0.9, 0.6)}
-_FORMULATIONS = "stabilized_index2", "index3"
+_FORMULATIONS = {"stabilised": "stabilized_index2", "index 3": "index3"}
 
 #: Integrators of which the orders are measured: all that mbkit has.
 INTEGRATORS: Mapping[str, mb.Integrator] = {
@@ -21,20 +20,18 @@ INTEGRATORS: Mapping[str, mb.Integrator] = {
     "commutator-free 4": mb.CommutatorFree(mb.COMMUTATOR_FREE4),
     **{f"multistep Munthe-Kaas {k}": mb.MultistepMuntheKaas(k) for k in range(1, 6)},
     **{
-        f"generalized-alpha, {name}, {formulation}": mb.GeneralizedAlpha(
-            coefficients, formulation=formulation
-        )
-        for name, coefficients in _RHO_INF.items()
-        for formulation in _FORMULATIONS
+        f"generalized-alpha, {rho}, {name}": mb.GeneralizedAlpha(rho, formulation=formulation)
+        for rho in (0.9, 0.6)
+        for name, formulation in _FORMULATIONS.items()
     },
     "Newmark, stabilised": mb.GeneralizedAlpha(coefficients=mb.AlphaCoefficients.newmark()),
     "HHT -0.1, index 3": mb.GeneralizedAlpha(
         coefficients=mb.AlphaCoefficients.hht(-0.1), formulation="index3"
     ),
     **{
-        f"BLieDF {k}, {formulation}": mb.BLieDF(k, formulation=formulation)
+        f"BLieDF {k}, {name}": mb.BLieDF(k, formulation=formulation)
         for k in range(1, 7)
-        for formulation in _FORMULATIONS
+        for name, formulation in _FORMULATIONS.items()
     },
     "RATTLie": mb.RATTLie(),
 }
@@ -65,7 +62,7 @@ SQUEEZED: Mapping[str, tuple[mb.Integrator, int]] = {
     "BLieDF 4": (mb.BLieDF(4), 16000),
     "BLieDF 5": (mb.BLieDF(5), 12000),
     "BLieDF 6": (mb.BLieDF(6), 6000),
-    "generalized-alpha": (mb.GeneralizedAlpha(), 2_000_000),
+    "generalized-alpha": (mb.GeneralizedAlpha(tolerance=1e-10), 2_000_000),
 }
 
 #: Integrators for stiff systems.

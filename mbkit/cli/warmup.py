@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
 import time
 
 import click
 
+PACKAGE = "mbkit.kernels."
+
+#: What takes longest, in this order: several processes begin with it. Any order is right.
+SLOWEST = (
+    "alpha_own_steps",
+    "bliedf",
+    "explicit.own_steps",
+    "explicit.multistep",
+)
+
+#: Beyond that many processes the slowest modules are what there is to wait for.
+MOST_PROCESSES = 8
+
 
 @click.command(short_help="Compile all kernels now.")
-def warmup() -> None:
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    help=f"How many compile side by side: one for each core, at most {MOST_PROCESSES}.",
+)
+def warmup(processes: int | None) -> None:
     """Compile all kernels and keep them for later starts.
 
     mbkit compiles its numerical kernels when they are first used, once per installation and kind of
     processor. This command does it all at once, so that nothing else has to wait: before tests
-    in parallel, or when an image for other machines is built.
+    in parallel, or when an image for other machines is built. Each process takes half a gigabyte of
+    memory.
 
     \b
     Example:
       mbkit warmup
+      mbkit warmup --processes 1
     """
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from mbkit.kernels.compile import FunctionAddress, compilation_listener
+    from mbkit.cli.workers import compile_here, compile_side_by_side
+    from mbkit.systems.batches import cores
 
     started = time.perf_counter()
     compiled: list[str] = []
@@ -37,13 +57,14 @@ def warmup() -> None:
             compiled.append(name)
             progress.console.print(f"Compiling {name} ...")
 
-        with compilation_listener(announce):
-            for name in modules:
-                module = importlib.import_module(name)
-                for function in vars(module).values():
-                    if isinstance(function, FunctionAddress):
-                        _ = function.address  # the look compiles
-                progress.advance(task)
+        def advance() -> None:
+            progress.advance(task)
+
+        processes = processes or min(cores(), MOST_PROCESSES)
+        if processes == 1:
+            compile_here(modules, announce, advance)
+        else:
+            compile_side_by_side(modules, processes, announce, advance)
     seconds = time.perf_counter() - started
     if compiled:
         click.echo(f"Compiled {len(compiled)} kernels in {seconds:.0f} s.")
@@ -52,8 +73,9 @@ def warmup() -> None:
 
 
 def kernel_modules() -> list[str]:
-    """Return the names of all modules that hold kernels."""
+    """Return the names of all modules that hold kernels, the slowest first."""
     import mbkit.kernels
 
-    found = pkgutil.walk_packages(mbkit.kernels.__path__, "mbkit.kernels.")
-    return [module.name for module in found]
+    found = [module.name for module in pkgutil.walk_packages(mbkit.kernels.__path__, PACKAGE)]
+    slowest = [PACKAGE + name for name in SLOWEST]
+    return [*slowest, *(name for name in found if name not in slowest)]

@@ -181,7 +181,7 @@ class GeneralizedAlpha(Integrator):
     rho_inf: float | None = attrs.field(default=None, converter=as_number)
     coefficients: AlphaCoefficients | None = attrs.field(default=None, kw_only=True)
     formulation: str = "stabilized_index2"
-    tolerance: float = attrs.field(default=1e-10, converter=as_number)
+    tolerance: float = attrs.field(default=1e-8, converter=as_number)
     start: str = "second order"
     rtol: float | None = attrs.field(default=None, converter=as_number)
     atol: float | None = attrs.field(default=None, converter=as_number)

@@ -87,9 +87,10 @@ class _KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         loaded = super().load_overload(sig, target_context)
-        if loaded is None:
+        if loaded is None and _listeners:
             for listener in _listeners:
                 listener(self._kernel_name)
+            loaded = super().load_overload(sig, target_context)  # one may have waited for others
         return loaded
 
 

@@ -458,15 +458,56 @@ def test_plot_refuses_what_is_no_result(pendulum):
 
 
 def test_warmup_compiles_every_module_with_kernels():
-    from mbkit.cli.warmup import kernel_modules
+    from mbkit.cli.warmup import SLOWEST, kernel_modules
 
-    done = mbkit("warmup")
+    done = mbkit("warmup", "--processes", 1)
     assert done.exit_code == 0
     assert "kernels" in done.output
     packages = ("body_fixed", "spatial", "hybrid", "mixed")
     expected = {f"mbkit.kernels.{each}.algorithms" for each in packages}
     assert {"mbkit.kernels.munthe_kaas", *expected} <= {*kernel_modules()} <= {*sys.modules}
+    assert len(kernel_modules()) == len({*kernel_modules()})
+    assert {f"mbkit.kernels.{each}" for each in SLOWEST} <= {*sys.modules}
     assert mbkit("warmup").output.strip().startswith("All kernels were compiled already")
+
+
+SIDE_BY_SIDE = """
+from mbkit.cli.workers import compile_side_by_side
+if __name__ == "__main__":
+    compile_side_by_side(["{0}", "{0}"], 2, print, lambda: print("a module"))
+"""
+
+
+def side_by_side(module, tmp_path):
+    """Let two processes compile one module at once, with a cache of their own."""
+    script = tmp_path / "side_by_side.py"
+    script.write_text(SIDE_BY_SIDE.format(module))
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, script]
+    return subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.compiled
+def test_two_processes_that_need_a_kernel_compile_it_once(tmp_path):
+    done = side_by_side("mbkit.kernels.lie.so3_arrays", tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.split("\n")[:-1]
+    assert said.count("a module") == 2
+    assert len(said) > 4
+    kernels = [line for line in said if line != "a module"]
+    assert len(kernels) == len({*kernels})
+    # the second time there is nothing to compile
+    assert side_by_side("mbkit.kernels.lie.so3_arrays", tmp_path).stdout.split() == [
+        "a", "module", "a", "module"
+    ]  # fmt: skip
+    assert not [*tmp_path.rglob("*.tmp.*")]
+
+
+def test_a_process_that_fails_to_compile_is_named(tmp_path):
+    failed = side_by_side("mbkit.kernels.no_such_module", tmp_path)
+    assert failed.returncode != 0
+    assert "No module named 'mbkit.kernels.no_such_module'" in failed.stderr
+    assert "compiled the kernels of mbkit.kernels.no_such_module has ended" in failed.stderr
 
 
 # ------------------------------------------------------------------------- URDF, robots, convert

@@ -19,7 +19,7 @@ SEQUENCES = tuple(
     "".join(axes) for axes in itertools.product("xyz", repeat=3) if axes[0] != axes[1] != axes[2]
 )
 
-#: Every map on either side, with each orientation; every sequence of angles with one map.
+#: Every map on either side, with each orientation; every other sequence of angles with one map.
 ABSOLUTE_JOINTS = [
     *(
         mb.AbsoluteJoint(f"{orientation.name} {local.name} {side}", orientation, local, side)
@@ -28,6 +28,7 @@ ABSOLUTE_JOINTS = [
     *(
         mb.AbsoluteJoint(f"angles {sequence}", mb.EulerAngles(sequence), mb.RodriguesPosition())
         for sequence in SEQUENCES
+        if sequence != "zyx"
     ),
 ]
 

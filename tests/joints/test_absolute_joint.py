@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pathlib
+import pickle
 
+import attrs
 import numpy as np
 import pytest
 
@@ -262,6 +265,14 @@ def test_angles_are_turns_about_axes_of_the_body():
         joint = mb.AbsoluteJoint("free", mb.EulerAngles(sequence))
         T = joint.pose(np.concatenate([angles, np.zeros(3)]))
         np.testing.assert_allclose(T[:3, :3], R, atol=1e-15)
+
+
+def test_copies_are_equal():
+    """By pickle, and as keys; of another map or sequence they are others."""
+    for joint in ABSOLUTE_JOINTS:
+        assert pickle.loads(pickle.dumps(joint)) == joint  # noqa: S301 - our own
+        assert len({joint, copy.deepcopy(joint)}) == 1
+    assert len({attrs.evolve(joint, name="j") for joint in ABSOLUTE_JOINTS}) == len(ABSOLUTE_JOINTS)
 
 
 REFUSED = {

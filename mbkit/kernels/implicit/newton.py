@@ -157,10 +157,14 @@ def solved(step, length):
 
 
 @helper
-def is_solved(step, k, fresh, before, size, rounding, length):
-    """Whether correction k, of that size, leaves as little as is wanted, or as can be."""
+def is_solved(step, k, fresh, before, size, smallest, rounding, length):
+    """Whether correction k, of that size, leaves as little as is wanted, or as can be.
+
+    What a matrix of an earlier step leaves has one direction, step after step, and adds up in v. So
+    it has to be as small as D can be told, even where the constraints' rounding hides it.
+    """
     record = memory_of(step)
-    enough = max(record.tolerance, rounding)
+    enough = max(record.tolerance, smallest)
     if size <= record.tolerance or (k > 0 and size <= enough):
         return True
     if before == 0.0:
@@ -229,14 +233,15 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
         history[k, 1] = largest(residual)
         solve(square(record.matrix, record.n), flags_at(record.pivots, record.n), change)
         size = add_change(step, h, velocity_gain, acceleration_gain, change, v)
-        rounding = UNIT * largest(floats_at(record.D, record.nv))
+        smallest = UNIT * largest(floats_at(record.D, record.nv))
+        rounding = smallest
         if record.m > 0:
             rounding = max(rounding, ROUNDED * length / h)
         history[k, 0] = size / max(record.tolerance, rounding)
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
-        done = is_solved(step, k, fresh, before, size, rounding, length)
+        done = is_solved(step, k, fresh, before, size, smallest, rounding, length)
         if done and not fresh and record.m > 0 and forgotten_rows(step, length):
             made[VALID] = 0.0
             before = 0.0
@@ -245,7 +250,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
             if not fresh and k > 0 and (rate > TIRED or k > 4):
                 made[VALID] = 0.0
             return move_end(space, step, t, h, q_n, q, v)
-        if before > 0.0 and rate > SLOW:
+        if before > 0.0 and rate > SLOW and size > ROUNDINGS * rounding:
             if not fresh:
                 made[PATIENCE] = FRESH_STEPS
             made[VALID] = 0.0

@@ -1,0 +1,147 @@
+"""Compiling the kernels of modules, in this process or in several, into one cache."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import importlib
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+
+import click
+
+__all__ = ["compile_here", "compile_side_by_side"]
+
+
+def compile_here(
+    modules: Sequence[str], announce: Callable[[str], None], advance: Callable[[], None]
+) -> None:
+    """Compile the kernels of modules; the arguments are those of `compile_side_by_side`."""
+    from mbkit.kernels.compile import compilation_listener
+
+    with compilation_listener(announce):
+        for name in modules:
+            _compile(name)
+            advance()
+
+
+def compile_side_by_side(
+    modules: Sequence[str],
+    processes: int,
+    announce: Callable[[str], None],
+    advance: Callable[[], None],
+) -> None:
+    """Compile the kernels of modules in several processes, each kernel in one of them.
+
+    A worker asks before it compiles a kernel that is not in the cache. If another one is at it, the
+    answer comes when that one has written it. Workers keep no state that others need: they may be
+    ended at any time, and end by themselves where this process does.
+
+    Parameters
+    ----------
+    modules : sequence of str
+        Names, in the order in which they are handed out: the slowest first.
+    processes : int
+        How many.
+    announce : callable
+        Called with the name of each kernel before it is compiled.
+    advance : callable
+        Called after each module.
+    """
+    todo = collections.deque(modules)
+    module_of: dict[Connection, str] = {}
+    compiling: dict[Connection, str] = {}
+    waiting: dict[str, list[Connection]] = {}
+    done: set[str] = set()
+    with _workers(min(processes, len(modules))) as connections:
+        busy = set(connections)
+        while busy:
+            for connection in wait(list(busy)):
+                assert isinstance(connection, Connection)
+                kernel = _received(connection, module_of)
+                before = compiling.pop(connection, None)
+                if before is not None:
+                    done.add(before)
+                    for other in waiting.pop(before, ()):
+                        other.send(None)
+                if kernel is None:
+                    if module_of.pop(connection, None) is not None:
+                        advance()
+                    if not todo:
+                        busy.remove(connection)
+                        continue
+                    module_of[connection] = todo.popleft()
+                    connection.send(module_of[connection])
+                elif kernel in compiling.values():
+                    waiting.setdefault(kernel, []).append(connection)
+                else:
+                    if kernel not in done:
+                        announce(kernel)
+                        compiling[connection] = kernel
+                    connection.send(None)
+
+
+def _compile(name: str) -> None:
+    """Compile the kernels that a module defines, and those that its import compiles."""
+    from mbkit.kernels.compile import FunctionAddress
+
+    for function in vars(importlib.import_module(name)).values():
+        if isinstance(function, FunctionAddress) and function.function.__module__ == name:
+            _ = function.address  # the look compiles
+
+
+def _received(connection: Connection, module_of: dict[Connection, str]) -> str | None:
+    """Return the kernel that a worker asks for, or None where it asks for a module."""
+    try:
+        kernel: str | None = connection.recv()
+    except (EOFError, ConnectionError):
+        module = module_of.get(connection, "a module")
+        raise click.ClickException(
+            f"The process that compiled the kernels of {module} has ended; what it said stands "
+            "above. If it said nothing, memory may have run out: try again with --processes 1."
+        ) from None
+    return kernel
+
+
+@contextlib.contextmanager
+def _workers(count: int) -> Iterator[list[Connection]]:
+    """Start processes, and end them: by force where this process is interrupted."""
+    context = multiprocessing.get_context("spawn")
+    connections: list[Connection] = []
+    started: list[SpawnProcess] = []
+    try:
+        for _ in range(count):
+            here, there = context.Pipe()
+            process = context.Process(target=_work, args=(there,), daemon=True)
+            process.start()
+            there.close()  # so that its end is seen from here
+            connections.append(here)
+            started.append(process)
+        yield connections
+    except BaseException:
+        for process in started:
+            process.terminate()
+        raise
+    finally:
+        for connection in connections:
+            connection.close()  # what the others are waiting for
+        for process in started:
+            process.join()
+
+
+def _work(connection: Connection) -> None:
+    """Compile the modules that the other end names, until it closes; that is one process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    from mbkit.kernels.compile import compilation_listener
+
+    def ask(kernel: str) -> None:
+        connection.send(kernel)
+        connection.recv()
+
+    with contextlib.suppress(EOFError, ConnectionError), compilation_listener(ask):
+        while True:
+            connection.send(None)
+            _compile(connection.recv())
