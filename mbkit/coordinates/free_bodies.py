@@ -26,15 +26,20 @@ if TYPE_CHECKING:
     from mbkit.model.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["FreeBodies", "Hanging", "free_name"]
+__all__ = ["FreeBodies", "Hanging"]
 
 #: How far a joint may be from neutral at the reference and count as such.
 _SAME = 1e-9
 
 
-def free_name(body: str) -> str:
-    """Return the name of the joint by which a body moves freely."""
-    return f"{body} (free)"
+def free_name(body: str, parts: Parts) -> str:
+    """Return the name of the joint by which a body moves freely: one that is not taken.
+
+    A joint of the mechanism may well be called so, where a body hangs on a free joint.
+    """
+    name = f"{body} (free)"
+    is_taken = name in parts.joints or name in parts.constraints
+    return f"{body} (absolute)" if is_taken else name
 
 
 @final
@@ -78,6 +83,8 @@ class FreeBodies:
         From a name to a joint of six freedoms.
     groups : RigidGroups
         Which bodies move as one.
+    names : mapping of str to str
+        The joint that each body that moves by itself hangs on.
     hanging : tuple of Hanging
         Parts of bodies, in the order of their joints.
     acting : tuple of str
@@ -88,6 +95,7 @@ class FreeBodies:
 
     make_joint: Callable[[str], Joint]
     groups: RigidGroups
+    names: Mapping[str, str]
     hanging: tuple[Hanging, ...]
     acting: tuple[str, ...]
     lent: LentMoments
@@ -123,7 +131,8 @@ class FreeBodies:
         lent = LentMoments.of(parts, groups)
         whole = with_loans(parts, lent.loans(parts, groups).values())
         hanging = tuple(_hanging(whole, groups, joint, why) for joint, why in kept.items())
-        made = cls(make_joint, groups, hanging, acting, lent)
+        names = {root: free_name(root, parts) for root in groups.members if root != WORLD}
+        made = cls(make_joint, groups, names, hanging, acting, lent)
         made.check_names(parts)
         return made
 
@@ -135,7 +144,7 @@ class FreeBodies:
     @property
     def free_joints(self) -> tuple[str, ...]:
         """Names of the joints of six freedoms that bodies were hung on."""
-        return tuple(free_name(root) for root in self.roots)
+        return tuple(self.names.values())
 
     def check_names(self, parts: Parts) -> None:
         """Raise DuplicateNameError where a name that a joint or a part would have is taken."""
@@ -150,11 +159,6 @@ class FreeBodies:
                         f"Mechanism {parts.name!r} has a {kind} {name!r}, as absolute coordinates "
                         f"would name one of theirs; rename it."
                     )
-
-    @property
-    def roots(self) -> list[str]:
-        """Bodies that have a free joint, each of which may carry others."""
-        return [root for root in self.groups.members if root != WORLD]
 
     def loans(self, whole: Parts) -> Mapping[str, Loan]:
         """Return the moments of inertia that bodies have for others, by the joint between."""
@@ -194,9 +198,9 @@ class FreeBodies:
                 weld = FixedJoint(each.weld)
                 welds[each.weld] = Connection(weld, each.whole, each.name, np.eye(4), np.eye(4))
         free = {}
-        for root in self.roots:
-            joint = self.make_joint(free_name(root))
-            free[joint.name] = Connection(joint, WORLD, root, np.eye(4), np.eye(4))
+        for root, name in self.names.items():
+            joint = self.make_joint(name)
+            free[name] = Connection(joint, WORLD, root, np.eye(4), np.eye(4))
         return attrs.evolve(
             whole,
             bodies=MappingProxyType(bodies),
@@ -215,8 +219,7 @@ class FreeBodies:
         """Return where the bodies stand at the reference, and the joints that are not neutral."""
         poses, is_closed = reference_poses(whole)
         found: dict[str, FloatArray] = {}
-        for root in self.roots:
-            name = free_name(root)
+        for root, name in self.names.items():
             found[name] = np.asarray(self.make_joint(name).locate(poses[root]), dtype=np.float64)
         for each in self.hanging if not is_closed else ():
             edge = whole.joints[each.joint]

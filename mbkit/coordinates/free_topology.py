@@ -31,11 +31,9 @@ def free_topology(parts: Parts, division: FreeBodies) -> Topology:
     Topology
         At a cost that is linear in bodies and joints.
     """
-    from mbkit.coordinates.free_bodies import free_name
-
-    children: dict[str, list[tuple[str, str]]] = {}
-    for root in division.roots:
-        children.setdefault(WORLD, []).append((free_name(root), root))
+    children: dict[str, list[tuple[str, str]]] = {
+        WORLD: [(name, root) for root, name in division.names.items()]
+    }
     for joint, towards, body in division.groups.steps:
         children.setdefault(towards, []).append((joint, body))
     for each in division.hanging:

@@ -247,7 +247,10 @@ def test_what_does_not_fit_is_refused():
     mech.add_joint(mb.FixedJoint("a (free)"), "a", "lid")
     with pytest.raises(mb.UsageError, match=r"'a \(free\)' does not move"):
         mech.assemble(mb.AbsoluteCoordinates(joints=["a (free)"]))
-    with pytest.raises(mb.DuplicateNameError, match=r"has a joint 'a \(free\)'.*rename"):
+    system = mech.assemble(mb.AbsoluteCoordinates())
+    assert system.free_joints == ("a (absolute)", "b (free)")
+    mech.add_joint(mb.SphericalJoint("a (absolute)"), "lid", "b")
+    with pytest.raises(mb.DuplicateNameError, match=r"has a joint 'a \(absolute\)'.*rename"):
         mech.assemble(mb.AbsoluteCoordinates())
     for wrong, message in (
         ({"orientation": "quaternion"}, "orientation must be one of mbkit.UnitQuaternion"),

@@ -113,7 +113,10 @@ def test_a_study_changes_them_from_outside(model):
     ("table", "message"),
     [
         ('type = "absolut"', r"coordinates.type: there are no coordinates 'absolut'; did you mean"),
-        ('type = "absolute"\nlocal = "rodrigues"', "coordinates.local: .rodrigues. is no name of local coordinates"),
+        (
+            'type = "absolute"\nlocal = "rodrigues"',
+            "coordinates.local: .rodrigues. is no name of local coordinates",
+        ),
         ('type = "absolute"\nloop_joints = ["A"]', "coordinates.loop_joints: unknown key"),
         ('type = "absolute"\ntrivialised = "both"', "coordinates.trivialised: .*must be 'left'"),
         ('local = "rodrigues_position"', "coordinates.local: unknown key; known are 'loop_joints'"),
