@@ -13,8 +13,9 @@ from mbkit.representations import Representation
 from mbkit.representations.conversions import check_representation
 from mbkit.spatial import Acceleration, Twist
 from mbkit.spatial.typed import typed_accelerations, typed_twists
-from mbkit.systems.configurations import Configurations, Floats
+from mbkit.systems.configurations import Floats
 from mbkit.systems.evaluations import ACCELERATIONS, JACOBIAN, MOTION_SUBSPACES, POSES, TWISTS
+from mbkit.systems.position_rates import PositionRates
 
 if TYPE_CHECKING:
     from mbkit.systems.system_jacobian import SystemJacobian
@@ -23,7 +24,7 @@ __all__ = ["Floats", "Kinematics"]
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)
-class Kinematics(Configurations):
+class Kinematics(PositionRates):
     """Kinematics of a system, which needs no masses; see `System`."""
 
     def poses(self, q: ArrayLike, *, out: Floats | None = None, on_error: str = "raise") -> Floats:
