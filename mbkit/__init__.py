@@ -20,6 +20,7 @@ from mbkit.constraints import RollingSphere as RollingSphere
 
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
+from mbkit.coordinates import AbsoluteCoordinates as AbsoluteCoordinates
 from mbkit.coordinates import BodyCut as BodyCut
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
