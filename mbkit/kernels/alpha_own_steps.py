@@ -186,6 +186,14 @@ def smaller_may_do(state):
 
 
 @helper
+def next_step(size, t, end):
+    """A step of that size and where it ends; the last two to `end` are of one size."""
+    rest = end - t
+    h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
+    return h, end if h == rest else t + h
+
+
+@helper
 def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
     """Take steps from t until `end`, the last of which ends there; the state changes with them."""
     q, v, work, a, vdot, multipliers, eta, powers, started, rate, sizes, made = state
@@ -199,9 +207,7 @@ def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
         return done
     for _ in range(MOST_STEPS):
         size = sizes[SIZE]
-        rest = end - t
-        h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
-        stop = end if h == rest else t + h
+        h, stop = next_step(size, t, end)
         done = OK
         if started[0] == 0.0:
             sizes[MEANT] = h
