@@ -3,7 +3,7 @@
     python benchmarks/absolute.py chain 100 300 1000      one family at these sizes
     python benchmarks/absolute.py                          all, with the sizes of the tables
 
-Every body is on a free joint to the world, and every joint of the mechanism closes a loop.
+Every body is on a joint of its own to the world, and every joint of the mechanism closes a loop.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def wheel(spokes: int, *, axle: bool = True) -> mb.Mechanism:
     """Return a hub on an axle, or free, with as many spokes hinged to it."""
     mech = mb.Mechanism(f"wheel of {spokes} spokes", gravity=_DOWN)
     mech.add_body(mb.Body("hub", mb.SpatialInertia.cylinder(5.0, radius=0.5, length=0.2)))
-    if axle:
-        mech.add_joint(mb.RevoluteJoint("axle", axis=(0.1, 0.2, 1.0)), "world", "hub")
+    held = mb.RevoluteJoint("axle", axis=(0.1, 0.2, 1.0)) if axle else mb.FreeJoint("flight")
+    mech.add_joint(held, "world", "hub")
     spoke = mb.SpatialInertia.box(1.0, size=(1.0, 0.05, 0.03))
     for k in range(spokes):
         turn = rotation((0, 0, 1), 2 * np.pi * k / spokes)
@@ -112,14 +112,8 @@ def wheel(spokes: int, *, axle: bool = True) -> mb.Mechanism:
 
 
 def absolute(mech: mb.Mechanism) -> mb.System:
-    """Return a mechanism in absolute coordinates: bodies on free joints, all joints as constraints.
-
-    The free joints are added to the mechanism.
-    """
-    joints = list(mech.joints)
-    for name, body in mech.bodies.items():
-        mech.add_joint(mb.FreeJoint(f"{name} (free)"), "world", name, frames=(body.pose, np.eye(4)))
-    return mech.assemble(mb.RelativeCoordinates(loop_joints=joints))
+    """Return a mechanism in absolute coordinates."""
+    return mech.assemble(mb.AbsoluteCoordinates())
 
 
 # ---------------------------------------------------------------------------------- measuring

@@ -34,6 +34,11 @@ INTEGRATORS: Mapping[str, mb.Integrator] = {
         for name, formulation in _FORMULATIONS.items()
     },
     "RATTLie": mb.RATTLie(),
+    "local RK45": mb.LocalVectorSpace("RK45"),
+    "local DOP853": mb.LocalVectorSpace("DOP853"),
+    "local Radau": mb.LocalVectorSpace("Radau"),
+    "quaternions RK45": mb.QuaternionVectorSpace("RK45"),
+    "quaternions RK45, constrained": mb.QuaternionVectorSpace("RK45", norm="constrained"),
 }
 
 #: Without what follows the curvature of the group, and the orders that are then missed.

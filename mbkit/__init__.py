@@ -20,6 +20,7 @@ from mbkit.constraints import RollingSphere as RollingSphere
 
 # Models: bodies, joints, mechanisms
 # Systems: coordinates, representations, equations of motion
+from mbkit.coordinates import AbsoluteCoordinates as AbsoluteCoordinates
 from mbkit.coordinates import BodyCut as BodyCut
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
 
@@ -90,7 +91,9 @@ from mbkit.integrators import Composition as Composition
 from mbkit.integrators import CrouchGrossman as CrouchGrossman
 from mbkit.integrators import GeneralizedAlpha as GeneralizedAlpha
 from mbkit.integrators import Integrator as Integrator
+from mbkit.integrators import LocalVectorSpace as LocalVectorSpace
 from mbkit.integrators import MultistepMuntheKaas as MultistepMuntheKaas
+from mbkit.integrators import QuaternionVectorSpace as QuaternionVectorSpace
 from mbkit.integrators import RATTLie as RATTLie
 from mbkit.integrators import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
 from mbkit.integrators import Tableau as Tableau

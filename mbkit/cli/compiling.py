@@ -11,7 +11,7 @@ import click
 @contextlib.contextmanager
 def compiling_announced() -> Iterator[None]:
     """Write a line to stderr before each kernel that has to be compiled."""
-    from mbkit.kernels.compile import compilation_listener
+    from mbkit.kernels.caching import compilation_listener
 
     def announce(name: str) -> None:
         click.echo(f"Compiling {name} (first start only) ...", err=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mbkit.cli.coordinates import coordinate_option
 from mbkit.cli.models import MODEL, floating_option, load
 from mbkit.errors import listed
 
@@ -30,13 +31,14 @@ _LONGEST = 8
 @click.command(short_help="Show what is in a model file.")
 @click.argument("model", type=MODEL)
 @floating_option
+@coordinate_option
 @click.option(
     "--diagnose",
     is_flag=True,
     help="Close the loops, near the reference configuration, and diagnose their constraints there: "
     "mobility, redundant rows, unique reactions.",
 )
-def info(model: pathlib.Path, floating: bool, diagnose: bool) -> None:
+def info(model: pathlib.Path, floating: bool, coordinates: str, diagnose: bool) -> None:
     """Show the bodies, joints, forces, constraints, tree, loops, mobility and mass of MODEL.
 
     MODEL is a TOML or URDF file, or robot:NAME for a robot of the package example-robot-data.
@@ -48,6 +50,7 @@ def info(model: pathlib.Path, floating: bool, diagnose: bool) -> None:
       mbkit info arm.toml
       mbkit info robot:panda
       mbkit info four-bar.toml --diagnose
+      mbkit info four-bar.toml --coordinates absolute
     """
     import mbkit as mb
 
@@ -68,8 +71,8 @@ def info(model: pathlib.Path, floating: bool, diagnose: bool) -> None:
         _show_constraints(console, mechanism)
     warnings = [] if urdf is None else _warnings_of_file(urdf)
     try:
-        parts, topology, note = _as_assembled(mechanism)
-    except mb.TopologyError as error:
+        parts, topology, note = _as_assembled(mechanism, coordinates)
+    except (mb.TopologyError, mb.InertiaError) as error:
         warnings.append(str(error))
     else:
         _show_mobility(console, topology)
@@ -78,18 +81,20 @@ def info(model: pathlib.Path, floating: bool, diagnose: bool) -> None:
             _show_loops(console, parts, topology)
         if note:
             console.print(f"Note: {note}", markup=False)
-        warnings += _warnings(parts, topology)
+        warnings += _warnings(mechanism, parts, topology, coordinates)
     _note_massless(console, mechanism)
     for note in () if urdf is None else urdf.notes:
         console.print(f"Note: {note}", markup=False)
     for warning in warnings:
         console.print(f"Warning: {warning}", style="yellow", markup=False)
     if diagnose:
-        _diagnose(mechanism)
+        _diagnose(mechanism, coordinates)
 
 
-def _as_assembled(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
+def _as_assembled(mechanism: Mechanism, coordinates: str) -> tuple[Parts, Topology, str]:
     """Return the parts of a mechanism, their tree, and which bodies had to be cut for it."""
+    if coordinates == "absolute":
+        return _by_bodies(mechanism)
     from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
     from mbkit.model.graph import graph_of
     from mbkit.model.parts import Parts
@@ -109,11 +114,36 @@ def _as_assembled(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
     return parts, topology, note
 
 
-def _diagnose(mechanism: Mechanism) -> None:
+def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
+    """Return the same in absolute coordinates, and what is cut or lent."""
+    import mbkit as mb
+    from mbkit.model.parts import Parts
+
+    whole = Parts.of(mechanism)
+    division, topology = mb.AbsoluteCoordinates().divided(whole)
+    notes = []
+    if division.hanging:
+        kept = [each.joint for each in division.hanging]
+        notes.append(
+            f"{listed(kept)} {'keeps its' if len(kept) == 1 else 'keep their'} coordinates, by a "
+            f"part of a body{'' if len(kept) == 1 else ' each'}."
+        )
+    borrowers = sorted(division.lent.borrowers)
+    if borrowers:
+        notes.append(
+            f"without a moment of inertia about all axes, and lent some by neighbours: "
+            f"{listed(borrowers)}."
+        )
+    return division.parts(whole), topology, " ".join(notes)
+
+
+def _diagnose(mechanism: Mechanism, coordinates: str) -> None:
+    import mbkit as mb
     from mbkit.cli.compiling import compiling_announced
 
+    strategy = mb.AbsoluteCoordinates() if coordinates == "absolute" else None
     with compiling_announced():
-        system = mechanism.assemble()
+        system = mechanism.assemble(strategy)
         diagnosis = system.diagnose(system.close_loops())
     click.echo(str(diagnosis))
 
@@ -309,12 +339,20 @@ def _warnings_of_file(urdf: Urdf) -> list[str]:
     return [warning] if (warning := warning_of(urdf, are_loose=False)) else []
 
 
-def _warnings(parts: Parts, topology: Topology) -> list[str]:
+def _warnings(
+    mechanism: Mechanism, parts: Parts, topology: Topology, coordinates: str
+) -> list[str]:
+    import mbkit as mb
     from mbkit.errors import InertiaError
     from mbkit.model import check_inertias
+    from mbkit.model.parts import Parts as Whole
 
     try:
-        check_inertias(parts, topology)
+        if coordinates == "absolute":
+            whole = Whole.of(mechanism)
+            mb.AbsoluteCoordinates().divided(whole)[0].check(whole, topology)
+        else:
+            check_inertias(parts, topology)
     except InertiaError as error:
         return [str(error)]
     return []

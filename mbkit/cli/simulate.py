@@ -11,6 +11,7 @@ import click
 
 from mbkit.cli.assignments import assign
 from mbkit.cli.compiling import compiling_announced
+from mbkit.cli.coordinates import chosen_coordinates, coordinate_options
 from mbkit.cli.files import check_target
 from mbkit.cli.long_runs import (
     checked_places,
@@ -55,10 +56,9 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--representation",
-    default="body_fixed",
-    show_default=True,
-    help="Of twists, in which the recursions run: body_fixed, spatial, hybrid, mixed.",
+    help="Of twists, in which the recursions run: body_fixed (default), spatial, hybrid, mixed.",
 )
+@coordinate_options
 @click.option(
     "--q",
     "positions",
@@ -95,7 +95,11 @@ def simulate(
     t_end: float,
     h: float,
     tableau: str,
-    representation: str,
+    representation: str | None,
+    coordinates: str,
+    orientation: str | None,
+    local: str | None,
+    trivialised: str | None,
     positions: tuple[str, ...],
     velocities: tuple[str, ...],
     save_every: int,
@@ -118,6 +122,7 @@ def simulate(
       mbkit simulate top.toml -o top.nc --v tip=0,0,30 --save-every 10
       mbkit simulate robot:solo12 -o solo.nc --floating --t-end 0.5
       mbkit simulate arm.toml -o runs/arm/ --t-end 1e5 --save-every 100 --dtype float32
+      mbkit simulate four-bar.toml -o bar.nc --coordinates absolute --local rodrigues_position
       mbkit simulate --resume runs/arm
     """
     if resume is not None:
@@ -131,11 +136,16 @@ def simulate(
     import mbkit as mb
 
     integrator = mb.RungeKuttaMuntheKaas(tableau=_tableau(tableau))
-    coordinates = mb.RelativeCoordinates(representation=_representation(representation))
+    chosen = None if representation is None else _representation(representation)
+    strategy = chosen_coordinates(coordinates, orientation, local, trivialised, chosen)
     mechanism = load(model, floating=floating, mimic=mimic)
     with compiling_announced():
-        system = mechanism.assemble(coordinates)
-        q, v = _start(system, positions, velocities)
+        system = mechanism.assemble(strategy)
+        # states are told by the joints, which absolute coordinates cut
+        named = mechanism.assemble() if system.free_joints else system
+        q, v = _start(named, positions, velocities)
+        if named is not system:
+            q, v = system.state_of(named, q, v)
         run = functools.partial(
             mb.simulate, system, (0.0, t_end), h, integrator=integrator, q=q, v=v,
             save_every=save_every, output=target if in_directory else None, save=save.split(","),

@@ -1,6 +1,10 @@
 """Coordinates: strategies that assemble a mechanism into a system."""
 
+from mbkit.coordinates.absolute import AbsoluteCoordinates as AbsoluteCoordinates
 from mbkit.coordinates.cut_bodies import BodyCut as BodyCut
 from mbkit.coordinates.relative import RelativeCoordinates as RelativeCoordinates
 
-__all__ = ["BodyCut", "RelativeCoordinates"]
+#: Any of the strategies.
+Coordinates = AbsoluteCoordinates | RelativeCoordinates
+
+__all__ = ["AbsoluteCoordinates", "BodyCut", "Coordinates", "RelativeCoordinates"]

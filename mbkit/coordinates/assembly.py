@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.coordinates.cut_bodies import Cut, cut_bodies
+from mbkit.coordinates.division import CutBodies, Division
 from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
@@ -24,6 +24,8 @@ from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.configurations import Floats
 from mbkit.systems.evaluator import Evaluator
 from mbkit.systems.forces import force_arrays
+from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -37,7 +39,7 @@ __all__ = ["Assembly"]
 @final
 @attrs.frozen(eq=False)
 class Assembly:
-    """What a system in relative coordinates is made from: its `Blueprint`.
+    """What a system is made from: its `Blueprint`.
 
     Attributes
     ----------
@@ -52,8 +54,10 @@ class Assembly:
     length : float, optional
         By which moments of constraints are compared with forces; the mechanism's size if left out.
         [m]
-    cuts : mapping
-        Bodies that are cut in two: what `cut_bodies` takes.
+    division : Division
+        How the bodies and joints of the system are made from those of the mechanism.
+    coordinates : object
+        The strategy that made it.
     further : frozenset of str
         Names of the forces that were added afterwards: of them the text has what a file can hold.
     constraint_solver : ConstraintSolver, optional
@@ -65,7 +69,8 @@ class Assembly:
     representation: Representation
     body_frames: str
     length: float | None = None
-    cuts: Mapping[str, Cut] = attrs.field(factory=dict)
+    division: Division = attrs.field(factory=CutBodies)
+    coordinates: Any = None
     further: frozenset[str] = frozenset()
     constraint_solver: ConstraintSolver | None = None
 
@@ -77,7 +82,27 @@ class Assembly:
     @property
     def assembled(self) -> Parts:
         """Bodies and joints of the system, those that are cut as their halves."""
-        return cut_bodies(self.parts, self.cuts)
+        return self.division.parts(self.parts)
+
+    @property
+    def halves(self) -> Mapping[str, Half]:
+        """Bodies of the system that are parts of others."""
+        return self.division.halves
+
+    @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Joints of six freedoms that bodies were hung on."""
+        return self.division.free_joints
+
+    @property
+    def loans(self) -> Mapping[str, Loan]:
+        """Moments of inertia that bodies have for others, by the joint between."""
+        return self.division.loans(self.parts)
+
+    @property
+    def remedy(self) -> str:
+        """How a joint that closes a loop gets coordinates, as the end of a sentence."""
+        return self.division.remedy
 
     def text(self) -> str:
         """Return the text of a model file."""
@@ -130,45 +155,26 @@ class Assembly:
 
         The spanning tree stays what it is; the rows that the kernels read are computed anew.
         """
-        from mbkit.model import check_inertias
         from mbkit.model.parameters import changed
 
         other = attrs.evolve(self, parts=changed(self.parts, values))
         if any(path.startswith("bodies.") for path in values):
-            check_inertias(cut_bodies(other.parts, self.cuts), self.topology)
+            self.division.check(other.parts, self.topology)
         return other.system()
 
     def system(self) -> System:
         """Return the equations of motion."""
         parts = self.assembled
-        loops = self.topology.loop_joints
+        loops = frozenset(self.topology.loop_joints)
         joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
         steps = _slices({name: joint.num_steps for name, joint in joints.items()})
-        where = positions, velocities, steps
-        forces = tuple(parts.forces.values())
-        body_names = ("world", *parts.bodies)
-        arrays = attrs.evolve(
-            assemble_rows(parts, self.topology, *where, self.body_frames, self.representation),
-            forces=force_arrays(
-                forces, f"mechanism {parts.name!r}", positions, velocities, body_names, loops
-            ),
-        )
-        nv = sum(joint.num_velocities for joint in joints.values())
-        length = characteristic_length(parts) if self.length is None else self.length
-        closure = attrs.evolve(
-            loop_closure(parts, loops, arrays, length, positions, velocities),
-            num_velocities=nv,
-            chosen_solver=self.constraint_solver,
-        )
-        arrays = attrs.evolve(arrays, closure=closure)
-        nq = sum(joint.num_positions for joint in joints.values())
-        num_steps = sum(joint.num_steps for joint in joints.values())
+        arrays = self._arrays(parts, positions, velocities, steps)
         return System(
             name=parts.name,
             representation=self.representation,
-            body_names=body_names,
+            body_names=("world", *parts.bodies),
             joint_names=tuple(joints),
             position_names=_names(positions),
             velocity_names=_names(velocities),
@@ -177,7 +183,7 @@ class Assembly:
             gravity=parts.gravity,
             **_limits([parts.joints[name] for name in joints]),
             blueprint=self,
-            reference=_reference(tuple(joints.values())),
+            reference=_reference(joints, self.division.reference(self.parts)),
             position_slices=positions,
             velocity_slices=velocities,
             step_slices=steps,
@@ -187,17 +193,48 @@ class Assembly:
                 arrays,
                 self.representation,
                 Arguments(
-                    nq,
-                    nv,
-                    num_steps,
+                    _total(positions),
+                    _total(velocities),
+                    _total(steps),
                     len(parts.bodies),
-                    len(forces),
+                    len(parts.forces),
                     arrays.closure.num_rows,
                     arrays.closure.num_position_rows,
                     0 if arrays.closure.sites is None else len(arrays.closure.sites),
                 ),
             ),
         )
+
+    def _arrays(
+        self,
+        parts: Parts,
+        positions: dict[str, slice],
+        velocities: dict[str, slice],
+        steps: dict[str, slice],
+    ) -> SystemArrays:
+        """Return what the kernels read: the tree, forces, constraints."""
+        loops = self.topology.loop_joints
+        where = positions, velocities, steps
+        rows = assemble_rows(parts, self.topology, *where, self.body_frames, self.representation)
+        forces = force_arrays(
+            tuple(parts.forces.values()),
+            f"mechanism {parts.name!r}",
+            positions,
+            velocities,
+            ("world", *parts.bodies),
+            frozenset(loops),
+            remedy=self.remedy,
+            acting=self.division.acting,
+        )
+        arrays = attrs.evolve(rows, forces=forces)
+        # the size is that of the mechanism, whatever was hung or cut
+        length = characteristic_length(self.parts) if self.length is None else self.length
+        closure = attrs.evolve(
+            loop_closure(parts, loops, arrays, length, positions, velocities),
+            num_velocities=_total(velocities),
+            chosen_solver=self.constraint_solver,
+        )
+        return attrs.evolve(arrays, closure=closure)
 
 
 def _tree(
@@ -242,6 +279,11 @@ def _slices(counts: dict[str, int]) -> dict[str, slice]:
     return slices
 
 
+def _total(slices: dict[str, slice]) -> int:
+    """Return how many entries there are."""
+    return max((each.stop for each in slices.values()), default=0)
+
+
 def _names(slices: dict[str, slice]) -> tuple[str, ...]:
     names: list[str] = []
     for name, entries in slices.items():
@@ -250,7 +292,9 @@ def _names(slices: dict[str, slice]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _reference(joints: tuple[Joint, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    reference = np.concatenate([np.zeros(0), *(joint.neutral() for joint in joints)])
+def _reference(joints: Mapping[str, Joint], given: Mapping[str, Floats]) -> Floats:
+    """Return where the joints are at the reference: neutral unless something else is given."""
+    rows = (given[n] if n in given else joint.neutral() for n, joint in joints.items())
+    reference = np.concatenate([np.zeros(0), *rows])
     reference.flags.writeable = False
     return reference

@@ -15,7 +15,7 @@ from mbkit.errors import ConstraintError
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
 
-__all__ = ["Made", "set_constraint"]
+__all__ = ["KnownNames", "Made", "set_constraint"]
 
 
 @final
@@ -55,10 +55,40 @@ class Made:
         row["scales"] = array_address(self.scales)
 
 
+@final
+@attrs.frozen(eq=False)
+class KnownNames:
+    """What constraints may name: once for all of them.
+
+    Attributes
+    ----------
+    owner : str
+        Whose, for messages.
+    joints : dict of str to Joint
+        By name.
+    sizes : dict of str to (int, int)
+        Numbers of their positions and velocities.
+    bodies : dict of str to object
+        The world first.
+    """
+
+    owner: str
+    joints: dict[str, Any]
+    sizes: dict[str, tuple[int, int]]
+    bodies: dict[str, Any]
+
+    @classmethod
+    def of(cls, parts: Parts) -> KnownNames:
+        """Return what a mechanism has."""
+        joints = {name: edge.joint for name, edge in parts.joints.items()}
+        sizes = {name: (j.num_positions, j.num_velocities) for name, j in joints.items()}
+        return cls(f"mechanism {parts.name!r}", joints, sizes, {"world": None, **parts.bodies})
+
+
 def set_constraint(
     row: Any,
     constraint: Constraint,
-    parts: Parts,
+    known: KnownNames,
     positions: Mapping[str, slice],
     velocities: Mapping[str, slice],
 ) -> Made:
@@ -72,10 +102,8 @@ def set_constraint(
     from mbkit.kernels.compile import array_address
     from mbkit.kernels.constraints import layout, python_constraint
 
-    sizes = {n: (e.joint.num_positions, e.joint.num_velocities) for n, e in parts.joints.items()}
-    owner = f"mechanism {parts.name!r}"
-    check_constraint_names(constraint, owner, sizes, {"world": None, **parts.bodies})
-    joints = [parts.joints[name].joint for name in constraint.joints]
+    check_constraint_names(constraint, known.owner, known.sizes, known.bodies)
+    joints = [known.joints[name] for name in constraint.joints]
     compiled = constraint.kernel()
     numbers = np.zeros(0)
     derivatives = None

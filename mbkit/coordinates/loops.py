@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.coordinates.blocks import blocks_of
-from mbkit.coordinates.constraint_rows import Made, set_constraint
+from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
 from mbkit.spatial import inverse
 from mbkit.systems.arrays import SystemArrays, fill_table
 from mbkit.systems.closure import ClosureArrays
@@ -79,15 +79,17 @@ def loop_closure(
         frames.place(sites[2 * k + 1], edge.successor, edge.S_succ @ K)
     made: list[Made] = []
     first = 2 * len(names)
+    known = KnownNames.of(parts) if others else None
     for constraint, row in zip(others, constraints[len(names) :], strict=True):
-        made.append(set_constraint(row, constraint, parts, positions, velocities))
+        assert known is not None
+        made.append(set_constraint(row, constraint, known, positions, velocities))
         row["first_site"], row["num_sites"] = first, len(constraint.bodies)
         made[-1].set_scales(row, length)
         for body in constraint.bodies:
             frames.place(sites[first], body, np.eye(4))
             first += 1
-    rows = {name: i for i, name in enumerate(arrays.joint_names)}
-    carriers = [[rows[name] for name in each.joints] for each in others]
+    row_of_joint = {name: row for row, name in enumerate(arrays.joint_names)}
+    carriers = [[row_of_joint[name] for name in each.joints] for each in others]
     supports = _set_supports(constraints, sites, [[] for _ in names] + carriers, arrays.bodies)
     ways, num_arrivals = _set_ways(constraints, supports, arrays.bodies)
     counts = _counted(constraints)

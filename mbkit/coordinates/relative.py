@@ -11,6 +11,7 @@ import attrs
 
 from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.body_frames import BODY_FRAMES
+from mbkit.coordinates.division import CutBodies
 from mbkit.errors import InertiaError, UsageError
 from mbkit.representations import BodyFixed, Representation
 from mbkit.spatial.arrays import frozen_number
@@ -161,8 +162,9 @@ class RelativeCoordinates:
         loop_joints = None if self.loop_joints is None else (*self.loop_joints, *welds)
         topology = _with_inertia(parts, graph_of(parts, welds), loop_joints)
         return Assembly(
-            whole, topology, self.representation, self.body_frames, self.length, cuts
-        ).system()
+            whole, topology, self.representation, self.body_frames, self.length, CutBodies(cuts),
+            coordinates=self,
+        ).system()  # fmt: skip
 
 
 def _with_inertia(parts: Parts, graph: BodyGraph, loop_joints: tuple[str, ...] | None) -> Topology:

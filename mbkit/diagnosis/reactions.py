@@ -42,14 +42,16 @@ def reactions(system: System, q: FloatArray, null: FloatArray, t: float) -> tupl
     loads = row_loads(system, q, t)
     poses, subspaces = system.poses(q), system.motion_subspaces(q)
     found = []
-    for body in range(1, len(system.tree.joints)):
+    free = set(system.free_joints)
+    for body, joint in enumerate(system.tree.joints):
+        if body == 0 or joint in free:
+            continue
         across = loads[:, bodies_beyond(system, body)].sum(axis=1).T
         if np.abs(across).max(initial=0.0) > _TOLERANCE:
             first = int(system.tree.first_velocity[body])
             own = slice(first, first + int(system.tree.num_velocities[body]))
             screws = subspaces[own] @ adjoint(poses[body]).T
             point = _point_of(screws, poses[body, :3, 3])
-            joint = system.tree.joints[body]
             count = 6 if joint in system.prescribed_joints else 6 - len(screws)
             found.append(_reaction(joint, count, across @ null, point, length))
     joints = {loop.name: loop for loop in loop_joints(system, q)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
+from mbkit.diagnosis.cycles import cycles
 from mbkit.diagnosis.diagnosis import LoopScrews
 from mbkit.spatial.arrays import FloatArray
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from mbkit.joints import Joint
     from mbkit.systems import System
 
-__all__ = ["LoopJoint", "adjoint", "algebra", "loop_joints", "loop_screws", "path_bodies", "span"]
+__all__ = ["LoopJoint", "adjoint", "algebra", "loop_joints", "loop_screws", "span"]
 
 #: Part of the largest singular value below which screws count as dependent.
 _RANK_TOLERANCE = 1e-8
@@ -115,65 +116,91 @@ def _pose(record: Any, prefix: str) -> FloatArray:
     return C
 
 
-def path_bodies(system: System, a: int, b: int) -> list[int]:
-    """Return the bodies whose joints lie between two bodies, from b inwards, then out to a."""
-    ways = []
-    for body in (a, b):
-        way = []
-        while body > 0:
-            way.append(body)
-            body = int(system.tree.parents[body])
-        ways.append(way)
-    outward, inward = ways
-    shared = set(outward) & set(inward)
-    inner = [body for body in inward if body not in shared]
-    return inner + [body for body in reversed(outward) if body not in shared]
-
-
 def loop_screws(system: System, q: FloatArray) -> tuple[LoopScrews, ...]:
     """Return what the joints of each loop generate.
 
-    The screws of a joint in all its configurations, in the frame of its parent, generate the
+    The screws of a joint in all its configurations, in the frame of its predecessor, generate the
     motions that it makes; those of some random configurations span the same, but by chance.
     """
-    rng = np.random.default_rng(0)
-    configurations = np.tile(q, (_SAMPLES + 1, 1))
-    for joint in system.arrays.joints:
-        if joint is not None:
-            for sample in configurations[1:]:
-                sample[system.position_slice(joint.name)] = joint.random(rng)
-    poses = system.poses(configurations)
-    subspaces = system.motion_subspaces(configurations)
+    samples = _Samples.of(system, q)
     length = system.arrays.closure.length
+    scale = np.array([1.0] * 3 + [1.0 / length] * 3)
     found = []
-    for loop in loop_joints(system, q):
-        between = path_bodies(system, *loop.bodies)
-        here, everywhere = [loop.screws()], [loop.screws()]
-        if loop.joint is not None:
-            everywhere += [loop.screws(loop.joint.random(rng)) for _ in range(_SAMPLES)]
-        for body in between:
-            parent = int(system.tree.parents[body])
-            first = int(system.tree.first_velocity[body])
-            own = slice(first, first + int(system.tree.num_velocities[body]))
-            # where the parent stands now, with the joint as it is in each sample
-            Ad = adjoint(poses[0, parent] @ np.linalg.inv(poses[:, parent]) @ poses[:, body])
-            screws = subspaces[:, own] @ Ad.swapaxes(-1, -2)
-            here.append(screws[0])
-            everywhere += list(screws)
-        centre = adjoint(np.linalg.inv(loop.near))
-        scale = np.array([1.0] * 3 + [1.0 / length] * 3)
-        generated = algebra(np.concatenate(everywhere) @ centre.T * scale)
+    for joints in cycles(system):
+        parts = [samples.screws(name) for name in joints]
+        here = np.concatenate([each[0] for each in parts])
+        everywhere = np.concatenate([screws for each in parts for screws in each])
+        centre = adjoint(np.linalg.inv(samples.near(joints[0]))).T
+        generated = algebra(everywhere @ centre * scale)
         rotations = len(span(generated[:, :3], 1e-6))
         found.append(
             LoopScrews(
-                name=loop.name,
-                joints=(loop.name, *(system.tree.joints[body] for body in between)),
-                span=len(span(np.concatenate(here) @ centre.T * scale)),
+                name=joints[0],
+                joints=joints,
+                span=len(span(here @ centre * scale)),
                 dimension=len(generated),
                 motions=_GROUPS.get((len(generated), rotations), "motions of no group"),
             )
         )
     return tuple(found)
+
+
+@final
+@attrs.frozen(eq=False)
+class _Samples:
+    """The screws of joints, at a configuration and at random ones.
+
+    Attributes
+    ----------
+    system : System
+        Whose joints.
+    loops : dict of str to LoopJoint
+        Those that close loops.
+    poses, subspaces : ndarray
+        Of the tree, where only one joint counts each time: the configuration first.
+    """
+
+    system: System
+    loops: dict[str, LoopJoint]
+    poses: FloatArray
+    subspaces: FloatArray
+
+    @classmethod
+    def of(cls, system: System, q: FloatArray) -> _Samples:
+        rng = np.random.default_rng(0)
+        configurations = np.tile(q, (_SAMPLES + 1, 1))
+        for joint in system.arrays.joints:
+            if joint is not None:
+                for sample in configurations[1:]:
+                    sample[system.position_slice(joint.name)] = joint.random(rng)
+        loops = {loop.name: loop for loop in loop_joints(system, q)}
+        return cls(
+            system, loops, system.poses(configurations), system.motion_subspaces(configurations)
+        )
+
+    def near(self, name: str) -> FloatArray:
+        """Return the frame of a joint on its predecessor, in the world."""
+        if name in self.loops:
+            return self.loops[name].near
+        edge = self.system.parts.joints[name]
+        C: FloatArray = self.poses[0, self.system.body_index(edge.predecessor)]
+        return np.asarray(C @ edge.S_pred @ edge.joint.canonical_frame)
+
+    def screws(self, name: str) -> list[FloatArray]:
+        """Return the screws (nv, 6) of a joint in the world: here, then in other configurations."""
+        if name in self.loops:
+            loop, rng = self.loops[name], np.random.default_rng(1)
+            if loop.joint is None:
+                return [loop.screws()]
+            random = [loop.screws(loop.joint.random(rng)) for _ in range(_SAMPLES)]
+            return [loop.screws(), *random]
+        tree = self.system.tree
+        body = tree.joints.index(name)
+        parent, first = int(tree.parents[body]), int(tree.first_velocity[body])
+        own = slice(first, first + int(tree.num_velocities[body]))
+        # where the parent stands now, with the joint as it is in each sample
+        C = self.poses[0, parent] @ np.linalg.inv(self.poses[:, parent]) @ self.poses[:, body]
+        return list(self.subspaces[:, own] @ adjoint(C).swapaxes(-1, -2))
 
 
 def span(rows: FloatArray, tolerance: float = _RANK_TOLERANCE) -> FloatArray:

@@ -93,6 +93,7 @@ def check_force_names(
     joints: Mapping[str, tuple[int, int]],
     bodies: Mapping[str, Any],
     loop_joints: Collection[str] = (),
+    remedy: str = "",
 ) -> None:
     """Raise unless the joints and bodies that a force names are there, and fit it.
 
@@ -108,6 +109,8 @@ def check_force_names(
         Bodies by name, the world included.
     loop_joints : collection of str
         Names of joints without coordinates.
+    remedy : str
+        How such a joint gets coordinates, as the end of a sentence.
 
     Raises
     ------
@@ -120,8 +123,7 @@ def check_force_names(
         if name in loop_joints:
             raise ForceError(
                 f"Force {force.name!r}: joint {name!r} closes a loop in {owner}, and has no "
-                f"coordinates that a force could act along; cut the loop elsewhere by "
-                f"RelativeCoordinates(loop_joints=...)."
+                f"coordinates that a force could act along; {remedy}."
             )
         if name not in joints:
             raise NameUnknownError(

@@ -10,8 +10,12 @@ from mbkit.integrators.exponentials import CrouchGrossman as CrouchGrossman
 from mbkit.integrators.generalized_alpha import AlphaCoefficients as AlphaCoefficients
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
 from mbkit.integrators.integrator import Integrator as Integrator
+from mbkit.integrators.local_vector_space import LocalVectorSpace as LocalVectorSpace
 from mbkit.integrators.multistep_munthe_kaas import MultistepMuntheKaas as MultistepMuntheKaas
 from mbkit.integrators.munthe_kaas import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
+from mbkit.integrators.quaternion_vector_space import (
+    QuaternionVectorSpace as QuaternionVectorSpace,
+)
 from mbkit.integrators.rattlie import RATTLie as RATTLie
 from mbkit.integrators.tableau import Tableau as Tableau
 
@@ -25,7 +29,9 @@ __all__ = [
     "CrouchGrossman",
     "GeneralizedAlpha",
     "Integrator",
+    "LocalVectorSpace",
     "MultistepMuntheKaas",
+    "QuaternionVectorSpace",
     "RATTLie",
     "RungeKuttaMuntheKaas",
     "Tableau",

@@ -104,13 +104,15 @@ class BLieDF(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.bliedf import advance
+        from mbkit.kernels.bliedf import advance, predict
+        from mbkit.kernels.starting import starting_step
 
         nq, nv = problem.nq, problem.nv
         step = StepMemory(
             problem, stabilised=self.formulation == "stabilized_index2",
             tolerance=self.tolerance,
         )  # fmt: skip
+        step.call(predict=predict, starting_step=starting_step)
         if self.correction:
             step.follow_gain()
         alpha, _, foreseen = BackwardDifferences(self.steps).numbers()

@@ -9,8 +9,10 @@ from mbkit.integrators.composition import Composition
 from mbkit.integrators.exponentials import CommutatorFree, CrouchGrossman
 from mbkit.integrators.generalized_alpha import AlphaCoefficients, GeneralizedAlpha
 from mbkit.integrators.integrator import Integrator
+from mbkit.integrators.local_vector_space import LocalVectorSpace
 from mbkit.integrators.multistep_munthe_kaas import MultistepMuntheKaas
 from mbkit.integrators.munthe_kaas import RungeKuttaMuntheKaas
+from mbkit.integrators.quaternion_vector_space import QuaternionVectorSpace
 from mbkit.integrators.rattlie import RATTLie
 from mbkit.integrators.tableau import Tableau
 
@@ -22,7 +24,9 @@ INTEGRATORS: Mapping[str, type[Integrator]] = {
     "commutator_free": CommutatorFree,
     "crouch_grossman": CrouchGrossman,
     "generalized_alpha": GeneralizedAlpha,
+    "local_vector_space": LocalVectorSpace,
     "multistep_munthe_kaas": MultistepMuntheKaas,
+    "quaternion_vector_space": QuaternionVectorSpace,
     "rattlie": RATTLie,
     "runge_kutta_munthe_kaas": RungeKuttaMuntheKaas,
 }

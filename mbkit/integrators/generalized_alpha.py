@@ -219,8 +219,11 @@ class GeneralizedAlpha(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
+        from mbkit.kernels.generalized_alpha import solve_end
+
         stabilised = self.formulation == "stabilized_index2"
         step = StepMemory(problem, stabilised=stabilised, tolerance=self.tolerance)
+        step.call(solve_end=solve_end)
         corrected = self.start == "second order"
         c = self.numbers
         numbers = np.array(

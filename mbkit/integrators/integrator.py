@@ -198,6 +198,8 @@ class Integrator(abc.ABC):
        saves; else those of a result are found from its states.
     8. One that does not take rolling joints, or forces that depend on velocities, says so by
        `takes_nonholonomic_joints` and `takes_forces_of_velocity`.
+    9. Its states lie on the group: quaternions have length one, to rounding. One whose quaternions
+       drift from that, by no more than its order, says so by `stays_on_group`.
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
     a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
@@ -213,6 +215,7 @@ class Integrator(abc.ABC):
     gives_multipliers: bool = False
     takes_nonholonomic_joints: bool = True
     takes_forces_of_velocity: bool = True
+    stays_on_group: bool = True
 
     @abc.abstractmethod
     def prepare(self, problem: Problem) -> Advance:

@@ -36,7 +36,8 @@ class StepMemory:
 
     def __init__(self, problem: Problem, *, stabilised: bool, tolerance: float) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.implicit.layout import BLOCK_SIZE, IMPLICIT, MADE_HEAD
+        from mbkit.kernels.configuration import BLOCK_SIZE
+        from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD
 
         nq, nv = problem.nq, problem.nv
         m = problem.equations.num_velocity_constraints
@@ -50,7 +51,7 @@ class StepMemory:
             "applied": nv, "left": nv, "state": mp + 2 * m, "given": nv + 1, "rate": m,
             "A": m * nv, "A_start": m * nv, "A_made": m * nv, "Z": m * nv, "matrix": n * n,
             "scale": 1, "derivatives": 2 * nv * nv, "more": max(2 * nv, m) * nv, "mass": nv * nv,
-            "differential": nv * nv, "columns": 3 * nv, "block": BLOCK_SIZE,
+            "differential": nv * nv, "columns": 3 * nv, "block": 2 * BLOCK_SIZE,
             "made": made, "restore": made,
         }  # fmt: skip
         flags = {"position_of_row": m, "pivots": n, "kept": m, "prescribed": nv}
@@ -87,13 +88,17 @@ class StepMemory:
         self._arrays["gain"] = gain = np.eye(nv).reshape(-1)
         self.record[0]["gain"] = array_address(gain)
 
+    def call(self, **functions: Any) -> None:
+        """Let the time loop call functions of its own, kernels by address."""
+        for name, function in functions.items():
+            self.record[0][name] = function.address
+
     def __getitem__(self, name: str) -> Any:
         return self._arrays[name]
 
 
 def _functions(*, closed: bool, loops_alone: bool) -> dict[str, int]:
     """Return the addresses of what a step asks the system for."""
-    from mbkit.kernels.configuration import dexp, dexp_inv
     from mbkit.kernels.derivatives.forces import force_derivatives
     from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
     from mbkit.kernels.forces.force_pass import generalized_forces
@@ -109,8 +114,6 @@ def _functions(*, closed: bool, loops_alone: bool) -> dict[str, int]:
         "generalized_forces": generalized_forces,
         "dynamics_derivatives": inverse_dynamics_derivatives,
         "force_derivatives": force_derivatives,
-        "dexp": dexp,
-        "dexp_inv": dexp_inv,
     }
     if closed:
         from mbkit.kernels.constraints.evaluate import constraint_state

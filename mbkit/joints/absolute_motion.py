@@ -12,6 +12,7 @@ from mbkit.joints.kernels import JointKernels
 from mbkit.joints.local_coordinates import LocalCoordinates
 from mbkit.joints.motion import Motion
 from mbkit.joints.orientations import Orientation
+from mbkit.joints.quaternion_rates import rotated
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation
@@ -138,6 +139,18 @@ class AbsoluteMotion(Motion):
         """Return dpsi_-x^-1 v, or dpsi_x^-1 v."""
         rate: FloatArray = self.local.differential_inv(-x if self.left else x) @ v
         return rate
+
+    @property
+    def quaternions(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The first positions, where they are a unit quaternion."""
+        return (0,) if self.orientation.num_positions == 4 else ()
+
+    def position_rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the rates of the orientation, and R u of the body-fixed twist (w, u)."""
+        Q, _ = self.parts(q)
+        twist = self.motion_subspace(q) @ v
+        rates = self.orientation.rates(q[: self.orientation.num_positions], twist[:3])
+        return np.concatenate([rates, rotated(Q, twist[3:])])
 
     def neutral(self) -> FloatArray:
         """Return the positions of the identity."""

@@ -194,6 +194,23 @@ class CompositeJoint(Joint):
         rates = [joint.rates(own, speed) for joint, own, speed in self._parts(q, v)]
         return np.concatenate([np.zeros(0), *rates])
 
+    def position_rates(self, q: FloatArray, w: FloatArray) -> FloatArray:
+        """Return each member's."""
+        rates = [
+            joint.position_rates(np.asarray(q)[own], np.asarray(w)[step])
+            for joint, (own, _, step) in zip(self.members, self._places, strict=True)
+        ]
+        return np.concatenate([np.zeros(0), *rates])
+
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        """Those of all members."""
+        return tuple(
+            own.start + first
+            for joint, (own, _, _) in zip(self.members, self._places, strict=True)
+            for first in joint.quaternions
+        )
+
     def neutral(self) -> FloatArray:
         """Return each member's."""
         return np.concatenate([np.zeros(0), *(joint.neutral() for joint in self.members)])

@@ -72,26 +72,32 @@ class Joint(abc.ABC):
     13. ``rates(q, v) -> (num_steps,)``: the velocity w on the group that v is at q, linear in v:
         to first order q moves to retract(q, t w). Default v.
 
+    What is asked for by integrators that take positions as a vector
+
+    14. ``position_rates(q, w) -> (nq,)``: the rate of q as numbers, the derivative of
+        retract(q, e w) by e at e = 0. Default w where positions add; else there is none.
+        ``quaternions``: where in q unit quaternions begin. Default none.
+
     What compiled joints add
 
-    14. ``kernels()``: compiled forms of 4 to 8, 10, 11 and 13, a `JointKernels`. Default None: the
+    15. ``kernels()``: compiled forms of 4 to 8, 10, 11 and 13, a `JointKernels`. Default None: the
         methods above are called.
-    15. ``parameters()``: numbers that the compiled forms get. Default none.
-    16. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
+    16. ``parameters()``: numbers that the compiled forms get. Default none.
+    17. ``canonical_frame``: the pose K in the joint frame of a frame in which the compiled forms
         work: they give K^-1 T K and Ad_K^-1 S. Default the identity.
-    17. ``position_units``: a unit for each position, to label plots. Default "".
-    18. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
+    18. ``position_units``: a unit for each position, to label plots. Default "".
+    19. ``screw_form()``: for a screw motion about the z axis of the canonical frame, its rate and
         lead; the recursions then compute it in place. Default None.
 
     What tells more about it
 
-    19. ``random(rng) -> (nq,)``: a random configuration. Default a step of normally distributed
+    20. ``random(rng) -> (nq,)``: a random configuration. Default a step of normally distributed
         numbers from the neutral one.
-    20. ``singularity(q)``: a measure of how far q is from where S loses rank, and
+    21. ``singularity(q)``: a measure of how far q is from where S loses rank, and
         ``singularity_remedy``: what avoids that. Default infinite: there is no such place.
         ``singularities(q)``: the same for the rows of q. Default one by one.
-    21. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
-    22. ``constant_subspace``: whether S is declared to be the same at every q, the bias zero, and
+    22. ``zero_reference``: whether `neutral` is declared to give the identity. Default False.
+    23. ``constant_subspace``: whether S is declared to be the same at every q, the bias zero, and
         `constraint_wrenches` the same everywhere too: derivatives of the dynamics are then exact
         and cheaper. Default False.
 
@@ -198,6 +204,24 @@ class Joint(abc.ABC):
     def rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return the velocity (num_steps,) on the group of positions that v is at q."""
         return v
+
+    def position_rates(self, q: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the rate (nq,) of q, as numbers, while it moves with the velocity w (num_steps,).
+
+        Raises JointError where positions do not add, and a class does not say it.
+        """
+        if type(self).retract is not Joint.retract:
+            raise JointError(
+                f"Joint '{self.name}': its positions do not add, and {type(self).__name__} does "
+                f"not say how they change; define position_rates(q, w) -> (nq,), the derivative of "
+                f"retract(q, e w) by e at e = 0."
+            )
+        return w
+
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        """Where in q unit quaternions of four entries begin."""
+        return ()
 
     def prescribe(
         self,

@@ -35,6 +35,7 @@ _RESULTS = {
     "difference": "(num_steps,)",
     "dexp_inv": "(num_steps,)",
     "rates": "(num_steps,)",
+    "position_rates": "(nq,)",
     "neutral": "(nq,)",
     "constraint_wrenches": "(6, 6 - nv)",
     "locate": "(nq,)",

@@ -27,12 +27,15 @@ class Motion(abc.ABC):
         A unit for each position.
     constant_subspace : bool
         Whether S is the same at every q, and the bias zero.
+    quaternions : tuple of int
+        Where in q unit quaternions begin.
     """
 
     num_positions: int
     num_velocities: int
     position_units: tuple[str, ...]
     constant_subspace: bool = False
+    quaternions: tuple[int, ...] = ()
 
     @abc.abstractmethod
     def pose(self, q: FloatArray) -> FloatArray:
@@ -68,6 +71,10 @@ class Motion(abc.ABC):
 
     def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
         """Return the rate of a step."""
+        return v
+
+    def position_rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the rate of q as numbers."""
         return v
 
     def locate(self, T: FloatArray) -> FloatArray:

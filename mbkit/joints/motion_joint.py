@@ -84,6 +84,17 @@ class MotionJoint(Joint):
         """Return the rate of the step x; see `Joint.dexp_inv`."""
         return self.motion.dexp_inv(x, v)
 
+    def position_rates(self, q: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the rate of q as numbers; see `Joint.position_rates`."""
+        if not self.positions_add and type(self.motion).position_rates is Motion.position_rates:
+            return super().position_rates(q, w)
+        return self.motion.position_rates(q, w)
+
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        """Where in q unit quaternions begin."""
+        return self.motion.quaternions
+
     def locate(self, T: FloatArray) -> FloatArray:
         """Return the configuration whose pose is nearest to T; see `Joint.locate`."""
         if not np.isfinite(T).all():

@@ -8,9 +8,11 @@ import math
 from typing import Any, ClassVar, final
 
 import attrs
+import numpy as np
 
 from mbkit.errors import ModelError
 from mbkit.joints.euler_angles import angles_of, quaternion_of
+from mbkit.joints.quaternion_rates import quaternion_rate
 from mbkit.kernels.joints import kinds
 from mbkit.spatial.arrays import FloatArray, with_key
 
@@ -53,6 +55,10 @@ class Orientation(abc.ABC):
     def positions(self, Q: FloatArray) -> FloatArray:
         """Return the positions (num_positions,) of a unit quaternion (4,)."""
 
+    @abc.abstractmethod
+    def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the rate of the positions while the body turns with w (3,), in its own axes."""
+
 
 @final
 @attrs.frozen
@@ -81,6 +87,10 @@ class UnitQuaternion(Orientation):
     def positions(self, Q: FloatArray) -> FloatArray:
         """Return the quaternion."""
         return Q
+
+    def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
+        """Return Q (0, w) / 2."""
+        return quaternion_rate(positions, w)
 
 
 @final
@@ -116,6 +126,13 @@ class RotationVector(Orientation):
         from mbkit.lie import UnitQuaternion as Group
 
         return Group.log(Q)
+
+    def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
+        """Return dexp_body^-1(rho) w, which is singular at |rho| = 2 pi."""
+        from mbkit.lie import SO3
+
+        rate: FloatArray = SO3.dexp_body_inv(positions) @ w
+        return rate
 
 
 def _as_text(value: Any) -> Any:
@@ -200,6 +217,21 @@ class EulerAngles(Orientation):
             elif angles[k] <= -math.pi:
                 angles[k] += 2.0 * math.pi
         return angles
+
+    def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the rates of the angles, which are not finite at gimbal lock.
+
+        w is the sum of the turns about the axes, each turned back by the turns behind it.
+        """
+        from mbkit.lie import SO3
+
+        axes = np.eye(3)[list(self.axes)]
+        back = [SO3.exp(-angle * axis) for angle, axis in zip(positions, axes, strict=True)]
+        a, b, c = back[2] @ back[1] @ axes[0], back[2] @ axes[1], axes[2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            crossed = np.array([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
+            rate: FloatArray = crossed @ w / (a @ np.cross(b, c))
+        return rate
 
 
 #: The orientations by the names that files have for them.

@@ -93,6 +93,12 @@ class PlanarGroup(Motion):
         rate[1:3] = _turn(0.5 * x[0]) @ v[1:3] + 0.5 * v[0] * np.array([x[2], -x[1]])
         return rate
 
+    def position_rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return (adot, Rz(angle) u) of v = (adot, u)."""
+        rate = np.array(v, dtype=np.float64)
+        rate[1:3] = _turn(q[0]) @ v[1:3]
+        return rate
+
     def locate(self, T: FloatArray) -> FloatArray:
         """Return the angle of the nearest rotation about z, turns told by the pitch, and p."""
         return np.array([locate_screw(1.0, self.pitch, T), *T[: self.num_positions - 1, 3]])

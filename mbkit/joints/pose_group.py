@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.errors import ConfigurationError
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion
+from mbkit.joints.quaternion_rates import quaternion_rate, rotated
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation
 
@@ -33,6 +34,7 @@ class PoseGroup(Motion):
     num_velocities = 6
     position_units = ("", "", "", "", "m", "m", "m")
     constant_subspace = True
+    quaternions = (0,)
 
     def pose(self, q: FloatArray) -> FloatArray:
         """Return (R(q[:4]), q[4:])."""
@@ -73,6 +75,10 @@ class PoseGroup(Motion):
 
         rate: FloatArray = SE3.dexp_body_inv(x) @ v
         return rate
+
+    def position_rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return q[:4] (0, w) / 2 and R(q[:4]) u, v = (w, u)."""
+        return np.concatenate([quaternion_rate(q[:4], v[:3]), rotated(q[:4], v[3:])])
 
     def neutral(self) -> FloatArray:
         """Return (1, 0, 0, 0, 0, 0, 0)."""

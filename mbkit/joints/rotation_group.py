@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.errors import ConfigurationError
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion
+from mbkit.joints.quaternion_rates import quaternion_rate
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation
 
@@ -33,6 +34,7 @@ class RotationGroup(Motion):
     num_velocities = 3
     position_units = ("", "", "", "")
     constant_subspace = True
+    quaternions = (0,)
 
     def pose(self, q: FloatArray) -> FloatArray:
         """Return (R(q), 0)."""
@@ -68,6 +70,10 @@ class RotationGroup(Motion):
 
         rate: FloatArray = SO3.dexp_body_inv(x) @ v
         return rate
+
+    def position_rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Return q (0, v) / 2."""
+        return quaternion_rate(q, v)
 
     def neutral(self) -> FloatArray:
         """Return (1, 0, 0, 0)."""

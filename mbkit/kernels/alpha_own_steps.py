@@ -7,6 +7,7 @@ over the last step. So positions, velocities and multipliers keep their order.
 
 import math
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     float64,
     floats,
@@ -33,8 +34,7 @@ from mbkit.kernels.generalized_alpha import (
     ALPHA_M,
     PERTURBED,
     error_of_increment,
-    save,
-    solve_end,
+    go_to_end,
     take_over,
 )
 from mbkit.kernels.implicit.layout import VALID
@@ -43,6 +43,7 @@ from mbkit.kernels.implicit.residual import constraints_at, place
 from mbkit.kernels.implicit.space import flags_at, memory_of
 from mbkit.kernels.implicit.start import add_least, consistent_acceleration
 from mbkit.kernels.layout import NUM_POWERS
+from mbkit.kernels.saving import save_constrained
 from mbkit.kernels.status import (
     NOT_CONVERGED,
     OK,
@@ -73,9 +74,9 @@ def copy(state, kept, back):
         part = state[i]
         end = first + part.shape[0]
         if back:
-            part[:] = kept[first:end]
+            assign(part, kept[first:end])
         else:
-            kept[first:end] = part
+            assign(kept[first:end], part)
         first = end
 
 
@@ -185,6 +186,14 @@ def smaller_may_do(state):
 
 
 @helper
+def next_step(size, t, end):
+    """A step of that size and where it ends; the last two to `end` are of one size."""
+    rest = end - t
+    h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
+    return h, end if h == rest else t + h
+
+
+@helper
 def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
     """Take steps from t until `end`, the last of which ends there; the state changes with them."""
     q, v, work, a, vdot, multipliers, eta, powers, started, rate, sizes, made = state
@@ -198,23 +207,22 @@ def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
         return done
     for _ in range(MOST_STEPS):
         size = sizes[SIZE]
-        rest = end - t
-        h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
-        stop = end if h == rest else t + h
+        h, stop = next_step(size, t, end)
         done = OK
         if started[0] == 0.0:
             sizes[MEANT] = h
         else:
             done = change_size(space, step, c, t, h, q, v, a, vdot, rate, sizes, memory)
         if done == OK:
-            done = solve_end(
+            done = go_to_end(
                 space, step, c, t, h, stop, q, v, a, vdot, multipliers, eta, powers, started,
                 q_next, v_next, v_n, memory,
             )  # fmt: skip
         error = math.inf
         if done == OK:
             if started[0] == 0.0:  # h times the rate is where `begin` leaves it
-                rate[:] = memory[record.nq : record.nq + nv] / h
+                for j in range(nv):
+                    rate[j] = memory[record.nq + j] / h
             error = error_of_step(
                 space, step, c, h, control, q, v, vdot, rate, sizes, q_next, v_next, memory
             )
@@ -290,7 +298,7 @@ def advance(
             return done
         count[0] += 1
         if (k + 1) % save_every == 0:
-            save(
+            save_constrained(
                 end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
                 rows_multipliers,
             )  # fmt: skip

@@ -14,7 +14,10 @@ on a vector space, of second order elsewhere.
 Source: derived here; the method without correction is that of Wieloch and Arnold 2021.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
+    address_kernel,
+    as_array,
     call_address,
     float64,
     floats,
@@ -26,14 +29,15 @@ from mbkit.kernels.compile import (
     matrix,
 )
 from mbkit.kernels.configuration import difference_rows
+from mbkit.kernels.evaluation import rows
 from mbkit.kernels.implicit.differential import set_differential
 from mbkit.kernels.implicit.matrix import have_matrix
 from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
 from mbkit.kernels.implicit.space import add_product, flags_at, memory_of, square
 from mbkit.kernels.implicit.start import consistent_acceleration
 from mbkit.kernels.layout import SCREW
+from mbkit.kernels.saving import save_constrained
 from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.starting import starting_step
 from mbkit.kernels.status import NOT_FINITE, OK, status
 from mbkit.kernels.times import instant
 from mbkit.kernels.validation import all_finite
@@ -83,19 +87,26 @@ def increments(space, step, h, q, q_next, x):
     return state
 
 
-@kernel(
-    int64(
-        int64, int64, floats, floats, float64, floats, floats, matrix, matrix, matrix, floats,
-        floats,
-    ),
-    nogil=True,
-)  # fmt: skip
+@address_kernel("iiidppppppppp")
 def predict(
-    space, step, alpha, foreseen, h, q, v, past_q, past_x, past_v, v_next, memory
+    space, step, count, h, coefficients, foreseen, position, velocity, past_position, increment,
+    past_velocity, next_velocity, room,
 ):  # fmt: skip
-    """D as the polynomial through the steps before has it, and v, vdot, G that go with it."""
+    """D as the polynomial through the steps before has it, and v, vdot, G that go with it.
+
+    count: of the coefficients.
+    """
     record = memory_of(step)
     nv = record.nv
+    alpha = as_array(coefficients, count)
+    q = as_array(position, record.nq)
+    v = as_array(velocity, nv)
+    before = max(1, count - 2)
+    past_q = rows(past_position, before, record.nq)
+    past_x = rows(increment, before, nv)
+    past_v = rows(past_velocity, before, nv)
+    v_next = as_array(next_velocity, nv)
+    memory = as_array(room, 3 * nv)
     D = floats_at(record.D, nv)
     vdot = floats_at(record.vdot, nv)
     rate = memory[:nv]
@@ -115,12 +126,12 @@ def predict(
     for j in range(nv):
         rate[j] += alpha[0] * D[j]
     if record.gain == 0:
-        v_next[:] = rate
+        assign(v_next, rate)
     else:
         state = set_differential(space, step, h, D)
         if state != OK:
             return state
-        floats_at(record.gain, nv * nv)[:] = floats_at(record.differential, nv * nv)
+        assign(floats_at(record.gain, nv * nv), floats_at(record.differential, nv * nv))
         v_next[:] = 0.0
         add_product(square(record.gain, nv), rate, 1.0, v_next)
     for j in range(nv):
@@ -135,8 +146,8 @@ def predict(
 def push(past, newest):
     """The newest of the past comes first; the oldest is forgotten."""
     for i in range(past.shape[0] - 1, 0, -1):
-        past[i] = past[i - 1]
-    past[0] = newest
+        assign(past[i], past[i - 1])
+    assign(past[0], newest)
 
 
 @helper
@@ -155,10 +166,10 @@ def take_over(
     push(past_x, x)
     push(past_v, v)
     push(past_work, work)
-    q[:] = q_next
-    v[:] = v_next
-    work[:] = powers
-    multipliers[:] = floats_at(record.multipliers, record.m)
+    assign(q, q_next)
+    assign(v, v_next)
+    assign(work, powers)
+    assign(multipliers, floats_at(record.multipliers, record.m))
 
 
 @helper
@@ -170,12 +181,16 @@ def take_step(
     record = memory_of(step)
     made = floats_at(record.made_at, record.num_made)
     restore = floats_at(record.restore, record.num_made)
-    restore[:] = made
+    assign(restore, made)
     powers = memory[:2]
-    floats_at(record.multipliers, record.m)[:] = multipliers
+    assign(floats_at(record.multipliers, record.m), multipliers)
     floats_at(record.eta, record.m)[:] = 0.0
-    state = predict(
-        space, step, alpha, foreseen, h, q, v, past_q, past_x, past_v, v_next, memory
+    state = call_address(
+        record.predict,
+        (
+            space, step, alpha.shape[0], h, alpha, foreseen, q, v, past_q, past_x, past_v, v_next,
+            memory,
+        ),
     )  # fmt: skip
     if state == OK and record.stabilised != 0 and record.m > 0:
         state = jacobian_at(space, step, t, q, floats_at(record.A_start, record.m * record.nv))
@@ -193,7 +208,7 @@ def take_step(
     if state == OK:
         state = look(space, end, q_next, v_next)
     if state != OK:
-        made[:] = restore
+        assign(made, restore)
         return state
     take_over(
         step, alpha, h, q, v, work, past_q, past_x, past_v, past_work, multipliers, q_next, v_next,
@@ -209,7 +224,7 @@ def set_multipliers(space, step, t, q, v, multipliers, vdot, powers):
     state = place(space, step, t, q, v)
     if state == OK:
         state = consistent_acceleration(space, step, t, q, v, vdot, powers)
-    multipliers[:] = floats_at(record.multipliers, record.m)
+    assign(multipliers, floats_at(record.multipliers, record.m))
     return state
 
 
@@ -223,18 +238,22 @@ def start_step(
     nq = record.nq
     nv = record.nv
     before = memory[2 : 2 + nq + nv + 2]
-    before[:nq] = q
-    before[nq : nq + nv] = v
-    before[nq + nv :] = work
-    state = starting_step(
-        space, A, b, c, t, h, end, q, v, work, results, room, q_stage, v_stage, xdot, vdot, powers
+    assign(before[:nq], q)
+    assign(before[nq : nq + nv], v)
+    assign(before[nq + nv :], work)
+    state = call_address(
+        record.starting_step,
+        (
+            space, b.shape[0], t, h, end, A, b, c, q, v, work, results, room, q_stage, v_stage,
+            xdot, vdot, powers,
+        ),
     )  # fmt: skip
     if state == OK:
         state = set_multipliers(space, step, end, q, v, multipliers, vdot[0], powers[0])
     if state != OK:
-        q[:] = before[:nq]
-        v[:] = before[nq : nq + nv]
-        work[:] = before[nq + nv :]
+        assign(q, before[:nq])
+        assign(v, before[nq : nq + nv])
+        assign(work, before[nq + nv :])
         return state
     push(past_q, before[:nq])
     push(past_x, vdot[0])
@@ -295,12 +314,8 @@ def advance(
         started[0] = min(started[0] + 1.0, alpha.shape[0] - 1.0)
         count[0] += 1
         if (k + 1) % save_every == 0:
-            row = count[1]
-            rows_t[row] = end
-            rows_q[row] = q
-            rows_v[row] = v
-            rows_work[row] = work
-            for r in range(rows_multipliers.shape[1]):
-                rows_multipliers[row, r] = multipliers[r]
-            count[1] += 1
+            save_constrained(
+                end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
+                rows_multipliers,
+            )  # fmt: skip
     return OK

@@ -1,105 +1,26 @@
-"""The only door to numba: how kernels are compiled, cached, addressed and called by address."""
+"""The only door to numba: how kernels are compiled, addressed and called by address."""
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
-import hashlib
-import pathlib
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core import cgutils, types
-from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype
 
-# What may be assumed of floating point. Not "nnan" or "ninf": they make isnan(nan) false, and a
-# run that has blown up must be noticed.
-FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
+from mbkit.kernels.caching import FASTMATH, enable_cache
+from mbkit.kernels.linking import linked
 
 UNCOMPILED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
-_BOUNDSCHECK = numba.config.BOUNDSCHECK  # type: ignore[attr-defined]
-
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": FASTMATH}
-
-# ---------------------------------------------------------------------------------- cache
-
-
-@functools.cache
-def source_stamp() -> str:
-    """Return a hash of all kernel sources and flags.
-
-    numba looks at the file of the compiled function only; an edit in a helper of another file
-    would leave stale machine code in the cache.
-    """
-    digest = hashlib.sha256()
-    for source in sorted(pathlib.Path(__file__).parent.rglob("*.py")):
-        digest.update(source.read_bytes())
-    digest.update(repr((sorted(FASTMATH), numba.__version__, _BOUNDSCHECK)).encode())
-    return digest.hexdigest()
-
-
-def processor() -> str:
-    """Return for which processor code is compiled: its name and a hash of what it can do.
-
-    numba chooses instructions by it, and with other instructions sums round otherwise.
-    """
-    from numba.core.registry import cpu_target
-
-    _, name, features = cpu_target.target_context.codegen().magic_tuple()
-    return f"{name} {hashlib.sha256(features.encode()).hexdigest()[:12]}"
-
-
-_listeners: list[Callable[[str], None]] = []
-
-
-@contextlib.contextmanager
-def compilation_listener(listener: Callable[[str], None]) -> Iterator[None]:
-    """Call ``listener("module.name")`` before each kernel that has to be compiled, not loaded."""
-    _listeners.append(listener)
-    try:
-        yield
-    finally:
-        _listeners.remove(listener)
-
-
-class _KernelCache(FunctionCache):
-    """numba's cache of one function, stamped with `source_stamp` beside the file's own stamp."""
-
-    def __init__(self, py_func: Callable[..., Any]) -> None:
-        super().__init__(py_func)
-        stamp = (source_stamp(), self._impl.locator.get_source_stamp())
-        self._cache_file = IndexDataCacheFile(
-            cache_path=self._cache_path,
-            filename_base=self._impl.filename_base,
-            source_stamp=stamp,
-        )
-        self._kernel_name = (
-            f"{py_func.__module__.removeprefix('mbkit.kernels.')}.{py_func.__name__}"
-        )
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        loaded = super().load_overload(sig, target_context)
-        if loaded is None and _listeners:
-            for listener in _listeners:
-                listener(self._kernel_name)
-            loaded = super().load_overload(sig, target_context)  # one may have waited for others
-        return loaded
-
-
-def _enable_cache(compiled: Any, py_func: Callable[..., Any]) -> None:
-    # numba raises RuntimeError where it finds no place to write (read-only home and package):
-    # then kernels are compiled anew in each process.
-    with contextlib.suppress(RuntimeError):
-        compiled._cache = _KernelCache(py_func)
-
 
 # -------------------------------------------------------------------------------- decorators
 
@@ -116,7 +37,7 @@ def kernel(signature: Any, *, nogil: bool = False) -> Callable[[Callable[..., An
         if UNCOMPILED:
             return _interpreted(py_func, signature)
         dispatcher = numba.njit(nogil=nogil, **_OPTIONS)(py_func)
-        _enable_cache(dispatcher, py_func)
+        enable_cache(dispatcher, py_func)
         dispatcher.compile(signature)
         dispatcher.disable_compile()
         return dispatcher
@@ -158,7 +79,7 @@ def _as_records(argument: Any) -> Any:
 
 def helper(py_func: Callable[..., Any]) -> Any:
     """Mark a function that is compiled into the kernels that call it (on tuples: no cost)."""
-    return py_func if UNCOMPILED else numba.njit(forceinline=True, **_OPTIONS)(py_func)
+    return py_func if UNCOMPILED else linked(py_func, _OPTIONS)
 
 
 # ------------------------------------------------------------------------- calls by address
@@ -224,7 +145,7 @@ def address_kernel(form: str) -> Callable[[Callable[..., Any]], FunctionAddress]
         def make() -> tuple[int, Any]:
             signature = (types.int64(*[_C_TYPES[letter] for letter in form])).args, types.int64
             compiled = CFunc(py_func, signature, {}, dict(_OPTIONS))
-            _enable_cache(compiled, py_func)
+            enable_cache(compiled, py_func)
             compiled.compile()
             return int(compiled.address or 0), compiled
 
@@ -363,22 +284,22 @@ else:
 
         return types.voidptr(types.int64), codegen
 
-    @numba.njit(**_OPTIONS)
+    @helper
     def floats_at(address, count):
         """Return `count` doubles at `address` as an array."""
         return numba.carray(_pointer(address), (count,), np.float64)
 
-    @numba.njit(**_OPTIONS)
+    @helper
     def integers_at(address, count):
         """Return `count` 64-bit integers at `address` as an array."""
         return numba.carray(_pointer(address), (count,), np.int64)
 
-    @numba.njit(**_OPTIONS)
+    @helper
     def as_array(pointer, count):
         """Return the `count` doubles behind a pointer argument as an array."""
         return numba.carray(pointer, (count,))
 
-    @numba.njit(**_OPTIONS)
+    @helper
     def records_at(address, count, dtype):
         """Return `count` records at `address` as a structured array."""
         return numba.carray(_pointer(address), (count,), dtype)

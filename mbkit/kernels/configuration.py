@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_at
 from mbkit.kernels.evaluation import EVALUATION, positions, steps, velocities
 from mbkit.kernels.layout import SCREW
@@ -161,43 +162,53 @@ def solve_rows(A, b):
         b[k] /= A[k, k]
 
 
+#: Numbers in which dexp_inv of a joint, of up to six steps, becomes a matrix.
+BLOCK_SIZE = 48
+
+
+@helper
+def dexp_inv_block(space, i, x, room):
+    """A status, and the matrix (n, n) of dexp_inv of joint i at x, which lies in `room`."""
+    row = bodies(space)[i]
+    n = row.num_steps
+    A = room[: n * n].reshape((n, n))
+    for c in range(n):
+        for m in range(n):
+            room[36 + m] = 0.0
+        room[36 + c] = 1.0
+        state = call_address(
+            row.dexp_inv,
+            (
+                scratch(space)[i].slot,
+                pointer_at(row.parameters),
+                at(x, row.first_step),
+                at(room, 36),
+                at(room, 42),
+            ),
+        )
+        if state != OK:
+            return status(JOINT_FAILED, i), A
+        for m in range(n):
+            A[m, c] = room[42 + m]
+    return OK, A
+
+
 @address_kernel(EVALUATION)
 def dexp(space, _option, x, rate, _x, out):
     """The rates w with which retract(q, x) moves while x does with its rate, out (num_steps,).
 
-    Joint by joint dexp_inv is a matrix, by its columns; it is solved with.
+    Joint by joint dexp_inv is a matrix; it is solved with.
     """
     model = bodies(space)
     x = steps(model, x)
-    given = steps(model, rate)
     out = steps(model, out)
+    assign(out, steps(model, rate))
+    room = np.empty(BLOCK_SIZE)
     for i in range(1, model.shape[0]):
         row = model[i]
-        k = row.first_step
-        n = row.num_steps
-        for j in range(n):
-            out[k + j] = given[k + j]
-        if row.kind == SCREW or row.dexp_inv == 0:
-            continue
-        unit = np.zeros(n)
-        column = np.empty(n)
-        A = np.empty((n, n))
-        for j in range(n):
-            unit[j] = 1.0
-            state = call_address(
-                row.dexp_inv,
-                (
-                    scratch(space)[i].slot,
-                    pointer_at(row.parameters),
-                    at(x, k),
-                    at(unit, 0),
-                    at(column, 0),
-                ),
-            )
+        if row.kind != SCREW and row.dexp_inv != 0:
+            state, A = dexp_inv_block(space, i, x, room)
             if state != OK:
-                return status(JOINT_FAILED, i)
-            unit[j] = 0.0
-            for m in range(n):
-                A[m, j] = column[m]
-        solve_rows(A, out[k : k + n])
+                return state
+            solve_rows(A, out[row.first_step : row.first_step + row.num_steps])
     return OK

@@ -4,6 +4,7 @@ They take q and v from their function wherever the equations are evaluated, and 
 step; vdot of the others follows by hybrid dynamics.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
     as_array,
@@ -71,12 +72,12 @@ def driven_dynamics(space, option, q, v, tau, vdot):
     record = records_at(space, 1, SPACE)[0]
     nv = bodies(space)[0].num_velocities
     memory = vectors(record.drive_slot, nv)
-    memory[:nv] = as_array(tau, nv)
+    assign(memory[:nv], as_array(tau, nv))
     head = floats_at(record.drive_slot, DRIVE_SIZE)
     known = memory[: 3 * nv]
     found = memory[3 * nv :]
     state = call_address(int(head[DRIVE_DYNAMICS]), (space, option, q, v, known, found))
-    as_array(vdot, nv)[:] = found[nv:]
+    assign(as_array(vdot, nv), found[nv:])
     return state
 
 

@@ -10,7 +10,10 @@ of index 2 also A v + g_t = 0, for which eta is there. Source: Bruels, Cardona a
 Arnold, Bruels and Cardona 2015.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
+    address_kernel,
+    as_array,
     call_address,
     float64,
     floats,
@@ -31,6 +34,7 @@ from mbkit.kernels.implicit.start import (
     consistent_acceleration,
 )
 from mbkit.kernels.layout import NUM_POWERS
+from mbkit.kernels.saving import save_constrained
 from mbkit.kernels.status import NOT_FINITE, OK, status
 from mbkit.kernels.times import instant
 from mbkit.kernels.validation import all_finite
@@ -43,6 +47,7 @@ BETA = 2
 GAMMA = 3
 LAGGED = 4  # whether a starts at its own time
 PERTURBED = 5
+NUM_COEFFICIENTS = 6
 
 
 @helper
@@ -70,7 +75,7 @@ def begin(space, step, c, t, h, q, v, a, vdot, multipliers, eta, powers, v_n, me
     """
     record = memory_of(step)
     nv = record.nv
-    v_n[:] = v
+    assign(v_n, v)
     eta[:] = 0.0
     q_next = memory[: record.nq]
     change = memory[record.nq : record.nq + nv]
@@ -80,7 +85,7 @@ def begin(space, step, c, t, h, q, v, a, vdot, multipliers, eta, powers, v_n, me
         state = consistent_acceleration(space, step, t, q, v, vdot, powers)
     if state != OK:
         return state
-    multipliers[:] = floats_at(record.multipliers, record.m)
+    assign(multipliers, floats_at(record.multipliers, record.m))
     state = change_of_acceleration(space, step, t, h, q, v, vdot, wanted, q_next, change)
     if state != OK:
         return state
@@ -105,8 +110,8 @@ def predict(space, step, c, t, h, q, v_n, a, vdot, multipliers, eta, v_next):
         D[j] = v_n[j] + 0.5 * h * a[j]
         v_next[j] = v_n[j] + h * a[j]
         vdot_next[j] = (a[j] - c[ALPHA_F] * vdot[j]) / (1.0 - c[ALPHA_F])
-    floats_at(record.multipliers, record.m)[:] = multipliers
-    floats_at(record.eta, record.m)[:] = eta
+    assign(floats_at(record.multipliers, record.m), multipliers)
+    assign(floats_at(record.eta, record.m), eta)
     if record.stabilised == 0 or record.m == 0:
         return OK
     A = rows_at(record.A_start, record.m, record.nv)
@@ -131,42 +136,55 @@ def take_over(
     record = memory_of(step)
     vdot_next = floats_at(record.vdot, record.nv)
     powers_next = next_powers(step, memory)
-    q[:] = q_next
-    v[:] = v_next
+    assign(q, q_next)
+    assign(v, v_next)
     for j in range(record.nv):
         a[j] = ((1.0 - c[ALPHA_F]) * vdot_next[j] + c[ALPHA_F] * vdot[j] - c[ALPHA_M] * a[j]) / (
             1.0 - c[ALPHA_M]
         )
-    vdot[:] = vdot_next
-    multipliers[:] = floats_at(record.multipliers, record.m)
-    eta[:] = floats_at(record.eta, record.m)
+    assign(vdot, vdot_next)
+    assign(multipliers, floats_at(record.multipliers, record.m))
+    assign(eta, floats_at(record.eta, record.m))
     for j in range(work.shape[0]):
         work[j] += 0.5 * h * (powers[j] + powers_next[j])
-    powers[:] = powers_next
+    assign(powers, powers_next)
 
 
-@helper
+@address_kernel("iidddppppppppppppp")
 def solve_end(
-    space, step, c, t, h, end, q, v, a, vdot, multipliers, eta, powers, started, q_next, v_next,
-    v_n, memory,
+    space, step, t, h, end, coefficients, position, velocity, a_n, vdot_n, lambda_n, eta_n,
+    powers, started, next_position, next_velocity, first_velocity, room,
 ):  # fmt: skip
     """Solve for the end of a step of size h, at the time `end`; powers go into the memory.
 
     At a start a, vdot, multipliers, eta and powers are those of `begin` then.
     """
+    record = memory_of(step)
+    nq = record.nq
+    nv = record.nv
+    c = as_array(coefficients, NUM_COEFFICIENTS)
+    q = as_array(position, nq)
+    v = as_array(velocity, nv)
+    a = as_array(a_n, nv)
+    vdot = as_array(vdot_n, nv)
+    multipliers = as_array(lambda_n, record.m)
+    eta = as_array(eta_n, record.m)
+    q_next = as_array(next_position, nq)
+    v_next = as_array(next_velocity, nv)
+    v_n = as_array(first_velocity, nv)
+    memory = as_array(room, nq + 4 * nv + NUM_POWERS)
     velocity_gain = c[GAMMA] / c[BETA]
     acceleration_gain = (1.0 - c[ALPHA_M]) / (c[BETA] * (1.0 - c[ALPHA_F]))
-    v_n[:] = v
+    assign(v_n, v)
     state = OK
     if started[0] == 0.0:
-        state = begin(
-            space, step, c, t, h, q, v, a, vdot, multipliers, eta, powers, v_n, memory
-        )  # fmt: skip
+        first = as_array(powers, NUM_POWERS)
+        state = begin(space, step, c, t, h, q, v, a, vdot, multipliers, eta, first, v_n, memory)
     if state == OK:
         state = predict(space, step, c, t, h, q, v_n, a, vdot, multipliers, eta, v_next)
     if state == OK:
         state = call_address(
-            memory_of(step).solve_step,
+            record.solve_step,
             (space, step, end, h, velocity_gain, acceleration_gain, q, q_next, v_next),
         )
     if state == OK and not (all_finite(q_next) and all_finite(v_next)):
@@ -174,6 +192,21 @@ def solve_end(
     if state == OK:
         powers_at_end(space, step, v_next, next_powers(step, memory))
     return state
+
+
+@helper
+def go_to_end(
+    space, step, c, t, h, end, q, v, a, vdot, multipliers, eta, powers, started, q_next, v_next,
+    v_n, memory,
+):  # fmt: skip
+    """The same, by address."""
+    return call_address(
+        memory_of(step).solve_end,
+        (
+            space, step, t, h, end, c, q, v, a, vdot, multipliers, eta, powers, started, q_next,
+            v_next, v_n, memory,
+        ),
+    )  # fmt: skip
 
 
 @helper
@@ -185,36 +218,21 @@ def take_step(
     record = memory_of(step)
     made = floats_at(record.made_at, record.num_made)
     restore = floats_at(record.restore, record.num_made)
-    restore[:] = made
-    state = solve_end(
+    assign(restore, made)
+    state = go_to_end(
         space, step, c, t, h, end, q, v, a, vdot, multipliers, eta, powers, started, q_next, v_next,
         v_n, memory,
     )  # fmt: skip
     if state == OK:
         state = look(space, end, q_next, v_next)
     if state != OK:
-        made[:] = restore
+        assign(made, restore)
         return state
     take_over(
         step, c, h, q, v, work, a, vdot, multipliers, eta, powers, q_next, v_next, memory
     )  # fmt: skip
     started[0] = 1.0
     return OK
-
-
-@helper
-def save(
-    t, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work, rows_multipliers
-):  # fmt: skip
-    """The state becomes a row."""
-    row = count[1]
-    rows_t[row] = t
-    rows_q[row] = q
-    rows_v[row] = v
-    rows_work[row] = work
-    for r in range(rows_multipliers.shape[1]):
-        rows_multipliers[row, r] = multipliers[r]
-    count[1] += 1
 
 
 @kernel(
@@ -253,7 +271,7 @@ def advance(
             return state
         count[0] += 1
         if (k + 1) % save_every == 0:
-            save(
+            save_constrained(
                 end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
                 rows_multipliers,
             )  # fmt: skip

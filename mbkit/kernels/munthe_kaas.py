@@ -1,8 +1,10 @@
 """The time loop of explicit Runge-Kutta-Munthe-Kaas methods with steps of one size."""
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix
 from mbkit.kernels.explicit.dense_output import HELD_SIZE, HELD_STAGES, HELD_TIME
-from mbkit.kernels.explicit.stages import add_work, arrive, evaluate_stages, save
+from mbkit.kernels.explicit.stages import add_work, arrive, evaluate_stages
+from mbkit.kernels.saving import save
 from mbkit.kernels.status import OK
 from mbkit.kernels.times import instant
 from mbkit.kernels.watch import look
@@ -66,8 +68,8 @@ def advance(
         if state != OK:
             return state
         keep(q, v, work, held)
-        q[:] = q_next
-        v[:] = v_stage
+        assign(q, q_next)
+        assign(v, v_stage)
         add_work(h, b, powers, stages, work)
         span[HELD_TIME] = t
         span[HELD_SIZE] = h

@@ -1,5 +1,6 @@
 """Generalized forces from a Python function, in the form the equations call by address."""
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, as_array, call_address, floats_at
 from mbkit.kernels.layout import (
     DONE,
@@ -22,11 +23,11 @@ def python_force(slot, t, q, v, tau):
     nv = int(head[FORCE_NUM_VELOCITIES])
     head[FORCE_TIME] = t
     vectors = floats_at(slot, FORCE_VECTORS + nq + 2 * nv)[FORCE_VECTORS:]
-    vectors[:nq] = as_array(q, nq)
-    vectors[nq : nq + nv] = as_array(v, nv)
+    assign(vectors[:nq], as_array(q, nq))
+    assign(vectors[nq : nq + nv], as_array(v, nv))
     head[SLOT_STATE] = PENDING
     call_address(int(head[FORCE_CALLBACK]), (slot,))
     if head[SLOT_STATE] != DONE:
         return CALLBACK_FAILED
-    as_array(tau, nv)[:] = vectors[nq + nv :]
+    assign(as_array(tau, nv), vectors[nq + nv :])
     return OK

@@ -1,9 +1,12 @@
 """Steps of a one-step method in as many parts as they need: what multistep methods start with."""
 
-from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix
+from mbkit.kernels.arrays import assign
+from mbkit.kernels.compile import address_kernel, as_array, helper
 from mbkit.kernels.configuration import dexp_inv_rows, difference_rows, retract_rows
 from mbkit.kernels.equations import acceleration, close_loops
+from mbkit.kernels.evaluation import rows
 from mbkit.kernels.explicit.stages import combine
+from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import (
     CONSTRAINT_NOT_FINITE,
@@ -58,7 +61,7 @@ def one_part(space, A, b, c, t, h, end, q, v, work, room, q_stage, v_stage, xdot
     if state != OK:
         return state
     combine(h, b, vdot, b.shape[0], x)
-    q[:] = q_next
+    assign(q, q_next)
     for j in range(nv):
         v[j] += x[j]
     for i in range(b.shape[0]):
@@ -69,13 +72,7 @@ def one_part(space, A, b, c, t, h, end, q, v, work, room, q_stage, v_stage, xdot
     return close_loops(space, end, q, v)
 
 
-@kernel(
-    int64(
-        int64, matrix, floats, floats, float64, float64, int64, floats, floats, floats, floats,
-        floats, floats, floats, matrix, matrix, matrix,
-    ),
-    nogil=True,
-)  # fmt: skip
+@helper
 def in_parts(
     space, A, b, c, t, h, parts, q, v, work, result, room, q_stage, v_stage, xdot, vdot, powers
 ):  # fmt: skip
@@ -85,9 +82,9 @@ def in_parts(
     q_next = result[:nq]
     v_next = result[nq : nq + nv]
     done = result[nq + nv :]
-    q_next[:] = q
-    v_next[:] = v
-    done[:] = work
+    assign(q_next, q)
+    assign(v_next, v)
+    assign(done, work)
     state = OK
     for k in range(parts):
         begin = t + k * h / parts
@@ -131,15 +128,10 @@ def disagreement(space, h, v, one, other, x):
     return most
 
 
-@kernel(
-    int64(
-        int64, matrix, floats, floats, float64, float64, float64, floats, floats, floats, matrix,
-        floats, floats, floats, matrix, matrix, matrix,
-    ),
-    nogil=True,
-)  # fmt: skip
+@address_kernel("iidddppppppppppppp")
 def starting_step(
-    space, A, b, c, t, h, end, q, v, work, results, room, q_stage, v_stage, xdot, vdot, powers
+    space, stages, t, h, end, matrix, weights, nodes, position, velocity, done, both, room,
+    at_position, at_velocity, rates, accelerations, both_powers,
 ):  # fmt: skip
     """Advance (q, v) by h, to the time `end`, in place, and the work done meanwhile.
 
@@ -148,28 +140,41 @@ def starting_step(
     Memory  results (2, nq + nv + NUM_POWERS), room (nq + nv,), xdot, vdot (s, nv), powers
             (s, NUM_POWERS).
     """
-    nq = q.shape[0]
-    nv = v.shape[0]
-    x = room[nq:]
-    parts = 1
-    state = in_parts(
-        space, A, b, c, t, h, parts, q, v, work, results[0], room, q_stage, v_stage, xdot, vdot,
-        powers,
-    )  # fmt: skip
+    model = bodies(space)
+    nq = model[0].num_positions
+    nv = model[0].num_velocities
+    A = rows(matrix, stages, stages)
+    b = as_array(weights, stages)
+    c = as_array(nodes, stages)
+    q = as_array(position, nq)
+    v = as_array(velocity, nv)
+    work = as_array(done, NUM_POWERS)
+    results = rows(both, 2, nq + nv + NUM_POWERS)
+    memory = as_array(room, nq + nv)
+    q_stage = as_array(at_position, nq)
+    v_stage = as_array(at_velocity, nv)
+    xdot = rows(rates, stages, nv)
+    vdot = rows(accelerations, stages, nv)
+    powers = rows(both_powers, stages, NUM_POWERS)
+    x = memory[nq:]
     error = float("inf")
+    before = status(NOT_FINITE, 0)  # nothing to compare with yet
+    parts = 1
     new = 0
-    while error > AGREED and parts < MOST_PARTS and (state == OK or is_blown_up(state)):
-        before = state
-        parts *= 2
-        new = 1 - new
+    while True:
         state = in_parts(
-            space, A, b, c, t, h, parts, q, v, work, results[new], room, q_stage, v_stage, xdot,
+            space, A, b, c, t, h, parts, q, v, work, results[new], memory, q_stage, v_stage, xdot,
             vdot, powers,
         )  # fmt: skip
         if state == OK and before == OK:
             error = disagreement(space, h, v, results[new], results[1 - new], x)
             if not error >= 0.0:
                 error = float("inf")
+        if error <= AGREED or parts >= MOST_PARTS or not (state == OK or is_blown_up(state)):
+            break
+        before = state
+        parts *= 2
+        new = 1 - new
     if state == OK and not error <= ACCEPTED:
         state = status(STEP_TOO_SMALL, 0)
     if state != OK:
@@ -178,7 +183,7 @@ def starting_step(
     state = look(space, end, found[:nq], found[nq : nq + nv])
     if state != OK:
         return state
-    q[:] = found[:nq]
-    v[:] = found[nq : nq + nv]
-    work[:] = found[nq + nv :]
+    assign(q, found[:nq])
+    assign(v, found[nq : nq + nv])
+    assign(work, found[nq + nv :])
     return OK

@@ -1,5 +1,6 @@
 """The watch on events: which numbers change their sign over a step."""
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
     as_array,
@@ -80,8 +81,8 @@ def watch(slot, t, q, v):
     memory = floats_at(slot, WATCH_EVENTS + WATCH_SIZE * count + nq + nv)[WATCH_EVENTS:]
     if head[WATCH_CALLBACK] != 0.0:
         vectors = memory[WATCH_SIZE * count :]
-        vectors[:nq] = as_array(q, nq)
-        vectors[nq:] = as_array(v, nv)
+        assign(vectors[:nq], as_array(q, nq))
+        assign(vectors[nq:], as_array(v, nv))
         head[WATCH_TIME] = t
         head[SLOT_STATE] = PENDING
         call_address(int(head[WATCH_CALLBACK]), (slot,))

@@ -172,8 +172,7 @@ def checked_entries(system: System, name: Any, who: str) -> Any:
     """Return the velocities of a joint, or the one of a position."""
     if name in system.arrays.closure.names[: system.arrays.closure.num_joints]:
         raise UsageError(
-            f"{who}: '{name}' closes a loop and has no position of its own; cut another joint of "
-            f"its loop, by loop_joints of RelativeCoordinates."
+            f"{who}: '{name}' closes a loop and has no position of its own; {system.remedy}."
         )
     if name in system.joint_names:
         return system.velocity_slice(name)

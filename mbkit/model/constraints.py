@@ -10,7 +10,7 @@ from mbkit.constraints import (
     check_constraint_names,
 )
 from mbkit.errors import DuplicateNameError
-from mbkit.topology import WORLD
+from mbkit.model.known import BodiesAndWorld, JointSizes
 
 if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
@@ -29,9 +29,6 @@ def add_constraint(
             raise DuplicateNameError(
                 f"There is a {kind} {constraint.name!r} in {what} already; choose another name."
             )
-    joints = {
-        name: (edge.joint.num_positions, edge.joint.num_velocities)
-        for name, edge in mechanism.joints.items()
-    }
-    check_constraint_names(constraint, what, joints, {WORLD: None, **mechanism.bodies})
+    joints, bodies = JointSizes(mechanism.joints), BodiesAndWorld(mechanism.bodies)
+    check_constraint_names(constraint, what, joints, bodies)
     constraints[constraint.name] = constraint

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mbkit.errors import DuplicateNameError
 from mbkit.forces import Force, check_force_definition, check_force_names
-from mbkit.topology import WORLD
+from mbkit.model.known import BodiesAndWorld, JointSizes
 
 if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
@@ -22,9 +22,6 @@ def add_force(mechanism: Mechanism, forces: dict[str, Force], force: Force) -> N
         raise DuplicateNameError(
             f"There is a force {force.name!r} in {what} already; choose another name."
         )
-    joints = {
-        name: (edge.joint.num_positions, edge.joint.num_velocities)
-        for name, edge in mechanism.joints.items()
-    }
-    check_force_names(force, what, joints, {WORLD: None, **mechanism.bodies})
+    joints, bodies = JointSizes(mechanism.joints), BodiesAndWorld(mechanism.bodies)
+    check_force_names(force, what, joints, bodies)
     forces[force.name] = force

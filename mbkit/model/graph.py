@@ -11,7 +11,7 @@ from mbkit.topology import BodyGraph
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
 
-__all__ = ["add_edge", "graph_of"]
+__all__ = ["add_edge", "graph_of", "why_held"]
 
 
 def add_edge(
@@ -74,6 +74,32 @@ def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
     graph = BodyGraph()
     for body in parts.bodies:
         graph.add_body(body)
+    needed = _needed(parts)
+    for name, connection in parts.joints.items():
+        add_edge(graph, connection, is_cut=name in cut, needed=needed.get(name, ""))
+    return graph
+
+
+def why_held(parts: Parts) -> dict[str, str]:
+    """Return the joints that must have coordinates.
+
+    Parameters
+    ----------
+    parts : Parts
+        Of a mechanism.
+
+    Returns
+    -------
+    dict of str to str
+        By the name of the joint: why, as the end of a sentence about it.
+    """
+    needed = _needed(parts)
+    reasons = {name: _why_held(e, needed.get(name, "")) for name, e in parts.joints.items()}
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def _needed(parts: Parts) -> dict[str, str]:
+    """Return the joints that forces and constraints act along, with a sentence on which."""
     needed = {
         joint: f"the force {force.name!r} acts along it"
         for force in parts.forces.values()
@@ -82,9 +108,7 @@ def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
     for constraint in parts.constraints.values():
         reason = f"the constraint {constraint.name!r} acts along it"
         needed.update(dict.fromkeys(constraint.joints, reason))
-    for name, connection in parts.joints.items():
-        add_edge(graph, connection, is_cut=name in cut, needed=needed.get(name, ""))
-    return graph
+    return needed
 
 
 def _why_held(connection: Connection, needed: str) -> str:

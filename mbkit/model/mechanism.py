@@ -25,7 +25,7 @@ from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.topology import Topology, build_topology
 
 if TYPE_CHECKING:
-    from mbkit.coordinates import RelativeCoordinates
+    from mbkit.coordinates import Coordinates
     from mbkit.systems import System
 
 __all__ = ["Mechanism"]
@@ -339,12 +339,12 @@ class Mechanism(Contents):
             graph.edges[edge.predecessor, edge.successor, name]["joint"] = edge.joint
         return graph
 
-    def assemble(self, coordinates: RelativeCoordinates | None = None) -> System:
+    def assemble(self, coordinates: Coordinates | None = None) -> System:
         """Return the equations of motion.
 
         Parameters
         ----------
-        coordinates : RelativeCoordinates, optional
+        coordinates : RelativeCoordinates or AbsoluteCoordinates, optional
             The strategy; default ``mbkit.RelativeCoordinates()``.
 
         Returns

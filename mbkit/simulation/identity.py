@@ -50,7 +50,8 @@ def environment(versions: Mapping[str, str]) -> dict[str, str]:
     dict of str to str
         Versions, the hash of all kernels, and the processor for which numba compiles.
     """
-    from mbkit.kernels.compile import UNCOMPILED, processor, source_stamp
+    from mbkit.kernels.caching import processor, source_stamp
+    from mbkit.kernels.compile import UNCOMPILED
 
     kernels = source_stamp()[:16] + (" uncompiled" if UNCOMPILED else "")
     named = {name: versions[name] for name in ("mbkit", "numpy", "numba")}

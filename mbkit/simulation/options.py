@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mbkit.coordinates.description import described as described_coordinates
 from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
@@ -43,6 +44,9 @@ def options_of(
             "loop_joints": list(system.loop_joints), "stabilisation": keeping,
             "constraint_solver": described_solver(system.constraint_solver),
         }  # fmt: skip
+    coordinates = described_coordinates(system.coordinates)
+    if coordinates is not None:
+        options["coordinates"] = coordinates
     if times is not None:
         options["save_at"] = f"{times.times.size} times"
     if events:

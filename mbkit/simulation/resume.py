@@ -194,8 +194,6 @@ def _assembled(
 
     And the further forces of the run, which it does not have: those given, or those of the file.
     """
-    from mbkit.coordinates import RelativeCoordinates
-    from mbkit.coordinates.body_frames import BODY_FRAMES
     from mbkit.io.model_file import parse_model
     from mbkit.plugins import registry
     from mbkit.simulation.identity import system_digest
@@ -220,9 +218,7 @@ def _assembled(
             f"The run in '{directory.path}' has the representation "
             f"'{manifest['options']['representation']}', which is not known here; {ask}"
         )
-    loops = manifest["options"].get("loop_joints")
-    for body_frames in ("joint", *BODY_FRAMES):
-        coordinates = RelativeCoordinates(representation, body_frames, loops)
+    for coordinates in _strategies(manifest["options"], representation):
         try:
             system = mechanism.assemble(coordinates).without_forces(held)
         except NameUnknownError:  # a weld in a body that was cut
@@ -234,6 +230,19 @@ def _assembled(
         f"gives, as with RelativeCoordinates(cut_bodies=...) or RelativeCoordinates(length=...), "
         f"which are not in it; {ask}"
     )
+
+
+def _strategies(options: Mapping[str, Any], representation: Any) -> list[Any]:
+    """Return the coordinates that a run may have had: its frames inside are not told."""
+    from mbkit.coordinates import RelativeCoordinates
+    from mbkit.coordinates.body_frames import BODY_FRAMES
+    from mbkit.io.coordinate_table import read_coordinates
+
+    if "coordinates" in options:
+        return [read_coordinates(options["coordinates"])]
+    loops = options.get("loop_joints")
+    frames = ("joint", *BODY_FRAMES)
+    return [RelativeCoordinates(representation, each, loops) for each in frames]
 
 
 def _integrator(directory: RunDirectory, about: Mapping[str, Any]) -> Integrator:

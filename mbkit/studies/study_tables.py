@@ -9,9 +9,10 @@ from typing import Annotated, Any, cast
 import attrs
 import numpy as np
 
-from mbkit.coordinates import RelativeCoordinates
+from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
 from mbkit.errors import MbkitError, UsageError
 from mbkit.integrators import Integrator
+from mbkit.io.coordinate_table import read_coordinates
 from mbkit.io.faults import Faults
 from mbkit.io.fields import converter
 from mbkit.io.model_file import load_model
@@ -52,8 +53,9 @@ class Keys:
     t_span: Annotated[FloatArray, (2,)]
     h: float
     about: str = ""
-    representation: str = "body_fixed"
-    body_frames: str = "joint"
+    coordinates: dict[str, Any] = attrs.field(factory=dict)
+    representation: str | None = None
+    body_frames: str | None = None
     integrator: dict[str, Any] = attrs.field(factory=dict)
     save_every: int = 1
     save_at: FloatArray | None = None
@@ -111,7 +113,8 @@ def read_study(
         return None, faults
     system = mechanism.assemble(coordinates)
     system = _with_parameters(system, flattened(keys.parameters), faults)
-    given |= {"system": system, **_start(system, keys.initial, faults)}
+    named = _named(system, mechanism, keys)
+    given |= {"system": system, **_start(system, named, keys.initial, faults)}
     given["events"] = read_events(keys.events, system, faults)
     return (None if faults.found else Study(**given)), faults
 
@@ -170,17 +173,25 @@ def _integrator(table: Mapping[str, Any], faults: Faults) -> Integrator | None:
     return cast("Integrator | None", made)
 
 
-def _coordinates(keys: Keys, faults: Faults) -> RelativeCoordinates | None:
+def _coordinates(keys: Keys, faults: Faults) -> AbsoluteCoordinates | RelativeCoordinates | None:
     name = keys.representation
-    found: Representation | None = registry().find("representation", name)
-    if found is None:
-        known = registry().all("representation")
-        faults.add_unknown(("representation",), f"there is no representation {name!r}", name, known)
-        return None
+    found: Representation | None = None
+    if name is not None:
+        found = registry().find("representation", name)
+        if found is None:
+            known = registry().all("representation")
+            what = f"there is no representation {name!r}"
+            faults.add_unknown(("representation",), what, name, known)
+            return None
     made: Any = None
-    with faults.at("body_frames"):
-        made = RelativeCoordinates(found, keys.body_frames)
-    return cast("RelativeCoordinates | None", made)
+    if keys.body_frames is not None:
+        with faults.at("body_frames"):
+            RelativeCoordinates(body_frames=keys.body_frames)
+        if faults.found:
+            return None
+    with faults.at("coordinates"):
+        made = read_coordinates(keys.coordinates, found, keys.body_frames)
+    return cast("AbsoluteCoordinates | RelativeCoordinates | None", made)
 
 
 def _mechanism(keys: Keys, source: pathlib.Path, faults: Faults) -> Mechanism | None:
@@ -226,19 +237,37 @@ def _are_numbers(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-def _start(system: System, initial: Initial, faults: Faults) -> dict[str, Any]:
-    q = system.reference_configuration()
-    v = system.checked("v", [0.0] * system.nv)
+def _named(system: System, mechanism: Mechanism, keys: Keys) -> System:
+    """Return the system whose joints the state at the start is given by.
+
+    In absolute coordinates that is the one in relative coordinates.
+    """
+    if not system.free_joints or not (keys.initial.q or keys.initial.v):
+        return system
+    relative = mechanism.assemble()
+    values = {
+        name: value
+        for name, value in flattened(keys.parameters).items()
+        if name in relative.parameters
+    }
+    return relative.with_parameters(values) if values else relative
+
+
+def _start(system: System, named: System, initial: Initial, faults: Faults) -> dict[str, Any]:
+    q, v = named.reference_configuration(), named.checked("v", [0.0] * named.nv)
     places = (
-        ("q", q, system.position_names, system.position_slice),
-        ("v", v, system.velocity_names, system.velocity_slice),
+        ("q", q, named.position_names, named.position_slice),
+        ("v", v, named.velocity_names, named.velocity_slice),
     )
     for key, vector, names, place in places:
-        slices = {joint: place(joint) for joint in system.joint_names}
+        slices = {joint: place(joint) for joint in named.joint_names}
         for name, value in getattr(initial, key).items():
             with faults.at("initial", key, name):
                 fill(vector, names, slices, name, value)
     if not faults.found:
         with faults.at("initial", "q"):
-            system.potential_energy(q)
+            named.potential_energy(q)
+    if named is not system and not faults.found:
+        with faults.at("initial"):
+            q, v = system.state_of(named, q, v)
     return {"q": q, "v": v}

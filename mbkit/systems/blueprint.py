@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from mbkit.forces import Force
 from mbkit.solvers import ConstraintSolver
+from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
@@ -23,6 +25,31 @@ class Blueprint(Protocol):
     @property
     def assembled(self) -> Parts:
         """Bodies and joints of the system, those that are cut as their halves."""
+        ...
+
+    @property
+    def coordinates(self) -> Any:
+        """The strategy that made the system."""
+        ...
+
+    @property
+    def halves(self) -> Mapping[str, Half]:
+        """Bodies of the system that are parts of others."""
+        ...
+
+    @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Joints of six freedoms that bodies were hung on."""
+        ...
+
+    @property
+    def loans(self) -> Mapping[str, Loan]:
+        """Moments of inertia that bodies have for others, by the joint between."""
+        ...
+
+    @property
+    def remedy(self) -> str:
+        """How a joint that closes a loop gets coordinates, as the end of a sentence."""
         ...
 
     @property

@@ -18,6 +18,8 @@ from mbkit.systems.blueprint import Blueprint
 from mbkit.systems.body_tree import BodyTree
 from mbkit.systems.evaluations import DEXP, DEXP_INV, DIFFERENCE, RATES, RETRACT
 from mbkit.systems.evaluator import Evaluator
+from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
@@ -73,6 +75,31 @@ class Configurations:
     def parts(self) -> Parts:
         """Bodies and joints of the system, bodies that are cut as their halves."""
         return self._blueprint.assembled
+
+    @property
+    def coordinates(self) -> Any:
+        """The coordinates that it was assembled in: what `Mechanism.assemble` was given."""
+        return self._blueprint.coordinates
+
+    @property
+    def halves(self) -> Mapping[str, Half]:
+        """Bodies that are parts of others, by name: those that were cut to open a loop."""
+        return self._blueprint.halves
+
+    @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Joints that absolute coordinates hang the bodies on: none that the mechanism has."""
+        return self._blueprint.free_joints
+
+    @functools.cached_property
+    def loans(self) -> Mapping[str, Loan]:
+        """Moments of inertia that bodies have for others, by the joint between; see `Loan`."""
+        return self._blueprint.loans
+
+    @property
+    def remedy(self) -> str:
+        """How a joint that closes a loop gets coordinates, as the end of a sentence."""
+        return self._blueprint.remedy
 
     @functools.cached_property
     def parameters(self) -> Mapping[str, Any]:
@@ -155,11 +182,15 @@ class Configurations:
             If there is no such body.
         """
         try:
-            return self.body_names.index(name)
-        except ValueError:
+            return self._body_rows[name]
+        except (KeyError, TypeError):
             raise NameUnknownError(
                 f"System '{self.name}' has no body '{name}'; {suggestion(name, self.body_names)}"
             ) from None
+
+    @functools.cached_property
+    def _body_rows(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.body_names)}
 
     def position_slice(self, joint: str) -> slice:
         """Return where a joint's positions stand in ``q``; NameUnknownError if there is none."""
@@ -178,8 +209,7 @@ class Configurations:
             if joint in self._blueprint.loop_joints:
                 raise NameUnknownError(
                     f"Joint '{joint}' closes a loop of system '{self.name}': it has no entries in "
-                    f"q and v. Name a joint of the tree, or cut elsewhere: "
-                    f"RelativeCoordinates(loop_joints=...)."
+                    f"q and v. Name a joint of the tree, or {self.remedy}."
                 )
             raise NameUnknownError(
                 f"System '{self.name}' has no joint '{joint}'; {suggestion(joint, slices)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -81,7 +81,10 @@ def force_arrays(
     positions: Mapping[str, slice],
     velocities: Mapping[str, slice],
     bodies: Sequence[str],
-    loop_joints: Sequence[str] = (),
+    loop_joints: Collection[str] = (),
+    *,
+    remedy: str = "",
+    acting: Sequence[str] | None = None,
 ) -> ForceArrays:
     """Return the table of forces.
 
@@ -95,8 +98,12 @@ def force_arrays(
         Where each joint's entries stand.
     bodies : sequence of str
         Names in the order of FRAME, the world first.
-    loop_joints : sequence of str
+    loop_joints : collection of str
         Names of joints that have no coordinates.
+    remedy : str
+        How these get some, as the end of a sentence.
+    acting : sequence of str, optional
+        Joints that a force on joints acts on which names none; all if left out.
 
     Returns
     -------
@@ -122,8 +129,9 @@ def force_arrays(
         if force.name in kept:
             raise DuplicateNameError(f"There are two forces {force.name!r}; rename one.")
         kept[force.name] = force
-        check_force_names(force, owner, sizes, known, loop_joints)
-        named = force.joints or tuple(name for name in velocities if sizes[name][1])
+        check_force_names(force, owner, sizes, known, loop_joints, remedy)
+        every = acting if acting is not None and force.acts_on == "joints" else velocities
+        named = force.joints or tuple(name for name in every if sizes[name][1])
         entries = [
             (positions[name].start, sizes[name][0], velocities[name].start, sizes[name][1])
             for name in named

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NameUnknownError, ShapeError, UsageError, suggestion
+from mbkit.representations import Hybrid
 from mbkit.systems.joint_wrenches import bodies_beyond, body_loads, constraint_loads
 from mbkit.systems.kinematics import Floats
 from mbkit.systems.wrenches import Wrenches
@@ -52,6 +53,9 @@ class JointCut:
             )
         edge = joints[name]
         bodies = edge.successor, edge.predecessor
+        # a part of a body stands for the whole
+        wholes = {system.halves[body].whole: body for body in bodies if body in system.halves}
+        on = wholes.get(on, on) if on is not None and on not in bodies else on
         if on is not None and on not in bodies:
             raise UsageError(
                 f"Joint '{name}' is between '{bodies[1]}' and '{bodies[0]}': on must be one of "
@@ -120,7 +124,33 @@ class JointCut:
         if not self.in_tree:
             return 0.0
         loads = body_loads(self.system, *motion, t, wrenches, on_error)
-        return self.sign * loads.total(bodies_beyond(self.system, self.child), about)
+        beyond = bodies_beyond(self.system, self.child)
+        W = loads.total(beyond, about)
+        # a part of a body whose inertia is from beyond, and which is not, or the other way round
+        row = self.system.body_index
+        for name, half in self.system.halves.items():
+            missing = int(beyond[row(half.origin)]) - int(beyond[row(half.whole)])
+            if missing:
+                W = W + missing * loads.total(np.arange(len(beyond)) == row(name), about)
+        return self.sign * W
+
+    def of_loans(self, motion: tuple[Floats, Floats, Floats], on_error: str) -> Any:
+        """Return what the joint does not pass on, (..., 6), for its bodies have it of each other.
+
+        That is the rate of the angular momentum that was lent by it: see `Loan`.
+        """
+        loan = self.system.loans.get(self.name)
+        if loan is None:
+            return 0.0
+        q, v, vdot = motion
+        system, row = self.system, self.system.body_index(loan.borrower)
+        R = system.poses(q, on_error=on_error)[..., row, :3, :3]
+        w = system.twists(q, v, representation=Hybrid(), on_error=on_error)[..., row, :3]
+        rate = system.accelerations(q, v, vdot, representation=Hybrid(), on_error=on_error)
+        moment = loan.rate(R, w, rate[..., row, :3])
+        whole = system.halves[self.on].whole if self.on in system.halves else self.on
+        sign = -1.0 if whole == loan.borrower else 1.0
+        return np.concatenate([sign * moment, np.zeros(moment.shape)], axis=-1)
 
     def of_constraints(
         self, q: Floats, multipliers: Floats, t: Floats, about: Floats, on_error: str

@@ -13,8 +13,9 @@ from mbkit.representations import Representation
 from mbkit.representations.conversions import check_representation
 from mbkit.spatial import Acceleration, Twist
 from mbkit.spatial.typed import typed_accelerations, typed_twists
-from mbkit.systems.configurations import Configurations, Floats
+from mbkit.systems.configurations import Floats
 from mbkit.systems.evaluations import ACCELERATIONS, JACOBIAN, MOTION_SUBSPACES, POSES, TWISTS
+from mbkit.systems.position_rates import PositionRates
 
 if TYPE_CHECKING:
     from mbkit.systems.system_jacobian import SystemJacobian
@@ -23,7 +24,7 @@ __all__ = ["Floats", "Kinematics"]
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)
-class Kinematics(Configurations):
+class Kinematics(PositionRates):
     """Kinematics of a system, which needs no masses; see `System`."""
 
     def poses(self, q: ArrayLike, *, out: Floats | None = None, on_error: str = "raise") -> Floats:
@@ -231,6 +232,65 @@ class Kinematics(Configurations):
         from mbkit.systems.system_jacobian import system_jacobian
 
         return system_jacobian(self, q, representation, screws)
+
+    def state_of(
+        self,
+        other: Kinematics,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        *,
+        tolerance: float = 1e-6,
+    ) -> tuple[Floats, Floats]:
+        """Return the state in which the bodies stand and move as those of another system.
+
+        Parameters
+        ----------
+        other : System
+            Of the same mechanism, in other coordinates or with other loop joints.
+        q, v : array_like, shape (..., other.nq), (..., other.nv)
+            Its state; at rest if v is left out.
+        tolerance : float
+            How far off bodies may be, in radians and parts of the length of the system; and how
+            much off in velocity, in parts of the largest. Where loops of the other system are open
+            by this much, the joints of this one cannot follow.
+
+        Returns
+        -------
+        q : ndarray, shape (..., nq)
+            Positions. Of a joint that both systems have coordinates of, they are the other's, with
+            all turns; otherwise they are found from the poses of its bodies, `Joint.locate`, and
+            angles are those between -pi and pi: whole turns are not to be seen in a pose.
+        v : ndarray, shape (..., nv)
+            Velocities.
+
+        Raises
+        ------
+        NameUnknownError
+            If the other system has no body of a name that this one has.
+        ConstraintError
+            If a joint does not let its bodies be, or move, as they do in the other system.
+        JointError
+            If a nonholonomic joint has coordinates in this system alone.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("wheel")
+        >>> wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> axle = mech.add_joint(mb.RevoluteJoint("axle", axis=(0, 0, 1)), mech.world, wheel)
+        >>> relative = mech.assemble()
+        >>> absolute = mech.assemble(mb.AbsoluteCoordinates())
+        >>> q, v = absolute.state_of(relative, [np.pi / 2], [3.0])
+        >>> q.round(6)[:4]
+        array([0.707107, 0.      , 0.      , 0.707107])
+        >>> v.round(6) + 0.0
+        array([0., 0., 3., 0., 0., 0.])
+        >>> relative.state_of(absolute, q, v)[0].round(6)
+        array([1.570796])
+        """
+        from mbkit.systems.state_of import state_of
+
+        return state_of(self, other, q, v, tolerance)
 
     def _checked_choice(self, representation: Representation | None) -> Representation | None:
         if representation is not None:

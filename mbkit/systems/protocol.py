@@ -96,6 +96,13 @@ class EquationsOfMotion(Protocol):
     def rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Return the rate (num_steps,) at which a step leaves q with velocity v: mostly v."""
 
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        """Where in q unit quaternions of four entries begin."""
+
+    def position_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
+        """Return the rate (nq,) of q as numbers; JointError where a joint does not know it."""
+
     def dexp(self, x: ArrayLike, rate: ArrayLike) -> Floats:
         """Return the rate with which retract(q, x) moves while x does with its own."""
 

@@ -132,6 +132,7 @@ class Reactions(ClosedDynamics):
         origin, point, axes = cut.frame(C)[..., :3, 3], cut.point(at, C), cut.axes(expressed_in, C)
         W = cut.of_bodies((at_q, at_v, at_vdot), time, wrenches, origin, on_error)
         W = W + cut.of_constraints(at_q, forces, time, origin, on_error)
+        W = W + cut.of_loans((at_q, at_v, at_vdot), on_error)
         if not with_effort:
             W = W - cut.effort(W, at_q, C, origin, on_error)
         W = _seen(W, origin, point, axes)

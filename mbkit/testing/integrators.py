@@ -54,7 +54,8 @@ def check_integrator(
        for the first ``2 order``.
     2. Energy, and the momentum of a free body: with the step their changes fall at least as the
        order says; how energy drifts over 4096 steps is a remark.
-    3. Group: quaternions keep length one.
+    3. Group: quaternions keep length one, or drift from it by the order, where it says that they
+       do.
     4. Constraints: positions stay closed to rounding; velocities do, or are closed ever better with
        the order.
     5. Contract of `mbkit.Integrator`: steps give the same bits however they are cut into calls,

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import MbkitError
+from mbkit.errors import JointError, MbkitError
 from mbkit.joints import Joint, check_joint_definition
 from mbkit.joints.differences import derivative
 from mbkit.spatial import inverse
@@ -247,6 +247,19 @@ def _stepped(joint: Joint, start: Any, x: Any, rate: Any, t: float) -> Any:
     return joint.retract(start, x + t * rate)
 
 
+def _position_rates(joint: Joint, at: _Place) -> Found:
+    try:
+        found = np.asarray(joint.position_rates(at.q, at.x))
+    except JointError:
+        raise Nothing("it gives none") from None
+    yield "qdot", found, _rate(functools.partial(_stepped, joint, at.q, 0.0 * at.x, at.x), found)
+    moved = np.asarray(joint.retract(at.q, at.x))
+    for first in joint.quaternions:
+        entries = slice(first, first + 4)
+        yield "the length of a quaternion", np.linalg.norm(moved[entries]), 1.0
+        yield "its rate along itself", found[entries] @ at.q[entries], 0.0
+
+
 def _linear(joint: Joint, at: _Place) -> Found:
     if joint.num_steps == joint.num_velocities:
         raise Nothing("it has a velocity for each step")
@@ -312,6 +325,7 @@ _LAWS: tuple[tuple[str, float, Callable[..., Found]], ...] = (
     ("retract and difference are inverse to each other", 1e-9, _retract),
     ("dexp_inv is the rate of the step", 1e-8, _rates),
     ("rates are linear in v, and none is lost", 1e-12, _linear),
+    ("position_rates is the derivative of retract", 1e-8, _position_rates),
     ("the same arguments give the same results", 0.0, _repeated),
     ("compiled and Python forms agree", 1e-12, _compiled),
     ("power is what the energy gains, of a body on the joint", 1e-7, _power),

@@ -1,5 +1,6 @@
 """Graphs of bodies and joints by their names; the only owner of networkx."""
 
+from mbkit.topology.connectedness import check_connected as check_connected
 from mbkit.topology.cuts import Cut as Cut
 from mbkit.topology.cuts import Cuts as Cuts
 from mbkit.topology.edge import WORLD as WORLD
@@ -19,5 +20,6 @@ __all__ = [
     "JointEdge",
     "Topology",
     "build_topology",
+    "check_connected",
     "held_loop",
 ]

@@ -164,6 +164,26 @@ def test_rates_are_those_of_the_motion(case):
     assert_close(shift, V_b[:, 3:])
 
 
+def knows_rates(joint):
+    """Whether a joint of one's own says how its positions change, or lets them add."""
+    own = type(joint)
+    return own.retract is mb.Joint.retract or own.position_rates is not mb.Joint.position_rates
+
+
+def test_position_rates_are_those_of_the_positions(case):
+    """Of systems whose joints all say them; quaternions stay of length one."""
+    system = case.system
+    if any(joint and not knows_rates(joint) for joint in system.arrays.joints):
+        with pytest.raises(mb.JointError, match=r"define position_rates\(q, w\)"):
+            system.position_rates(case.q, case.v)
+        return
+    found = system.position_rates(case.q, case.v)
+    rates = system.rates(case.q, case.v)
+    assert_close(found, derivative(lambda e: system.retract(case.q, e * rates)))
+    for k in system.quaternions:
+        assert abs(found[k : k + 4] @ case.q[k : k + 4]) < 1e-14
+
+
 def test_dexp_is_the_differential_of_the_retraction(case):
     system, rng = case.system, np.random.default_rng(71)
     x, rate = 0.4 * rng.normal(size=(2, system.num_steps))

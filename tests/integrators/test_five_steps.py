@@ -23,6 +23,10 @@ INTEGRATORS = (
     mb.BLieDF(3),
     mb.BLieDF(2, formulation="index3"),
     mb.RATTLie(),
+    mb.LocalVectorSpace("RK45"),
+    mb.LocalVectorSpace("Radau", rtol=1e-6),
+    mb.QuaternionVectorSpace("RK45"),
+    mb.QuaternionVectorSpace("RK45", norm="constrained"),
 )
 
 

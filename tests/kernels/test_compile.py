@@ -63,6 +63,30 @@ def test_a_function_is_called_through_its_address():
     assert out[0] == 13.0
 
 
+@door.helper
+def _half(x):
+    return 0.5 * x
+
+
+@door.kernel(door.float64(door.float64))
+def _quarter(x):
+    return _half(_half(x))
+
+
+def test_a_helper_is_called_by_kernels_and_by_python():
+    assert _quarter(3.0) == 0.75
+    assert _half(3.0) == 1.5
+
+
+@pytest.mark.skipif(door.UNCOMPILED, reason="nothing is compiled")
+def test_a_helper_has_no_wrappers_in_the_kernels_that_link_it():
+    """What nobody calls is not compiled, and not carried from caller to caller."""
+    _, overload = _quarter.overloads.popitem()
+    functions = [function.name for function in overload.library.get_defined_functions()]
+    assert any("_quarter" in name for name in functions)
+    assert not any("_half" in name for name in functions)
+
+
 def test_a_python_function_is_called_through_its_address():
     """A callback is a row of the table like any other."""
     seen = []
@@ -104,7 +128,9 @@ def test_an_edit_in_a_helper_of_another_file_makes_the_cache_stale(tmp_path):
     package.mkdir(parents=True)
     (tmp_path / "mbkit" / "__init__.py").write_text("")
     (package / "__init__.py").write_text("")
-    (package / "compile.py").write_text(pathlib.Path(door.__file__).read_text(encoding="utf-8"))
+    for name in ("compile", "caching", "linking"):
+        source = pathlib.Path(door.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+        (package / f"{name}.py").write_text(source)
     (package / "caller.py").write_text(
         textwrap.dedent(
             """
@@ -146,7 +172,7 @@ def test_compiling_is_announced_and_loading_is_not(tmp_path):
     """A listener hears of each kernel that has to be compiled, and of none that is loaded."""
     code = textwrap.dedent(
         """
-        from mbkit.kernels.compile import compilation_listener
+        from mbkit.kernels.caching import compilation_listener
         heard = []
         with compilation_listener(heard.append):
             from mbkit.kernels import configuration

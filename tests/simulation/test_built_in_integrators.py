@@ -20,6 +20,10 @@ METHODS = [
     mb.CrouchGrossman(T.CROUCH_GROSSMAN4),
     mb.CommutatorFree(mb.COMMUTATOR_FREE3),
     mb.MultistepMuntheKaas(4),
+    mb.LocalVectorSpace("RK45"),
+    mb.LocalVectorSpace("RK23", rtol=1e-6),
+    mb.QuaternionVectorSpace("RK45"),
+    mb.QuaternionVectorSpace("RK45", norm="constrained"),
 ]
 
 
@@ -117,6 +121,11 @@ def test_every_integrator_is_known_by_name():
             mb.CommutatorFree(mb.COMMUTATOR_FREE3),
         ),
         ({"type": "multistep_munthe_kaas", "steps": 3}, mb.MultistepMuntheKaas(3)),
+        ({"type": "local_vector_space", "method": "RK45"}, mb.LocalVectorSpace("RK45")),
+        (
+            {"type": "quaternion_vector_space", "norm": "constrained", "rtol": 1e-8},
+            mb.QuaternionVectorSpace(norm="constrained", rtol=1e-8),
+        ),
     ],
 )
 def test_studies_name_them(table, expected):

@@ -9,6 +9,7 @@ Source: Hestenes and Stiefel 1952, section 10.
 Cost: O(blocks) a sweep, some ten of them; no matrix is formed.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats_at, helper, integers_at
 from mbkit.kernels.constraints.factor import backward, forward
 
@@ -19,8 +20,10 @@ ROUNDED = 1e-15
 @helper
 def along(closure, kept, x, out):
     """N^T x, in the entries of D, zero elsewhere; return its square."""
-    out[:] = 0.0
-    out[: x.shape[0]] = x
+    m = x.shape[0]
+    assign(out[:m], x)
+    for r in range(m, out.shape[0]):
+        out[r] = 0.0
     forward(closure, out)
     square = 0.0
     for r in range(out.shape[0]):
@@ -45,14 +48,14 @@ def reduce(closure, multipliers):
     direction = room[count : 2 * count]
     change = room[2 * count :]
     square = along(closure, kept, multipliers, slope)
-    direction[:] = slope
+    assign(direction, slope)
     for _ in range(others + 10):
         size = 0.0
         for r in range(m):
             size += multipliers[r] * multipliers[r]
         if not square > ROUNDED * ROUNDED * size:
             return
-        change[:] = direction
+        assign(change, direction)
         backward(closure, change)
         curvature = 0.0
         for r in range(m):

@@ -5,6 +5,7 @@ the corrections that are smallest when measured by the kinetic energy they would
 Hairer and Wanner, Solving Ordinary Differential Equations II, 2nd edition, section VII.2.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
     as_array,
@@ -69,12 +70,12 @@ def correct_positions(space, q):
     if state == OK and record.rates != 0:
         state = call_address(record.rates, (space, 0, q, change, change, step))
     elif state == OK:
-        step[:] = change
+        assign(step, change)
     next_q = floats_at(closure.next_q, totals.num_positions)
     if state == OK:
         state = retract_rows(model, scratch(space), q, step, next_q)
     if state == OK:
-        q[:] = next_q
+        assign(q, next_q)
     return state
 
 

@@ -1,5 +1,6 @@
 """A constraint written in Python, in the form of the table: copy in, call back, copy out."""
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, call_address, floats_at, integers_at
 from mbkit.kernels.constraints.form import (
     CONSTRAINT_FORM,
@@ -66,13 +67,13 @@ def evaluate(space, c, t, q, v):
     if memory[SLOT_STATE] != DONE:
         return CALLBACK_FAILED
     g = residual(space, c)
-    g[:] = memory[said : said + g.shape[0]]
+    assign(g, memory[said : said + g.shape[0]])
     said += g.shape[0]
-    rate(space, c)[:] = memory[said : said + m]
-    bias(space, c)[:] = memory[said + m : said + 2 * m]
+    assign(rate(space, c), memory[said : said + m])
+    assign(bias(space, c), memory[said + m : said + 2 * m])
     said += 2 * m
     W = wrenches(space, c)
-    W[:, :] = memory[said : said + 6 * m * nb].reshape((m * nb, 6))
+    assign(W.reshape(-1), memory[said : said + 6 * m * nb])
     said += 6 * m * nb
-    coefficients(space, c)[:, :] = memory[said : said + m * nv].reshape((m, nv))
+    assign(coefficients(space, c).reshape(-1), memory[said : said + m * nv])
     return OK

@@ -12,6 +12,7 @@ velocities. What is prepared is a function of the state alone: nothing is kept f
 to the next, or runs that are resumed would differ from those that are not.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper
 from mbkit.kernels.constraints import least_norm
 from mbkit.kernels.constraints.factor import factorise, read_diagonal, set_limits, solve
@@ -119,8 +120,9 @@ def resolve_range(space, target, multipliers):
         first = max(first, abs(target[r]))
     before = first
     for _ in range(MOST):
-        change[:] = 0.0
-        change[:m] = rest
+        assign(change[:m], rest)
+        for r in range(m, change.shape[0]):
+            change[r] = 0.0
         solve(closure, change)
         for r in range(m):
             x[r] += change[r]

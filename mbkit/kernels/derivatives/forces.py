@@ -9,6 +9,7 @@ at h = 1e-5: forces that change within a millimetre a second, as regularised fri
 step that is small against that. Rounding leaves 1e-11 of the force, by unit of the coordinate.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
     at,
@@ -80,7 +81,7 @@ def along_steps(space, q, v, t, tau, d_q):
     model = bodies(space)
     work = scratch(space)
     trial, _, dx = trials(space)
-    trial[:] = q
+    assign(trial, q)
     dx[:] = 0.0
     for i in range(1, model.shape[0]):
         row = model[i]
@@ -105,7 +106,7 @@ def along_steps(space, q, v, t, tau, d_q):
 def along_velocities(space, q, v, t, tau, d_v):
     """The columns of d_v, of the forces that are called; q and t are pointers."""
     trial = trials(space)[1]
-    trial[:] = v
+    assign(trial, v)
     for j in range(v.shape[0]):
         step = _STEP * max(1.0, abs(v[j]))
         for k in range(1, 3):

@@ -1,5 +1,6 @@
 """States within a step that was taken, from polynomials in coordinates of the group."""
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.driving import drive
@@ -40,7 +41,7 @@ def between(space, b_dense, weights, theta, h, t, start, rates, at, q, v, work):
     if state != OK:
         return state
     combine_velocities(h, weights, vdot, stages, start[1], v)
-    work[:] = start[2]
+    assign(work, start[2])
     add_work(h, weights, powers, stages, work)
     state = settle(space, t, q, v, at[2])
     return drive(space, t, q, v) if state == OK else state

@@ -2,6 +2,7 @@
 
 import math
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import helper
 from mbkit.kernels.explicit.stages import combine
 from mbkit.kernels.layout import SCREW
@@ -89,7 +90,7 @@ def first_size(space, rates, errors, q, v, rtol, atol):
         row = model[i]
         for j in range(row.num_steps):
             errors[row.first_step + j] = size_of(row, j, q, q)
-    errors[d:] = v
+    assign(errors[d:], v)
     here = norm(space, errors[:d], errors[d:], q, v, q, v, rtol, atol)
     rate = norm(space, xdot[0], vdot[0], q, v, q, v, rtol, atol)
     return 1e-6 if here < 1e-5 or rate < 1e-5 else 0.01 * here / rate

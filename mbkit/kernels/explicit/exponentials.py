@@ -1,5 +1,6 @@
 """The time loop of methods that compose exponentials: Crouch-Grossman, commutator-free."""
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix, stack
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.equations import acceleration
@@ -8,9 +9,9 @@ from mbkit.kernels.explicit.stages import (
     combine,
     combine_velocities,
     rates_at,
-    save,
     settle,
 )
+from mbkit.kernels.saving import save
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.times import instant
@@ -27,7 +28,7 @@ def compose(space, factors, h, count, other, q, xdot, x, total, q_other, out):
     model = bodies(space)
     memory = scratch(space)
     total[:] = 0.0
-    out[:] = q
+    assign(out, q)
     moved = 0.0
     for m in range(factors.shape[0]):
         size = 0.0
@@ -40,13 +41,13 @@ def compose(space, factors, h, count, other, q, xdot, x, total, q_other, out):
             moved += other[k]
             total[k] += other[k] * x[k]
             x[k] *= 1.0 - other[k]
-        q_other[:] = out
+        assign(q_other, out)
         state = retract_rows(model, memory, q_other, x, out)
         if state != OK:
             return state
     if moved == 0.0:
         return OK
-    q_other[:] = out
+    assign(q_other, out)
     return retract_rows(model, memory, q_other, total, out)
 
 
@@ -97,8 +98,8 @@ def step(space, factors, A, c, t, h, end, other, state, rates, at, spare):
         found = look(space, end, q_next, v_stage)
     if found != OK:
         return found
-    q[:] = q_next
-    v[:] = v_stage
+    assign(q, q_next)
+    assign(v, v_stage)
     add_work(h, A[stages], powers, stages, work)
     return OK
 

@@ -1,5 +1,6 @@
 """The time loop of multistep Munthe-Kaas methods."""
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix
 from mbkit.kernels.configuration import dexp_inv_rows, difference_rows, retract_rows
 from mbkit.kernels.explicit.stages import (
@@ -9,9 +10,9 @@ from mbkit.kernels.explicit.stages import (
     combine,
     combine_velocities,
     evaluate_stages,
-    save,
     settle,
 )
+from mbkit.kernels.saving import save
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.times import instant
@@ -39,8 +40,8 @@ def multistep(space, beta, h, end, state, rates, at, q_next, past):
             found = dexp_inv_rows(model, memory, x, past_w[i - 1], xdot[i])
         if found != OK:
             return found
-        vdot[i] = past_vdot[i - 1]
-        powers[i] = past_powers[i - 1]
+        assign(vdot[i], past_vdot[i - 1])
+        assign(powers[i], past_powers[i - 1])
     combine(h, beta, xdot, beta.shape[0], x)
     found = retract_rows(model, memory, q, x, q_next)
     if found != OK:
@@ -54,9 +55,9 @@ def remember(here, past):
     """Put what is known of the state that is left before what was known of earlier ones."""
     for m in range(4):
         for i in range(past[m].shape[0] - 1, 0, -1):
-            past[m][i] = past[m][i - 1]
+            assign(past[m][i], past[m][i - 1])
         if past[m].shape[0] > 0:
-            past[m][0] = here[m]
+            assign(past[m][0], here[m])
 
 
 @helper
@@ -69,31 +70,27 @@ def step(space, beta, scheme, t, h, end, state, rates, at, q_next, here, past, k
     A, b, c, series = scheme
     x, w, q_stage, v_next = at
     xdot, vdot, powers = rates
+    starting = known[0] < past[0].shape[0]
+    count = b.shape[0] if starting else 1
     found = evaluate_stages(
-        space, A, c, series, 0, 1, t, h, q, v, x, w, q_stage, v_next, xdot, vdot, powers
+        space, A, c, series, 0, count, t, h, q, v, x, w, q_stage, v_next, xdot, vdot, powers
     )
     if found != OK:
         return found
-    here[0][:] = q
-    here[1][:] = xdot[0]  # at x = 0 it is w
-    here[2][:] = vdot[0]
-    here[3][:] = powers[0]
-    starting = known[0] < past[0].shape[0]
+    assign(here[0], q)
+    assign(here[1], xdot[0])  # at x = 0 it is w
+    assign(here[2], vdot[0])
+    assign(here[3], powers[0])
     if starting:
-        count = b.shape[0]
-        found = evaluate_stages(
-            space, A, c, series, 1, count, t, h, q, v, x, w, q_stage, v_next, xdot, vdot, powers
-        )
-        if found == OK:
-            found = arrive(space, b, count, h, end, q, v, x, q_stage, v_next, xdot, vdot, q_next)
+        found = arrive(space, b, count, h, end, q, v, x, q_stage, v_next, xdot, vdot, q_next)
     else:
         found = multistep(space, beta, h, end, state, rates, at, q_next, past)
     if found == OK:
         found = look(space, end, q_next, v_next)
     if found != OK:
         return found
-    q[:] = q_next
-    v[:] = v_next
+    assign(q, q_next)
+    assign(v, v_next)
     if starting:
         add_work(h, b, powers, b.shape[0], work)
         known[0] += 1.0

@@ -2,6 +2,7 @@
 
 import math
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     float64,
     floats,
@@ -24,8 +25,9 @@ from mbkit.kernels.explicit.error_control import (
     ratio_rejected,
     turns_too_far,
 )
-from mbkit.kernels.explicit.stages import add_work, arrive, evaluate_stages, save
+from mbkit.kernels.explicit.stages import add_work, arrive, evaluate_stages
 from mbkit.kernels.layout import SPACE
+from mbkit.kernels.saving import save
 from mbkit.kernels.status import OK, STEP_TOO_SMALL, status
 from mbkit.kernels.times import instant
 from mbkit.kernels.watch import look
@@ -60,9 +62,9 @@ def parts(row, nq, nv):
 @helper
 def copy(source, target):
     """target = source, for states."""
-    target[0][:] = source[0]
-    target[1][:] = source[1]
-    target[2][:] = source[2]
+    assign(target[0], source[0])
+    assign(target[1], source[1])
+    assign(target[2], source[2])
 
 
 @helper
@@ -103,9 +105,9 @@ def go_to(space, scheme, pair, control, target, now, held, rates, at, q_next, pr
         h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
         stop = end if h == rest else t + h
         if progress[STAGE] == LAST:
-            xdot[0] = w_end
-            vdot[0] = vdot[stages - 1]
-            powers[0] = powers[stages - 1]
+            assign(xdot[0], w_end)
+            assign(vdot[0], vdot[stages - 1])
+            assign(powers[0], powers[stages - 1])
         first = 0 if progress[STAGE] == EVALUATE else 1
         state = evaluate_stages(
             space, A, c, series, first, stages, t, h, q, v, x, w, q_stage, v_stage, xdot, vdot,
@@ -121,9 +123,9 @@ def go_to(space, scheme, pair, control, target, now, held, rates, at, q_next, pr
         if error <= 1.0:
             copy(now, held)
             add_work(h, b, powers, stages, now[2])
-            q[:] = q_next
-            v[:] = v_stage
-            w_end[:] = w
+            assign(q, q_next)
+            assign(v, v_stage)
+            assign(w_end, w)
             span[HELD_TIME] = t
             span[HELD_SIZE] = h
             span[HELD_STAGES] = stages

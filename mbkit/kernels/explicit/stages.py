@@ -9,6 +9,7 @@ Loops that have many arrays keep those that belong together in tuples, and take 
 with d the number of steps on the group.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import call_address, helper, records_at
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.equations import acceleration, close_loops
@@ -124,7 +125,7 @@ def combine_velocities(h, weights, vdot, count, v, out):
 def settle(space, t, q_next, v_next, q_stage):
     """Look whether the end of a step is finite, and bring it back to the constraints."""
     if not (all_finite(q_next) and all_finite(v_next)):
-        q_stage[:] = q_next
+        assign(q_stage, q_next)
         return status(NOT_FINITE, 0)
     return close_loops(space, t, q_next, v_next)
 
@@ -146,14 +147,3 @@ def add_work(h, weights, powers, count, work):
     for i in range(count):
         for j in range(work.shape[0]):
             work[j] += h * weights[i] * powers[i, j]
-
-
-@helper
-def save(end, q, v, work, count, rows_t, rows_q, rows_v, rows_work):
-    """Write a row, and count it."""
-    row = count[1]
-    rows_t[row] = end
-    rows_q[row] = q
-    rows_v[row] = v
-    rows_work[row] = work
-    count[1] += 1

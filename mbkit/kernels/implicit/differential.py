@@ -1,47 +1,31 @@
 """T, the differential of the retraction at a step: one block a joint."""
 
-from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
-from mbkit.kernels.configuration import solve_rows
-from mbkit.kernels.implicit.layout import BLOCK_SIZE
+from mbkit.kernels.compile import floats_at, helper
+from mbkit.kernels.configuration import BLOCK_SIZE, dexp_inv_block, solve_rows
 from mbkit.kernels.implicit.space import memory_of, square
 from mbkit.kernels.layout import SCREW
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.space import bodies
+from mbkit.kernels.status import OK
 
 
 @helper
 def set_block(space, i, x, room, T):
-    """T of one joint: the inverse of dexp_inv, by columns; room for 6 x 8 numbers."""
+    """T of one joint: the inverse of dexp_inv, by columns; room for 2 BLOCK_SIZE numbers."""
     row = bodies(space)[i]
     n = row.num_steps
     k = row.first_step
-    inverse = room[: n * n].reshape((n, n))
-    block = room[36 : 36 + n * n].reshape((n, n))
-    unit = room[72:78]
-    column = room[78:84]
-    unit[:] = 0.0
+    state, inverse = dexp_inv_block(space, i, x, room)
+    if state != OK:
+        return state
+    block = room[BLOCK_SIZE : BLOCK_SIZE + n * n].reshape((n, n))
+    column = room[BLOCK_SIZE + 36 : BLOCK_SIZE + 36 + n]
     for c in range(n):
-        unit[c] = 1.0
-        state = call_address(
-            row.dexp_inv,
-            (
-                scratch(space)[i].slot,
-                pointer_at(row.parameters),
-                at(x, k),
-                at(room, 72),
-                at(room, 78),
-            ),
-        )
-        if state != OK:
-            return status(JOINT_FAILED, i)
-        unit[c] = 0.0
         for m in range(n):
-            inverse[m, c] = column[m]
-    for c in range(n):
-        block[:, :] = inverse
-        column[:] = 0.0
+            column[m] = 0.0
+            for j in range(n):
+                block[m, j] = inverse[m, j]
         column[c] = 1.0
-        solve_rows(block, column[:n])
+        solve_rows(block, column)
         for m in range(n):
             T[k + m, k + c] = column[m]
     return OK
@@ -58,7 +42,7 @@ def set_differential(space, step, h, D):
     for j in range(record.nv):
         x[j] = h * D[j]
         T[j, j] = 1.0
-    room = floats_at(record.block, BLOCK_SIZE)
+    room = floats_at(record.block, 2 * BLOCK_SIZE)
     for i in range(1, model.shape[0]):
         if model[i].kind != SCREW and model[i].dexp_inv != 0:
             state = set_block(space, i, x, room, T)

@@ -20,6 +20,9 @@ IMPLICIT = np.dtype(
         ("solve_step", _i8),
         ("accelerate", _i8),
         ("add_least", _i8),
+        ("solve_end", _i8),  # of the generalized-alpha method
+        ("predict", _i8),  # these two of BLieDF
+        ("starting_step", _i8),
         # functions of the system by address, in the form of `evaluation`
         ("generalized_forces", _i8),
         ("constraint_state", _i8),  # 0 for a tree, like all of the constraints
@@ -28,8 +31,6 @@ IMPLICIT = np.dtype(
         ("force_derivatives", _i8),
         ("velocity_derivative", _i8),  # 0: by differences
         ("force_derivative", _i8),
-        ("dexp", _i8),
-        ("dexp_inv", _i8),
         # the unknowns, and what follows from them
         ("D", _i8),  # nv
         ("vdot", _i8),  # nv
@@ -59,7 +60,7 @@ IMPLICIT = np.dtype(
         ("Z", _i8),  # m x nv: D_q(A v)
         ("mass", _i8),  # nv x nv
         ("differential", _i8),  # nv x nv: T
-        ("block", _i8),  # BLOCK_SIZE
+        ("block", _i8),  # 2 BLOCK_SIZE
         ("columns", _i8),  # 2 nv
         # where the matrix was made: valid, t, h, gains; q_n, q, v, vdot, D, multipliers
         ("made_at", _i8),  # part of the memory of a run
@@ -86,6 +87,3 @@ ACCELERATION_GAIN = 4
 PATIENCE = 5  # steps that begin with a new matrix, before an old one is tried again
 AGE = 6  # in steps
 MADE_HEAD = 7
-
-#: Numbers to turn a block of up to six rows round with.
-BLOCK_SIZE = 84

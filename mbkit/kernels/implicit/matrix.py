@@ -12,6 +12,7 @@ multiplied by the size of M besides, so that units do not matter either. Source:
 Cardona 2015, section 4; Bottasso, Bauchau and Cardona 2007 on scaling.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
     at,
@@ -73,12 +74,12 @@ def remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
     made[VELOCITY_GAIN] = velocity_gain
     made[ACCELERATION_GAIN] = acceleration_gain
     start, end, velocity, acceleration, increment, multipliers = made_vectors(step)
-    start[:] = q_n
-    end[:] = q
-    velocity[:] = v
-    acceleration[:] = floats_at(record.vdot, record.nv)
-    increment[:] = floats_at(record.D, record.nv)
-    multipliers[:] = floats_at(record.multipliers, record.m)
+    assign(start, q_n)
+    assign(end, q)
+    assign(velocity, v)
+    assign(acceleration, floats_at(record.vdot, record.nv))
+    assign(increment, floats_at(record.D, record.nv))
+    assign(multipliers, floats_at(record.multipliers, record.m))
 
 
 @helper
@@ -309,7 +310,7 @@ def make(space, step):
     set_dynamics_rows(space, step, S, h, a, made[ACCELERATION_GAIN])
     set_constraint_rows(space, step, S, h, a)
     clear_prescribed_rows(step, S)
-    floats_at(record.made, record.num_made)[:] = made
+    assign(floats_at(record.made, record.num_made), made)
     flags_at(record.total, 2)[1] += 1
     return factorise(S, flags_at(record.pivots, record.n), floats_at(record.change, record.n))
 

@@ -3,6 +3,7 @@
 M vdot + b - f - tau - A^T lambda,   g(q, t),   A v + g_t.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import call_address, floats_at, helper, records_at
 from mbkit.kernels.constraints.power import constraint_power
 from mbkit.kernels.constraints.space import closure_of, rows_of
@@ -65,7 +66,7 @@ def applied_forces(space, step, t, q, v):
         if not all_finite(tau):
             return status(NOT_FINITE, 0)
     if equations.num_forces == 0:
-        applied[:] = tau
+        assign(applied, tau)
         return OK
     state = call_address(record.generalized_forces, (space, 0, q, v, time, applied))
     for j in range(record.nv):
@@ -87,7 +88,7 @@ def constraints_at(space, step, t, q, v):
     if state != OK:
         return state
     rate = floats_at(record.rate, record.m)
-    rate[:] = found[record.mp : record.mp + record.m]
+    assign(rate, found[record.mp : record.mp + record.m])
     return jacobian_at(space, step, t, q, floats_at(record.A, record.m * record.nv))
 
 
@@ -99,7 +100,7 @@ def powers_at_end(space, step, v, powers):
     powers[DISSIPATED] = 0.0
     powers[SUPPLIED] = 0.0
     if equations.num_forces > 0:
-        powers[:] = floats_at(equations.powers, NUM_POWERS)
+        assign(powers, floats_at(equations.powers, NUM_POWERS))
     tau = floats_at(equations.tau, record.nv)
     left = floats_at(record.left, record.nv)
     prescribed = flags_at(record.prescribed, record.nv)
@@ -109,7 +110,7 @@ def powers_at_end(space, step, v, powers):
             powers[SUPPLIED] += left[j] * v[j]
     if record.m > 0:
         closure = closure_of(space)
-        rows_of(closure, closure.multipliers)[:] = floats_at(record.multipliers, record.m)
+        assign(rows_of(closure, closure.multipliers), floats_at(record.multipliers, record.m))
         powers[SUPPLIED] += constraint_power(space)
 
 

@@ -1,5 +1,6 @@
 """Forward and hybrid dynamics: the articulated-body algorithm, O(n)."""
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import as_array, helper, records_at
 from mbkit.kernels.evaluation import positions, velocities
 from mbkit.kernels.inertias import NEGLIGIBLE, articulated_times, subtract_outer
@@ -148,7 +149,7 @@ def articulated_body(
         if state != OK:
             return state
         if some:
-            tau[:] = given
+            assign(tau, given)
     # from the tips to the world: articulated inertias and bias wrenches
     for i in range(model.shape[0] - 1, 0, -1):
         if model[i].floating != 0 and work[i].floats != 0:

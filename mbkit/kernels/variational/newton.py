@@ -1,5 +1,6 @@
 """Newton's method for a variational step; `mbkit.kernels.variational.step` has the equations."""
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
     as_array,
@@ -52,7 +53,7 @@ def predict(space, step, q, v):
     """D = v, no impulse; p = M v."""
     record = memory_of(step)
     n = record.n
-    floats_at(record.D, n)[:] = v
+    assign(floats_at(record.D, n), v)
     floats_at(record.impulse, record.m)[:] = 0.0
     momentum = floats_at(record.momentum, n)
     mass = masses(record, START)

@@ -14,6 +14,7 @@ back where retract(., -x) is the way back, as for all joints of mbkit.
 Source: derived here; for constant M it is the method of Hante and Arnold 2021.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
     as_array,
@@ -29,6 +30,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.layout import SUPPLIED
+from mbkit.kernels.saving import save_constrained
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
 from mbkit.kernels.times import instant
@@ -94,7 +96,7 @@ def arrive(space, step, end, h, q):
     gap = floats_at(record.gap, m)
     for r in range(m):
         gap[r] = -drift[r]
-    floats_at(record.J, n * n)[:] = floats_at(record.end_mass, n * n)
+    assign(floats_at(record.J, n * n), floats_at(record.end_mass, n * n))
     state = call_address(record.factorised, (step, A, A))
     if state != OK:
         return state
@@ -125,11 +127,11 @@ def go_on(step):
     record = memory_of(step)
     n = record.n
     m = record.m
-    floats_at(record.mass, n * n)[:] = floats_at(record.end_mass, n * n)
-    floats_at(record.force, n)[:] = floats_at(record.end_force, n)
-    floats_at(record.weight, n * n)[:] = floats_at(record.end_weight, n * n)
-    floats_at(record.A, m * n)[:] = floats_at(record.end_A, m * n)
-    floats_at(record.drift, m)[:] = floats_at(record.end_drift, m)
+    assign(floats_at(record.mass, n * n), floats_at(record.end_mass, n * n))
+    assign(floats_at(record.force, n), floats_at(record.end_force, n))
+    assign(floats_at(record.weight, n * n), floats_at(record.end_weight, n * n))
+    assign(floats_at(record.A, m * n), floats_at(record.end_A, m * n))
+    assign(floats_at(record.drift, m), floats_at(record.end_drift, m))
 
 
 @helper
@@ -172,14 +174,14 @@ def advance(
             state = solve_step(space, step, end, h, q, v)
         if state == OK:
             state = call_address(record.arrive, (space, step, end, h, q))
-        q_stage[:] = q_end
-        v_stage[:] = v_end
+        assign(q_stage, q_end)
+        assign(v_stage, v_end)
         if state == OK:
             state = look(space, end, q_end, v_end)
         if state != OK:
             return state
-        q[:] = q_end
-        v[:] = v_end
+        assign(q, q_end)
+        assign(v, v_end)
         add_supplied(step, h, work)
         go_on(step)
         solved = False
@@ -190,13 +192,10 @@ def advance(
                 solved = state == OK
                 set_multipliers(step, h, solved, multipliers)
                 state = OK
-            row = count[1]
-            rows_t[row] = end
-            rows_q[row] = q
-            rows_v[row] = v
-            rows_work[row] = work
-            rows_multipliers[row] = multipliers
-            count[1] += 1
+            save_constrained(
+                end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
+                rows_multipliers,
+            )  # fmt: skip
         else:
             multipliers[:] = float("nan")
     return OK

@@ -4,6 +4,7 @@ M(q), the forces f of gravity and of all others, the constraints; the gradient o
 steps, which is P^T D / 2 with P = D_q(M D); and the pull back by the joints' dexp_inv.
 """
 
+from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
     as_array,
@@ -63,8 +64,8 @@ def gap_at(space, step, side, t, q):
     state = call_address(record.constraint_state, (space, 0, q, at_rest(space), given, found))
     gap = floats_at(record.gap, record.m)
     drift = drifts(record, side)
-    gap[:] = found[: record.m]
-    drift[:] = found[record.m : 2 * record.m]
+    assign(gap, found[: record.m])
+    assign(drift, found[record.m : 2 * record.m])
     return state
 
 

@@ -1,0 +1,131 @@
+"""How a strategy makes the bodies and joints of a system from those of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol, final
+
+import attrs
+
+from mbkit.coordinates.cut_bodies import Cut, cut_bodies, half_name
+from mbkit.forces import Force, UniformField
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
+
+if TYPE_CHECKING:
+    from mbkit.model.parts import Parts
+    from mbkit.topology import Topology
+
+__all__ = ["CutBodies", "Division", "on_halves"]
+
+
+class Division(Protocol):
+    """Bodies and joints of a system, beside those of the mechanism or in their places."""
+
+    @property
+    def remedy(self) -> str:
+        """How a joint gets coordinates, as the end of a sentence."""
+        ...
+
+    @property
+    def halves(self) -> Mapping[str, Half]:
+        """Bodies that are parts of others."""
+        ...
+
+    @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Names of the joints of six freedoms that bodies were hung on."""
+        ...
+
+    @property
+    def acting(self) -> tuple[str, ...] | None:
+        """Joints that a force acts on which names none; all of the tree where this is None."""
+        ...
+
+    def parts(self, whole: Parts) -> Parts:
+        """Return the bodies and joints of the system."""
+        ...
+
+    def loans(self, whole: Parts) -> Mapping[str, Loan]:
+        """Return the moments of inertia that bodies have for others, by the joint between."""
+        ...
+
+    def reference(self, whole: Parts) -> Mapping[str, FloatArray]:
+        """Return the reference positions of joints, of those for which they are not neutral."""
+        ...
+
+    def check(self, whole: Parts, topology: Topology) -> None:
+        """Raise InertiaError unless everything that moves has inertia."""
+        ...
+
+
+@final
+@attrs.frozen(eq=False)
+class CutBodies:
+    """The bodies of a mechanism, of which some are cut in two: see `cut_bodies`."""
+
+    cuts: Mapping[str, Cut] = attrs.field(factory=dict)
+
+    @property
+    def remedy(self) -> str:
+        """How a joint gets coordinates, as the end of a sentence."""
+        return "cut the loop elsewhere by RelativeCoordinates(loop_joints=...)"
+
+    @property
+    def halves(self) -> Mapping[str, Half]:
+        """The second halves."""
+        return {half_name(name): Half(name, name) for name in self.cuts}
+
+    @property
+    def free_joints(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @property
+    def acting(self) -> None:
+        """All joints of the tree."""
+        return
+
+    def parts(self, whole: Parts) -> Parts:
+        """Return the bodies and joints of the system."""
+        divided = cut_bodies(whole, self.cuts)
+        return attrs.evolve(divided, forces=on_halves(divided.forces, self.halves))
+
+    def loans(self, whole: Parts) -> Mapping[str, Loan]:
+        """Return none."""
+        return {}
+
+    def reference(self, whole: Parts) -> Mapping[str, FloatArray]:
+        """Return none: all joints are neutral."""
+        return {}
+
+    def check(self, whole: Parts, topology: Topology) -> None:
+        """Raise InertiaError unless every motion at the end of a branch has inertia."""
+        from mbkit.model import check_inertias
+
+        check_inertias(self.parts(whole), topology)
+
+
+def on_halves(forces: Mapping[str, Force], halves: Mapping[str, Half]) -> dict[str, Force]:
+    """Return forces that act on the masses of bodies also where a part of these is.
+
+    Parameters
+    ----------
+    forces : mapping of str to Force
+        All others stay what they are: they act on the body, and its part is welded to it.
+    halves : mapping of str to Half
+        Parts of bodies.
+
+    Returns
+    -------
+    dict of str to Force
+        In the same order.
+    """
+    found = dict(forces)
+    for name, force in forces.items():
+        if isinstance(force, UniformField) and force.bodies:
+            further = [half for half, of in halves.items() if of.origin in force.bodies]
+            if further:
+                found[name] = attrs.evolve(force, bodies=(*force.bodies, *further))
+    return found

@@ -1,0 +1,289 @@
+"""Every body by itself: free joints from the world, and parts of bodies on joints that count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.coordinates.division import on_halves
+from mbkit.coordinates.lent_moments import LentMoments, group_inertias, resists, with_loans
+from mbkit.coordinates.reference_poses import reference_poses
+from mbkit.coordinates.rigid_groups import RigidGroups, relative_pose
+from mbkit.errors import DuplicateNameError, InertiaError, TopologyError
+from mbkit.joints import FixedJoint, Joint
+from mbkit.model import Body, Connection
+from mbkit.spatial import SpatialInertia, inverse
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
+from mbkit.topology import WORLD
+
+if TYPE_CHECKING:
+    from mbkit.model.parts import Parts
+    from mbkit.topology import Topology
+
+__all__ = ["FreeBodies", "Hanging"]
+
+#: How far a joint may be from neutral at the reference and count as such.
+_SAME = 1e-9
+
+
+def free_name(body: str, parts: Parts) -> str:
+    """Return the name of the joint by which a body moves freely: one that is not taken.
+
+    A joint of the mechanism may well be called so, where a body hangs on a free joint.
+    """
+    name = f"{body} (free)"
+    is_taken = name in parts.joints or name in parts.constraints
+    return f"{body} (absolute)" if is_taken else name
+
+
+@final
+@attrs.frozen
+class Hanging:
+    """A part of a body, which hangs on a joint that keeps its coordinates.
+
+    Attributes
+    ----------
+    joint : str
+        The joint.
+    whole : str
+        The body on this joint that the part stands for.
+    origin : str
+        The body that its inertia is taken from: the same, or one that is fixed to it.
+    """
+
+    joint: str
+    whole: str
+    origin: str
+
+    @property
+    def name(self) -> str:
+        """Of the part."""
+        return f"{self.whole} (cut at {self.joint})"
+
+    @property
+    def weld(self) -> str:
+        """Name of the joint that holds it to the body."""
+        return f"{self.whole} (weld at {self.joint})"
+
+
+@final
+@attrs.frozen(eq=False)
+class FreeBodies:
+    """The bodies of a mechanism, each by itself: a `Division`.
+
+    Attributes
+    ----------
+    make_joint : callable
+        From a name to a joint of six freedoms.
+    groups : RigidGroups
+        Which bodies move as one.
+    names : mapping of str to str
+        The joint that each body that moves by itself hangs on.
+    hanging : tuple of Hanging
+        Parts of bodies, in the order of their joints.
+    acting : tuple of str
+        Joints that a force acts on which names none.
+    lent : LentMoments
+        What thin rods get from their neighbours.
+    """
+
+    make_joint: Callable[[str], Joint]
+    groups: RigidGroups
+    names: Mapping[str, str]
+    hanging: tuple[Hanging, ...]
+    acting: tuple[str, ...]
+    lent: LentMoments
+    halves: Mapping[str, Half] = attrs.field(init=False)
+    _latest: dict[Parts, Parts] = attrs.field(init=False, factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        halves = {each.name: Half(each.whole, each.origin) for each in self.hanging}
+        object.__setattr__(self, "halves", MappingProxyType(halves))
+
+    @classmethod
+    def of(
+        cls,
+        parts: Parts,
+        make_joint: Callable[[str], Joint],
+        kept: Mapping[str, str],
+        acting: tuple[str, ...],
+    ) -> FreeBodies:
+        """Return how a mechanism is divided.
+
+        Parameters
+        ----------
+        parts : Parts
+            Bodies and joints.
+        make_joint : callable
+            From a name to a joint of six freedoms.
+        kept : mapping of str to str
+            Joints that keep their coordinates, and why.
+        acting : tuple of str
+            Joints that a force acts on which names none.
+        """
+        groups = RigidGroups.of(parts)
+        lent = LentMoments.of(parts, groups)
+        whole = with_loans(parts, lent.loans(parts, groups).values())
+        hanging = tuple(_hanging(whole, groups, joint, why) for joint, why in kept.items())
+        names = {root: free_name(root, parts) for root in groups.members if root != WORLD}
+        made = cls(make_joint, groups, names, hanging, acting, lent)
+        made.check_names(parts)
+        return made
+
+    @property
+    def remedy(self) -> str:
+        """How a joint gets coordinates, as the end of a sentence."""
+        return "let joints have coordinates by AbsoluteCoordinates(joints=[...])"
+
+    @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Names of the joints of six freedoms that bodies were hung on."""
+        return tuple(self.names.values())
+
+    def check_names(self, parts: Parts) -> None:
+        """Raise DuplicateNameError where a name that a joint or a part would have is taken."""
+        names = {
+            "joint": (parts.joints, [*self.free_joints, *(each.weld for each in self.hanging)]),
+            "body": (parts.bodies, [each.name for each in self.hanging]),
+        }
+        for kind, (known, wanted) in names.items():
+            for name in wanted:
+                if name in known or (kind == "joint" and name in parts.constraints):
+                    raise DuplicateNameError(
+                        f"Mechanism {parts.name!r} has a {kind} {name!r}, as absolute coordinates "
+                        f"would name one of theirs; rename it."
+                    )
+
+    def loans(self, whole: Parts) -> Mapping[str, Loan]:
+        """Return the moments of inertia that bodies have for others, by the joint between."""
+        return self.lent.loans(whole, self.groups)
+
+    def _lent(self, whole: Parts) -> Parts:
+        return with_loans(whole, self.loans(whole).values())
+
+    def parts(self, whole: Parts) -> Parts:
+        """Return the bodies and joints of the system.
+
+        A free joint for each body comes first, then the joints of the mechanism, those that keep
+        their coordinates with the parts that hang on them, then their welds.
+        """
+        found = self._latest.get(whole)
+        if found is None:  # an assembly asks several times
+            self._latest.clear()
+            found = self._latest.setdefault(whole, self._divided(self._lent(whole)))
+        return found
+
+    def _divided(self, whole: Parts) -> Parts:
+        bodies, joints = dict(whole.bodies), dict(whole.joints)
+        welds = {}
+        if self.hanging:
+            poses = self.groups.poses(whole)
+            # what stays is as much as each part that goes
+            share = self._shares()
+            for origin, part in share.items():
+                body = bodies[origin]
+                bodies[origin] = attrs.evolve(body, inertia=_part(body.inertia, part))
+            for each in self.hanging:
+                inertia = _part(whole.bodies[each.origin].inertia, share[each.origin])
+                C = inverse(poses[each.whole]) @ poses[each.origin]
+                moved = inertia if each.origin == each.whole else inertia.transformed(C)
+                bodies[each.name] = Body(each.name, moved, whole.bodies[each.whole].pose)
+                joints[each.joint] = _moved(joints[each.joint], each.whole, each.name)
+                weld = FixedJoint(each.weld)
+                welds[each.weld] = Connection(weld, each.whole, each.name, np.eye(4), np.eye(4))
+        free = {}
+        for root, name in self.names.items():
+            joint = self.make_joint(name)
+            free[name] = Connection(joint, WORLD, root, np.eye(4), np.eye(4))
+        return attrs.evolve(
+            whole,
+            bodies=MappingProxyType(bodies),
+            joints=MappingProxyType({**free, **joints, **welds}),
+            forces=MappingProxyType(on_halves(whole.forces, self.halves)),
+        )
+
+    def _shares(self) -> dict[str, float]:
+        """Return which part of a body's inertia each of its parts has: all, and what is left."""
+        counts: dict[str, int] = {}
+        for each in self.hanging:
+            counts[each.origin] = counts.get(each.origin, 0) + 1
+        return {origin: 1.0 / (count + 1.0) for origin, count in counts.items()}
+
+    def reference(self, whole: Parts) -> Mapping[str, FloatArray]:
+        """Return where the bodies stand at the reference, and the joints that are not neutral."""
+        poses, is_closed = reference_poses(whole)
+        found: dict[str, FloatArray] = {}
+        for root, name in self.names.items():
+            found[name] = np.asarray(self.make_joint(name).locate(poses[root]), dtype=np.float64)
+        for each in self.hanging if not is_closed else ():
+            edge = whole.joints[each.joint]
+            C = inverse(poses[edge.predecessor]) @ poses[edge.successor]
+            if np.abs(C - relative_pose(edge, edge.predecessor)).max() > _SAME:
+                joint = edge.joint
+                if joint.num_steps == joint.num_velocities:
+                    found[each.joint] = joint.locate(inverse(edge.S_pred) @ C @ edge.S_succ)
+        return found
+
+    def check(self, whole: Parts, topology: Topology) -> None:
+        """Raise InertiaError unless each body, with what is fixed to it, resists every motion."""
+        for root, inertia in group_inertias(self._lent(whole), self.groups):
+            if inertia.mass == 0.0:
+                raise InertiaError(
+                    f"Body {root!r} has no mass: in absolute coordinates each body moves by "
+                    f"itself, and needs an inertia. Give it mass, hold it by an mbkit.FixedJoint "
+                    f"to a body that has, or take mbkit.RelativeCoordinates()."
+                )
+            if not resists(inertia):
+                moments = np.linalg.eigvalsh(whole.bodies[root].inertia.moment_about_com)
+                shown = ", ".join(f"{moment:.3g}" for moment in moments)
+                raise InertiaError(
+                    f"Body {root!r} can turn about its centre of mass without moving any inertia, "
+                    f"and no joints of one axis lead to the world that could lend it some: in "
+                    f"absolute coordinates each body moves by itself, and needs moments of inertia "
+                    f"about all axes, got {shown} kg m^2 about its principal ones. Give it some, "
+                    f"or take mbkit.RelativeCoordinates()."
+                )
+
+
+def _part(inertia: SpatialInertia, share: float) -> SpatialInertia:
+    return attrs.evolve(
+        inertia,
+        mass=share * inertia.mass,
+        moment_about_com=share * inertia.moment_about_com,
+        unphysical=inertia.unphysical,
+    )
+
+
+def _moved(edge: Connection, body: str, part: str) -> Connection:
+    if edge.successor == body:
+        return attrs.evolve(edge, successor=part)
+    return attrs.evolve(edge, predecessor=part)
+
+
+def _hanging(parts: Parts, groups: RigidGroups, joint: str, why: str) -> Hanging:
+    """Return the part of a body that hangs on a joint: of its successor, if that moves."""
+    edge = parts.joints[joint]
+    sides: list[Any] = [edge.successor, edge.predecessor]
+    moving = [body for body in sides if groups.root[body] != WORLD]
+    if not moving:
+        raise TopologyError(
+            f"Joint {joint!r} keeps its coordinates, for {why}, and both of its bodies are fixed "
+            f"to the world; take it out, or one of the joints that fix them."
+        )
+    for body in moving:
+        members = groups.members[groups.root[body]]
+        for origin in (body, *members):
+            if resists(parts.bodies[origin].inertia):
+                return Hanging(joint, body, origin)
+    named = " and ".join(repr(body) for body in moving)
+    raise InertiaError(
+        f"Joint {joint!r} keeps its coordinates, for {why}, by a part of the inertia of a body on "
+        f"it, and neither {named} nor what is fixed to it has moments of inertia about all axes; "
+        f"give it some, or take mbkit.RelativeCoordinates()."
+    )

@@ -1,0 +1,173 @@
+"""Moments of inertia for thin rods: lent by the neighbours that a body turns with, or the world.
+
+A body that moves by itself needs a moment of inertia about every axis. A thin rod has none about
+its own, and needs none where joints keep it from turning about it. So its neighbours lend one, by
+joints that leave no turn but one about an axis n that is fixed in both bodies: a moment
+a (1 - n n^T) may be moved from one to the other, exactly. The world can lend without end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, final
+
+import attrs
+import numpy as np
+
+from mbkit.coordinates.rigid_groups import spanning_steps
+from mbkit.spatial import SpatialInertia
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.loans import Loan
+from mbkit.topology import WORLD
+
+if TYPE_CHECKING:
+    from mbkit.coordinates.rigid_groups import RigidGroups
+    from mbkit.joints import Joint
+    from mbkit.model.connection import Connection
+    from mbkit.model.parts import Parts
+
+__all__ = ["LentMoments", "group_inertias", "resists", "with_loans"]
+
+#: A part of the inertias summed up, below which what is left of them is rounding.
+_TOLERANCE = 1e-13
+#: What the angular part of a motion subspace may miss of an axis.
+_SAME_AXIS = 1e-9
+#: Configurations in which a joint is looked at.
+_SAMPLES = 3
+
+
+def resists(inertia: SpatialInertia) -> bool:
+    """Return whether every motion moves inertia: there are mass, and moments about all axes."""
+    J = inertia.moment_about_com
+    size = float(np.trace(J) + inertia.mass * (inertia.com @ inertia.com))
+    return inertia.mass > 0.0 and bool(np.linalg.eigvalsh(J)[0] > _TOLERANCE * size)
+
+
+def group_inertias(parts: Parts, groups: RigidGroups) -> Iterator[tuple[str, SpatialInertia]]:
+    """Give the inertia of each group of bodies but the world's, in the frame of its root."""
+    poses = groups.poses(parts)
+    for root, members in groups.members.items():
+        if root != WORLD:
+            inertia = parts.bodies[root].inertia
+            for body in members[1:]:
+                inertia = inertia + parts.bodies[body].inertia.transformed(poses[body])
+            yield root, inertia
+
+
+@final
+@attrs.frozen(eq=False)
+class LentMoments:
+    """Which bodies borrow, and by which joints it comes from the world.
+
+    Attributes
+    ----------
+    borrowers : frozenset of str
+        Roots of the groups that lack a moment.
+    steps : tuple of (str, str, str, str, str)
+        Joint, body towards the world, body beyond, and the roots of both; from the world outwards.
+    """
+
+    borrowers: frozenset[str] = frozenset()
+    steps: tuple[tuple[str, str, str, str, str], ...] = ()
+
+    @classmethod
+    def of(cls, parts: Parts, groups: RigidGroups) -> LentMoments:
+        """Return what the bodies of a mechanism borrow, as far as joints let them."""
+        lacking = frozenset(
+            root
+            for root, inertia in group_inertias(parts, groups)
+            if inertia.mass > 0.0 and not resists(inertia)
+        )
+        if not lacking:
+            return cls()
+        lending = {
+            name: edge
+            for name, edge in parts.joints.items()
+            if groups.root[edge.predecessor] != groups.root[edge.successor]
+            and _axes(edge.joint) is not None
+        }
+        # between groups: each joint by the roots of its ends
+        between = {
+            name: attrs.evolve(
+                edge,
+                predecessor=groups.root[edge.predecessor],
+                successor=groups.root[edge.successor],
+            )
+            for name, edge in lending.items()
+        }
+        steps = []
+        for name, towards, beyond in spanning_steps(between, (WORLD,)):
+            edge = lending[name]
+            ends = edge.predecessor, edge.successor
+            if between[name].predecessor != towards:
+                ends = edge.successor, edge.predecessor
+            steps.append((name, *ends, towards, beyond))
+        return cls(lacking, tuple(steps))
+
+    def loans(self, parts: Parts, groups: RigidGroups) -> Mapping[str, Loan]:
+        """Return what is lent, by joint: to each that lacks a moment its largest principal one."""
+        if not self.borrowers:
+            return {}
+        flow: dict[str, float] = {}
+        for root, inertia in group_inertias(parts, groups):
+            if root in self.borrowers:
+                flow[root] = float(np.linalg.eigvalsh(inertia.moment_about_com)[-1])
+        found = {}
+        for joint, lender, borrower, towards, beyond in reversed(self.steps):
+            amount = flow.get(beyond, 0.0)
+            if amount == 0.0:
+                continue
+            flow[towards] = flow.get(towards, 0.0) + amount
+            edge = parts.joints[joint]
+            mine, theirs = _axes_on(edge, borrower == edge.successor)
+            found[joint] = Loan(joint, borrower, lender, amount, mine, theirs)
+        return MappingProxyType(found)
+
+
+def with_loans(parts: Parts, loans: Collection[Loan]) -> Parts:
+    """Return the parts with the moments of inertia where they are lent to."""
+    change: dict[str, FloatArray] = {}
+    for loan in loans:
+        for body, axis, sign in (
+            (loan.borrower, loan.borrower_axis, 1.0),
+            (loan.lender, loan.lender_axis, -1.0),
+        ):
+            if body in parts.bodies:
+                change[body] = change.get(body, np.zeros((3, 3))) + sign * loan.moment(axis)
+    if not change:
+        return parts
+    bodies = dict(parts.bodies)
+    for body, moment in change.items():
+        inertia = bodies[body].inertia
+        moment = inertia.moment_about_com + 0.5 * (moment + moment.T)
+        changed = SpatialInertia(inertia.mass, inertia.com, moment, unphysical=True)
+        bodies[body] = attrs.evolve(bodies[body], inertia=changed)
+    return attrs.evolve(parts, bodies=MappingProxyType(bodies))
+
+
+def _axes_on(edge: Connection, borrower_is_successor: bool) -> tuple[FloatArray, FloatArray]:
+    axes = _axes(edge.joint)
+    assert axes is not None
+    before, after = edge.S_pred[:3, :3] @ axes[0], edge.S_succ[:3, :3] @ axes[1]
+    return (after, before) if borrower_is_successor else (before, after)
+
+
+def _axes(joint: Joint) -> tuple[FloatArray, FloatArray] | None:
+    """Return the axis of a joint's turns in its predecessor's frame and in its successor's.
+
+    Zeros where it does not turn, None where it turns about more than one axis. Seen by samples.
+    """
+    if joint.num_velocities == 0 or joint.num_velocities > 4:
+        return None
+    rng = np.random.default_rng(0)
+    samples = [joint.neutral(), *(joint.random(rng) for _ in range(_SAMPLES))]
+    rows = [np.asarray(joint.motion_subspace(q), dtype=np.float64)[:3].T for q in samples]
+    turns = np.concatenate(rows)
+    _, sizes, axes = np.linalg.svd(turns)
+    if sizes[0] <= _SAME_AXIS:
+        return np.zeros(3), np.zeros(3)
+    if len(sizes) > 1 and sizes[1] > _SAME_AXIS * sizes[0]:
+        return None
+    R = np.asarray(joint.pose(np.asarray(joint.neutral())), dtype=np.float64)[:3, :3]
+    return R @ axes[0], axes[0]

@@ -1,0 +1,65 @@
+"""The loops of a mechanism as its joints make them, whatever the coordinates are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["cycles"]
+
+
+def cycles(system: System) -> list[tuple[str, ...]]:
+    """Return the joints of each loop: the one that closes it, then the others from its successor.
+
+    In relative coordinates these are of the tree. Where bodies hang on free joints, loops through
+    those say nothing: joints of the mechanism, in their order, make a tree until one closes a loop.
+    """
+    ends = {name: (e.predecessor, e.successor) for name, e in system.parts.joints.items()}
+    free = set(system.free_joints)
+    tree = [name for name in system.tree.joints[1:] if name not in free]
+    closing = system.arrays.closure.names[: system.arrays.closure.num_joints]
+    if free:  # welds do not close a loop, if anything else does
+        closing = tuple(sorted(closing, key=lambda name: not _is_weld(system, name)))
+    around: dict[str, list[tuple[str, str]]] = {}
+    group: dict[str, str] = {}
+    found: list[str] = []
+    for name in (*tree, *closing):
+        a, b = ends[name]
+        if _root(group, a) == _root(group, b):
+            found.append(name)
+            continue
+        group[_root(group, a)] = _root(group, b)
+        around.setdefault(a, []).append((name, b))
+        around.setdefault(b, []).append((name, a))
+    return [(name, *_path(around, *reversed(ends[name]))) for name in found]
+
+
+def _is_weld(system: System, joint: str) -> bool:
+    return system.parts.joints[joint].joint.num_velocities == 0
+
+
+def _root(group: dict[str, str], body: str) -> str:
+    while group.get(body, body) != body:
+        group[body] = group.get(group[body], group[body])
+        body = group[body]
+    return body
+
+
+def _path(around: dict[str, list[tuple[str, str]]], start: str, end: str) -> Iterator[str]:
+    """Give the joints of a tree between two bodies, from the first to the second."""
+    came: dict[str, tuple[str, str]] = {end: ("", end)}
+    here = [end]
+    while start not in came:
+        beyond = []
+        for body in here:
+            for joint, other in around.get(body, ()):
+                if other not in came:
+                    came[other] = joint, body
+                    beyond.append(other)
+        here = beyond
+    while start != end:
+        joint, start = came[start]
+        yield joint

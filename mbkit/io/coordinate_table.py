@@ -1,0 +1,88 @@
+"""From a table of a file to coordinates, by names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
+from mbkit.coordinates.description import COORDINATES
+from mbkit.errors import UsageError, suggestion
+from mbkit.io.fields import converter
+from mbkit.representations import BodyFixed, Representation
+
+__all__ = ["read_coordinates"]
+
+
+@attrs.frozen
+class _Relative:
+    """What a file says of relative coordinates beside representation and frames."""
+
+    loop_joints: tuple[str, ...] | None = None
+    length: float | None = None
+
+
+def read_coordinates(
+    table: Mapping[str, Any],
+    representation: Representation | None = None,
+    body_frames: str | None = None,
+) -> AbsoluteCoordinates | RelativeCoordinates:
+    """Return the coordinates of a table.
+
+    Parameters
+    ----------
+    table : mapping
+        ``type``, "relative" (default) or "absolute", and the fields of that strategy.
+    representation : Representation, optional
+        In which relative coordinates run, and absolute ones do not choose.
+    body_frames : str, optional
+        Likewise.
+
+    Returns
+    -------
+    RelativeCoordinates or AbsoluteCoordinates
+        The strategy.
+
+    Raises
+    ------
+    UsageError
+        If there is no such type, or what is given does not go with it.
+    cattrs.BaseValidationError
+        If a field is unknown, or its value does not fit.
+
+    Examples
+    --------
+    >>> read_coordinates({"type": "absolute", "local": "rodrigues_position"}).local
+    RodriguesPosition()
+    """
+    fields: dict[str, Any] = _plain(table)
+    name = fields.pop("type", "relative")
+    if not isinstance(name, str) or name not in COORDINATES:
+        error = UsageError(f"there are no coordinates {name!r}; {suggestion(name, COORDINATES)}")
+        error.key = "type"
+        raise error
+    if name == "absolute":
+        for key, value in (("representation", representation), ("body_frames", body_frames)):
+            if value is not None:
+                raise UsageError(
+                    f"absolute coordinates go without '{key}': bodies have their own frames, and "
+                    f"twists are what the velocities are, by 'local' and 'trivialised'."
+                )
+        found: AbsoluteCoordinates = converter().structure(fields, AbsoluteCoordinates)
+        return found
+    given = converter().structure(fields, _Relative)
+    return RelativeCoordinates(
+        BodyFixed() if representation is None else representation,
+        "joint" if body_frames is None else body_frames,
+        given.loop_joints,
+        length=given.length,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a table as a file gives it: results hold theirs frozen."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value

@@ -1,0 +1,69 @@
+"""Helpers: functions that are linked into kernels, and have neither machine code nor wrappers.
+
+numba gives everything that it compiles machine code, a wrapper for Python and one for C. Of helpers
+nobody would call these, and the wrappers would be linked from helper to helper, and gone through
+again each time. See decision 24.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+
+class _Library(JITCodeLibrary):
+    """Code that callers link: optimised, and taken no further."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return self  # of which `set_env` alone is asked for
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Nothing: it is for Python objects in machine code."""
+
+
+class _Compiler(Compiler):
+    def define_pipelines(self) -> Any:
+        state = self.state
+        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
+class _Helper(CPUDispatcher):
+    """What kernels call; Python may call it too, and has it compiled once more for that."""
+
+    options: dict[str, Any]
+
+    @functools.cached_property
+    def _for_python(self) -> Any:
+        return numba.njit(**self.options)(self.py_func)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._for_python(*arguments)
+
+
+def linked(py_func: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return a function as a helper, compiled with these options of numba."""
+    more: dict[str, Any] = {
+        "forceinline": True,
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+        "pipeline_class": _Compiler,
+    }
+    dispatcher = numba.njit(**options, **more)(py_func)
+    dispatcher.__class__ = _Helper
+    dispatcher.options = options
+    return dispatcher
