@@ -357,3 +357,19 @@ def test_motions_are_the_same_to_the_order_of_the_integrator(name):
     assert gaps[0] < 1e-6
     rounding = 2e-11
     assert all(b < a / 8.0 or b < rounding for a, b in itertools.pairwise(gaps)), gaps
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "remedy"),
+    [
+        (mb.AbsoluteCoordinates(), r"by AbsoluteCoordinates\(joints=\[...\]\)"),
+        (mb.RelativeCoordinates(loop_joints=["A"]), r"by RelativeCoordinates\(loop_joints=...\)"),
+    ],
+)
+@pytest.mark.parametrize("kind", [mb.JointPosition, mb.JointVelocity])
+def test_events_say_how_a_joint_gets_coordinates(kind, coordinates, remedy):
+    """The joint is there, and without entries in q and v."""
+    system = BY_NAME["four-bar"].build().assemble(coordinates)
+    event = mb.Event("turn", kind("A"))
+    with pytest.raises(mb.NameUnknownError, match=f"joint 'A' closes a loop.*{remedy}"):
+        mb.simulate(system, (0.0, 0.01), 1e-3, events=[event], progress=False)
