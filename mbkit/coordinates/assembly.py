@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.coordinates.division import CutBodies, Division
+from mbkit.coordinates.force_positions import check_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
@@ -215,6 +216,7 @@ class Assembly:
         """Return what the kernels read: the tree, forces, constraints."""
         loops = self.topology.loop_joints
         rows = assemble_rows(parts, self.topology, positions, velocities, steps, self.body_frames)
+        check_positions(parts, loops)
         forces = force_arrays(
             tuple(parts.forces.values()),
             f"mechanism {parts.name!r}",
