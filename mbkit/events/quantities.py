@@ -45,6 +45,9 @@ def _entry(system: System, name: str, known: tuple[str, ...], what: str) -> int:
 class JointPosition(Quantity):
     """One entry of q minus a level.
 
+    Rotation vectors and Euler angles of absolute joints jump at half a turn; their event sees the
+    jump as a change of sign. Let it watch a function of the pose instead.
+
     Attributes
     ----------
     name : str
