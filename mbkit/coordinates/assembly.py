@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.coordinates.division import CutBodies, Division
+from mbkit.coordinates.force_positions import check_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
@@ -216,6 +217,7 @@ class Assembly:
         loops = self.topology.loop_joints
         where = positions, velocities, steps
         rows = assemble_rows(parts, self.topology, *where, self.body_frames, self.representation)
+        check_positions(parts, loops)
         forces = force_arrays(
             tuple(parts.forces.values()),
             f"mechanism {parts.name!r}",

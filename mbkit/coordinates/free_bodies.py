@@ -101,6 +101,7 @@ class FreeBodies:
     lent: LentMoments
     halves: Mapping[str, Half] = attrs.field(init=False)
     _latest: dict[Parts, Parts] = attrs.field(init=False, factory=dict)
+    _latest_loans: dict[Parts, Mapping[str, Loan]] = attrs.field(init=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
         halves = {each.name: Half(each.whole, each.origin) for each in self.hanging}
@@ -162,7 +163,11 @@ class FreeBodies:
 
     def loans(self, whole: Parts) -> Mapping[str, Loan]:
         """Return the moments of inertia that bodies have for others, by the joint between."""
-        return self.lent.loans(whole, self.groups)
+        found = self._latest_loans.get(whole)
+        if found is None:  # reactions ask each time
+            self._latest_loans.clear()
+            found = self._latest_loans.setdefault(whole, self.lent.loans(whole, self.groups))
+        return found
 
     def _lent(self, whole: Parts) -> Parts:
         return with_loans(whole, self.loans(whole).values())
@@ -242,6 +247,14 @@ class FreeBodies:
             if not resists(inertia):
                 moments = np.linalg.eigvalsh(whole.bodies[root].inertia.moment_about_com)
                 shown = ", ".join(f"{moment:.3g}" for moment in moments)
+                if any(loan.lender == root for loan in self.loans(whole).values()):
+                    raise InertiaError(
+                        f"Body {root!r} would have to lend a neighbour, which can turn about its "
+                        f"centre of mass without moving any inertia, more than it has: in absolute "
+                        f"coordinates each body moves by itself, and needs moments of inertia "
+                        f"about all axes. Those of {root!r} are {shown} kg m^2. Give the neighbour "
+                        f"a moment, or take mbkit.RelativeCoordinates()."
+                    )
                 raise InertiaError(
                     f"Body {root!r} can turn about its centre of mass without moving any inertia, "
                     f"and no joints of one axis lead to the world that could lend it some: in "

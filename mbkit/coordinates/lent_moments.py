@@ -33,6 +33,8 @@ __all__ = ["LentMoments", "group_inertias", "resists", "with_loans"]
 _TOLERANCE = 1e-13
 #: What the angular part of a motion subspace may miss of an axis.
 _SAME_AXIS = 1e-9
+#: Parts of what would be lent, the first of which is that leaves every lender enough.
+_SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 #: Configurations in which a joint is looked at.
 _SAMPLES = 3
 
@@ -106,13 +108,34 @@ class LentMoments:
         return cls(lacking, tuple(steps))
 
     def loans(self, parts: Parts, groups: RigidGroups) -> Mapping[str, Loan]:
-        """Return what is lent, by joint: to each that lacks a moment its largest principal one."""
-        if not self.borrowers:
-            return {}
+        """Return what is lent, by joint: to each that lacks a moment its largest principal one.
+
+        It is a part of that where a lender would not have it left. A body may have come to lack
+        one since, by other numbers.
+        """
+        inertias = dict(group_inertias(parts, groups))
+        lent = self if self._lacks_none_else(inertias) else LentMoments.of(parts, groups)
+        found: Mapping[str, Loan] = {}
+        for share in _SHARES if lent.borrowers else ():
+            found = lent._by_joint(parts, inertias, share)
+            left = with_loans(parts, found.values())
+            if all(resists(inertia) for _, inertia in group_inertias(left, groups)):
+                return found
+        return lent._by_joint(parts, inertias, 1.0) if found else found
+
+    def _lacks_none_else(self, inertias: Mapping[str, SpatialInertia]) -> bool:
+        return all(
+            root in self.borrowers or inertia.mass == 0.0 or resists(inertia)
+            for root, inertia in inertias.items()
+        )
+
+    def _by_joint(
+        self, parts: Parts, inertias: Mapping[str, SpatialInertia], share: float
+    ) -> Mapping[str, Loan]:
         flow: dict[str, float] = {}
-        for root, inertia in group_inertias(parts, groups):
+        for root, inertia in inertias.items():
             if root in self.borrowers:
-                flow[root] = float(np.linalg.eigvalsh(inertia.moment_about_com)[-1])
+                flow[root] = share * float(np.linalg.eigvalsh(inertia.moment_about_com)[-1])
         found = {}
         for joint, lender, borrower, towards, beyond in reversed(self.steps):
             amount = flow.get(beyond, 0.0)

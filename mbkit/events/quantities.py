@@ -27,8 +27,15 @@ if TYPE_CHECKING:
 __all__ = ["FunctionQuantity", "JointPosition", "JointVelocity", "PlaneDistance"]
 
 
-def _entry(name: str, known: tuple[str, ...], what: str) -> int:
+def _entry(system: System, name: str, known: tuple[str, ...], what: str) -> int:
     if name not in known:
+        joint = name.partition("[")[0]
+        if joint in system.loop_joints:
+            raise NameUnknownError(
+                f"There is no {what} called {name!r}: joint '{joint}' closes a loop of system "
+                f"'{system.name}' and has no entries in q and v. Watch a joint of the tree, or "
+                f"{system.remedy}."
+            )
         raise NameUnknownError(f"There is no {what} called {name!r}; {suggestion(name, known)}")
     return known.index(name)
 
@@ -37,6 +44,9 @@ def _entry(name: str, known: tuple[str, ...], what: str) -> int:
 @attrs.frozen
 class JointPosition(Quantity):
     """One entry of q minus a level.
+
+    Rotation vectors and Euler angles of absolute joints jump at half a turn; their event sees the
+    jump as a change of sign. Let it watch a function of the pose instead.
 
     Attributes
     ----------
@@ -56,7 +66,7 @@ class JointPosition(Quantity):
 
     def check(self, system: System) -> None:
         """Raise NameUnknownError unless the system has this position."""
-        _entry(self.name, system.position_names, "position")
+        _entry(system, self.name, system.position_names, "position")
 
     def value(self, system: System, t: float, q: Any, v: Any) -> float:
         """Return q - level."""
@@ -105,7 +115,7 @@ class JointVelocity(Quantity):
 
     def check(self, system: System) -> None:
         """Raise NameUnknownError unless the system has this velocity."""
-        _entry(self.name, system.velocity_names, "velocity")
+        _entry(system, self.name, system.velocity_names, "velocity")
 
     def value(self, system: System, t: float, q: Any, v: Any) -> float:
         """Return v - level."""

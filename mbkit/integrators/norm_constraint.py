@@ -127,6 +127,7 @@ class NormConstraint:
         q, v = np.empty(problem.nq), np.empty(problem.nv)
         lengths, _ = self._write(y, q, v)
         _, Qdot, work = self._parts(y)
+        self._quaternions.principal(problem, q)
         settled(problem, end, q, v)
         lengths[self._driven] = 1.0
         self._check(lengths)

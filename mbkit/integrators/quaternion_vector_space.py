@@ -58,7 +58,9 @@ class QuaternionVectorSpace(Integrator):
         Nothing is projected, so that the length drifts, by the order of the method; where it is off
         by more than 1e-6, the run ends.
 
-    Loops are constraints in index 1, closed again at the end of each step.
+    Loops are constraints in index 1, closed again at the end of each step. Rotation vectors are
+    then brought back to half a turn at most, and Euler angles to their ranges; where a step
+    passes near gimbal lock, rates of angles are large, and so is the error.
 
     Attributes
     ----------
@@ -186,6 +188,7 @@ class Renormalised:
         nq, nv = problem.nq, problem.nv
         q, v = np.empty(nq), y[nq : nq + nv].copy()
         self._quaternions.normalised(y[:nq], q)
+        self._quaternions.principal(problem, q)
         settled(problem, end, q, v)
         problem.q[:], problem.v[:] = q, v
         problem.work[:] += y[nq + nv :]

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mbkit.integrators.python_steps import StepFailed
+
+if TYPE_CHECKING:
+    from mbkit.integrators.integrator import Problem
 
 __all__ = ["Quaternions"]
 
@@ -42,6 +47,19 @@ class Quaternions:
         lengths = np.sqrt(np.einsum("mi,mi->m", Q, Q))
         out[self.entries] = Q / lengths[:, None]
         return lengths
+
+    def principal(self, problem: Problem, q: Any) -> None:
+        """Write other positions as a step leaves them, in place: rotation vectors to half a turn.
+
+        Their rates are singular at a whole turn, as those of angles are at gimbal lock. Raises
+        `StepFailed` where q is refused.
+        """
+        moved = np.empty(q.size)
+        state = problem.retract(q, np.zeros(problem.num_steps), moved)
+        if state != 0:
+            raise StepFailed(state)
+        moved[self.entries] = q[self.entries]
+        q[:] = moved
 
     def scale(self, q: Any, lengths: Any) -> None:
         """Multiply the quaternions' entries, or their rates, in place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
@@ -45,8 +46,9 @@ def state_of(
     checked = other.evaluator.arguments.with_leading_axes
     given_q, given_v = checked("q", q), checked("v", other.evaluator.zero if v is None else v)
     leading = np.broadcast_shapes(given_q.shape[:-1], given_v.shape[:-1])
-    given_q = np.broadcast_to(given_q, (*leading, other.nq)).reshape(-1, other.nq)
-    given_v = np.broadcast_to(given_v, (*leading, other.nv)).reshape(-1, other.nv)
+    samples = math.prod(leading)  # also where the state has no entries
+    given_q = np.broadcast_to(given_q, (*leading, other.nq)).reshape(samples, other.nq)
+    given_v = np.broadcast_to(given_v, (*leading, other.nv)).reshape(samples, other.nv)
     target = _Target.of(system, other, given_q, given_v)
     found_q = _positions(system, other, given_q, target)
     found_v = _velocities(system, other, found_q, given_v, target)

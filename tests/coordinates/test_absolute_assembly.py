@@ -203,6 +203,51 @@ def test_thin_rods_borrow_moments_and_move_the_same():
     check_same(relative, kept, rng.normal(size=4), rng.normal(size=4))
 
 
+def thin_on_a_small_body(joint, moments=(0.0, 0.1, 0.1)):
+    """Return a body on a hinge, and on it another one with larger moments, but none about x."""
+    mech = mb.Mechanism("thin", gravity=(0, -9.81, 0))
+    thin = mb.SpatialInertia.from_com(1.0, (0.2, 0, 0), np.diag(moments))
+    mech.add_body(mb.Body("small", mb.SpatialInertia.sphere(2.0, radius=0.3)))
+    mech.add_body(mb.Body("thin", thin, mb.spatial.translation((0.5, 0.2, 0))))
+    mech.add_joint(mb.RevoluteJoint("hinge", (0, 0, 1), (0.1, -0.2, 0)), "world", "small")
+    mech.add_joint(joint, "small", "thin")
+    return mech
+
+
+@pytest.mark.parametrize(
+    "joint", [mb.CylindricalJoint("slide", (1, 1, 0)), mb.TranslationalJoint("slide")], ids=repr
+)
+def test_no_more_is_lent_than_a_lender_has(joint):
+    """About the hinge the small body can have nothing from the ground."""
+    mech = thin_on_a_small_body(joint)
+    relative, absolute = mech.assemble(), mech.assemble(mb.AbsoluteCoordinates())
+    assert 0.0 < absolute.loans["slide"].amount < 0.4 * 2.0 * 0.3**2
+    rng = np.random.default_rng(3)
+    check_same(relative, absolute, rng.normal(size=relative.nv), rng.normal(size=relative.nv))
+
+
+def test_a_rod_may_become_thin_by_other_numbers():
+    """What it lacks is then lent to it, as to one that is thin from the beginning."""
+    joint = mb.CylindricalJoint("slide", (1, 1, 0))
+    relative = thin_on_a_small_body(joint, (0.1, 0.1, 0.1)).assemble()
+    mech = thin_on_a_small_body(joint, (0.1, 0.1, 0.1))
+    absolute = mech.assemble(mb.AbsoluteCoordinates())
+    assert not absolute.loans
+    thin = {"bodies.thin.moment_about_com": np.diag([0.0, 0.1, 0.1])}
+    state = np.random.default_rng(3).normal(size=(2, relative.nv))
+    check_same(relative.with_parameters(thin), absolute.with_parameters(thin), *state)
+    assert {*absolute.with_parameters(thin).loans} == {"slide", "hinge"}
+
+
+def test_a_lender_with_next_to_nothing_is_named():
+    """With its own moments, and not as one that has none."""
+    mech = thin_on_a_small_body(mb.TranslationalJoint("slide"), (0.0, 1e3, 1e3))
+    with pytest.raises(
+        mb.InertiaError, match=r"'small' would have to lend.*are 0.072, 0.072, 0.07"
+    ):
+        mech.assemble(mb.AbsoluteCoordinates())
+
+
 def test_a_row_of_thin_rods_moves_the_same():
     """The rods lend each other what the ground lends them."""
     mech = n_four_bar.build(3)
@@ -312,3 +357,19 @@ def test_motions_are_the_same_to_the_order_of_the_integrator(name):
     assert gaps[0] < 1e-6
     rounding = 2e-11
     assert all(b < a / 8.0 or b < rounding for a, b in itertools.pairwise(gaps)), gaps
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "remedy"),
+    [
+        (mb.AbsoluteCoordinates(), r"by AbsoluteCoordinates\(joints=\[...\]\)"),
+        (mb.RelativeCoordinates(loop_joints=["A"]), r"by RelativeCoordinates\(loop_joints=...\)"),
+    ],
+)
+@pytest.mark.parametrize("kind", [mb.JointPosition, mb.JointVelocity])
+def test_events_say_how_a_joint_gets_coordinates(kind, coordinates, remedy):
+    """The joint is there, and without entries in q and v."""
+    system = BY_NAME["four-bar"].build().assemble(coordinates)
+    event = mb.Event("turn", kind("A"))
+    with pytest.raises(mb.NameUnknownError, match=f"joint 'A' closes a loop.*{remedy}"):
+        mb.simulate(system, (0.0, 0.01), 1e-3, events=[event], progress=False)

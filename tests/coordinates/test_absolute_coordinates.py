@@ -232,3 +232,26 @@ def test_bodies_that_are_fixed_to_each_other_move_as_one(coordinates):
             )
         ]
         np.testing.assert_allclose(W[1], W[0], rtol=0, atol=1e-10 * np.abs(W[0]).max())
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [
+        mb.AbsoluteJoint("free", mb.RotationVector()),
+        mb.AbsoluteJoint("free", mb.EulerAngles("zyx"), mb.RodriguesPosition()),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    "force", [mb.JointSpring("k", "free", 3.0), mb.LimitStop("k", "free", -1.0, 1.0, 10.0)]
+)
+def test_springs_along_rotation_vectors_and_angles_are_refused(joint, force):
+    """Velocities are twists and no rates of them: energy was not conserved, and nothing said so."""
+    mech = mb.Mechanism("stone")
+    stone = mech.add_body(mb.Body("stone", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(joint, mech.world, stone)
+    mech.add_force(force)
+    with pytest.raises(
+        mb.ForceError, match=r"velocities of joint 'free'.*are not the rates.*Bushing"
+    ):
+        mech.assemble()

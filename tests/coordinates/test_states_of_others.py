@@ -148,3 +148,16 @@ def test_what_is_missing_is_named():
         relative.state_of("four-bar", q)
     with pytest.raises(mb.ShapeError):
         relative.state_of(absolute, q[:-1])
+
+
+def test_states_without_entries():
+    """A mechanism in which nothing moves, one state or several; and no states at all."""
+    mech = mb.Mechanism("wall")
+    brick = mech.add_body(mb.Body("brick", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.FixedJoint("glue"), mech.world, brick)
+    relative = mech.assemble()
+    absolute = mech.assemble(mb.AbsoluteCoordinates())
+    for leading in ((), (2, 3), (0,)):
+        q, v = np.zeros((*leading, relative.nq)), np.zeros((*leading, relative.nv))
+        back = relative.state_of(absolute, *absolute.state_of(relative, q, v))
+        assert [part.shape for part in back] == [q.shape, v.shape]

@@ -54,3 +54,19 @@ def test_all_formulations_move_alike(orientation, local, side, integrator):
     run = mb.simulate(system, (0.0, 0.5), 0.025, v=v, integrator=integrator, progress=False)
     found, expected = system.poses(run.q[-1]), reference.poses(exact.q[-1])
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("norm", ["renormalised", "constrained"])
+@pytest.mark.parametrize("rtol", [None, 1e-8], ids=["one step", "own steps"])
+def test_rotation_vectors_as_numbers_go_on_through_whole_turns(rtol, norm):
+    """Rates are singular there; each step ends below half a turn, and the next begins there."""
+    mech = mb.Mechanism("stone", gravity=(0, 0, 0))
+    body = mb.Body("stone", mb.SpatialInertia.from_com(1.0, (0, 0, 0), np.diag([1.0, 2.0, 3.0])))
+    mech.add_joint(mb.FreeJoint("free"), mech.world, mech.add_body(body))
+    system = mech.assemble(mb.AbsoluteCoordinates(mb.RotationVector()))
+    v, span = [0.1, 0.2, 3.0, 0.1, 0.2, 0.3], (0.0, 10.0)
+    expected = mb.simulate(system, span, 0.01, v=v, integrator=mb.LocalVectorSpace("RK45"))
+    method = mb.QuaternionVectorSpace("RK45", norm=norm, rtol=rtol)
+    run = mb.simulate(system, span, 0.01, v=v, integrator=method, progress=False)
+    assert np.linalg.norm(run.q[:, :3], axis=1).max() < np.pi + 1e-12
+    np.testing.assert_allclose(system.poses(run.q), system.poses(expected.q), rtol=0.0, atol=1e-5)

@@ -1,0 +1,40 @@
+"""Which joints no force of positions may act along: velocities of absolute ones are twists."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from mbkit.errors import ForceError
+from mbkit.forces.joint_force import PositionForce
+from mbkit.joints import AbsoluteJoint
+
+if TYPE_CHECKING:
+    from mbkit.model.parts import Parts
+
+__all__ = ["check_positions"]
+
+
+def check_positions(parts: Parts, loop_joints: Collection[str]) -> None:
+    """Raise ForceError where a spring or stop acts along velocities that are no rates of positions.
+
+    It would not do the work that its potential says.
+
+    Parameters
+    ----------
+    parts : Parts
+        Joints and forces of a system.
+    loop_joints : collection of str
+        Names of joints without coordinates.
+    """
+    for force in parts.forces.values():
+        if not isinstance(force, PositionForce) or force.joint in loop_joints:
+            continue
+        edge = parts.joints.get(force.joint)  # of an unknown name others speak
+        if edge is not None and isinstance(edge.joint, AbsoluteJoint):
+            raise ForceError(
+                f"Force {force.name!r}: velocities of joint {force.joint!r}, of type "
+                f"{type(edge.joint).__name__}, are not the rates of its positions, so that "
+                f"{type(force).__name__} would not do the work of its potential energy; use a "
+                f"Bushing between its bodies."
+            )
