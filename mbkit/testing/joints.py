@@ -247,13 +247,21 @@ def _stepped(joint: Joint, start: Any, x: Any, rate: Any, t: float) -> Any:
     return joint.retract(start, x + t * rate)
 
 
+#: Rates of positions from which on these are nearly singular: differences tell nothing there.
+_SINGULAR = 1e4
+
+
 def _position_rates(joint: Joint, at: _Place) -> Found:
     try:
         found = np.asarray(joint.position_rates(at.q, at.x))
     except JointError:
         raise Nothing("it gives none") from None
-    yield "qdot", found, _rate(functools.partial(_stepped, joint, at.q, 0.0 * at.x, at.x), found)
     moved = np.asarray(joint.retract(at.q, at.x))
+    if not np.abs(found).max() < _SINGULAR:  # as angles have none at gimbal lock, but beside it
+        beside = np.abs(joint.position_rates(moved, at.x)).max()
+        yield "qdot beside a singular place", float(beside < _SINGULAR), 1.0
+        return
+    yield "qdot", found, _rate(functools.partial(_stepped, joint, at.q, 0.0 * at.x, at.x), found)
     for first in joint.quaternions:
         entries = slice(first, first + 4)
         yield "the length of a quaternion", np.linalg.norm(moved[entries]), 1.0
