@@ -17,6 +17,9 @@ from mbkit.integrators.step_memory import StepMemory
 
 __all__ = ["AlphaCoefficients", "GeneralizedAlpha"]
 
+#: Of the tolerance of a step, what Newton's method may leave of it in a second.
+SMALL = 1e-4
+
 
 @final
 @attrs.frozen
@@ -222,7 +225,9 @@ class GeneralizedAlpha(Integrator):
         from mbkit.kernels.generalized_alpha import solve_end
 
         stabilised = self.formulation == "stabilized_index2"
-        step = StepMemory(problem, stabilised=stabilised, tolerance=self.tolerance)
+        given = [each for each in (self.rtol, self.atol) if each is not None]
+        tolerance = min([self.tolerance, *(SMALL * each for each in given)])
+        step = StepMemory(problem, stabilised=stabilised, tolerance=tolerance)
         step.call(solve_end=solve_end)
         corrected = self.start == "second order"
         c = self.numbers

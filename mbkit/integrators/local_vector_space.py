@@ -56,7 +56,7 @@ class LocalVectorSpace(Integrator):
 
     Attributes
     ----------
-    method : {"DOP853", "RK45", "RK23", "Radau"}
+    method : {"RK45", "DOP853", "RK23", "Radau"}
         One of scipy's solvers. They go on with the result of order 8, 5, 3 and 5; Radau is
         implicit, for stiff forces.
     rtol, atol : float, optional
@@ -74,16 +74,16 @@ class LocalVectorSpace(Integrator):
     Examples
     --------
     >>> import mbkit as mb
-    >>> mb.LocalVectorSpace("RK45").order
-    5
+    >>> mb.LocalVectorSpace("DOP853").order
+    8
     >>> mb.LocalVectorSpace(rtol=1e-8)
-    LocalVectorSpace(method='DOP853', rtol=1e-08)
+    LocalVectorSpace(method='RK45', rtol=1e-08)
     """
 
     looks = True
     takes_constraints = True
 
-    method: str = "DOP853"
+    method: str = "RK45"
     rtol: float | None = attrs.field(default=None, converter=as_number)
     atol: float | None = attrs.field(default=None, converter=as_number)
 

@@ -64,7 +64,7 @@ class QuaternionVectorSpace(Integrator):
 
     Attributes
     ----------
-    method : {"DOP853", "RK45", "RK23", "Radau"}
+    method : {"RK45", "DOP853", "RK23", "Radau"}
         One of scipy's solvers. They go on with the result of order 8, 5, 3 and 5.
     norm : {"renormalised", "constrained"}
         How quaternions keep their length.
@@ -83,7 +83,7 @@ class QuaternionVectorSpace(Integrator):
     looks = True
     takes_constraints = True
 
-    method: str = "DOP853"
+    method: str = "RK45"
     norm: str = attrs.field(default="renormalised", kw_only=True)
     rtol: float | None = attrs.field(default=None, converter=as_number, kw_only=True)
     atol: float | None = attrs.field(default=None, converter=as_number, kw_only=True)

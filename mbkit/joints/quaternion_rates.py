@@ -14,7 +14,7 @@ def quaternion_rate(Q: FloatArray, w: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> quaternion_rate(np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, 3.0]))
+    >>> quaternion_rate(np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, 3.0])) + 0.0
     array([0. , 0. , 0. , 1.5])
     """
     a, b, c, d = (0.5 * Q).tolist()  # numbers of Python are the faster ones here

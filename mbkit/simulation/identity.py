@@ -33,6 +33,7 @@ _ADDRESSES = frozenset(
         "wrench_parameters",
         "locate_parameters",
         "seat",
+        "floating",
     )
 )
 

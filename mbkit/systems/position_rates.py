@@ -57,7 +57,7 @@ class PositionRates(Configurations):
         >>> mech = mb.Mechanism("ball")
         >>> body = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
         >>> joint = mech.add_joint(mb.SphericalJoint("ball"), mech.world, body)
-        >>> mech.assemble().position_rates([1, 0, 0, 0], [0, 0, 3.0])  # half the angular velocity
+        >>> mech.assemble().position_rates([1, 0, 0, 0], [0, 0, 3.0]) + 0.0  # half of the velocity
         array([0. , 0. , 0. , 1.5])
         """
         w = self.rates(q, v)

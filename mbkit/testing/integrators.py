@@ -21,7 +21,7 @@ __all__ = ["check_integrator", "measured_orders"]
 ORDER_BOUND = 0.1
 
 #: Errors below are those of the reference solution, and of rounding.
-FLOOR = 1e-12
+FLOOR = 3e-13
 
 #: The same of methods that solve for their steps: rounding is divided by h there, that of
 #: constraints twice.
@@ -35,8 +35,9 @@ MOST_STEPS = 8192
 #: Step sizes that are halved need a wide range, which high orders do not have above the floor.
 RATIOS = {1: 2.0, 2: 2.0, 3: 2.0, 4: 2.0**0.5, 5: 2.0**0.5}
 
-#: The highest orders take few steps, whose numbers are closer where fewer instants are compared.
-FEW_STEPS, FEW_SAMPLES = 6, 4
+#: From this order on few steps are taken: their numbers are closer where fewer instants are
+#: compared, and from one to the next so much of the error goes that the floor has to be higher.
+FEW_STEPS, FEW_SAMPLES, FEW_FLOOR = 6, 4, 1e-12
 
 
 def check_integrator(
@@ -162,7 +163,7 @@ def measured_orders(
     True
     """
     expected = integrator.order if order is None else order
-    least = FLOOR
+    least = FLOOR if expected < FEW_STEPS else FEW_FLOOR
     if integrator.keeps_constraints:
         least = CONSTRAINED_FLOOR if problem.is_constrained else SOLVED_FLOOR
 

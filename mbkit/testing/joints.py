@@ -257,7 +257,8 @@ def _position_rates(joint: Joint, at: _Place) -> Found:
     except JointError:
         raise Nothing("it gives none") from None
     moved = np.asarray(joint.retract(at.q, at.x))
-    if not np.abs(found).max() < _SINGULAR:  # as angles have none at gimbal lock, but beside it
+    if not np.abs(found).max(initial=0.0) < _SINGULAR:
+        # as angles have none at gimbal lock, but beside it
         beside = np.abs(joint.position_rates(moved, at.x)).max()
         yield "qdot beside a singular place", float(beside < _SINGULAR), 1.0
         return

@@ -24,8 +24,10 @@ __all__ = ["SAMPLES", "STANDARD_PROBLEMS", "StandardProblem"]
 #: numbers of steps are multiples of it.
 SAMPLES = 8
 
-#: What rounding of q in metres is ten times below of, with what differences make of it.
-ROUNDING = 1e4 * float(np.finfo(np.float64).eps)
+#: What rounding of q in metres is ten times below of, with what differences make of it: those of
+#: angles, and those of quaternions.
+ROUNDING = 1e2 * float(np.finfo(np.float64).eps)
+OF_QUATERNIONS = 1e4 * float(np.finfo(np.float64).eps)
 
 
 @attrs.frozen(eq=False)
@@ -118,7 +120,8 @@ class StandardProblem:
         kilogram.
         """
         scale = float(np.abs(self.solution.multipliers).max())
-        return ROUNDING * (steps / self.end) ** 2 / scale
+        rounding = ROUNDING if self.system.nq == self.system.nv else OF_QUATERNIONS
+        return rounding * (steps / self.end) ** 2 / scale
 
 
 def rigid_body(name: str, mass: float, com: Any, principal: Any) -> Body:

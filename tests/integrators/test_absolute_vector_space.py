@@ -37,9 +37,9 @@ def top(orientation, local, side):
 @pytest.mark.parametrize(
     "integrator",
     [
-        mb.LocalVectorSpace(),
-        mb.QuaternionVectorSpace(),
-        mb.QuaternionVectorSpace(norm="constrained"),
+        mb.LocalVectorSpace("DOP853"),
+        mb.QuaternionVectorSpace("DOP853"),
+        mb.QuaternionVectorSpace("DOP853", norm="constrained"),
     ],
     ids=repr,
 )

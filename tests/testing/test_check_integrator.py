@@ -19,7 +19,8 @@ from mbkit.testing.standard_problems import STANDARD_PROBLEMS
 )
 def test_the_integrators_of_mbkit_hold(tableau):
     """Those of higher order fall below rounding first; tests/integrators measures them."""
-    report = check_integrator(mb.RungeKuttaMuntheKaas(tableau))
+    most_steps = 32768 if tableau.order == 1 else 8192
+    report = check_integrator(mb.RungeKuttaMuntheKaas(tableau), most_steps=most_steps)
     report.raise_if_failed()
     orders = 2 * len(STANDARD_PROBLEMS) + 3 * len(CONSTRAINED_PROBLEMS)
     assert sum(line.law.startswith("order of") for line in report.lines) == orders
