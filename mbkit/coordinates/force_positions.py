@@ -1,4 +1,4 @@
-"""Which joints no force of positions may act along: velocities of absolute ones are twists."""
+"""Which joints a force of positions may act along: those whose velocities are their rates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from mbkit.errors import ForceError
 from mbkit.forces.joint_force import PositionForce
-from mbkit.joints import AbsoluteJoint
 
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
@@ -31,10 +30,10 @@ def check_positions(parts: Parts, loop_joints: Collection[str]) -> None:
         if not isinstance(force, PositionForce) or force.joint in loop_joints:
             continue
         edge = parts.joints.get(force.joint)  # of an unknown name others speak
-        if edge is not None and isinstance(edge.joint, AbsoluteJoint):
+        if edge is not None and not edge.joint.positions_add:
             raise ForceError(
                 f"Force {force.name!r}: velocities of joint {force.joint!r}, of type "
                 f"{type(edge.joint).__name__}, are not the rates of its positions, so that "
-                f"{type(force).__name__} would not do the work of its potential energy; use a "
-                f"Bushing between its bodies."
+                f"{type(force).__name__} would not do the work of its potential energy; choose "
+                f"coordinates of the joint that add, or use a Bushing between its bodies."
             )
