@@ -28,7 +28,8 @@ T = mb.tableaus
 )
 def test_order_and_contract_hold(integrator):
     """Orders within 0.1 on the standard problems, and the laws of steps."""
-    check_integrator(integrator).raise_if_failed()
+    most_steps = 32768 if integrator.order == 1 else 8192
+    check_integrator(integrator, most_steps=most_steps).raise_if_failed()
 
 
 @pytest.mark.slow
