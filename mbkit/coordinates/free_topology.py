@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mbkit.topology import WORLD, JointEdge, Topology
+from mbkit.topology import WORLD, JointEdge, Topology, numbered_tree
 
 if TYPE_CHECKING:
     from mbkit.coordinates.free_bodies import FreeBodies
@@ -40,32 +41,20 @@ def free_topology(parts: Parts, division: FreeBodies) -> Topology:
         edge = parts.joints[each.joint]
         towards = edge.predecessor if edge.successor == each.name else edge.successor
         children.setdefault(towards, []).append((each.joint, each.name))
-    number, parent, joints, is_reversed = {WORLD: 0}, [-1], [""], [False]
+    steps = list(_walk(children))
+    in_tree = {joint for _, _, joint in steps}
+    edges = {name: _edge(parts, name) for name in parts.joints}
+    loops = [edge for name, edge in edges.items() if name not in in_tree]
+    return numbered_tree(steps, edges, loops)
+
+
+def _walk(children: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[tuple[str, str, str]]:
+    """Give each body with the one that it hangs on and the joint between, depth-first."""
     waiting = [(WORLD, *child) for child in reversed(children.get(WORLD, []))]
     while waiting:
         towards, joint, body = waiting.pop()
-        number[body] = len(number)
-        parent.append(number[towards])
-        joints.append(joint)
-        is_reversed.append(parts.joints[joint].predecessor == body)
+        yield towards, body, joint
         waiting += [(body, *child) for child in reversed(children.get(body, []))]
-    in_tree = set(joints)
-    edges = {name: _edge(parts, name) for name in parts.joints}
-    loops = [edge for name, edge in edges.items() if name not in in_tree]
-    return Topology(
-        bodies=tuple(number),
-        parent=tuple(parent),
-        joint_of_body=tuple(joints),
-        reversed=tuple(is_reversed),
-        freedoms=(0, *(edges[joint].num_velocities for joint in joints[1:])),
-        loop_joints=tuple(edge.name for edge in loops),
-        cycles=tuple(
-            (edge.name, *_path(number[edge.successor], number[edge.predecessor], parent, joints))
-            for edge in loops
-        ),
-        loop_freedoms=tuple(edge.num_velocities for edge in loops),
-        edges=tuple(edges.values()),
-    )
 
 
 def _edge(parts: Parts, name: str) -> JointEdge:
@@ -74,17 +63,3 @@ def _edge(parts: Parts, name: str) -> JointEdge:
     return JointEdge(
         name, edge.predecessor, edge.successor, joint.num_velocities, joint.num_positions
     )
-
-
-def _path(start: int, end: int, parent: list[int], joints: list[str]) -> list[str]:
-    """Return the joints of the tree's path between two bodies; numbers grow outwards."""
-    here: list[str] = []
-    there: list[str] = []
-    while start != end:
-        if start > end:
-            here.append(joints[start])
-            start = parent[start]
-        else:
-            there.append(joints[end])
-            end = parent[end]
-    return [*here, *reversed(there)]

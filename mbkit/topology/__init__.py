@@ -6,6 +6,7 @@ from mbkit.topology.cuts import Cuts as Cuts
 from mbkit.topology.edge import WORLD as WORLD
 from mbkit.topology.edge import JointEdge as JointEdge
 from mbkit.topology.graph import BodyGraph as BodyGraph
+from mbkit.topology.numbering import numbered_tree as numbered_tree
 from mbkit.topology.path import BodyPath as BodyPath
 from mbkit.topology.spanning_tree import build_topology as build_topology
 from mbkit.topology.spanning_tree import held_loop as held_loop
@@ -22,4 +23,5 @@ __all__ = [
     "build_topology",
     "check_connected",
     "held_loop",
+    "numbered_tree",
 ]

@@ -11,6 +11,7 @@ from mbkit.topology.connectedness import check_connected
 from mbkit.topology.cuts import choose_loop_joints
 from mbkit.topology.edge import WORLD, JointEdge
 from mbkit.topology.graph import BodyGraph
+from mbkit.topology.numbering import numbered_tree
 from mbkit.topology.topology import Topology
 
 __all__ = ["build_topology"]
@@ -172,43 +173,10 @@ def _tree(graph: BodyGraph, cut: Collection[str]) -> Any:
 def _numbered(tree: Any, edges: Mapping[str, JointEdge], loops: list[JointEdge]) -> Topology:
     import networkx as nx
 
-    number = {WORLD: 0}
-    parent, joints, is_reversed = [-1], [""], [False]
     # networkx visits neighbours in the order in which edges were added
-    for towards, body in nx.dfs_edges(tree, WORLD):
-        joint = tree.edges[towards, body]["joint"]
-        number[body] = len(number)
-        parent.append(number[towards])
-        joints.append(joint)
-        is_reversed.append(edges[joint].predecessor == body)
-    ends = [(number[edge.successor], number[edge.predecessor]) for edge in loops]
-    return Topology(
-        bodies=tuple(number),
-        parent=tuple(parent),
-        joint_of_body=tuple(joints),
-        reversed=tuple(is_reversed),
-        freedoms=(0, *(edges[joint].num_velocities for joint in joints[1:])),
-        loop_joints=tuple(edge.name for edge in loops),
-        cycles=tuple(
-            (edge.name, *_path_in_tree(parent, joints, *pair))
-            for edge, pair in zip(loops, ends, strict=True)
-        ),
-        loop_freedoms=tuple(edge.num_velocities for edge in loops),
-        edges=tuple(edges.values()),
-    )
-
-
-def _path_in_tree(parent: list[int], joints: list[str], start: int, end: int) -> list[str]:
-    """Return the joints between two bodies by number: as many steps as the path has."""
-    out, back = [], []
-    while start != end:
-        if start > end:  # parents have lower numbers
-            out.append(joints[start])
-            start = parent[start]
-        else:
-            back.append(joints[end])
-            end = parent[end]
-    return out + back[::-1]
+    walk = nx.dfs_edges(tree, WORLD)
+    steps = ((towards, body, tree.edges[towards, body]["joint"]) for towards, body in walk)
+    return numbered_tree(steps, edges, loops)
 
 
 def _path_joints(tree: Any, start: str, end: str) -> list[str]:

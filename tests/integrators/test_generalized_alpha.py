@@ -134,7 +134,7 @@ def test_the_spectral_radius_is_the_one_that_is_asked_for(rho):
     mass = mech.add_body(mb.Body("mass", mb.SpatialInertia.sphere(1.0, radius=0.1)))
     mech.add_joint(mb.PrismaticJoint("slide"), mech.world, mass)
     mech.add_force(mb.JointSpring("spring", "slide", stiffness=1e12))
-    method = mb.GeneralizedAlpha(rho_inf=(rho), start="plain")
+    method = mb.GeneralizedAlpha(rho_inf=rho, start="plain")
     run = mb.simulate(mech.assemble(), (0.0, 4.0), 0.1, q=[1e-6], integrator=method)
     # a defective eigenvalue: the powers of rho are multiplied by a polynomial of the second degree
     size = np.abs(run.q[-12:, 0])

@@ -24,7 +24,7 @@ TOLERANCES = 10.0 ** np.arange(-9.0, -3.5)
 
 
 def careful(rtol, rho=0.9, **options):
-    return mb.GeneralizedAlpha(rho_inf=(rho), rtol=rtol, **options)
+    return mb.GeneralizedAlpha(rho_inf=rho, rtol=rtol, **options)
 
 
 def slopes(found):
