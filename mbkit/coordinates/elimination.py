@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["find_hubs", "minimum_degree", "tree_constraints"]
@@ -71,6 +72,7 @@ def minimum_degree(
     coupled: list[tuple[int, int]],
     hubs: frozenset[int] = frozenset(),
     early: frozenset[int] = frozenset(),
+    turns: Sequence[int] | None = None,
 ) -> tuple[list[int], dict[int, list[int]]]:
     """Return an order of elimination, and for each node those that are coupled with it after it.
 
@@ -83,6 +85,8 @@ def minimum_degree(
     hubs, early : frozenset of int
         Where there are hubs: a node that is neither a hub nor one of the early ones waits until no
         such node is coupled with it any more.
+    turns : sequence of int, optional
+        By node: those of a lower number go first, whatever their neighbours.
 
     Returns
     -------
@@ -111,13 +115,14 @@ def minimum_degree(
             around[a].add(b)
             around[b].add(a)
     first = hubs | early if hubs else hubs
-    heap = [(len(each), node) for node, each in enumerate(around)]
+    turn = [0] * count if turns is None else turns
+    heap = [(turn[node], len(each), node) for node, each in enumerate(around)]
     heapq.heapify(heap)
     order: list[int] = []
     at: dict[int, int] = {}
     left: dict[int, set[int]] = {}
     while heap:
-        degree, node = heapq.heappop(heap)
+        _, degree, node = heapq.heappop(heap)
         if node in at or degree != len(around[node]):
             continue
         if first and node not in first and not first.isdisjoint(around[node]):
@@ -128,5 +133,5 @@ def minimum_degree(
         for each in neighbours:
             around[each] |= neighbours
             around[each] -= {each, node}
-            heapq.heappush(heap, (len(around[each]), each))
+            heapq.heappush(heap, (turn[each], len(around[each]), each))
     return order, {node: sorted(left[node], key=at.__getitem__) for node in order}
