@@ -106,7 +106,7 @@ def constraint_motion(space, _option, _q, _v, _x, change):
 def constraint_closing(space, _option, _q, _v, _x, _out):
     """Loops that hang on loops, each closed at its base, after forward dynamics."""
     return nested.close_inward(
-        space, own.wrench_from_world, own.own_bias, own.column_inertia, own.column_power,
+        space, own.wrench_from_world, own.own_bias, columns.column_inertia, columns.column_power,
         own.to_parent, own.inertia_to_parent,
     )  # fmt: skip
 
@@ -115,6 +115,6 @@ def constraint_closing(space, _option, _q, _v, _x, _out):
 def constraint_solution(space, what, _q, _v, _x, rows):
     """What follows from that for right sides and multipliers, in place (num_rows,)."""
     return nested_solution.solve(
-        space, what, rows, own.wrench_from_world, own.column_power, own.to_parent,
-        own.from_parent, own.add_column,
+        space, what, rows, own.wrench_from_world, columns.column_power, own.to_parent,
+        own.from_parent, columns.add_column,
     )  # fmt: skip
