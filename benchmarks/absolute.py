@@ -111,6 +111,25 @@ def wheel(spokes: int, *, axle: bool = True) -> mb.Mechanism:
     return mech
 
 
+def rimmed_wheel(spokes: int) -> mb.Mechanism:
+    """Return a hub on an axle, spokes hinged to it, and bars between their ends but for one."""
+    mech = mb.Mechanism(f"wheel of {spokes} spokes with a rim", gravity=_DOWN)
+    mech.add_body(mb.Body("hub", mb.SpatialInertia.cylinder(5.0, radius=0.5, length=0.2)))
+    mech.add_joint(mb.RevoluteJoint("axle", axis=(0, 1, 0)), "world", "hub")
+    bar = mb.SpatialInertia.box(1.0, size=(1.0, 0.05, 0.03))
+    turns = [rotation((0, 1, 0), 2 * np.pi * k / spokes) for k in range(spokes)]
+    for k, turn in enumerate(turns):
+        mech.add_body(mb.Body(f"spoke{k}", bar, turn @ translation((1.0, 0, 0))))
+        root, end = 0.5 * turn[:3, 0], 1.5 * turn[:3, 0]
+        _hinge(mech, f"root{k}", root[0], root[2], "hub", f"spoke{k}")
+        if k > 0:
+            before = 1.5 * turns[k - 1][:3, 0]
+            mech.add_body(mb.Body(f"rim{k}", bar, translation((before + end) / 2)))
+            _hinge(mech, f"left{k}", before[0], before[2], f"spoke{k - 1}", f"rim{k}")
+            _hinge(mech, f"right{k}", end[0], end[2], f"rim{k}", f"spoke{k}")
+    return mech
+
+
 def absolute(mech: mb.Mechanism) -> mb.System:
     """Return a mechanism in absolute coordinates."""
     return mech.assemble(mb.AbsoluteCoordinates())

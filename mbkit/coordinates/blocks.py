@@ -10,7 +10,16 @@ import numpy as np
 from mbkit.coordinates.elimination import find_hubs, minimum_degree, tree_constraints
 from mbkit.coordinates.supports import Support
 
-__all__ = ["ONE_BLOCK", "Blocks", "block_rows", "blocks_of", "coupled_pairs", "pair_rows", "places_of"]
+__all__ = [
+    "ONE_BLOCK",
+    "Blocks",
+    "block_rows",
+    "blocks_of",
+    "coupled_pairs",
+    "pair_rows",
+    "places_of",
+    "places_of_blocks",
+]
 
 #: Up to so many rows all are eliminated as one block, the largest pivots first.
 ONE_BLOCK = 36
@@ -155,12 +164,7 @@ def _sparse(
         count + len(hubs), coupled + held, frozenset(node_of.values()), frozenset(early)
     )
     position = {c: k for k, c in enumerate(order)}
-    starts: dict[tuple[int, int], int] = {}  # (later, earlier): where the coupling begins
-    total = 0
-    for c in order:
-        for other in (c, *later[c]):
-            starts[other, c] = total
-            total += sizes[other] * sizes[c]
+    starts, total = places_of_blocks(order, later, sizes)
     blocks, owners = block_rows(constraints, sizes, (order, later, position, starts))
     wanted = []
     for a, b in coupled:
@@ -169,6 +173,19 @@ def _sparse(
     pairs, matches = pair_rows(wanted, own, bodies)
     entries = _hubs(held, hubs, places, bodies, (sizes, position, starts))
     return Blocks(pairs, blocks, entries, total, sum(sizes), [*owners, *matches])
+
+
+def places_of_blocks(
+    order: list[int], later: dict[int, list[int]], sizes: list[int]
+) -> tuple[dict[tuple[int, int], int], int]:
+    """Return where the coupling of (a later node, an earlier one) begins, and where all end."""
+    starts: dict[tuple[int, int], int] = {}
+    total = 0
+    for c in order:
+        for other in (c, *later[c]):
+            starts[other, c] = total
+            total += sizes[other] * sizes[c]
+    return starts, total
 
 
 def block_rows(constraints: Any, sizes: list[int], elimination: Any) -> tuple[Any, list[Any]]:

@@ -12,6 +12,7 @@ from mbkit.coordinates.blocks import (
     coupled_pairs,
     pair_rows,
     places_of,
+    places_of_blocks,
 )
 from mbkit.coordinates.elimination import find_hubs, minimum_degree
 from mbkit.coordinates.supports import Support, set_supports, supports_of
@@ -101,35 +102,25 @@ def _pattern(
 
     constraints = constraints.copy()
     counts, ways, owners = set_supports(constraints, supports, bodies)
-    arrivals, num_arrivals = _arrivals(constraints["num_rows"].tolist(), supports, ways)
     order, later = elimination
     sizes = constraints["num_rows"].tolist()
     position = {c: k for k, c in enumerate(order)}
-    starts: dict[tuple[int, int], int] = {}
-    total = 0
-    for c in order:
-        for other in (c, *later[c]):
-            starts[other, c] = total
-            total += sizes[other] * sizes[c]
+    starts, num_gram = places_of_blocks(order, later, sizes)
     blocks, pointed = block_rows(constraints, sizes, (order, later, position, starts))
     owners += pointed
-    wanted = sorted(
-        ((a, b) if position[a] >= position[b] else (b, a) for a, b in coupled),
-        key=lambda pair: position[pair[1]],
-    )
-    pairs, pointed = pair_rows(
-        [(high, low, starts[high, low], sizes[low]) for high, low in wanted], places, bodies
-    )
+    # the pairs of each block follow each other, for they are complete when it goes
+    wanted = [(a, b) if position[a] >= position[b] else (b, a) for a, b in coupled]
+    wanted.sort(key=lambda pair: position[pair[1]])
+    targets = [(high, low, starts[high, low], sizes[low]) for high, low in wanted]
+    pairs, pointed = pair_rows(targets, places, bodies)
     owners += pointed
+    ends = np.searchsorted([position[low] for _, low in wanted], np.arange(len(order) + 1))
+    blocks["first_pair"], blocks["num_pairs"] = ends[:-1], np.diff(ends)
+    blocks["base_start"] = num_gram + 6 * (np.cumsum(blocks["num_rows"]) - blocks["num_rows"])
+    arrivals, num_arrivals = _arrivals(sizes, supports, ways)
     owners += _set_bases(blocks, order, later, supports, arrivals)
-    firsts = np.searchsorted([position[low] for _, low in wanted], np.arange(len(order) + 1))
-    blocks["first_pair"], blocks["num_pairs"] = firsts[:-1], np.diff(firsts)
-    for block, c in zip(blocks, order, strict=True):
-        block["base_start"] = total
-        total += 6 * sizes[c]
-    passages, first_passages = _passages(
-        supports, places, ways, arrivals, bodies["parent"].tolist()
-    )
+    parent = bodies["parent"].tolist()
+    passages, first_passages = _passages(supports, places, ways, arrivals, parent)
     arrays = {
         "constraints": constraints, "pairs": pairs, "blocks": blocks,
         "hubs": np.zeros(1, layout.HUB), "passages": passages, "first_passages": first_passages,
@@ -137,7 +128,7 @@ def _pattern(
     for array in arrays.values():
         array.flags.writeable = False
     return {
-        **arrays, **counts, "num_gram": total, "num_unknowns": sum(sizes),
+        **arrays, **counts, "num_gram": num_gram + 6 * sum(sizes), "num_unknowns": sum(sizes),
         "num_arrivals": num_arrivals, "num_buffer": max(layout.BUFFER_SIZE, *sizes),
         "owners": tuple(owners),
     }  # fmt: skip

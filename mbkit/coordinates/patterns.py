@@ -51,7 +51,9 @@ def _open(
     counts, ways, owners = set_supports(constraints, supports, bodies)
     found = blocks_of(constraints, closure.sites, supports, bodies)
     rows = constraints["num_rows"].tolist()
-    room = [6 * m * (1 + max(own for own, _, _ in each)) for m, each in zip(rows, ways, strict=True)]
+    room = [
+        6 * m * (1 + max(own for own, _, _ in each)) for m, each in zip(rows, ways, strict=True)
+    ]
     arrays = {
         "constraints": constraints, "pairs": found.pairs, "blocks": found.blocks,
         "hubs": found.hubs,

@@ -77,7 +77,7 @@ def _support(ends: list[int], parent: list[int]) -> Support:
 
 def set_supports(
     constraints: Any, supports: list[Support], bodies: Any
-) -> tuple[dict[str, int], list[list[tuple[int, int, bool]]], list[Any]]:
+) -> tuple[dict[str, Any], list[list[tuple[int, int, bool]]], list[Any]]:
     """Write the supports of constraints, and where their numbers begin.
 
     Returns
@@ -123,7 +123,7 @@ def _ways(support: Support, parent: list[int]) -> list[tuple[int, int, bool]]:
     return found
 
 
-def _counted(constraints: Any) -> dict[str, int]:
+def _counted(constraints: Any) -> dict[str, Any]:
     """Write where the numbers of each constraint begin; return how many there are."""
     rows = constraints["num_rows"]
     sizes = {
@@ -133,7 +133,7 @@ def _counted(constraints: Any) -> dict[str, int]:
         ("num_coefficients", "first_coefficient"): rows * constraints["num_velocities"],
         ("num_response", "first_response"): rows * constraints["num_columns"],
     }
-    counts: dict[str, int] = {}
+    counts: dict[str, Any] = {}
     for (count, first), each in sizes.items():
         ends = np.cumsum(each)
         constraints[first] = ends - each

@@ -164,10 +164,11 @@ class ClosureMemory:
         m, nv = arrays.num_rows, int(totals["num_velocities"])
         solver = arrays.solver
         kernels = solver.kernels(nv, m)
-        if arrays.open_pattern is not None and kernels.nested is None:
-            arrays = arrays.open_pattern()
-        elif arrays.open_pattern is not None:
-            kernels = kernels.nested
+        if arrays.open_pattern is not None:
+            if kernels.nested is None:
+                arrays = arrays.open_pattern()
+            else:
+                kernels = kernels.nested
         self.joint_work = np.zeros(len(arrays.joint_rows), WORK)
         self.sites = arrays.sites.copy()
         self.constraints = arrays.constraints.copy()

@@ -13,8 +13,8 @@ from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats_at, helper, integers_at
 from mbkit.kernels.constraints.space import closure_of
 
-#: Parts of the multipliers along N that are rounding.
-ROUNDED = 1e-15
+#: Corrections by this part of the multipliers are rounding.
+ROUNDED = 1e-14
 
 
 @helper
@@ -53,17 +53,20 @@ def reduce(space, multipliers, forward, backward):
     change = room[2 * count :]
     square = along(space, forward, kept, multipliers, slope)
     assign(direction, slope)
-    for _ in range(others + 10):
+    for _ in range(2 * others + 10):
         size = 0.0
         for r in range(m):
             size += multipliers[r] * multipliers[r]
-        if not square > ROUNDED * ROUNDED * size:
+        if not square > 0.0:
             return
         assign(change, direction)
         backward(space, change)
         curvature = 0.0
         for r in range(m):
             curvature += change[r] * change[r]
+        # the square of the correction: beyond rounding, directions are conjugate no more, and grow
+        if not square * square > ROUNDED * ROUNDED * size * curvature:
+            return
         for r in range(m):
             multipliers[r] -= square / curvature * change[r]
         before = square

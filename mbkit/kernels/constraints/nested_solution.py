@@ -193,8 +193,7 @@ def open_at(closure, body, base, b, x):
 
 @helper
 def gather_inward(space, multipliers, wrench_from_world, column_power, to_parent):
-    """u of every velocity: what the multipliers do, in the tree with open loops, as S.f of one
-    wrench a body.
+    """u of every velocity, of the tree with open loops: S.f of one wrench a body.
 
     Of a floating body it is in the bias.
     """
