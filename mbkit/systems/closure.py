@@ -164,11 +164,7 @@ class ClosureMemory:
         m, nv = arrays.num_rows, int(totals["num_velocities"])
         solver = arrays.solver
         kernels = solver.kernels(nv, m)
-        if arrays.open_pattern is not None:
-            if kernels.nested is None:
-                arrays = arrays.open_pattern()
-            else:
-                kernels = kernels.nested
+        arrays, kernels = _fitting(arrays, kernels)
         self.joint_work = np.zeros(len(arrays.joint_rows), WORK)
         self.sites = arrays.sites.copy()
         self.constraints = arrays.constraints.copy()
@@ -284,3 +280,12 @@ class ClosureMemory:
         if isinstance(solver, DenseSolver):
             self.solver_slot = slot = PythonSolverSlot(solver, memory, matrix.reshape((nv, m)))
             weakref.finalize(self, register(array_address(memory), slot))
+
+
+def _fitting(arrays: ClosureArrays, kernels: SolverKernels) -> tuple[ClosureArrays, SolverKernels]:
+    """Return the pattern that a strategy can take, and its functions for it."""
+    if arrays.open_pattern is None:
+        return arrays, kernels
+    if kernels.nested is None:
+        return arrays.open_pattern(), kernels
+    return arrays, kernels.nested
