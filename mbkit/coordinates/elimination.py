@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = ["find_hubs", "minimum_degree", "tree_constraints"]
@@ -71,6 +72,8 @@ def minimum_degree(
     coupled: list[tuple[int, int]],
     hubs: frozenset[int] = frozenset(),
     early: frozenset[int] = frozenset(),
+    *,
+    after: Mapping[int, set[int]] | None = None,
 ) -> tuple[list[int], dict[int, list[int]]]:
     """Return an order of elimination, and for each node those that are coupled with it after it.
 
@@ -83,6 +86,8 @@ def minimum_degree(
     hubs, early : frozenset of int
         Where there are hubs: a node that is neither a hub nor one of the early ones waits until no
         such node is coupled with it any more.
+    after : mapping of int to set of int, optional
+        Nodes that a node is coupled with, and waits for.
 
     Returns
     -------
@@ -122,6 +127,8 @@ def minimum_degree(
             continue
         if first and node not in first and not first.isdisjoint(around[node]):
             continue  # it comes again when one of them has gone
+        if after and node in after and not after[node] <= at.keys():
+            continue  # the same
         at[node] = len(order)
         order.append(node)
         left[node] = neighbours = around[node]

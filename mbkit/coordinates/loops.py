@@ -106,7 +106,7 @@ def loop_closure(
         parameters={o.name: each.parameters for o, each in zip(others, made, strict=True)},
         site_bodies=tuple(frames.bodies or [0]), length=length, **counts,
         num_gram=found.num_gram, num_unknowns=found.num_unknowns, num_arrivals=num_arrivals,
-        num_buffer=max(own.BUFFER_SIZE, most),
+        num_buffer=max(own.BUFFER_SIZE, most), supports=tuple(supports),
         owners=(*owners, *made, *supports, *ways, *found.owners),
     )  # fmt: skip
 

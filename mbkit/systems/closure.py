@@ -49,6 +49,8 @@ class ClosureArrays:
         more than there are.
     joints : tuple of Joint or None
         Of each row of `joint_rows`.
+    supports : tuple of ndarray of int
+        By constraint: the rows of the tree that it moves, from the tips inwards; then a zero.
     site_bodies : tuple of int
         The user's body on which each site is, as in `System.body_names`.
     objects : tuple of Constraint
@@ -82,6 +84,7 @@ class ClosureArrays:
     blocks: Any = None
     hubs: Any = None
     joints: tuple[Joint | None, ...] = ()
+    supports: tuple[Any, ...] = ()
     site_bodies: tuple[int, ...] = ()
     objects: tuple[Constraint, ...] = ()
     derivatives: tuple[ConstraintDerivatives | None, ...] = ()
