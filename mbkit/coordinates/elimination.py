@@ -87,7 +87,7 @@ def minimum_degree(
         Where there are hubs: a node that is neither a hub nor one of the early ones waits until no
         such node is coupled with it any more.
     after : mapping of int to set of int, optional
-        Nodes that a node is coupled with, and waits for.
+        Nodes that a node is coupled with, and waits for; then it goes before all others.
 
     Returns
     -------
@@ -116,18 +116,19 @@ def minimum_degree(
             around[a].add(b)
             around[b].add(a)
     first = hubs | early if hubs else hubs
-    heap = [(len(each), node) for node, each in enumerate(around)]
+    waits = after or {}
+    heap = [(node not in waits, len(each), node) for node, each in enumerate(around)]
     heapq.heapify(heap)
     order: list[int] = []
     at: dict[int, int] = {}
     left: dict[int, set[int]] = {}
     while heap:
-        degree, node = heapq.heappop(heap)
+        _, degree, node = heapq.heappop(heap)
         if node in at or degree != len(around[node]):
             continue
         if first and node not in first and not first.isdisjoint(around[node]):
             continue  # it comes again when one of them has gone
-        if after and node in after and not after[node] <= at.keys():
+        if node in waits and not waits[node] <= at.keys():
             continue  # the same
         at[node] = len(order)
         order.append(node)
@@ -135,5 +136,5 @@ def minimum_degree(
         for each in neighbours:
             around[each] |= neighbours
             around[each] -= {each, node}
-            heapq.heappush(heap, (len(around[each]), each))
+            heapq.heappush(heap, (each not in waits, len(around[each]), each))
     return order, {node: sorted(left[node], key=at.__getitem__) for node in order}

@@ -16,6 +16,10 @@ from mbkit.kernels.constraints.factor import backward, forward
 #: Parts of the multipliers along N that are rounding.
 ROUNDED = 1e-15
 
+#: Parts below which they are rounding where they no longer shrink: what is computed with them grows
+#: from sweep to sweep.
+STALLED = 1e-10
+
 
 @helper
 def along(closure, kept, x, out):
@@ -64,5 +68,7 @@ def reduce(closure, multipliers):
             multipliers[r] -= square / curvature * change[r]
         before = square
         square = along(closure, kept, multipliers, slope)
+        if square >= before and before < STALLED * STALLED * size:
+            return
         for r in range(count):
             direction[r] = slope[r] + square / before * direction[r]
