@@ -216,7 +216,10 @@ def growth(family: str, sizes: Sequence[int] | None = None, method: str = "rkmk4
 def _in_fresh_process(family: str, size: int, method: str) -> dict[str, float]:
     root = pathlib.Path(__file__).parents[1]
     said = subprocess.run(
-        [sys.executable, "-m", "benchmarks.absolute", "--one", family, str(size), "--method", method],
+        [
+            sys.executable, "-m", "benchmarks.absolute", "--one", family, str(size),
+            "--method", method,
+        ],
         cwd=root, check=True, capture_output=True, text=True,
     )  # fmt: skip
     found: dict[str, float] = json.loads(said.stdout.splitlines()[-1])

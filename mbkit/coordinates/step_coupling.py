@@ -136,7 +136,5 @@ def _velocities(joints: Any) -> list[int]:
     return [
         k
         for joint in table
-        for k in range(
-            joint[JOINT_VELOCITY], joint[JOINT_VELOCITY] + joint[JOINT_NUM_VELOCITIES]
-        )
+        for k in range(joint[JOINT_VELOCITY], joint[JOINT_VELOCITY] + joint[JOINT_NUM_VELOCITIES])
     ]

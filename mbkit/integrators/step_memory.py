@@ -84,8 +84,7 @@ class StepMemory:
         record["stabilised"] = stabilised
         record["tolerance"], record["most"] = tolerance * problem.h, MOST_ITERATIONS
         for name, array in self._arrays.items():
-            if name in IMPLICIT.names:
-                record[name] = array_address(array)
+            record[name] = array_address(array)
         self.address = array_address(self.record)
 
     def _share(self, space: int, blocks: Any) -> None:
@@ -93,7 +92,8 @@ class StepMemory:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.implicit.products import share_places
 
-        self._arrays |= {**blocks.tables, "places": blocks.places}
+        self._arrays |= blocks.tables
+        self._places = blocks.places
         share_places(space, array_address(blocks.places), blocks.num_places)
 
     def follow_gain(self) -> None:

@@ -80,7 +80,9 @@ class Stirrer(mb.Force):
 def driven():
     """A chain with a joint that is moved, one with a spring, and constraints of other kinds."""
     mech = chain(5)
-    slide = mb.PrismaticJoint("slide", axis=(0, 0, 1)).prescribe(lambda t: 0.2 * (1 - np.cos(9 * t)))
+    slide = mb.PrismaticJoint("slide", axis=(0, 0, 1)).prescribe(
+        lambda t: 0.2 * (1 - np.cos(9 * t))
+    )
     mech.add_body(mb.Body("car", mb.SpatialInertia.box(2.0, size=(0.3, 0.2, 0.1))))
     mech.add_joint(slide, "world", "car")
     mech.add_force(mb.JointSpring("spring", "hinge2", stiffness=40.0))
@@ -101,7 +103,9 @@ def row(count=6):
             axis = (0.1 * n, 1.0, 0.0)
             mech.add_joint(mb.RevoluteJoint(name, axis=axis, point=(k, 0, -0.4 * n)), above, name)
         if k % 2:
-            mech.add_force(mb.SpringDamper(f"k{k}", f"lower{k - 1}", f"upper{k}", 90.0, damping=5.0))
+            mech.add_force(
+                mb.SpringDamper(f"k{k}", f"lower{k - 1}", f"upper{k}", 90.0, damping=5.0)
+            )
     return mech
 
 
@@ -160,9 +164,7 @@ def expanded(step):
         near = slice(int(node["first_neighbour"]), None)
         others = step["neighbours"][near][: int(node["num_neighbours"])]
         own = unknowns[first : first + count]
-        right = [
-            k for o in nodes[others] for k in unknowns[o["first"] : o["first"] + o["count"]]
-        ]
+        right = [k for o in nodes[others] for k in unknowns[o["first"] : o["first"] + o["count"]]]
         rows = numbers[node["right"] :][: count * (count + width)].reshape(count, -1)
         below = numbers[node["below"] :][: width * count].reshape(width, count)
         parts.append((own, right, rows, below, step["pivots"][first : first + count]))

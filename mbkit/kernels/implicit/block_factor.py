@@ -6,7 +6,14 @@ Methods for Sparse Linear Systems*, SIAM 2006, chapters 6 and 7.
 Cost: the square of the width of each node, times its size.
 """
 
-from mbkit.kernels.compile import address_kernel, as_array, floats_at, helper, integers_at, records_at
+from mbkit.kernels.compile import (
+    address_kernel,
+    as_array,
+    floats_at,
+    helper,
+    integers_at,
+    records_at,
+)
 from mbkit.kernels.implicit.layout import NODE
 from mbkit.kernels.implicit.lu import ROUNDING
 from mbkit.kernels.implicit.space import flags_at, memory_of

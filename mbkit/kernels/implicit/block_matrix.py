@@ -55,7 +55,7 @@ def table(address, count, size):
 
 @helper
 def turn(X, first, end, place, T, row, factor, room):
-    """X T times the factor, in the rows from first to end, of the columns of one row of the tree."""
+    """X becomes X T times the factor: rows from first to end, columns of one row of the tree."""
     n = row.num_steps
     for r in range(first, end):
         for c in range(n):

@@ -140,9 +140,9 @@ def solve_matrix(step, x):
     """x becomes S^-1 x."""
     record = memory_of(step)
     if record.solve != 0:
-        return call_address(record.solve, (step, x))
-    solve(square(record.matrix, record.n), flags_at(record.pivots, record.n), x)
-    return OK
+        call_address(record.solve, (step, x))
+    else:
+        solve(square(record.matrix, record.n), flags_at(record.pivots, record.n), x)
 
 
 @helper
@@ -242,9 +242,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
         set_target(step, h, change)
         residual = floats_at(record.residual, record.nv + record.m)
         history[k, 1] = largest(residual)
-        state = solve_matrix(step, change)
-        if state != OK:
-            return state
+        solve_matrix(step, change)
         size = add_change(space, step, h, velocity_gain, acceleration_gain, change, v)
         smallest = UNIT * largest(floats_at(record.D, record.nv))
         rounding = smallest

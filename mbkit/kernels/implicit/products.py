@@ -76,7 +76,9 @@ def clear_columns(space, step, A):
             row = model[support[s]]
             for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
                 if prescribed[j] != 0:
-                    for r in range(constraint.first_row, constraint.first_row + constraint.num_rows):
+                    for r in range(
+                        constraint.first_row, constraint.first_row + constraint.num_rows
+                    ):
                         A[r, place[j]] = 0.0
 
 
