@@ -86,7 +86,7 @@ def step_blocks(arrays: SystemArrays, *, stabilised: bool) -> StepBlocks | None:
         places=places,
         num_places=num_places,
         num_entries=layout.num_entries,
-        tables={name: np.concatenate((table, table[:0])) for name, table in tables.items()},
+        tables={name: _with_address(table) for name, table in tables.items()},
         counts=counts | {"num_entries": layout.num_entries},
     )
 
@@ -215,6 +215,11 @@ class _Layout:
 
 
 # --------------------------------------------------------------------------------- the tables
+
+
+def _with_address(table: Any) -> Any:
+    """Return the table, or one row of zeros: an empty array has no address of its own."""
+    return table if len(table) else np.zeros((1, *table.shape[1:]), table.dtype)
 
 
 def _table(rows: Iterable[tuple[int, ...]], size: int) -> Any:
