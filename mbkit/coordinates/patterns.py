@@ -63,5 +63,6 @@ def _open(
     return attrs.evolve(
         closure, **arrays, **counts, num_gram=found.num_gram, num_unknowns=found.num_unknowns,
         num_arrivals=max(room), num_buffer=max(BUFFER_SIZE, int(found.blocks["num_rows"].max())),
+        supports=tuple(each.rows for each in supports),
         owners=(*closure.owners, *owners, *found.owners),
     )  # fmt: skip

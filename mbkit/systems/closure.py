@@ -52,6 +52,9 @@ class ClosureArrays:
         more than there are.
     joints : tuple of Joint or None
         Of each row of `joint_rows`.
+    supports : tuple of list of int
+        By constraint: the rows of the tree that it moves, from the tips inwards; empty where loops
+        are closed on the way inwards.
     site_bodies : tuple of int
         The user's body on which each site is, as in `System.body_names`.
     objects : tuple of Constraint
@@ -90,6 +93,7 @@ class ClosureArrays:
     blocks: Any = None
     hubs: Any = None
     joints: tuple[Joint | None, ...] = ()
+    supports: tuple[Any, ...] = ()
     site_bodies: tuple[int, ...] = ()
     objects: tuple[Constraint, ...] = ()
     derivatives: tuple[ConstraintDerivatives | None, ...] = ()

@@ -34,6 +34,7 @@ __all__ = [
     "INVERSE_DYNAMICS",
     "INVERSE_DYNAMICS_DERIVATIVES",
     "JACOBIAN",
+    "LEAST_MULTIPLIERS",
     "MASS_ACTION",
     "MASS_MATRIX",
     "MOMENTUM",
@@ -152,6 +153,10 @@ CLOSED_HYBRID_DYNAMICS = Evaluation(
     "state",
     "constraints.dynamics",
 )
+LEAST_MULTIPLIERS = Evaluation(
+    "least_multipliers", ("q", "", "multipliers and t"), "multipliers",
+    module="constraints.least_multipliers",
+)  # fmt: skip
 CONSTRAINT_WRENCHES = Evaluation(
     "constraint_wrenches",
     ("q", "", "multipliers and t"),
