@@ -108,7 +108,8 @@ VELOCITY_GAIN = 3
 ACCELERATION_GAIN = 4
 PATIENCE = 5  # steps that begin with a new matrix, before an old one is tried again
 AGE = 6  # in steps
-MADE_HEAD = 7
+NOISE = 7  # how large corrections were that a new matrix made no smaller; 0: none were
+MADE_HEAD = 8
 
 #: The most entries of a step that a joint has.
 MOST_STEPS = 6

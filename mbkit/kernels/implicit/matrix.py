@@ -31,6 +31,7 @@ from mbkit.kernels.implicit.layout import (
     AGE,
     MADE_HEAD,
     MOST_STEPS,
+    NOISE,
     PATIENCE,
     STEP,
     TIME,
@@ -329,6 +330,6 @@ def have_matrix(space, step):
     if made_at[VALID] == 0.0:
         return OK
     for j in range(record.num_made):
-        if made_at[j] != made[j] and j not in (AGE, PATIENCE):
+        if made_at[j] != made[j] and j not in (AGE, PATIENCE, NOISE):
             return call_address(record.make, (space, step))
     return OK

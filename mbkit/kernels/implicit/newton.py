@@ -8,7 +8,7 @@ from mbkit.kernels.compile import address_kernel, as_array, call_address, floats
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.space import closure_of
 from mbkit.kernels.implicit.differential import add_turned
-from mbkit.kernels.implicit.layout import AGE, MOST_STEPS, PATIENCE, VALID
+from mbkit.kernels.implicit.layout import AGE, MOST_STEPS, NOISE, PATIENCE, VALID
 from mbkit.kernels.implicit.lu import solve
 from mbkit.kernels.implicit.matrix import remember
 from mbkit.kernels.implicit.products import add_forces
@@ -44,6 +44,10 @@ UNIT = 4e-16
 #: rows may be nearly dependent.
 ROUNDINGS = 1e2
 STALLED = 1e5
+
+#: How much larger they may be than what was left where a new matrix made them no smaller: rounding
+#: of long chains grows with their number of bodies, and with that of those that hang on each.
+NOISES = 4.0
 
 #: What is left of equations that are solved, by their forces, and by the length of the system.
 SOLVED = 1e-13
@@ -168,7 +172,7 @@ def solved(step, length):
 
 
 @helper
-def is_solved(step, k, fresh, before, size, smallest, rounding, length):
+def is_solved(step, k, fresh, before, size, smallest, rounding, noise, length):
     """Whether correction k, of that size, leaves as little as is wanted, or as can be.
 
     What a matrix of an earlier step leaves has one direction, step after step, and adds up in v. So
@@ -183,7 +187,7 @@ def is_solved(step, k, fresh, before, size, smallest, rounding, length):
     rate = size / before
     if rate <= SLOW:
         return rate / (1.0 - rate) * size <= enough
-    if k > 1 and size <= ROUNDINGS * rounding:
+    if k > 1 and size <= max(ROUNDINGS * rounding, noise):
         return True
     return fresh and (size <= STALLED * rounding or solved(step, length))
 
@@ -252,16 +256,22 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
-        done = is_solved(step, k, fresh, before, size, smallest, rounding, length)
+        noise = NOISES * made[NOISE]
+        done = is_solved(step, k, fresh, before, size, smallest, rounding, noise, length)
         if done and not fresh and record.m > 0 and forgotten_rows(step, length):
             made[VALID] = 0.0
             before = 0.0
             continue
         if done:
-            if not fresh and k > 0 and (rate > TIRED or k > 4):
+            if fresh and before > 0.0 and rate > SLOW:
+                made[NOISE] = size
+                made[PATIENCE] = 0.0  # the matrix before was not to blame
+            elif fresh:
+                made[NOISE] *= 0.5
+            elif k > 0 and ((rate > TIRED and size > noise) or k > 4):
                 made[VALID] = 0.0
             return move_end(space, step, t, h, q_n, q, v)
-        if before > 0.0 and rate > SLOW and size > ROUNDINGS * rounding:
+        if before > 0.0 and rate > SLOW and size > max(ROUNDINGS * rounding, noise):
             if not fresh:
                 made[PATIENCE] = FRESH_STEPS
             made[VALID] = 0.0
