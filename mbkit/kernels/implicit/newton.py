@@ -206,6 +206,19 @@ def forgotten_rows(step, length):
     return False
 
 
+@helper
+def note_end(made, k, fresh, before, size, noise):
+    """What the end of an iteration says of its matrix."""
+    rate = size / before if before > 0.0 else 1.0
+    if fresh and before > 0.0 and rate > SLOW:
+        made[NOISE] = size
+        made[PATIENCE] = 0.0  # the matrix before was not to blame
+    elif fresh:
+        made[NOISE] *= 0.5
+    elif k > 0 and ((rate > TIRED and size > noise) or k > 4):
+        made[VALID] = 0.0
+
+
 @address_kernel("iiddddppp")
 def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, velocity):
     """Find D, multipliers and eta such that the step ends on the equations.
@@ -263,13 +276,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
             before = 0.0
             continue
         if done:
-            if fresh and before > 0.0 and rate > SLOW:
-                made[NOISE] = size
-                made[PATIENCE] = 0.0  # the matrix before was not to blame
-            elif fresh:
-                made[NOISE] *= 0.5
-            elif k > 0 and ((rate > TIRED and size > noise) or k > 4):
-                made[VALID] = 0.0
+            note_end(made, k, fresh, before, size, noise)
             return move_end(space, step, t, h, q_n, q, v)
         if before > 0.0 and rate > SLOW and size > max(ROUNDINGS * rounding, noise):
             if not fresh:
