@@ -1,4 +1,4 @@
-"""Orders in numbers of 40 digits, where doubles leave no room for them.
+"""Orders in numbers of 60 digits, where doubles leave no room for them.
 
 The kernels run as Python does (NUMBA_DISABLE_JIT=1), on the numbers of gmpy2; `in_digits` starts
 another process that does so.
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import unittest.mock
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -31,12 +31,12 @@ from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS, FAST_TOPS, 
 from mbkit.testing.convergence import Slope, fitted_slope
 from mbkit.testing.integrator_contract import prepared
 from mbkit.testing.standard_problems import STANDARD_PROBLEMS, StandardProblem
-from mbkit.testing.twins import Twins
+from tests.twins import Twins
 
 ROOT = pathlib.Path(__file__).parents[1]
 
-#: Bits of a number: 42 digits.
-PRECISION = 140
+#: Bits of a number: 60 digits.
+PRECISION = 200
 
 #: What coefficients of methods may miss their order conditions by.
 MISSED = 1e-34
@@ -66,23 +66,34 @@ class Course:
     steps: tuple[int, ...]
 
 
-#: By problem: of Runge-Kutta methods, and of BLieDF.
+#: By problem: of Runge-Kutta methods, and of BLieDF. Shorter than the motions for doubles, with so
+#: many steps that slopes do not change any more from one to the next.
 COURSES = {
-    "torque-free body": (Course(2.0, (128, 192, 256, 384)), Course(0.5, (128, 192, 256, 384))),
-    "heavy top": (Course(1.5, (128, 192, 256, 384)), Course(0.5, (128, 192, 256, 384))),
-    "fast top": (Course(0.02, (256, 384, 512, 768)), Course(0.02, (128, 192, 256, 384))),
-    "top on a free joint": (Course(1.5, (128, 192, 256, 384)), Course(0.5, (128, 192, 256, 384))),
-    "top on shifts and turns": (
-        Course(1.6, (128, 192, 256, 384)), Course(0.5, (128, 192, 256, 384)),
-    ),
+    "torque-free body": (Course(1.0, (64, 96, 128, 192)), Course(0.5, (96, 128, 192, 256))),
+    "heavy top": (Course(0.5, (64, 96, 128, 192)), Course(0.5, (96, 128, 192, 256))),
+    "fast top": (Course(0.02, (96, 128, 192, 256)), Course(0.02, (128, 192, 256, 384))),
+    "top on a free joint": (Course(0.5, (64, 96, 128, 192)), Course(0.5, (96, 128, 192, 256))),
+    "top on shifts and turns": (Course(0.2, (48, 64, 96, 128)), Course(0.2, (64, 96, 128, 192))),
     "fast top on a free joint": (
-        Course(0.02, (256, 384, 512, 768)), Course(0.02, (128, 192, 256, 384)),
+        Course(0.02, (96, 128, 192, 256)), Course(0.02, (128, 192, 256, 384)),
     ),
     "fast top on shifts and turns": (
-        Course(0.02, (128, 192, 256, 384)), Course(0.02, (128, 192, 256, 384)),
+        Course(0.01, (48, 64, 96, 128)), Course(0.01, (64, 96, 128, 192)),
     ),
-    "spatial four-bar": (Course(0.6, (192, 256, 384, 512)), Course(0.3, (128, 192, 256, 384))),
+    "spatial four-bar": (Course(0.1, (96, 128, 192, 256)), Course(0.05, (64, 96, 128, 192))),
 }  # fmt: skip
+
+#: Of Dormand and Prince's method of order 8 the leading term of v is next to zero where the fast top
+#: sets out, and is hidden by the next one for some revolutions; that of q is so after many.
+LATE = Course(0.27, (2560, 3072, 3584, 4096))
+OF_ORDER_8 = {"fast top": LATE, "fast top on a free joint": LATE}
+
+
+def course_of(name: str, problem: str) -> Course:
+    """Return how an integrator is measured on a problem."""
+    if name == "RKMK dormand_prince8" and problem in OF_ORDER_8:
+        return OF_ORDER_8[problem]
+    return COURSES[problem][name.startswith("BLieDF")]
 
 
 def dop853() -> mb.Tableau:
@@ -127,15 +138,14 @@ def in_digits(cells: Iterable[tuple[str, str]]) -> dict[tuple[str, str], dict[st
 def main() -> None:
     """Measure what is asked for."""
     warnings.simplefilter("ignore")
-    found = [orders(*argument.split("/")) for argument in sys.argv[1:]]
+    found = [measured(*argument.split("/")) for argument in sys.argv[1:]]
     print(json.dumps(found))
 
 
-def orders(name: str, problem: str, course: Course | None = None) -> dict[str, Slope]:
+def measured(name: str, problem: str) -> dict[str, Slope]:
     """Return the orders of an integrator on a problem."""
     integrator = replaced(name)
-    if course is None:
-        course = COURSES[problem][isinstance(integrator, mb.BLieDF)]
+    course = course_of(name, problem)
     errors = np.array(
         [
             Run(integrator, PROBLEMS[problem], course.end, steps).errors(
@@ -144,9 +154,6 @@ def orders(name: str, problem: str, course: Course | None = None) -> dict[str, S
             for steps in course.steps
         ]
     )
-    if os.environ.get("SHOW"):
-        slopes = np.log(errors[:-1] / errors[1:]).T / np.log(np.divide(course.steps[1:], course.steps[:-1]))
-        print(name, problem, errors[-1], slopes.round(2).tolist(), file=sys.stderr, flush=True)
     names = ("q", "v", "multipliers")
     return {
         what: fitted_slope(course.steps, column)

@@ -48,7 +48,11 @@ def exact_tableau(tableau: Tableau, number: Callable[[float], Any], rounding: fl
 
     def defects(x: Any) -> Any:
         return np.array(
-            [each for order in range(1, tableau.order + 1) for each in order_defects(*parts(x), order)]
+            [
+                each
+                for order in range(1, tableau.order + 1)
+                for each in order_defects(*parts(x), order)
+            ]
         )
 
     shift = number(2.0**-60)

@@ -96,7 +96,9 @@ def order_defects(A: Any, b: Any, order: int) -> list[Any]:
     """
     known: dict[Tree, Any] = {}
     one = b[0] * 0 + 1
-    return [b @ _stage_weights(A, tree, known) - one / _density(tree) for tree in rooted_trees(order)]
+    return [
+        b @ _stage_weights(A, tree, known) - one / _density(tree) for tree in rooted_trees(order)
+    ]
 
 
 def dense_defect(A: Any, b_dense: Any, order: int) -> float:

@@ -131,7 +131,7 @@ def array_address(array: Any) -> int:
 
 
 #: What stands for the arguments of kernels, and for arrays that have an address, where Python runs
-#: the kernels on other numbers; see `mbkit.testing.twins`.
+#: the kernels on other numbers; see tests/twins.py.
 _twin: Callable[[Any], Any] | None = None
 _twins: dict[int, Any] = {}
 

@@ -17,7 +17,7 @@ import numpy as np
 from mbkit.kernels.compile import UNCOMPILED, helper
 
 if UNCOMPILED:
-    _grains = {}
+    _grains: dict[type, float] = {}
     _OTHER_NAMES = {"arctan2": "atan2", "isfinite": "is_finite"}  # of mpmath and gmpy2
 
     def _function(name, x):
@@ -52,7 +52,7 @@ if UNCOMPILED:
         """The rounding of numbers like x, by that of doubles; the same for all of their type."""
         kind = type(x)
         if kind not in _grains:
-            _grains[kind] = min(1.0, _rounding(x) / sys.float_info.epsilon)
+            _grains[kind] = min(1.0, float(_rounding(x)) / sys.float_info.epsilon)
         return _grains[kind]
 
     def _rounding(x):

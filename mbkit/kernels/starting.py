@@ -3,8 +3,8 @@
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, as_array, helper
 from mbkit.kernels.configuration import dexp_inv_rows, difference_rows, retract_rows
-from mbkit.kernels.equations import acceleration, close_loops
 from mbkit.kernels.elementary import grain, sqrt
+from mbkit.kernels.equations import acceleration, close_loops
 from mbkit.kernels.evaluation import rows
 from mbkit.kernels.explicit.stages import combine
 from mbkit.kernels.layout import NUM_POWERS

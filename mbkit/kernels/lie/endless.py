@@ -14,9 +14,10 @@ def endless_sum(coefficient, z):
     """sum_j coefficient(j) z^j, until nothing is added any more."""
     value = 0
     power = type(z)(1)
+    third = power / 3
     j = 0
     while True:
-        new = value + _number(coefficient, j, type(z)) * power
+        new = value + _number(coefficient, j, third) * power
         if new == value:
             return value
         value = new
@@ -25,10 +26,10 @@ def endless_sum(coefficient, z):
 
 
 @functools.cache
-def _number(coefficient, j, kind):
-    """A fraction as a number."""
+def _number(coefficient, j, third):
+    """A fraction as a number like 1/3, which has the digits of today."""
     fraction = coefficient(j)
-    return kind(fraction.numerator) / kind(fraction.denominator)
+    return type(third)(fraction.numerator) / type(third)(fraction.denominator)
 
 
 @functools.cache

@@ -15,6 +15,7 @@ rounding of z shows and the absolute error stays at 1e-16.
 
 from fractions import Fraction
 from math import factorial
+from typing import Any
 
 from mbkit.kernels.compile import UNCOMPILED, helper
 from mbkit.kernels.elementary import cos, grain, sin, sqrt
@@ -22,7 +23,7 @@ from mbkit.kernels.lie.endless import endless_sum, rest_of_e
 from mbkit.kernels.lie.exact import distance_from_pole
 
 #: What the coefficients of all powers are, for numbers of more digits than doubles.
-_ENDLESS = {}
+_ENDLESS: dict[Any, Any] = {}
 
 
 def _series(coefficient, terms):
