@@ -355,9 +355,11 @@ class Mechanism(Contents):
         Raises
         ------
         TopologyError
-            If a body is not connected, or joints close a loop.
+            If a body is not connected.
         InertiaError
             If a motion at the end of a branch has no inertia.
+        UsageError
+            If `coordinates` are none; a class is none, it has to be called.
 
         Examples
         --------
@@ -372,7 +374,7 @@ class Mechanism(Contents):
             from mbkit.coordinates import RelativeCoordinates
 
             coordinates = RelativeCoordinates()
-        if not callable(getattr(coordinates, "assemble", None)):
+        if isinstance(coordinates, type) or not callable(getattr(coordinates, "assemble", None)):
             raise UsageError(
                 f"Mechanism {self._name!r} is assembled in coordinates, got {coordinates!r}; for "
                 "example mbkit.RelativeCoordinates()."

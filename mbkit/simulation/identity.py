@@ -55,9 +55,8 @@ def environment(versions: Mapping[str, str]) -> dict[str, str]:
     from mbkit.kernels.compile import UNCOMPILED
 
     kernels = source_stamp()[:16] + (" uncompiled" if UNCOMPILED else "")
-    named = {name: versions[name] for name in ("mbkit", "numpy", "numba")}
     python = ".".join(platform.python_version_tuple()[:2])
-    return {**named, "kernels": kernels, "python": python, "processor": processor()}
+    return {**versions, "kernels": kernels, "python": python, "processor": processor()}
 
 
 def system_digest(system: System) -> str:

@@ -237,6 +237,6 @@ def _install_forces(
 @functools.cache
 def versions() -> dict[str, str]:
     """Return the versions on which the bits of a result depend."""
-    names = ("mbkit", "numpy", "numba")
+    names = ("mbkit", "numpy", "scipy", "numba")
     versions = {name: importlib.metadata.version(name) for name in names}
     return {"python": platform.python_version(), **versions}

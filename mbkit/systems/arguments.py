@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -235,6 +236,11 @@ def _numbers(name: str, argument: Any) -> Any:
     except ValueError as error:
         fits, reason = False, str(error)
     if not fits:
+        if isinstance(argument, Mapping):
+            part = "position_slice" if name in _POSITIONS else "velocity_slice"
+            reason = (
+                f"got a {type(argument).__name__}; system.{part}(joint) says which are a joint's"
+            )
         raise ShapeError(f"Argument '{name}' must be an array of real numbers; {reason}.")
     # Kernels take arrays that may be written to, even where they only read.
     return np.require(array, np.float64, ["C", "W"])

@@ -166,6 +166,11 @@ def test_bad_joints_are_refused(arguments, options, error, message):
             mb.DuplicateNameError,
             "Body name 'world' is taken by the inertial frame",
         ),
+        (
+            lambda: two_bodies()[0].assemble(mb.AbsoluteCoordinates),
+            mb.UsageError,
+            r"in coordinates, got <class .*>; for example mbkit.RelativeCoordinates\(\)",
+        ),
     ],
 )
 def test_bad_parts_are_refused(make, error, message):

@@ -78,6 +78,8 @@ def test_lists_and_strided_and_read_only_arrays_are_taken(system, state):
         ("difference", (np.eye(5)[1], np.zeros(4)), r"'q1' must have shape \(5,\)"),
         ("hybrid_dynamics", (np.eye(5)[1], np.zeros(3)), r"'v' must have shape \(4,\)"),
         ("mass_matrix", (["a", 1, 0, 0, 0],), "'q' must be an array of real numbers"),
+        ("mass_matrix", ({"knee": 0.1},), r"got a dict; system\.position_slice\(joint\) says which"),
+        ("twists", (np.eye(5)[1], {"knee": 0.1}), r"got a dict; system\.velocity_slice\(joint\) says"),
         ("mass_matrix", ([1j, 1, 0, 0, 0],), "'q' must be an array of real numbers"),
         ("poses", (np.zeros(9),), r"'q' must have shape \(5,\)"),
         ("energies", (np.zeros((2, 5)), np.zeros((3, 4))), r"do not broadcast: q \(2,\), v \(3,\)"),
