@@ -83,8 +83,8 @@ COURSES = {
     "spatial four-bar": (Course(0.1, (96, 128, 192, 256)), Course(0.05, (64, 96, 128, 192))),
 }  # fmt: skip
 
-#: Of Dormand and Prince's method of order 8 the leading term of v is next to zero where the fast top
-#: sets out, and is hidden by the next one for some revolutions; that of q is so after many.
+#: Of Dormand and Prince's method of order 8 the leading term of v is next to zero where the fast
+#: top sets out, and is hidden by the next one for some revolutions; that of q is so after many.
 LATE = Course(0.27, (2560, 3072, 3584, 4096))
 OF_ORDER_8 = {"fast top": LATE, "fast top on a free joint": LATE}
 
@@ -120,8 +120,24 @@ def replaced(name: str) -> mb.Integrator:
 # -------------------------------------------------------------------------- another process
 
 
-def in_digits(cells: Iterable[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Slope]]:
-    """Return the orders of q, v and multipliers, by names of integrators and of problems."""
+@attrs.frozen
+class Found:
+    """What was found in many digits.
+
+    Attributes
+    ----------
+    orders : dict of str to Slope
+        By q, v and multipliers.
+    end : list of float
+        q and v at the end of the motion, in the smallest steps.
+    """
+
+    orders: dict[str, Slope]
+    end: list[float]
+
+
+def in_digits(cells: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Found]:
+    """Return what is found, by names of integrators and of problems."""
     cells = list(cells)
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.digits", *("/".join(cell) for cell in cells)],
@@ -130,8 +146,8 @@ def in_digits(cells: Iterable[tuple[str, str]]) -> dict[tuple[str, str], dict[st
     )  # fmt: skip
     found = json.loads(done.stdout)
     return {
-        cell: {what: Slope(*slope) for what, slope in orders.items()}
-        for cell, orders in zip(cells, found, strict=True)
+        cell: Found({what: Slope(*slope) for what, slope in orders.items()}, end)
+        for cell, (orders, end) in zip(cells, found, strict=True)
     }
 
 
@@ -139,26 +155,20 @@ def main() -> None:
     """Measure what is asked for."""
     warnings.simplefilter("ignore")
     found = [measured(*argument.split("/")) for argument in sys.argv[1:]]
-    print(json.dumps(found))
+    print(json.dumps([(each.orders, each.end) for each in found]))
 
 
-def measured(name: str, problem: str) -> dict[str, Slope]:
-    """Return the orders of an integrator on a problem."""
-    integrator = replaced(name)
-    course = course_of(name, problem)
-    errors = np.array(
-        [
-            Run(integrator, PROBLEMS[problem], course.end, steps).errors(
-                reference(problem, course.end, 2 * course.steps[-1])
-            )
-            for steps in course.steps
-        ]
-    )
-    names = ("q", "v", "multipliers")
-    return {
+def measured(name: str, problem: str) -> Found:
+    """Return what is found of an integrator on a problem."""
+    integrator, course = replaced(name), course_of(name, problem)
+    exact = reference(problem, course.end, 2 * course.steps[-1])
+    runs = [Run(integrator, PROBLEMS[problem], course.end, steps) for steps in course.steps]
+    errors = np.array([run.errors(exact) for run in runs])
+    orders = {
         what: fitted_slope(course.steps, column)
-        for what, column in zip(names, errors.T, strict=False)
+        for what, column in zip(("q", "v", "multipliers"), errors.T, strict=False)
     }
+    return Found(orders, [float(x) for x in (*runs[-1].q[-1], *runs[-1].v[-1])])
 
 
 # ---------------------------------------------------------------------------- many digits

@@ -139,7 +139,7 @@ def many_digits(
         and (integrator.takes_constraints or not problem.is_constrained)
     ]
     return {
-        (name, problem): Cell(integrators[name][1], found, in_digits=True)
+        (name, problem): Cell(integrators[name][1], found.orders, in_digits=True)
         for (name, problem), found in (in_digits(wanted) if wanted else {}).items()
     }
 
