@@ -85,7 +85,7 @@ COURSES = {
 
 #: Of Dormand and Prince's method of order 8 the leading term of v is next to zero where the fast
 #: top sets out, and is hidden by the next one for some revolutions; that of q is so after many.
-LATE = Course(0.27, (2560, 3072, 3584, 4096))
+LATE = Course(0.4, (4096, 4608, 5120, 6144))
 OF_ORDER_8 = {"fast top": LATE, "fast top on a free joint": LATE}
 
 
