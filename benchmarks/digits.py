@@ -78,14 +78,15 @@ COURSES = {
         Course(0.02, (96, 128, 192, 256)), Course(0.02, (128, 192, 256, 384)),
     ),
     "fast top on shifts and turns": (
-        Course(0.01, (48, 64, 96, 128)), Course(0.01, (64, 96, 128, 192)),
+        Course(0.01, (48, 64, 96, 128)), Course(0.01, (128, 160, 192, 256)),
     ),
     "spatial four-bar": (Course(0.1, (96, 128, 192, 256)), Course(0.05, (64, 96, 128, 192))),
 }  # fmt: skip
 
 #: Of Dormand and Prince's method of order 8 the leading term of v is next to zero where the fast
-#: top sets out, and is hidden by the next one for some revolutions; that of q is so after many.
-LATE = Course(0.4, (4096, 4608, 5120, 6144))
+#: top sets out, and those of q and of multipliers are so after ten revolutions and more: the next
+#: one hides them for long.
+LATE = Course(0.2, (5120, 6144, 7168, 8192))
 OF_ORDER_8 = {"fast top": LATE, "fast top on a free joint": LATE}
 
 
