@@ -26,6 +26,7 @@ from benchmarks.constraints import constraints
 from benchmarks.custom_joints import custom_joints
 from benchmarks.dynamics import against_pinocchio, large_trees
 from benchmarks.forces import forces
+from benchmarks.hanging import hanging_loops
 from benchmarks.inverse_kinematics import inverse_kinematics
 from benchmarks.joints import joints
 from benchmarks.operations import operations
@@ -44,6 +45,7 @@ PARTS: dict[str, Callable[[], list[Table]]] = {
     "batches": batches,
     "constraints": constraints,
     "absolute": absolute_coordinates,
+    "hanging": hanging_loops,
     "operations": operations,
     "joints": lambda: [*joints(), custom_joints()],
     "precision": lambda: [precision()],

@@ -8,8 +8,18 @@ import attrs
 import numpy as np
 
 from mbkit.coordinates.elimination import find_hubs, minimum_degree, tree_constraints
+from mbkit.coordinates.supports import Support
 
-__all__ = ["Blocks", "blocks_of"]
+__all__ = [
+    "ONE_BLOCK",
+    "Blocks",
+    "block_rows",
+    "blocks_of",
+    "coupled_pairs",
+    "pair_rows",
+    "places_of",
+    "places_of_blocks",
+]
 
 #: Up to so many rows all are eliminated as one block, the largest pivots first.
 ONE_BLOCK = 36
@@ -40,7 +50,7 @@ class Blocks:
     owners: list[Any]
 
 
-def blocks_of(constraints: Any, sites: Any, supports: list[Any], bodies: Any) -> Blocks:
+def blocks_of(constraints: Any, sites: Any, supports: list[Support], bodies: Any) -> Blocks:
     """Return the pattern of A M^-1 A^T and of its factor.
 
     Two constraints are coupled where they move a common row of the tree. Eliminating one couples
@@ -53,8 +63,8 @@ def blocks_of(constraints: Any, sites: Any, supports: list[Any], bodies: Any) ->
         With their rows counted.
     sites : ndarray of CONSTRAINT_SITE
         Where they act.
-    supports : list of ndarray
-        The rows of the tree that carry each of them.
+    supports : list of Support
+        The rows of the tree that carry each of them, on to the world.
     bodies : ndarray of BODY
         The tree.
     """
@@ -62,7 +72,7 @@ def blocks_of(constraints: Any, sites: Any, supports: list[Any], bodies: Any) ->
     from mbkit.kernels.constraints import layout
 
     sizes = constraints["num_rows"].tolist()
-    places = [_places(support, bodies) for support in supports]
+    places = [places_of(support, bodies) for support in supports]
     if sum(sizes) > ONE_BLOCK:
         hubs = find_hubs(places, bodies)
         early = _early(constraints, sites, hubs, bodies) if hubs else set()
@@ -74,21 +84,20 @@ def blocks_of(constraints: Any, sites: Any, supports: list[Any], bodies: Any) ->
     firsts = constraints["first_row"].tolist()
     wanted = [
         (high, low, firsts[high] * size + firsts[low], size)
-        for a, b in _coupled(places)
+        for a, b in coupled_pairs(places)
         for high, low in {(a, b), (b, a)}
     ]
-    pairs, owners = _pairs(wanted, places, bodies)
+    pairs, owners = pair_rows(wanted, places, bodies)
     return Blocks(pairs, blocks, np.zeros(1, layout.HUB), size * size, size, [nothing, *owners])
 
 
-def _places(support: Any, bodies: Any) -> dict[int, int]:
+def places_of(support: Support, bodies: Any) -> dict[int, int]:
     """Return the rows of the tree that a constraint moves, each with the place of its columns."""
-    rows = support[:-1]
-    counts = bodies["num_velocities"][rows]
-    return dict(zip(rows.tolist(), (np.cumsum(counts) - counts).tolist(), strict=True))
+    counts = bodies["num_velocities"][support.rows]
+    return dict(zip(support.rows, (np.cumsum(counts) - counts).tolist(), strict=True))
 
 
-def _coupled(places: list[dict[int, int]]) -> list[tuple[int, int]]:
+def coupled_pairs(places: list[dict[int, int]]) -> list[tuple[int, int]]:
     """Return the pairs (a, b), b <= a, that move a row in common; each with itself."""
     owners: dict[int, list[int]] = {}
     for a, own in enumerate(places):
@@ -113,7 +122,7 @@ def _early(constraints: Any, sites: Any, hubs: list[int], bodies: Any) -> set[in
     return tree_constraints(ends, hubs, bodies)
 
 
-def _pairs(
+def pair_rows(
     wanted: list[tuple[int, int, int, int]], places: list[dict[int, int]], bodies: Any
 ) -> tuple[Any, list[Any]]:
     """Return PAIR rows, and what they point to."""
@@ -149,29 +158,37 @@ def _sparse(
     count = len(places)
     node_of = {row: count + k for k, row in enumerate(hubs)}
     sizes = [*constraints["num_rows"].tolist(), *(int(bodies[h]["num_velocities"]) for h in hubs)]
-    coupled = _coupled(own)
+    coupled = coupled_pairs(own)
     held = [(node_of[row], c) for c, each in enumerate(places) for row in each if row in node_of]
     order, later = minimum_degree(
         count + len(hubs), coupled + held, frozenset(node_of.values()), frozenset(early)
     )
     position = {c: k for k, c in enumerate(order)}
-    starts: dict[tuple[int, int], int] = {}  # (later, earlier): where the coupling begins
+    starts, total = places_of_blocks(order, later, sizes)
+    blocks, owners = block_rows(constraints, sizes, (order, later, position, starts))
+    wanted = []
+    for a, b in coupled:
+        high, low = (a, b) if position[a] >= position[b] else (b, a)
+        wanted.append((high, low, starts[high, low], sizes[low]))
+    pairs, matches = pair_rows(wanted, own, bodies)
+    entries = _hubs(held, hubs, places, bodies, (sizes, position, starts))
+    return Blocks(pairs, blocks, entries, total, sum(sizes), [*owners, *matches])
+
+
+def places_of_blocks(
+    order: list[int], later: dict[int, list[int]], sizes: list[int]
+) -> tuple[dict[tuple[int, int], int], int]:
+    """Return where the coupling of (a later node, an earlier one) begins, and where all end."""
+    starts: dict[tuple[int, int], int] = {}
     total = 0
     for c in order:
         for other in (c, *later[c]):
             starts[other, c] = total
             total += sizes[other] * sizes[c]
-    blocks, owners = _blocks(constraints, sizes, (order, later, position, starts))
-    wanted = []
-    for a, b in coupled:
-        high, low = (a, b) if position[a] >= position[b] else (b, a)
-        wanted.append((high, low, starts[high, low], sizes[low]))
-    pairs, matches = _pairs(wanted, own, bodies)
-    entries = _hubs(held, hubs, places, bodies, (sizes, position, starts))
-    return Blocks(pairs, blocks, entries, total, sum(sizes), [*owners, *matches])
+    return starts, total
 
 
-def _blocks(constraints: Any, sizes: list[int], elimination: Any) -> tuple[Any, list[Any]]:
+def block_rows(constraints: Any, sizes: list[int], elimination: Any) -> tuple[Any, list[Any]]:
     """Return BLOCK rows, and what they point to."""
     from mbkit.kernels.compile import array_address
     from mbkit.kernels.constraints import layout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 __all__ = ["find_hubs", "minimum_degree", "tree_constraints"]
@@ -71,6 +72,9 @@ def minimum_degree(
     coupled: list[tuple[int, int]],
     hubs: frozenset[int] = frozenset(),
     early: frozenset[int] = frozenset(),
+    *,
+    turns: Sequence[int] | None = None,
+    after: Mapping[int, set[int]] | None = None,
 ) -> tuple[list[int], dict[int, list[int]]]:
     """Return an order of elimination, and for each node those that are coupled with it after it.
 
@@ -83,6 +87,10 @@ def minimum_degree(
     hubs, early : frozenset of int
         Where there are hubs: a node that is neither a hub nor one of the early ones waits until no
         such node is coupled with it any more.
+    turns : sequence of int, optional
+        By node: those of a lower number go first, whatever their neighbours.
+    after : mapping of int to set of int, optional
+        Nodes that a node is coupled with, and waits for; then it goes before all others.
 
     Returns
     -------
@@ -111,22 +119,30 @@ def minimum_degree(
             around[a].add(b)
             around[b].add(a)
     first = hubs | early if hubs else hubs
-    heap = [(len(each), node) for node, each in enumerate(around)]
+    turn = [0] * count if turns is None else turns
+    waits = after or {}
+
+    def rank(node: int) -> tuple[int, bool, int, int]:
+        return turn[node], node not in waits, len(around[node]), node
+
+    heap = [rank(node) for node in range(count)]
     heapq.heapify(heap)
     order: list[int] = []
     at: dict[int, int] = {}
     left: dict[int, set[int]] = {}
     while heap:
-        degree, node = heapq.heappop(heap)
+        *_, degree, node = heapq.heappop(heap)
         if node in at or degree != len(around[node]):
             continue
         if first and node not in first and not first.isdisjoint(around[node]):
             continue  # it comes again when one of them has gone
+        if node in waits and not waits[node] <= at.keys():
+            continue  # the same
         at[node] = len(order)
         order.append(node)
         left[node] = neighbours = around[node]
         for each in neighbours:
             around[each] |= neighbours
             around[each] -= {each, node}
-            heapq.heappush(heap, (len(around[each]), each))
+            heapq.heappush(heap, rank(each))
     return order, {node: sorted(left[node], key=at.__getitem__) for node in order}

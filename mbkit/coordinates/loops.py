@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.coordinates.blocks import blocks_of
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
+from mbkit.coordinates.patterns import with_pattern
 from mbkit.spatial import inverse
 from mbkit.systems.arrays import SystemArrays, fill_table
 from mbkit.systems.closure import ClosureArrays
@@ -90,25 +90,17 @@ def loop_closure(
             first += 1
     row_of_joint = {name: row for row, name in enumerate(arrays.joint_names)}
     carriers = [[row_of_joint[name] for name in each.joints] for each in others]
-    supports = _set_supports(constraints, sites, [[] for _ in names] + carriers, arrays.bodies)
-    ways, num_arrivals = _set_ways(constraints, supports, arrays.bodies)
-    counts = _counted(constraints)
-    found = blocks_of(constraints, sites, supports, arrays.bodies)
-    most = int(found.blocks["num_rows"].max())
     joints = (None, *(parts.joints[name].joint for name in names))
-    return ClosureArrays(
+    closure = ClosureArrays(
         names=(*names, *(each.name for each in others)),
         num_joints=len(names),
-        constraints=_frozen(constraints), sites=_frozen(sites), joint_rows=_frozen(joint_rows),
-        pairs=_frozen(found.pairs), blocks=_frozen(found.blocks), hubs=_frozen(found.hubs),
+        sites=_frozen(sites), joint_rows=_frozen(joint_rows),
         joints=tuple(each if each and each.num_velocities else None for each in joints),
         objects=others, derivatives=tuple(each.derivatives for each in made),
         parameters={o.name: each.parameters for o, each in zip(others, made, strict=True)},
-        site_bodies=tuple(frames.bodies or [0]), length=length, **counts,
-        num_gram=found.num_gram, num_unknowns=found.num_unknowns, num_arrivals=num_arrivals,
-        num_buffer=max(own.BUFFER_SIZE, most),
-        owners=(*owners, *made, *supports, *ways, *found.owners),
+        site_bodies=tuple(frames.bodies or [0]), length=length, owners=(*owners, *made),
     )  # fmt: skip
+    return with_pattern(closure, constraints, [[] for _ in names] + carriers, arrays.bodies)
 
 
 def _central_frame(parts: Parts, edge: Connection) -> Any:
@@ -171,68 +163,6 @@ def _set_joint(row: Any, joint: Joint) -> list[Any]:
     row["kind"] = layout.SCREW
     row["rate"], row["lead"] = form
     return []
-
-
-def _set_supports(
-    constraints: Any, sites: Any, carriers: list[list[int]], bodies: Any
-) -> list[Any]:
-    """Write which rows of the tree carry the sites and joints of each, from the tips inwards."""
-    from mbkit.kernels.compile import array_address
-
-    supports = []
-    for constraint, joint_rows in zip(constraints, carriers, strict=True):
-        first, count = int(constraint["first_site"]), int(constraint["num_sites"])
-        rows: set[int] = set()
-        for row in [*sites["row"][first : first + count].tolist(), *joint_rows]:
-            while row != 0 and row not in rows:
-                rows.add(row)
-                row = int(bodies["parent"][row])
-        support = np.array([*sorted(rows, reverse=True), 0], dtype=np.int64)
-        constraint["support"], constraint["num_support"] = array_address(support), len(rows)
-        constraint["num_columns"] = bodies["num_velocities"][support[:-1]].sum()
-        supports.append(support)
-    return supports
-
-
-def _set_ways(constraints: Any, supports: list[Any], bodies: Any) -> tuple[list[Any], int]:
-    """Write on which way inwards each row of a support is; return room for the most wrenches."""
-    from mbkit.kernels.compile import array_address
-
-    owners, most = [], 1
-    for constraint, support in zip(constraints, supports, strict=True):
-        of_row: dict[int, int] = {}
-        entries: list[int] = []
-        count = 0
-        for row in support[:-1].tolist():
-            begins = row not in of_row
-            if begins:
-                of_row[row] = count
-                count += 1
-            own = of_row[row]
-            entries += [own, of_row.setdefault(int(bodies["parent"][row]), own), int(begins)]
-        ways = np.array([*entries, 0], dtype=np.int64)
-        constraint["ways"] = array_address(ways)
-        owners.append(ways)
-        most = max(most, 6 * count * int(constraint["num_rows"]))
-    return owners, most
-
-
-def _counted(constraints: Any) -> dict[str, Any]:
-    """Write where the numbers of each constraint begin; return how many there are."""
-    rows = constraints["num_rows"]
-    sizes = {
-        ("num_rows", "first_row"): rows,
-        ("num_position_rows", "first_position_row"): constraints["num_position_rows"],
-        ("num_wrenches", "first_wrench"): rows * constraints["num_sites"] * 6,
-        ("num_coefficients", "first_coefficient"): rows * constraints["num_velocities"],
-        ("num_response", "first_response"): rows * constraints["num_columns"],
-    }
-    counts: dict[str, Any] = {}
-    for (count, first), each in sizes.items():
-        ends = np.cumsum(each)
-        constraints[first] = ends - each
-        counts[count] = int(ends[-1])
-    return counts
 
 
 def characteristic_length(parts: Parts) -> float:

@@ -81,6 +81,9 @@ class Problem:
         was taken; set by an integrator with dense output.
     newton : Newton or None
         How the equations of the last step were solved; set by an implicit integrator.
+    blocks : callable or None
+        ``blocks(stabilised)`` says how an implicit integrator can have its matrix by blocks, with
+        constraints at both levels or not; None where a dense one is as good.
     error : BaseException or None
         What a step in Python has raised: see `failed`.
     """
@@ -104,6 +107,7 @@ class Problem:
     memory: dict[str, Any] = attrs.field(factory=dict)
     interpolate: Callable[[float, Any, Any, Any], int] | None = None
     newton: Newton | None = None
+    blocks: Callable[[bool], Any] | None = None
     error: BaseException | None = None
 
     def accelerate(self, t: float, q: Any, v: Any, vdot: Any, powers: Any) -> int:

@@ -37,22 +37,25 @@ class StepMemory:
     def __init__(self, problem: Problem, *, stabilised: bool, tolerance: float) -> None:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.configuration import BLOCK_SIZE
-        from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD
+        from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
 
         nq, nv = problem.nq, problem.nv
         m = problem.equations.num_velocity_constraints
         mp = problem.equations.num_position_constraints
         n = nv + m * (2 if stabilised else 1)
         made = MADE_HEAD + 2 * nq + 3 * nv + m
+        blocks = problem.blocks(stabilised) if problem.blocks is not None else None
+        width = blocks.num_places if blocks is not None else nv
         problem.newton = newton = Newton.empty(MOST_ITERATIONS, nv + m)
         problem.memory["linearisation"] = linearisation = np.zeros(made)
         sizes = {
             "D": nv, "vdot": nv, "multipliers": m, "eta": m, "change": n, "shift": nv,
             "applied": nv, "left": nv, "state": mp + 2 * m, "given": nv + 1, "rate": m,
-            "A": m * nv, "A_start": m * nv, "A_made": m * nv, "Z": m * nv, "matrix": n * n,
-            "scale": 1, "derivatives": 2 * nv * nv, "more": max(2 * nv, m) * nv, "mass": nv * nv,
-            "differential": nv * nv, "columns": 3 * nv, "block": 2 * BLOCK_SIZE,
-            "made": made, "restore": made,
+            "A": m * width, "A_start": m * width, "A_made": m * width, "Z": m * width,
+            "matrix": n * n if blocks is None else blocks.num_entries, "scale": 1,
+            "derivatives": 3 * nv * width, "more": max(2 * nv, m) * width,
+            "differential": nv * MOST_STEPS, "columns": 3 * nv, "block": 2 * BLOCK_SIZE,
+            "made": made, "restore": made, "largest": n, "sorted": n,
         }  # fmt: skip
         flags = {"position_of_row": m, "pivots": n, "kept": m, "prescribed": nv}
         self._arrays: dict[str, Any] = {
@@ -62,16 +65,20 @@ class StepMemory:
             "history": newton.history, "residual": newton.residual,
             "count": newton.count, "total": newton.total,
         }  # fmt: skip
+        self._arrays["mass"] = self._arrays["derivatives"][2 * nv * width :]
         self.record = np.zeros(1, IMPLICIT)
         record: Any = self.record[0]
-        counts = {"nq": nq, "nv": nv, "m": m, "mp": mp, "n": n, "num_made": made}
+        counts = {"nq": nq, "nv": nv, "m": m, "mp": mp, "n": n, "num_made": made, "width": width}
         loops_alone = False
         if m:
             from mbkit.kernels.implicit.rows import describe_rows
 
             rows = self._arrays["position_of_row"]
             loops_alone = bool(describe_rows(problem.space, rows))
-        functions = _functions(closed=m > 0, loops_alone=loops_alone)
+        functions = _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
+        if blocks is not None:
+            self._share(problem.space, blocks)
+            counts |= blocks.counts
         for name, value in (counts | functions).items():
             record[name] = value
         record["stabilised"] = stabilised
@@ -80,12 +87,22 @@ class StepMemory:
             record[name] = array_address(array)
         self.address = array_address(self.record)
 
+    def _share(self, space: int, blocks: Any) -> None:
+        """Let the matrix be by blocks, and derivatives share columns."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.implicit.products import share_places
+
+        self._arrays |= blocks.tables
+        self._places = blocks.places
+        share_places(space, array_address(blocks.places), blocks.num_places)
+
     def follow_gain(self) -> None:
         """Let velocities follow D in a matrix of their own: see `gain` in the record."""
         from mbkit.kernels.compile import array_address
+        from mbkit.kernels.implicit.layout import MOST_STEPS
 
         nv = int(self.record[0]["nv"])
-        self._arrays["gain"] = gain = np.eye(nv).reshape(-1)
+        self._arrays["gain"] = gain = np.zeros(max(1, nv) * MOST_STEPS)
         self.record[0]["gain"] = array_address(gain)
 
     def call(self, **functions: Any) -> None:
@@ -97,17 +114,15 @@ class StepMemory:
         return self._arrays[name]
 
 
-def _functions(*, closed: bool, loops_alone: bool) -> dict[str, int]:
+def _functions(*, closed: bool, loops_alone: bool, blocks: bool) -> dict[str, int]:
     """Return the addresses of what a step asks the system for."""
     from mbkit.kernels.derivatives.forces import force_derivatives
     from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
     from mbkit.kernels.forces.force_pass import generalized_forces
-    from mbkit.kernels.implicit.matrix import make
     from mbkit.kernels.implicit.newton import solve_step
     from mbkit.kernels.implicit.start import accelerate, add_least_change
 
     functions = {
-        "make": make,
         "solve_step": solve_step,
         "accelerate": accelerate,
         "add_least": add_least_change,
@@ -128,4 +143,13 @@ def _functions(*, closed: bool, loops_alone: bool) -> dict[str, int]:
         functions |= {
             "velocity_derivative": velocity_derivative, "force_derivative": force_derivative
         }  # fmt: skip
+    if blocks:
+        from mbkit.kernels.implicit.block_factor import solve_blocks
+        from mbkit.kernels.implicit.block_matrix import make_blocks
+
+        functions |= {"make": make_blocks, "solve": solve_blocks}
+    else:
+        from mbkit.kernels.implicit.matrix import make
+
+        functions["make"] = make
     return {name: function.address for name, function in functions.items()}

@@ -30,10 +30,11 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.configuration import difference_rows
 from mbkit.kernels.evaluation import rows
-from mbkit.kernels.implicit.differential import set_differential
+from mbkit.kernels.implicit.differential import add_turned, set_differential
+from mbkit.kernels.implicit.layout import MOST_STEPS
 from mbkit.kernels.implicit.matrix import have_matrix
 from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
-from mbkit.kernels.implicit.space import add_product, flags_at, memory_of, square
+from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at
 from mbkit.kernels.implicit.start import consistent_acceleration
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.saving import save_constrained
@@ -131,9 +132,10 @@ def predict(
         state = set_differential(space, step, h, D)
         if state != OK:
             return state
-        assign(floats_at(record.gain, nv * nv), floats_at(record.differential, nv * nv))
+        size = nv * MOST_STEPS
+        assign(floats_at(record.gain, size), floats_at(record.differential, size))
         v_next[:] = 0.0
-        add_product(square(record.gain, nv), rate, 1.0, v_next)
+        add_turned(space, rows_at(record.gain, nv, MOST_STEPS), rate, 1.0, v_next)
     for j in range(nv):
         vdot[j] = alpha[0] * v_next[j] + alpha[1] * v[j]
         for i in range(2, alpha.shape[0]):
@@ -193,7 +195,7 @@ def take_step(
         ),
     )  # fmt: skip
     if state == OK and record.stabilised != 0 and record.m > 0:
-        state = jacobian_at(space, step, t, q, floats_at(record.A_start, record.m * record.nv))
+        state = jacobian_at(space, step, t, q, floats_at(record.A_start, record.m * record.width))
     if state == OK:
         state = call_address(
             record.solve_step,

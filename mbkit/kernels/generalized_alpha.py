@@ -25,8 +25,9 @@ from mbkit.kernels.compile import (
     matrix,
 )
 from mbkit.kernels.implicit.matrix import have_matrix
+from mbkit.kernels.implicit.products import add_forces
 from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
-from mbkit.kernels.implicit.space import add_transposed_product, memory_of, rows_at
+from mbkit.kernels.implicit.space import memory_of
 from mbkit.kernels.implicit.start import (
     add_least,
     bracket,
@@ -114,9 +115,8 @@ def predict(space, step, c, t, h, q, v_n, a, vdot, multipliers, eta, v_next):
     assign(floats_at(record.eta, record.m), eta)
     if record.stabilised == 0 or record.m == 0:
         return OK
-    A = rows_at(record.A_start, record.m, record.nv)
-    state = jacobian_at(space, step, t, q, floats_at(record.A_start, record.m * record.nv))
-    add_transposed_product(A, eta, -1.0, D)
+    state = jacobian_at(space, step, t, q, floats_at(record.A_start, record.m * record.width))
+    add_forces(space, step, record.A_start, eta, -1.0, D)
     return state
 
 

@@ -186,6 +186,10 @@ SPACE = np.dtype(
         ("directions", _i8),  # DIRECTION rows: num_steps of them
         ("changes", _i8),  # CHANGE rows: num_steps of them
         ("trial", _i8),  # memory for nq + nv + num_steps numbers: another q and v, and a step
+        # in which column of a matrix of derivatives each entry of a step and each velocity is:
+        # integers; and how many columns there are, where some share one: 0: each has its own
+        ("places", _i8),
+        ("num_places", _i8),
         # the forces of the system
         ("force_table", _i8),  # FORCE rows
         ("num_forces", _i8),

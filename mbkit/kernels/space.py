@@ -1,6 +1,6 @@
 """From the one address that a kernel is given to the arrays behind it."""
 
-from mbkit.kernels.compile import floats_at, helper, records_at
+from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
 from mbkit.kernels.layout import (
     BODY,
     CHANGE,
@@ -80,3 +80,18 @@ def trials(space):
     nv = world.num_velocities
     memory = floats_at(record.trial, nq + nv + world.num_steps)
     return memory[:nq], memory[nq : nq + nv], memory[nq + nv :]
+
+
+@helper
+def places(space):
+    """In which column of a matrix of derivatives each entry of a step is, and each velocity."""
+    record = records_at(space, 1, SPACE)[0]
+    world = records_at(record.bodies, record.num_bodies, BODY)[0]
+    return integers_at(record.places, max(world.num_steps, world.num_velocities))
+
+
+@helper
+def num_places(space, each):
+    """How many columns there are: one for each, unless those that meet no common row share one."""
+    shared = records_at(space, 1, SPACE)[0].num_places
+    return shared if shared != 0 else each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -359,7 +359,7 @@ class Mechanism(Contents):
         InertiaError
             If a motion at the end of a branch has no inertia.
         UsageError
-            If `coordinates` are none; a class is none, it has to be called.
+            If `coordinates` are no strategy; its class alone is none.
 
         Examples
         --------
@@ -370,16 +370,13 @@ class Mechanism(Contents):
         >>> mech.assemble().nv
         6
         """
-        if coordinates is None:
-            from mbkit.coordinates import RelativeCoordinates
+        from mbkit.coordinates import RelativeCoordinates
 
-            coordinates = RelativeCoordinates()
-        if isinstance(coordinates, type) or not callable(getattr(coordinates, "assemble", None)):
-            raise UsageError(
-                f"Mechanism {self._name!r} is assembled in coordinates, got {coordinates!r}; for "
-                "example mbkit.RelativeCoordinates()."
-            )
-        return coordinates.assemble(self)
+        chosen: Any = RelativeCoordinates() if coordinates is None else coordinates
+        if isinstance(chosen, type) or not callable(getattr(chosen, "assemble", None)):
+            wanted = "is assembled in coordinates, such as mbkit.RelativeCoordinates(), got"
+            raise UsageError(f"Mechanism {self._name!r} {wanted} {coordinates!r}.")
+        return cast("System", chosen.assemble(self))
 
     def to_toml(self) -> str:
         """Return the text of a model file; see `mbkit.model.to_toml`.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.integrators.integrator import Rows
+from mbkit.systems.evaluations import LEAST_MULTIPLIERS
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
-    from mbkit.systems import System
 
 __all__ = ["constraints_of", "multipliers_and_residuals"]
 
@@ -40,7 +40,7 @@ def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, Base
             rows.q, rows.v, tau, t=t, pull=_pull(run), on_error="nan"
         )
         if rows.multipliers.size:
-            _put_own(system, rows, multipliers, kept)
+            _put_own(run, rows, multipliers, kept)
         parts = (
             system.constraint_residual(rows.q, t, on_error="nan"),
             system.constraint_velocity(rows.q, rows.v, t, on_error="nan"),
@@ -53,15 +53,25 @@ def multipliers_and_residuals(run: Prepared, rows: Rows) -> tuple[Any, Any, Base
     return multipliers, residuals, None
 
 
-def _put_own(system: System, rows: Rows, multipliers: Any, kept: Any) -> None:
+def _put_own(run: Prepared, rows: Rows, multipliers: Any, kept: Any) -> None:
     """Replace multipliers of states by those that the integrator has found.
 
-    Of least norm where rows depend on each other: A^T lambda is kept.
+    Of least norm where rows depend on each other: A^T lambda is kept. Few rows are solved for as
+    they are; of many A is not formed.
     """
+    system = run.system
     own = np.isfinite(rows.multipliers).all(axis=1)
     multipliers[own] = rows.multipliers[own]
+    assert run.workspace.closure is not None  # it has constraints
+    reduces = run.workspace.closure.record[0]["reduce"] != 0
     for row in np.flatnonzero(own & ~np.asarray(kept, dtype=bool).all(axis=-1)):
-        A = system.constraint_jacobian(rows.q[row], rows.t[row])
+        q, t = rows.q[row], rows.t[row]
+        if reduces:
+            given = np.append(multipliers[row], t)
+            zero = system.evaluator.zero
+            multipliers[row] = system.evaluator.compute(LEAST_MULTIPLIERS, q, zero, given)
+            continue
+        A = system.constraint_jacobian(q, t)
         multipliers[row] = np.linalg.lstsq(A.T, A.T @ multipliers[row], rcond=1e-9)[0]
 
 

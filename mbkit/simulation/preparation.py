@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.coordinates.step_blocks import step_blocks
 from mbkit.errors import UsageError
 from mbkit.events import Event
 from mbkit.forces import Force
@@ -119,6 +120,7 @@ def prepare(
         q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every, equations=system, tau=_tau(tau, workspace),
         multipliers=np.full(_num_multipliers(system, integrator), np.nan),
+        blocks=lambda stabilised: step_blocks(system.arrays, stabilised=stabilised),
     )  # fmt: skip
     if system.num_velocity_constraints:
         if not continued:

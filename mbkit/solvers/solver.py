@@ -46,6 +46,12 @@ class SolverKernels:
         What is added to the diagonal, by its largest entry.
     dense : DenseKernels, optional
         Where `prepare` and `resolve` are those of `mbkit.kernels.constraints.dense`.
+    gather : FunctionAddress, optional
+        Brings the efforts of given multipliers into u of every velocity; by the response of the
+        tree if left out.
+    nested : SolverKernels, optional
+        What is called instead where loops hang on loops and closing each at its base is cheaper;
+        left out, the strategy has all rows on their whole way to the world.
     """
 
     prepare: FunctionAddress
@@ -54,6 +60,8 @@ class SolverKernels:
     tolerance: float = 0.0
     regularisation: float = 0.0
     dense: DenseKernels | None = None
+    gather: FunctionAddress | None = None
+    nested: SolverKernels | None = None
 
     @classmethod
     def of_dense(cls, dense: DenseKernels, tolerance: float) -> SolverKernels:

@@ -52,9 +52,13 @@ class SchurComplement(ConstraintSolver):
         """Return the compiled functions; see `ConstraintSolver`."""
         from mbkit.kernels.constraints import strategy
 
+        nested = SolverKernels(
+            strategy.prepare_nested, strategy.resolve_nested, strategy.reduce_nested,
+            tolerance=self.tolerance**2, gather=strategy.gather_nested,
+        )  # fmt: skip
         return SolverKernels(
             strategy.prepare_schur, strategy.resolve_schur, strategy.reduce_schur,
-            tolerance=self.tolerance**2,
+            tolerance=self.tolerance**2, nested=nested,
         )  # fmt: skip
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from mbkit.solvers import ConstraintSolver, DenseSolver, automatic_solver
+from mbkit.solvers import ConstraintSolver, DenseSolver, SolverKernels, automatic_solver
 from mbkit.systems.callbacks import register
 from mbkit.systems.evaluations import (
+    CONSTRAINT_CLOSING,
     CONSTRAINT_MOTION,
     CONSTRAINT_RESPONSE,
     CONSTRAINT_SITES,
+    CONSTRAINT_SOLUTION,
     FORWARD_DYNAMICS,
     HYBRID_DYNAMICS,
 )
@@ -49,6 +52,9 @@ class ClosureArrays:
         more than there are.
     joints : tuple of Joint or None
         Of each row of `joint_rows`.
+    supports : tuple of list of int
+        By constraint: the rows of the tree that it moves, from the tips inwards; empty where loops
+        are closed on the way inwards.
     site_bodies : tuple of int
         The user's body on which each site is, as in `System.body_names`.
     objects : tuple of Constraint
@@ -65,6 +71,11 @@ class ClosureArrays:
         Numbers of numbers.
     num_unknowns : int
         Rows of velocity level, and velocities of hubs.
+    passages, first_passages : ndarray, optional
+        PASSAGE rows, one more than there are, and the first of each row of the tree; None where no
+        loop is closed on the way inwards.
+    open_pattern : callable, optional
+        Returns the same constraints for strategies that close all loops at once.
     num_velocities : int
         Of the tree.
     chosen_solver : ConstraintSolver, optional
@@ -82,6 +93,7 @@ class ClosureArrays:
     blocks: Any = None
     hubs: Any = None
     joints: tuple[Joint | None, ...] = ()
+    supports: tuple[Any, ...] = ()
     site_bodies: tuple[int, ...] = ()
     objects: tuple[Constraint, ...] = ()
     derivatives: tuple[ConstraintDerivatives | None, ...] = ()
@@ -96,6 +108,9 @@ class ClosureArrays:
     num_gram: int = 0
     num_unknowns: int = 0
     num_buffer: int = 0
+    passages: Any = None
+    first_passages: Any = None
+    open_pattern: Callable[[], ClosureArrays] | None = None
     num_velocities: int = 0
     chosen_solver: ConstraintSolver | None = None
     owners: tuple[Any, ...] = ()
@@ -151,6 +166,9 @@ class ClosureMemory:
         from mbkit.kernels.layout import WORK
 
         m, nv = arrays.num_rows, int(totals["num_velocities"])
+        solver = arrays.solver
+        kernels = solver.kernels(nv, m)
+        arrays, kernels = _fitting(arrays, kernels)
         self.joint_work = np.zeros(len(arrays.joint_rows), WORK)
         self.sites = arrays.sites.copy()
         self.constraints = arrays.constraints.copy()
@@ -200,7 +218,9 @@ class ClosureMemory:
             ("respond", CONSTRAINT_RESPONSE), ("spread", CONSTRAINT_MOTION),
         ):  # fmt: skip
             closure[name] = evaluator.function(what)
-        self._install_solver(arrays.solver, nv, m)
+        if arrays.open_pattern is not None:
+            self._install_nested(arrays, nv, evaluator)
+        self._install_solver(solver, kernels, nv, m)
         self.residual = self._memory["residual"]
         self.address = array_address(self.record)
 
@@ -219,12 +239,33 @@ class ClosureMemory:
                 weakref.finalize(self, register(address, slot))
         return slots
 
-    def _install_solver(self, solver: ConstraintSolver, nv: int, m: int) -> None:
+    def _install_nested(self, arrays: ClosureArrays, nv: int, evaluator: Evaluator) -> None:
+        """Let the record point to what closes loops on the way inwards."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.constraints import layout
+
+        closure: Any = self.record[0]
+        self._memory |= {
+            "passages": arrays.passages, "first_passages": arrays.first_passages,
+            "closed_columns": np.zeros(nv, layout.CLOSED_COLUMN),
+        }  # fmt: skip
+        for name in ("passages", "first_passages", "closed_columns"):
+            closure[name] = array_address(self._memory[name])
+        for name in ("passages", "closed_columns"):
+            closure[f"num_{name}"] = len(self._memory[name])
+        closure["close_inward"] = evaluator.function(CONSTRAINT_CLOSING)
+        closure["solve_nested"] = evaluator.function(CONSTRAINT_SOLUTION)
+
+    def _install_solver(
+        self, solver: ConstraintSolver, kernels: SolverKernels, nv: int, m: int
+    ) -> None:
         """Let the record point to a strategy, and to its memory."""
         from mbkit.kernels.compile import array_address
+        from mbkit.kernels.constraints.strategy import gather_response
 
-        kernels = solver.kernels(nv, m)
         closure: Any = self.record[0]
+        gather = gather_response if kernels.gather is None else kernels.gather
+        closure["gather"] = gather.address
         closure["prepare"], closure["resolve"] = kernels.prepare.address, kernels.resolve.address
         closure["reduce"] = 0 if kernels.reduce is None else kernels.reduce.address
         rounding = _HUBS_ROUND if kernels.dense is None and closure["num_hubs"] else 1.0
@@ -243,3 +284,12 @@ class ClosureMemory:
         if isinstance(solver, DenseSolver):
             self.solver_slot = slot = PythonSolverSlot(solver, memory, matrix.reshape((nv, m)))
             weakref.finalize(self, register(array_address(memory), slot))
+
+
+def _fitting(arrays: ClosureArrays, kernels: SolverKernels) -> tuple[ClosureArrays, SolverKernels]:
+    """Return the pattern that a strategy can take, and its functions for it."""
+    if arrays.open_pattern is None:
+        return arrays, kernels
+    if kernels.nested is None:
+        return arrays.open_pattern(), kernels
+    return arrays, kernels.nested

@@ -9,12 +9,14 @@ __all__ = [
     "APPLY_WRENCHES",
     "CLOSED_HYBRID_DYNAMICS",
     "CONSTRAINED_DYNAMICS",
+    "CONSTRAINT_CLOSING",
     "CONSTRAINT_FORCE_DERIVATIVE",
     "CONSTRAINT_JACOBIAN",
     "CONSTRAINT_MOTION",
     "CONSTRAINT_RESPONSE",
     "CONSTRAINT_SITES",
     "CONSTRAINT_SIZES",
+    "CONSTRAINT_SOLUTION",
     "CONSTRAINT_STATE",
     "CONSTRAINT_WRENCHES",
     "CONSTRAINT_VELOCITY_DERIVATIVE",
@@ -32,6 +34,7 @@ __all__ = [
     "INVERSE_DYNAMICS",
     "INVERSE_DYNAMICS_DERIVATIVES",
     "JACOBIAN",
+    "LEAST_MULTIPLIERS",
     "MASS_ACTION",
     "MASS_MATRIX",
     "MOMENTUM",
@@ -85,6 +88,8 @@ ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motio
 JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
 CONSTRAINT_SITES = Evaluation("constraint_sites", ("", "", ""), "")
 CONSTRAINT_RESPONSE = Evaluation("constraint_response", ("", "", ""), "")
+CONSTRAINT_CLOSING = Evaluation("constraint_closing", ("", "", ""), "")
+CONSTRAINT_SOLUTION = Evaluation("constraint_solution", ("", "", ""), "")
 CONSTRAINT_MOTION = Evaluation("constraint_motion", ("", "", ""), "")
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
@@ -148,6 +153,10 @@ CLOSED_HYBRID_DYNAMICS = Evaluation(
     "state",
     "constraints.dynamics",
 )
+LEAST_MULTIPLIERS = Evaluation(
+    "least_multipliers", ("q", "", "multipliers and t"), "multipliers",
+    module="constraints.least_multipliers",
+)  # fmt: skip
 CONSTRAINT_WRENCHES = Evaluation(
     "constraint_wrenches",
     ("q", "", "multipliers and t"),

@@ -52,6 +52,7 @@ class Workspace:
         self.directions = np.zeros(num_steps, layout.DIRECTION)
         self.changes = np.zeros(num_steps, layout.CHANGE)
         self.trial = np.zeros(max(1, sum(int(totals[count]) for count in _COUNTS)))
+        self.places = np.arange(max(num_steps, nv))
         self.scratch[0]["slot"] = array_address(self.stage)
         self.slots: dict[int, PythonJointSlot] = {}
         self.loop_slots: dict[int, PythonJointSlot] = {}
@@ -71,6 +72,7 @@ class Workspace:
         space["directions"] = array_address(self.directions)
         space["changes"] = array_address(self.changes)
         space["trial"] = array_address(self.trial)
+        space["places"] = array_address(self.places)
         if totals["num_steps"] != totals["num_velocities"]:
             from mbkit.kernels.configuration import rates
 

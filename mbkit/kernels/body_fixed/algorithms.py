@@ -2,7 +2,7 @@
 
 from mbkit.kernels.body_fixed import recursion as own
 from mbkit.kernels.compile import address_kernel
-from mbkit.kernels.constraints import response
+from mbkit.kernels.constraints import nested, nested_solution, response
 from mbkit.kernels.evaluation import EVALUATION, vector
 from mbkit.kernels.recursions import motion
 from mbkit.kernels.recursions.articulated_body import articulated_body, split
@@ -99,3 +99,21 @@ def constraint_motion(space, _option, _q, _v, _x, change):
     """The accelerations that the constraints' wrenches add, out (nv,)."""
     change = vector(space, change)
     return response.spread(space, change, own.from_parent, own.add_column)
+
+
+@address_kernel(EVALUATION)
+def constraint_closing(space, _option, _q, _v, _x, _out):
+    """Loops that hang on loops, each closed at its base, after forward dynamics."""
+    return nested.close_inward(
+        space, own.wrench_from_world, own.own_bias, own.column_inertia, own.column_power,
+        own.to_parent, own.inertia_to_parent,
+    )  # fmt: skip
+
+
+@address_kernel(EVALUATION)
+def constraint_solution(space, what, _q, _v, _x, rows):
+    """What follows from that for right sides and multipliers, in place (num_rows,)."""
+    return nested_solution.solve(
+        space, what, rows, own.wrench_from_world, own.column_power, own.to_parent,
+        own.from_parent, own.add_column,
+    )  # fmt: skip

@@ -8,7 +8,6 @@ from mbkit.kernels.compile import (
     helper,
 )
 from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
-from mbkit.kernels.constraints.response import gather_efforts
 from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, rows_of
 from mbkit.kernels.driving import add_driving_efforts
 from mbkit.kernels.evaluation import EVALUATION
@@ -138,7 +137,8 @@ def closed_hybrid_dynamics(space, option, q, v, given, out):
         return state
     if closure.reduce != 0:  # and what holds the prescribed joints against them
         state = call_address(closure.reduce, (space, multipliers))
-        gather_efforts(space, multipliers)
+        if state == OK:
+            state = call_address(closure.gather, (space, multipliers))
         if state == OK:
             state = call_address(closure.spread, (space, 0, change, change, change, change))
     if state != OK:

@@ -162,6 +162,34 @@ def subtract_product(gram, X, Y, Z, sizes, sign):
 
 
 @helper
+def eliminate_block(gram, table, b, pivots, limits, kept, buffer):
+    """Factorise the block b, and take what it does from those that come later; return its rank."""
+    block = table[b]
+    n = block.num_rows
+    first = block.first_row
+    G = part(gram, block.start, n, n)
+    own = pivots[first : first + n]
+    rank = factorise_block(G, own, limits[first : first + n], kept[first : first + n])
+    block.rank = rank
+    neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
+    updates = integers_at(block.updates, block.num_updates)
+    sign = -1.0 if block.is_hub != 0 else 1.0
+    update = 0
+    for p in range(block.num_neighbours):
+        other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
+        high = other.num_rows
+        X = neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START]
+        solve_pivots(G, own, rank, part(gram, X, high, n), buffer)
+        for q in range(p + 1):
+            low = table[neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_BLOCK]].num_rows
+            Y = neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_START]
+            side = -sign if p == q and other.is_hub != 0 else sign
+            subtract_product(gram, X, Y, updates[update], (high, low, n, rank), side)
+            update += 1
+    return rank
+
+
+@helper
 def factorise(closure):
     """Factorise the Gram matrix in place, given the limits; return its rank."""
     gram = floats_at(closure.gram, closure.num_gram)
@@ -172,30 +200,33 @@ def factorise(closure):
     table = blocks(closure)
     total = 0
     for b in range(table.shape[0]):
-        block = table[b]
-        n = block.num_rows
-        first = block.first_row
-        G = part(gram, block.start, n, n)
-        own = pivots[first : first + n]
-        rank = factorise_block(G, own, limits[first : first + n], kept[first : first + n])
-        block.rank = rank
-        total += rank
-        neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
-        updates = integers_at(block.updates, block.num_updates)
-        sign = -1.0 if block.is_hub != 0 else 1.0
-        update = 0
-        for p in range(block.num_neighbours):
-            other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
-            high = other.num_rows
-            X = neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START]
-            solve_pivots(G, own, rank, part(gram, X, high, n), buffer)
-            for q in range(p + 1):
-                low = table[neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_BLOCK]].num_rows
-                Y = neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_START]
-                side = -sign if p == q and other.is_hub != 0 else sign
-                subtract_product(gram, X, Y, updates[update], (high, low, n, rank), side)
-                update += 1
+        total += eliminate_block(gram, table, b, pivots, limits, kept, buffer)
     return total
+
+
+@helper
+def forward_block(gram, table, b, pivots, buffer, x):
+    """The part of `forward` of the block b; its own L^-1 x is left in the buffer."""
+    block = table[b]
+    n = block.num_rows
+    rank = block.rank
+    own = x[block.first_row : block.first_row + n]
+    order = pivots[block.first_row : block.first_row + n]
+    G = part(gram, block.start, n, n)
+    for i in range(n):
+        value = own[order[i]]
+        for j in range(min(i, rank)):
+            value -= G[i, j] * buffer[j]
+        buffer[i] = value * G[i, i] if i < rank else value
+        own[order[i]] = buffer[i]
+    sign = -1.0 if block.is_hub != 0 else 1.0
+    neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
+    for p in range(block.num_neighbours):
+        other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
+        X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], other.num_rows, n)
+        for r in range(other.num_rows):
+            value = product(at(X, r * n), at(buffer, 0), rank)
+            x[other.first_row + r] -= sign * value
 
 
 @helper
@@ -206,26 +237,33 @@ def forward(closure, x):
     buffer = floats_at(closure.buffer, closure.num_buffer)
     table = blocks(closure)
     for b in range(table.shape[0]):
-        block = table[b]
-        n = block.num_rows
-        rank = block.rank
-        own = x[block.first_row : block.first_row + n]
-        order = pivots[block.first_row : block.first_row + n]
-        G = part(gram, block.start, n, n)
-        for i in range(n):
-            value = own[order[i]]
-            for j in range(min(i, rank)):
-                value -= G[i, j] * buffer[j]
-            buffer[i] = value * G[i, i] if i < rank else value
-            own[order[i]] = buffer[i]
-        sign = -1.0 if block.is_hub != 0 else 1.0
-        neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
-        for p in range(block.num_neighbours):
-            other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
-            X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], other.num_rows, n)
-            for r in range(other.num_rows):
-                value = product(at(X, r * n), at(buffer, 0), rank)
-                x[other.first_row + r] -= sign * value
+        forward_block(gram, table, b, pivots, buffer, x)
+
+
+@helper
+def backward_block(gram, table, b, pivots, buffer, x):
+    """The part of `backward` of the block b."""
+    block = table[b]
+    n = block.num_rows
+    rank = block.rank
+    own = x[block.first_row : block.first_row + n]
+    order = pivots[block.first_row : block.first_row + n]
+    G = part(gram, block.start, n, n)
+    for i in range(n):
+        buffer[i] = own[order[i]]
+    neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
+    for p in range(block.num_neighbours):
+        other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
+        X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], other.num_rows, n)
+        for r in range(other.num_rows):
+            value = x[other.first_row + r]
+            for i in range(rank):
+                buffer[i] -= X[r, i] * value
+    for i in range(rank - 1, -1, -1):
+        for j in range(i + 1, n):
+            buffer[i] -= G[j, i] * buffer[j]
+        buffer[i] *= G[i, i]
+        own[order[i]] = -buffer[i] if block.is_hub != 0 else buffer[i]
 
 
 @helper
@@ -236,27 +274,7 @@ def backward(closure, x):
     buffer = floats_at(closure.buffer, closure.num_buffer)
     table = blocks(closure)
     for b in range(table.shape[0] - 1, -1, -1):
-        block = table[b]
-        n = block.num_rows
-        rank = block.rank
-        own = x[block.first_row : block.first_row + n]
-        order = pivots[block.first_row : block.first_row + n]
-        G = part(gram, block.start, n, n)
-        for i in range(n):
-            buffer[i] = own[order[i]]
-        neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
-        for p in range(block.num_neighbours):
-            other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
-            X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], other.num_rows, n)
-            for r in range(other.num_rows):
-                value = x[other.first_row + r]
-                for i in range(rank):
-                    buffer[i] -= X[r, i] * value
-        for i in range(rank - 1, -1, -1):
-            for j in range(i + 1, n):
-                buffer[i] -= G[j, i] * buffer[j]
-            buffer[i] *= G[i, i]
-            own[order[i]] = -buffer[i] if block.is_hub != 0 else buffer[i]
+        backward_block(gram, table, b, pivots, buffer, x)
 
 
 @helper

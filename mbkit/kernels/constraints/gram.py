@@ -40,6 +40,31 @@ def multiply_floating(gram, pair, own, y_high, i, y_low, j):
 
 
 @helper
+def multiply_pair(closure, work, columns, gram, every, pair):
+    """The product of two responses is added to their part of the matrix, with D of the columns."""
+    high = every[pair.row]
+    low = every[pair.column]
+    y_high = response_of(closure, high)
+    y_low = response_of(closure, low)
+    own = pair.row == pair.column
+    matches = integers_at(pair.matches, MATCH_SIZE * pair.num_matches)
+    for k in range(0, MATCH_SIZE * pair.num_matches, MATCH_SIZE):
+        i = matches[k + MATCH_HIGH]
+        j = matches[k + MATCH_LOW]
+        if matches[k + MATCH_COUNT] == 6 and work[matches[k + MATCH_ROW]].floats != 0:
+            multiply_floating(gram, pair, own, y_high, i, y_low, j)
+            continue
+        for c in range(matches[k + MATCH_COUNT]):
+            D = columns[matches[k + MATCH_VELOCITY] - c].D
+            if D != 0.0:
+                for r in range(high.num_rows):
+                    scaled = D * y_high[r, i + c]
+                    start = pair.target + r * pair.stride
+                    for s in range(low.num_rows):
+                        gram[start + s] += scaled * y_low[s, j + c]
+
+
+@helper
 def set_gram(space):
     """A M^-1 A^T, where both constraints of a pair move a common column; and B of the hubs."""
     work = scratch(space)
@@ -49,27 +74,7 @@ def set_gram(space):
     every = constraints(closure)
     table = pairs(closure)
     for n in range(table.shape[0]):
-        pair = table[n]
-        high = every[pair.row]
-        low = every[pair.column]
-        y_high = response_of(closure, high)
-        y_low = response_of(closure, low)
-        own = pair.row == pair.column
-        matches = integers_at(pair.matches, MATCH_SIZE * pair.num_matches)
-        for k in range(0, MATCH_SIZE * pair.num_matches, MATCH_SIZE):
-            i = matches[k + MATCH_HIGH]
-            j = matches[k + MATCH_LOW]
-            if matches[k + MATCH_COUNT] == 6 and work[matches[k + MATCH_ROW]].floats != 0:
-                multiply_floating(gram, pair, own, y_high, i, y_low, j)
-                continue
-            for c in range(matches[k + MATCH_COUNT]):
-                D = work[matches[k + MATCH_VELOCITY] - c].D
-                if D != 0.0:
-                    for r in range(high.num_rows):
-                        scaled = D * y_high[r, i + c]
-                        start = pair.target + r * pair.stride
-                        for s in range(low.num_rows):
-                            gram[start + s] += scaled * y_low[s, j + c]
+        multiply_pair(closure, work, work, gram, every, table[n])
     set_hubs(closure, work, gram, every)
 
 

@@ -16,7 +16,7 @@ from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
 from mbkit.kernels.hybrid import recursion as hybrid
 from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import at_rest, bodies, scratch
+from mbkit.kernels.space import at_rest, bodies, num_places, places, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, angular, cross, linear, load, pairing
 
@@ -24,15 +24,15 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def project_wrench(model, work, i, t, f, out):
+def project_wrench(model, work, i, t, f, place, out):
     """out_k += S_k . (t, f) for each velocity k inward of row i; (t, f) is a wrench at its origin.
 
-    In world axes. Needs S and p as `mbkit.kernels.hybrid` leaves them.
+    Each in its place. In world axes. Needs S and p as `mbkit.kernels.hybrid` leaves them.
     """
     while i != 0:
         row = model[i]
         for c in range(row.num_velocities):
-            out[row.first_velocity + c] += pairing(work[i].S[c], t, f)
+            out[place[row.first_velocity + c]] += pairing(work[i].S[c], t, f)
         t, f = hybrid.to_parent(work[i], work[row.parent], t, f)
         i = row.parent
 
@@ -59,14 +59,15 @@ def rows_at_rest(space, q, t):
 
 @address_kernel(EVALUATION)
 def constraint_jacobian(space, _option, q, _v, t, out):
-    """A, out (num_rows, nv); t (1,)."""
+    """A, out (num_rows, nv), or as many columns as there are places; t (1,)."""
     state = rows_at_rest(space, q, t[0])
     if state != OK:
         return state
     model = bodies(space)
     work = scratch(space)
     closure = closure_of(space)
-    A = rows(out, closure.num_rows, model[0].num_velocities)
+    place = places(space)
+    A = rows(out, closure.num_rows, num_places(space, model[0].num_velocities))
     A[:, :] = 0.0
     table = sites(closure)
     every = constraints(closure)
@@ -74,7 +75,7 @@ def constraint_jacobian(space, _option, q, _v, t, out):
         constraint = every[c]
         wrenches = wrenches_of(closure, constraint)
         coefficients = coefficients_of(closure, constraint)
-        places = integers_at(constraint.velocities, constraint.num_velocities)
+        named = integers_at(constraint.velocities, constraint.num_velocities)
         for r in range(constraint.num_rows):
             row = A[constraint.first_row + r]
             for s in range(constraint.num_sites):
@@ -82,9 +83,9 @@ def constraint_jacobian(space, _option, q, _v, t, out):
                 W = wrenches[r * constraint.num_sites + s]
                 f = linear(W)
                 t = add(angular(W), cross(load(site.arm), f))
-                project_wrench(model, work, site.row, t, f, row)
+                project_wrench(model, work, site.row, t, f, place, row)
             for k in range(constraint.num_velocities):
-                row[places[k]] += coefficients[r, k]
+                row[place[named[k]]] += coefficients[r, k]
     return OK
 
 

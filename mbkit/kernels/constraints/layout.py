@@ -62,6 +62,14 @@ CLOSURE = np.dtype(
         ("change", _i8),  # nv: M^-1 A^T of the multipliers
         ("unloaded", _i8),  # nv zeros
         ("next_q", _i8),  # nq
+        # where loops are closed on the way inwards: see `mbkit.kernels.constraints.nested`
+        ("passages", _i8),  # PASSAGE rows, by row of the tree
+        ("first_passages", _i8),  # integers: the first of each row of the tree, and one more
+        ("num_passages", _i8),
+        ("closed_columns", _i8),  # CLOSED_COLUMN rows, nv of them
+        ("num_closed_columns", _i8),
+        ("close_inward", _i8),  # the representation's own, by address; form of `evaluation`
+        ("solve_nested", _i8),
         # the representation's own, by address; form of `evaluation`
         ("free_dynamics", _i8),
         ("hybrid_dynamics", _i8),
@@ -75,6 +83,7 @@ CLOSURE = np.dtype(
         ("prepare", _i8),
         ("resolve", _i8),
         ("reduce", _i8),  # 0: its multipliers are those of least norm already
+        ("gather", _i8),
         (
             "tolerance",
             _f8,
@@ -206,6 +215,12 @@ BLOCK = np.dtype(
         ("num_neighbours", _i8),
         ("updates", _i8),
         ("num_updates", _i8),
+        # of a constraint whose loop is closed on the way inwards
+        ("base", _i8),  # the row of the tree at which it is
+        ("base_start", _i8),  # where L^-1 of what arrives there begins in the Gram matrix, (6, n)
+        ("arrivals", _i8),  # integers: where its wrenches arrive at the base, and each neighbour's
+        ("first_pair", _i8),  # those that are complete at the base
+        ("num_pairs", _i8),
     ],
     align=True,
 )
@@ -213,6 +228,28 @@ BLOCK = np.dtype(
 NEIGHBOUR_BLOCK = 0  # its number in the order of elimination
 NEIGHBOUR_START = 1  # where the coupling begins: its rows by this block's columns
 NEIGHBOUR_SIZE = 2
+
+#: A constraint on its way inwards, at one row of the tree.
+PASSAGE = np.dtype(
+    [
+        ("constraint", _i8),
+        ("place", _i8),  # of the row's first column in y
+        ("arrived", _i8),  # where its wrenches lie: at this row,
+        ("there", _i8),  # and at the row's parent
+        ("begins", _i8),  # 1: nothing of it comes from further out
+        ("ends", _i8),  # 1: this is the base, and it goes no further
+    ],
+    align=True,
+)
+
+#: What the articulated-body algorithm has by velocity, where loops are closed on the way inwards.
+CLOSED_COLUMN = np.dtype([("U", _f8, (6,)), ("D", _f8), ("u", _f8)], align=True)
+
+#: What `solve_nested` does.
+INWARD = 0
+OUTWARD = 1  # from what INWARD has left
+OUTWARD_AT_REST = 2  # as if that were zero
+GATHER = 3
 
 #: How much of a row counts as dependent where loops are open, in parts of the gap, and at most.
 OPENNESS = 10.0

@@ -11,20 +11,20 @@ Cost: O(blocks) a sweep, some ten of them; no matrix is formed.
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats_at, helper, integers_at
-from mbkit.kernels.constraints.factor import backward, forward
+from mbkit.kernels.constraints.space import closure_of
 
-#: Parts of the multipliers along N that are rounding.
-ROUNDED = 1e-15
+#: Corrections by this part of the multipliers are rounding.
+ROUNDED = 1e-14
 
 
 @helper
-def along(closure, kept, x, out):
+def along(space, forward, kept, x, out):
     """N^T x, in the entries of D, zero elsewhere; return its square."""
     m = x.shape[0]
     assign(out[:m], x)
     for r in range(m, out.shape[0]):
         out[r] = 0.0
-    forward(closure, out)
+    forward(space, out)
     square = 0.0
     for r in range(out.shape[0]):
         out[r] = 0.0 if kept[r] != 0 else out[r]
@@ -33,8 +33,12 @@ def along(closure, kept, x, out):
 
 
 @helper
-def reduce(closure, multipliers):
-    """The multipliers become those of least norm that do the same."""
+def reduce(space, multipliers, forward, backward):
+    """The multipliers become those of least norm that do the same.
+
+    Steps   forward, backward: as those of `mbkit.kernels.constraints.factor`.
+    """
+    closure = closure_of(space)
     m = closure.num_rows
     kept = integers_at(closure.kept, closure.num_unknowns)
     others = 0
@@ -47,22 +51,25 @@ def reduce(closure, multipliers):
     slope = room[:count]
     direction = room[count : 2 * count]
     change = room[2 * count :]
-    square = along(closure, kept, multipliers, slope)
+    square = along(space, forward, kept, multipliers, slope)
     assign(direction, slope)
-    for _ in range(others + 10):
+    for _ in range(2 * others + 10):
         size = 0.0
         for r in range(m):
             size += multipliers[r] * multipliers[r]
-        if not square > ROUNDED * ROUNDED * size:
+        if not square > 0.0:
             return
         assign(change, direction)
-        backward(closure, change)
+        backward(space, change)
         curvature = 0.0
         for r in range(m):
             curvature += change[r] * change[r]
+        # the square of the correction: beyond rounding, directions are conjugate no more, and grow
+        if not square * square > ROUNDED * ROUNDED * size * curvature:
+            return
         for r in range(m):
             multipliers[r] -= square / curvature * change[r]
         before = square
-        square = along(closure, kept, multipliers, slope)
+        square = along(space, forward, kept, multipliers, slope)
         for r in range(count):
             direction[r] = slope[r] + square / before * direction[r]

@@ -3,11 +3,13 @@
 from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
 from mbkit.kernels.constraints.layout import (
     BLOCK,
+    CLOSED_COLUMN,
     CLOSURE,
     CONSTRAINT,
     CONSTRAINT_SITE,
     HUB,
     PAIR,
+    PASSAGE,
 )
 from mbkit.kernels.layout import BODY, SPACE, WORK
 
@@ -53,6 +55,18 @@ def pairs(closure):
 def hubs(closure):
     """Which constraints act on what stays an unknown."""
     return records_at(closure.hubs, closure.num_hubs, HUB)
+
+
+@helper
+def passages(closure):
+    """Where constraints pass on their way inwards."""
+    return records_at(closure.passages, closure.num_passages, PASSAGE)
+
+
+@helper
+def closed_columns(closure):
+    """U, D and u of every velocity where loops are closed."""
+    return records_at(closure.closed_columns, closure.num_closed_columns, CLOSED_COLUMN)
 
 
 @helper

@@ -38,7 +38,7 @@ from mbkit.kernels.derivatives.loop_joint import (
     power_of,
 )
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
-from mbkit.kernels.space import at_rest, bodies, changes, scratch
+from mbkit.kernels.space import at_rest, bodies, changes, num_places, places, scratch
 from mbkit.kernels.status import CONSTRAINT_FAILED, OK, status
 from mbkit.kernels.vectors import (
     add,
@@ -64,6 +64,7 @@ def add_velocity_columns(space, constraint, joint_row, j, sign, v, b, V_a, out):
     body = scratch(space)[j]
     parent = scratch(space)[row.parent]
     table = changes(space)
+    place = places(space)
     buffer = floats_at(closure_of(space).buffer, closure_of(space).num_buffer)
     W = buffer[BUFFER_WRENCHES:BUFFER_Q]
     P = buffer[BUFFER_Q:BUFFER_R]
@@ -84,7 +85,7 @@ def add_velocity_columns(space, constraint, joint_row, j, sign, v, b, V_a, out):
             change = power_of(W, r, w, u)
             if joint_row.constant == 0:
                 change += power_of(P, r, x, y)
-            out[constraint.first_row + r, n] += sign * change
+            out[constraint.first_row + r, place[n]] += sign * change
 
 
 @helper
@@ -125,12 +126,12 @@ def velocity_rows(space, constraint, v, out):
 
 @address_kernel(EVALUATION)
 def velocity_derivative(space, _option, q, v, t, out):
-    """D_q(A v), out (num_rows, num_steps)."""
+    """D_q(A v), out (num_rows, num_steps), or as many columns as there are places."""
     set_time(space, t[0])
     model = bodies(space)
     closure = closure_of(space)
     v = velocities(model, v)
-    matrix = rows(out, closure.num_rows, model[0].num_steps)
+    matrix = rows(out, closure.num_rows, num_places(space, model[0].num_steps))
     matrix[:, :] = 0.0
     state = move_bodies(space, positions(model, q), v)
     if state != OK:
@@ -190,13 +191,14 @@ def force_columns(space, constraint, j, sign, L, b, out):
             t = add(t, scale(factor, (Q[6 * m], Q[6 * m + 1], Q[6 * m + 2])))
             f = add(f, scale(factor, (Q[6 * m + 3], Q[6 * m + 4], Q[6 * m + 5])))
         dL = force_to_parent(b.R, b.p, t, f)
+        column = places(space)[n]
         on_a = sites(closure)[constraint.first_site].row
         on_b = b.row
         while on_a != on_b:
             is_b = on_b > on_a
             i = on_b if is_b else on_a
             for c in range(model[i].num_velocities):
-                out[model[i].first_velocity + c, n] += entry(
+                out[model[i].first_velocity + c, column] += entry(
                     space, i, c, is_b, j, k, D, sign, L, dL
                 )
             if is_b:
@@ -245,11 +247,11 @@ def force_rows(space, constraint, multipliers, out):
 
 @address_kernel(EVALUATION)
 def force_derivative(space, _option, q, multipliers, t, out):
-    """D_q(A^T multipliers), out (nv, num_steps)."""
+    """D_q(A^T multipliers), out (nv, num_steps), or as many columns as there are places."""
     set_time(space, t[0])
     model = bodies(space)
     closure = closure_of(space)
-    matrix = rows(out, model[0].num_velocities, model[0].num_steps)
+    matrix = rows(out, model[0].num_velocities, num_places(space, model[0].num_steps))
     matrix[:, :] = 0.0
     state = move_bodies(space, positions(model, q), at_rest(space))
     if state != OK:

@@ -30,7 +30,7 @@ from mbkit.kernels.forces.force_pass import (
 )
 from mbkit.kernels.forces.sites import clear_sites
 from mbkit.kernels.layout import LINEAR, SPACE
-from mbkit.kernels.space import bodies, scratch, trials
+from mbkit.kernels.space import bodies, num_places, places, scratch, trials
 from mbkit.kernels.status import JOINT_FAILED, OK, status
 from mbkit.kernels.validation import all_finite
 
@@ -76,29 +76,42 @@ def factor_of(k, sign, step):
 
 
 @helper
-def along_steps(space, q, v, t, tau, d_q):
-    """The columns of d_q, of the forces that are called; v and t are pointers."""
+def step_column(space, column, size, q, dx, trial):
+    """Let trial be a step from q by `size` along all entries in a column."""
     model = bodies(space)
     work = scratch(space)
+    place = places(space)
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        for j in range(row.first_step, row.first_step + row.num_steps):
+            if place[j] == column:
+                dx[j] = size
+                if step_from(row, work[i], q, dx, trial) != OK:
+                    return status(JOINT_FAILED, i)
+                dx[j] = 0.0
+    return OK
+
+
+@helper
+def along_steps(space, q, v, t, tau, d_q):
+    """The columns of d_q, of the forces that are called; v and t are pointers.
+
+    All that share a column are changed at once: no force knows of two of them. Source: Curtis,
+    Powell and Reid, J. Inst. Maths Applics 13 (1974) 117-119.
+    """
     trial, _, dx = trials(space)
     assign(trial, q)
     dx[:] = 0.0
-    for i in range(1, model.shape[0]):
-        row = model[i]
-        a = row.first_position
-        for j in range(row.first_step, row.first_step + row.num_steps):
-            for k in range(1, 3):
-                for sign in range(-1, 2, 2):
-                    dx[j] = sign * k * _STEP
-                    if step_from(row, work[i], q, dx, trial) != OK:
-                        return status(JOINT_FAILED, i)
+    for column in range(d_q.shape[1]):
+        for k in range(1, 3):
+            for sign in range(-1, 2, 2):
+                state = step_column(space, column, sign * k * _STEP, q, dx, trial)
+                if state == OK:
                     state = called_forces(space, at(trial, 0), v, t, tau)
-                    if state != OK:
-                        return state
-                    add_column(d_q, j, factor_of(k, sign, _STEP), tau)
-            dx[j] = 0.0
-        for j in range(a, a + row.num_positions):
-            trial[j] = q[j]
+                if state != OK:
+                    return state
+                add_column(d_q, column, factor_of(k, sign, _STEP), tau)
+        assign(trial, q)
     return OK
 
 
@@ -106,17 +119,25 @@ def along_steps(space, q, v, t, tau, d_q):
 def along_velocities(space, q, v, t, tau, d_v):
     """The columns of d_v, of the forces that are called; q and t are pointers."""
     trial = trials(space)[1]
+    place = places(space)
     assign(trial, v)
-    for j in range(v.shape[0]):
-        step = _STEP * max(1.0, abs(v[j]))
+    for column in range(d_v.shape[1]):
+        step = _STEP
+        for j in range(v.shape[0]):
+            if place[j] == column:
+                step = max(step, _STEP * abs(v[j]))
         for k in range(1, 3):
             for sign in range(-1, 2, 2):
-                trial[j] = v[j] + sign * k * step
+                for j in range(v.shape[0]):
+                    if place[j] == column:
+                        trial[j] = v[j] + sign * k * step
                 state = called_forces(space, q, at(trial, 0), t, tau)
                 if state != OK:
                     return state
-                add_column(d_v, j, factor_of(k, sign, step), tau)
-        trial[j] = v[j]
+                add_column(d_v, column, factor_of(k, sign, step), tau)
+        for j in range(v.shape[0]):
+            if place[j] == column:
+                trial[j] = v[j]
     return OK
 
 
@@ -137,9 +158,8 @@ def add_spring(space, spring, q, d_q):
     i = row_of_position(model, spring.position)
     row = model[i]
     if row.retract == 0:
-        d_q[spring.velocity, row.first_step + spring.position - row.first_position] -= (
-            spring.stiffness
-        )
+        step = row.first_step + spring.position - row.first_position
+        d_q[spring.velocity, places(space)[step]] -= spring.stiffness
         return OK
     trial, _, dx = trials(space)
     dx[:] = 0.0
@@ -150,7 +170,7 @@ def add_spring(space, spring, q, d_q):
                 if step_from(row, scratch(space)[i], q, dx, trial) != OK:
                     return status(JOINT_FAILED, i)
                 change = sign * weight(k) * trial[spring.position]
-                d_q[spring.velocity, j] -= spring.stiffness * change
+                d_q[spring.velocity, places(space)[j]] -= spring.stiffness * change
         dx[j] = 0.0
     return OK
 
@@ -161,7 +181,7 @@ def add_linear_terms(space, q, d_q, d_v):
     record = records_at(space, 1, SPACE)[0]
     table = records_at(record.linear, record.num_linear, LINEAR)
     for k in range(table.shape[0]):
-        d_v[table[k].velocity, table[k].velocity] -= table[k].damping
+        d_v[table[k].velocity, places(space)[table[k].velocity]] -= table[k].damping
         if table[k].stiffness != 0.0:
             state = add_spring(space, table[k], q, d_q)
             if state != OK:
@@ -173,18 +193,19 @@ def add_linear_terms(space, q, d_q, d_v):
 def force_derivatives(space, _option, q, v, t, out):
     """d tau by d q, (nv, num_steps), and after it by d v, (nv, nv), of the forces of the system.
 
-    Cost: O(1) for each linear spring and damper, and where there are other forces, 4 force passes
-    for each entry of a step and of v.
+    Where columns share places, (nv, num_places) both. Cost: O(1) for each linear spring and damper,
+    and where there are other forces, 4 force passes for each column.
     """
     model = bodies(space)
     nv = model[0].num_velocities
-    num_steps = model[0].num_steps
-    both = rows(out, 1, nv * (num_steps + nv))[0]
+    num_steps = num_places(space, model[0].num_steps)
+    wide = num_places(space, nv)
+    both = rows(out, 1, nv * (num_steps + wide))[0]
     both[:] = 0.0
     if not have_forces(space):
         return OK
     d_q = both[: nv * num_steps].reshape((nv, num_steps))
-    d_v = both[nv * num_steps :].reshape((nv, nv))
+    d_v = both[nv * num_steps :].reshape((nv, wide))
     own_q = positions(model, q)
     own_v = velocities(model, v)
     record = records_at(space, 1, SPACE)[0]

@@ -47,7 +47,7 @@ from mbkit.kernels.inertias import (
 from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, directions, scratch
+from mbkit.kernels.space import bodies, changes, directions, num_places, places, scratch
 from mbkit.kernels.status import JOINT_FAILED, OK, status
 from mbkit.kernels.vectors import (
     accumulate,
@@ -204,10 +204,11 @@ def changed_wrench(body, w, a):
 
 
 @helper
-def rows_of_joint(model, work, memory, i, d_q, d_v):
+def rows_of_joint(model, work, memory, i, place, d_q, d_v, mass):
     """d tau of joint i along all directions of the joints between it and the world, and its own.
 
     S . (M a + B n) = (M S) . a + (B^T S) . n; with S = (x, y), B^T S = (X x + t x x + 2 f x y, 0).
+    And where it is wanted, the mass matrix: S . (M S) of both.
     """
     body = work[i]
     h = body.coupling
@@ -223,21 +224,24 @@ def rows_of_joint(model, work, memory, i, d_q, d_v):
             row = model[j]
             for k in range(row.first_step, row.first_step + row.num_steps):
                 turn = load(memory[k].turn)
-                d_q[velocity, k] = pairing(memory[k].push, U[0], U[1]) + dot(b, turn)
+                d_q[velocity, place[k]] = pairing(memory[k].push, U[0], U[1]) + dot(b, turn)
             for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
                 turn = angular(memory[k].S)
-                d_v[velocity, k] = pairing(memory[k].rate, U[0], U[1]) + dot(b, turn)
+                d_v[velocity, place[k]] = pairing(memory[k].rate, U[0], U[1]) + dot(b, turn)
+                if mass.shape[0] > 0:
+                    mass[velocity, place[k]] = pairing(memory[k].S, U[0], U[1])
+                    mass[k, place[velocity]] = mass[velocity, place[k]]
             j = row.parent
 
 
 @helper
-def add_change_of_subspace(row, body, cold, d_q):
+def add_change_of_subspace(row, body, cold, place, d_q):
     """d tau += dS . F for the joint itself."""
     t = angular(body.F)
     f = linear(body.F)
     for k in range(row.first_step, row.first_step + row.num_steps):
         for c in range(row.num_velocities):
-            d_q[row.first_velocity + c, k] += pairing(cold[k].S[c], t, f)
+            d_q[row.first_velocity + c, place[k]] += pairing(cold[k].S[c], t, f)
 
 
 @helper
@@ -252,7 +256,7 @@ def column_inwards(model, memory, j, k, t, f, out):
 
 
 @helper
-def columns_of_joint(model, work, memory, cold, j, d_q, d_v):
+def columns_of_joint(model, work, memory, cold, j, place, d_q, d_v):
     """d tau of the joints between joint j and the world, along the directions of j."""
     row = model[j]
     body = work[j]
@@ -262,10 +266,10 @@ def columns_of_joint(model, work, memory, cold, j, d_q, d_v):
         t, f = changed_wrench(body, load(memory[n].turn), memory[n].push)
         w, u = twist_of_step(row, body, k, cold[n])
         x, y = force_bracket(w, u, angular(F), linear(F))
-        column_inwards(model, memory, j, n, add(t, x), add(f, y), d_q)
+        column_inwards(model, memory, j, place[n], add(t, x), add(f, y), d_q)
     for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
         t, f = changed_wrench(body, angular(memory[n].S), memory[n].rate)
-        column_inwards(model, memory, j, n, t, f, d_v)
+        column_inwards(model, memory, j, place[n], t, f, d_v)
 
 
 @helper
@@ -281,6 +285,8 @@ def add_to_parent(body, parent):
 @address_kernel(EVALUATION)
 def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     """d tau by d q, (nv, num_steps), and after it by d v, (nv, nv).
+
+    Where columns share places, (nv, num_places) both, and after them the mass matrix.
 
     Reads   model, q, v, vdot; where `loaded`, the wrenches in work, in the axes of the bodies, to
             which they stay fixed.
@@ -300,16 +306,22 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
         state = outward(space, loaded, q, v, vdot)
     if state != OK:
         return state
-    both = rows(out, 1, nv * (num_steps + nv))[0]
-    d_q = both[: nv * num_steps].reshape((nv, num_steps))
-    d_v = both[nv * num_steps :].reshape((nv, nv))
-    both[:] = 0.0
+    place = places(space)
+    steps_wide = num_places(space, num_steps)
+    wide = num_places(space, nv)
+    more = nv if num_places(space, 0) > 0 else 0  # rows of the mass matrix
+    every = rows(out, 1, nv * (steps_wide + wide) + more * wide)[0]
+    every[:] = 0.0
+    end = nv * (steps_wide + wide)
+    d_q = every[: nv * steps_wide].reshape((nv, steps_wide))
+    d_v = every[nv * steps_wide : end].reshape((nv, wide))
+    mass = every[end:].reshape((more, wide))
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
-        rows_of_joint(model, work, memory, i, d_q, d_v)
+        rows_of_joint(model, work, memory, i, place, d_q, d_v, mass)
         if depends_on_q(row):
-            add_change_of_subspace(row, work[i], cold, d_q)
+            add_change_of_subspace(row, work[i], cold, place, d_q)
         if row.parent != 0:
-            columns_of_joint(model, work, memory, cold, i, d_q, d_v)
+            columns_of_joint(model, work, memory, cold, i, place, d_q, d_v)
             add_to_parent(work[i], work[row.parent])
     return OK

@@ -2,7 +2,8 @@
 
 from mbkit.kernels.compile import floats_at, helper
 from mbkit.kernels.configuration import BLOCK_SIZE, dexp_inv_block, solve_rows
-from mbkit.kernels.implicit.space import memory_of, square
+from mbkit.kernels.implicit.layout import MOST_STEPS
+from mbkit.kernels.implicit.space import memory_of, rows_at
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies
 from mbkit.kernels.status import OK
@@ -27,23 +28,24 @@ def set_block(space, i, x, room, T):
         column[c] = 1.0
         solve_rows(block, column)
         for m in range(n):
-            T[k + m, k + c] = column[m]
+            T[k + m, c] = column[m]
     return OK
 
 
 @helper
 def set_differential(space, step, h, D):
-    """T: one block a joint, unity where coordinates add."""
+    """T: one block a joint, unity where coordinates add; a row for each velocity."""
     record = memory_of(step)
     model = bodies(space)
-    T = square(record.differential, record.nv)
+    T = rows_at(record.differential, record.nv, MOST_STEPS)
     T[:, :] = 0.0
     x = floats_at(record.columns, record.nv)
     for j in range(record.nv):
         x[j] = h * D[j]
-        T[j, j] = 1.0
     room = floats_at(record.block, 2 * BLOCK_SIZE)
     for i in range(1, model.shape[0]):
+        for c in range(model[i].num_steps):
+            T[model[i].first_step + c, c] = 1.0
         if model[i].kind != SCREW and model[i].dexp_inv != 0:
             state = set_block(space, i, x, room, T)
             if state != OK:
@@ -62,5 +64,19 @@ def multiply_blocks(space, A, T, factor, out):
             for c in range(first, end):
                 total = 0.0
                 for k in range(first, end):
-                    total += A[r, k] * T[k, c]
+                    total += A[r, k] * T[k, c - first]
                 out[r, c] += factor * total
+
+
+@helper
+def add_turned(space, T, x, factor, y):
+    """y += factor T x."""
+    model = bodies(space)
+    for i in range(1, model.shape[0]):
+        first = model[i].first_step
+        n = model[i].num_steps
+        for r in range(n):
+            total = 0.0
+            for c in range(n):
+                total += T[first + r, c] * x[first + c]
+            y[first + r] += factor * total

@@ -17,6 +17,7 @@ IMPLICIT = np.dtype(
         ("n", _i8),
         # own functions by address: compiled once, and not again into each time loop
         ("make", _i8),
+        ("solve", _i8),  # with a matrix by blocks; 0: it is dense
         ("solve_step", _i8),
         ("accelerate", _i8),
         ("add_least", _i8),
@@ -38,7 +39,7 @@ IMPLICIT = np.dtype(
         ("eta", _i8),  # m
         ("change", _i8),  # n: what Newton's method changes
         ("shift", _i8),  # nv: D + A_n^T eta, as much as changes
-        ("gain", _i8),  # nv x nv: G, in which velocities follow D + A_n^T eta; 0: unity
+        ("gain", _i8),  # nv x MOST_STEPS: G, in which velocities follow D + A_n^T eta; 0: unity
         # the residual
         ("applied", _i8),  # nv: forces on the tree, the constraints' apart
         ("left", _i8),  # nv: M vdot + b - applied - A^T lambda
@@ -46,22 +47,43 @@ IMPLICIT = np.dtype(
         ("given", _i8),  # max(nv, m) + 1: an argument and t
         ("rate", _i8),  # m: A v + g_t of the last evaluation
         ("position_of_row", _i8),  # m integers: which row of g, or -1
-        ("A", _i8),  # m x nv at the end of the step
-        ("A_start", _i8),  # m x nv at its beginning
+        ("width", _i8),  # nv, or how many columns there are where some share one: places of SPACE
+        ("A", _i8),  # m x width at the end of the step
+        ("A_start", _i8),  # m x width at its beginning
         # the matrix
-        ("matrix", _i8),  # n x n, factorised
+        ("matrix", _i8),  # n x n, factorised; or its blocks
         ("pivots", _i8),  # n integers
         ("kept", _i8),  # m integers: 1 where a row is solved for
         ("scale", _i8),  # 1: of multipliers and constraint rows
         ("prescribed", _i8),  # nv integers: 1 where a drive moves the joint
-        ("derivatives", _i8),  # 2 nv x nv: by q, by v
-        ("more", _i8),  # 2 max(nv, m) x nv
-        ("A_made", _i8),  # m x nv: A_n of the matrix
-        ("Z", _i8),  # m x nv: D_q(A v)
-        ("mass", _i8),  # nv x nv
-        ("differential", _i8),  # nv x nv: T
+        ("derivatives", _i8),  # 2 nv x width: by q, by v; after them mass, where it is by blocks
+        ("more", _i8),  # 2 max(nv, m) x width
+        ("A_made", _i8),  # m x width: A_n of the matrix
+        ("Z", _i8),  # m x width: D_q(A v)
+        ("mass", _i8),  # nv x width
+        ("differential", _i8),  # nv x MOST_STEPS: T, one block a joint
         ("block", _i8),  # 2 BLOCK_SIZE
         ("columns", _i8),  # 2 nv
+        # the matrix by blocks: NODE rows in the order of elimination, of each entry of a sorted
+        # vector its place in `change`, and the tables below, integers
+        ("nodes", _i8),
+        ("num_nodes", _i8),
+        ("num_entries", _i8),
+        ("unknowns", _i8),  # n
+        ("largest", _i8),  # n: of each column
+        ("sorted", _i8),  # n: what is solved for, in that order
+        ("neighbours", _i8),
+        ("num_neighbours", _i8),
+        ("updates", _i8),
+        ("num_updates", _i8),
+        ("pairs", _i8),
+        ("num_pairs", _i8),
+        ("holds", _i8),
+        ("num_holds", _i8),
+        ("pushes", _i8),
+        ("num_pushes", _i8),
+        ("meetings", _i8),
+        ("num_meetings", _i8),
         # where the matrix was made: valid, t, h, gains; q_n, q, v, vdot, D, multipliers
         ("made_at", _i8),  # part of the memory of a run
         ("made", _i8),  # a copy: of what is in the matrix
@@ -87,3 +109,52 @@ ACCELERATION_GAIN = 4
 PATIENCE = 5  # steps that begin with a new matrix, before an old one is tried again
 AGE = 6  # in steps
 MADE_HEAD = 7
+
+#: The most entries of a step that a joint has.
+MOST_STEPS = 6
+
+#: Unknowns that are eliminated together: velocities of a row of the tree, or multipliers and eta of
+#: a constraint. Its rows of the matrix lie side by side, (count, count + width): its own block, and
+#: what is right of it; then, (width, count), what is below. `width` counts the unknowns of its
+#: neighbours, which are coupled with it and come later.
+NODE = np.dtype(
+    [
+        ("first", _i8),  # of its unknowns, in the order of elimination
+        ("count", _i8),
+        ("width", _i8),
+        ("right", _i8),  # where its rows begin
+        ("below", _i8),
+        ("first_neighbour", _i8),  # numbers of nodes
+        ("num_neighbours", _i8),
+        ("first_update", _i8),  # of each pair of neighbours: where their block is, and its stride
+    ],
+    align=True,
+)
+
+#: Where a block of the matrix is: its first entry, and how far on the next row is. Of two rows of
+#: the tree: which, where, and whether the velocity of one meets the other's equations.
+PAIR_HIGH = 0
+PAIR_LOW = 1
+PAIR_START = 2
+PAIR_STRIDE = 3
+PAIR_MOVES = 4
+PAIR_SIZE = 5
+
+#: A constraint and a row of the tree that it moves: the block in the rows of the constraint, and
+#: that in the rows of the equations of motion.
+HOLD_CONSTRAINT = 0
+HOLD_ROW = 1
+HOLD_START = 2
+HOLD_STRIDE = 3
+HOLD_FORCE_START = 4
+HOLD_FORCE_STRIDE = 5
+HOLD_SIZE = 6
+
+#: Row i of the tree, whose equations the velocity of row l meets, which a constraint moves: P_il
+#: times A_n^T. And two constraints that move row l: a A_l A_n^T of one and the other.
+PRODUCT_LEFT = 0  # i, or a constraint
+PRODUCT_CONSTRAINT = 1
+PRODUCT_ROW = 2  # l
+PRODUCT_START = 3
+PRODUCT_STRIDE = 4
+PRODUCT_SIZE = 5

@@ -30,6 +30,7 @@ from mbkit.kernels.implicit.layout import (
     ACCELERATION_GAIN,
     AGE,
     MADE_HEAD,
+    MOST_STEPS,
     PATIENCE,
     STEP,
     TIME,
@@ -37,10 +38,11 @@ from mbkit.kernels.implicit.layout import (
     VELOCITY_GAIN,
 )
 from mbkit.kernels.implicit.lu import factorise
+from mbkit.kernels.implicit.products import add_force_change, clear_columns
 from mbkit.kernels.implicit.residual import jacobian_at, place
 from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at, square
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.space import bodies, scratch, trials
+from mbkit.kernels.space import bodies, places, scratch, trials
 from mbkit.kernels.status import OK
 
 #: Steps of central differences, for constraints whose derivatives are not there in closed form: an
@@ -87,55 +89,56 @@ def set_derivatives(space, step, q, v, vdot, multipliers):
     """K and C into `derivatives`, Z."""
     record = memory_of(step)
     equations = records_at(space, 1, SPACE)[0]
-    nv = record.nv
+    size = record.nv * record.width
     time = floats_at(equations.time, 1)
-    both = floats_at(record.derivatives, 2 * nv * nv)
+    both = floats_at(record.derivatives, 3 * size)
     state = call_address(record.dynamics_derivatives, (space, 0, q, v, vdot, both))
     if state == OK and equations.num_forces > 0:
-        more = floats_at(record.more, 2 * nv * nv)
+        more = floats_at(record.more, 2 * size)
         state = call_address(record.force_derivatives, (space, 0, q, v, time, more))
-        for j in range(2 * nv * nv):
+        for j in range(2 * size):
             both[j] -= more[j]
     if state != OK or record.m == 0:
         return state
-    K = rows_at(record.derivatives, nv, nv)
-    Z = rows_at(record.Z, record.m, nv)
+    Z = rows_at(record.Z, record.m, record.width)
     if record.velocity_derivative == 0:
-        return constraint_differences(space, step, q, v, time[0], multipliers, K, Z)
-    more = floats_at(record.more, nv * nv)
+        return constraint_differences(space, step, q, v, time[0], multipliers, Z)
+    more = floats_at(record.more, size)
     state = call_address(record.force_derivative, (space, 0, q, multipliers, time, more))
     if state == OK:
         state = call_address(record.velocity_derivative, (space, 0, q, v, time, at(Z, 0)))
-    for i in range(nv):
-        for j in range(nv):
-            K[i, j] -= more[i * nv + j]
+    for j in range(size):
+        both[j] -= more[j]
     return state
 
 
 @helper
-def constraint_differences(space, step, q, v, t, multipliers, K, Z):
-    """K -= D_q(A^T lambda), Z = D_q(A v), by central differences of A."""
+def constraint_differences(space, step, q, v, t, multipliers, Z):
+    """K -= D_q(A^T lambda), Z = D_q(A v), by central differences of A.
+
+    All that share a column are moved at once: no constraint moves two of them.
+    """
     record = memory_of(step)
-    m = record.m
-    nv = record.nv
     trial, _, dx = trials(space)
+    place = places(space)
     dx[:] = 0.0
     Z[:, :] = 0.0
-    A = floats_at(record.more, m * nv)
-    for k in range(nv):
+    for k in range(record.width):
         for sign in range(-1, 2, 2):
-            dx[k] = sign * DIFFERENCE
+            for j in range(record.nv):
+                if place[j] == k:
+                    dx[j] = sign * DIFFERENCE
             state = retract_rows(bodies(space), scratch(space), q, dx, trial)
             if state == OK:
+                A = floats_at(record.more, record.m * record.width)
                 state = jacobian_at(space, step, t, trial, A)
             if state != OK:
                 return state
             factor = sign / (2.0 * DIFFERENCE)
-            for r in range(m):
-                for j in range(nv):
-                    K[j, k] -= factor * A[r * nv + j] * multipliers[r]
-                    Z[r, k] += factor * A[r * nv + j] * v[j]
-        dx[k] = 0.0
+            add_force_change(space, step, k, factor, v, multipliers)
+        for j in range(record.nv):
+            if place[j] == k:
+                dx[j] = 0.0
     return OK
 
 
@@ -155,24 +158,13 @@ def set_kept(space, step, q, v):
 
 
 @helper
-def clear_prescribed(step, A):
-    """No column of a prescribed joint."""
-    record = memory_of(step)
-    prescribed = flags_at(record.prescribed, record.nv)
-    for k in range(record.nv):
-        if prescribed[k] != 0:
-            for r in range(A.shape[0]):
-                A[r, k] = 0.0
-
-
-@helper
 def set_dynamics_rows(space, step, S, h, a, b):
     """P + h^2 K T; P stays in `mass`, times T where velocities follow in another gain than one."""
     record = memory_of(step)
     nv = record.nv
     M = square(record.mass, nv)
     both = rows_at(record.derivatives, 2 * nv, nv)
-    T = square(record.differential, nv)
+    T = rows_at(record.differential, nv, MOST_STEPS)
     top = 0.0
     for i in range(nv):
         for j in range(nv):
@@ -198,7 +190,7 @@ def set_velocity_row(space, step, S, i, r, h, a, scale):
     m = record.m
     A = rows_at(record.A, m, nv)
     A_n = rows_at(record.A_made, m, nv)
-    T = square(record.differential, nv)
+    T = rows_at(record.differential, nv, MOST_STEPS)
     Z = rows_at(record.Z, m, nv)
     row = S[i]
     if record.gain != 0:
@@ -224,7 +216,7 @@ def set_constraint_rows(space, step, S, h, a):
     scale = floats_at(record.scale, 1)[0]
     A = rows_at(record.A, m, nv)
     A_n = rows_at(record.A_made, m, nv)
-    T = square(record.differential, nv)
+    T = rows_at(record.differential, nv, MOST_STEPS)
     P = square(record.mass, nv)
     kept = flags_at(record.kept, m)
     position_of_row = flags_at(record.position_of_row, m)
@@ -273,45 +265,58 @@ def clear_prescribed_rows(step, S):
             S[k, k] = floats_at(record.scale, 1)[0]
 
 
+@helper
+def linearise_equations(space, step):
+    """Which rows count, A_n, A, K, C, Z and T where `made_at` says; it is noted as made."""
+    record = memory_of(step)
+    size = record.m * record.width
+    made = floats_at(record.made_at, record.num_made)
+    q_n, q, v, vdot, D, multipliers = made_vectors(step)
+    h = made[STEP]
+    t = made[TIME]
+    set_time(space, t)
+    state = place(space, step, t, q, v)
+    if state == OK and record.m > 0:
+        state = set_kept(space, step, q, v)
+    if state == OK:
+        state = jacobian_at(space, step, t - h, q_n, floats_at(record.A_made, size))
+    if state == OK:
+        state = jacobian_at(space, step, t, q, floats_at(record.A, size))
+    if state == OK:
+        set_time(space, t)
+        state = set_derivatives(space, step, q, v, vdot, multipliers)
+    if state == OK:
+        state = set_differential(space, step, h, D)
+    if state != OK:
+        return state
+    clear_columns(space, step, rows_at(record.A, record.m, record.width))
+    clear_columns(space, step, rows_at(record.A_made, record.m, record.width))
+    assign(floats_at(record.made, record.num_made), made)
+    flags_at(record.total, 2)[1] += 1
+    return OK
+
+
 @address_kernel("ii")
 def make(space, step):
     """Make the matrix where `made_at` says, and factorise it."""
     record = memory_of(step)
     nv = record.nv
-    m = record.m
     made = floats_at(record.made_at, record.num_made)
-    q_n, q, v, vdot, D, multipliers = made_vectors(step)
     h = made[STEP]
     a = made[VELOCITY_GAIN]
-    t = made[TIME]
-    set_time(space, t)
-    state = place(space, step, t, q, v)
-    if state == OK and m > 0:
-        state = set_kept(space, step, q, v)
+    state = linearise_equations(space, step)
     if state == OK:
-        state = jacobian_at(space, step, t - h, q_n, floats_at(record.A_made, m * nv))
-    if state == OK:
-        state = jacobian_at(space, step, t, q, floats_at(record.A, m * nv))
-    if state == OK:
-        set_time(space, t)
-        state = set_derivatives(space, step, q, v, vdot, multipliers)
-    if state == OK:
+        q = made_vectors(step)[1]
         mass_matrix = records_at(space, 1, SPACE)[0].mass_matrix
         mass = floats_at(record.mass, nv * nv)
         state = call_address(mass_matrix, (space, 0, q, q, q, mass))
-    if state == OK:
-        state = set_differential(space, step, h, D)
     if state != OK:
         return state
-    clear_prescribed(step, rows_at(record.A, m, nv))
-    clear_prescribed(step, rows_at(record.A_made, m, nv))
     S = square(record.matrix, record.n)
     S[:, :] = 0.0
     set_dynamics_rows(space, step, S, h, a, made[ACCELERATION_GAIN])
     set_constraint_rows(space, step, S, h, a)
     clear_prescribed_rows(step, S)
-    assign(floats_at(record.made, record.num_made), made)
-    flags_at(record.total, 2)[1] += 1
     return factorise(S, flags_at(record.pivots, record.n), floats_at(record.change, record.n))
 
 

@@ -8,13 +8,13 @@ from mbkit.kernels.compile import address_kernel, as_array, call_address, floats
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.space import closure_of
 from mbkit.kernels.elementary import grain
-from mbkit.kernels.implicit.layout import AGE, PATIENCE, VALID
+from mbkit.kernels.implicit.differential import add_turned
+from mbkit.kernels.implicit.layout import AGE, MOST_STEPS, PATIENCE, VALID
 from mbkit.kernels.implicit.lu import solve
 from mbkit.kernels.implicit.matrix import remember
+from mbkit.kernels.implicit.products import add_forces
 from mbkit.kernels.implicit.residual import evaluate, place
 from mbkit.kernels.implicit.space import (
-    add_product,
-    add_transposed_product,
     flags_at,
     largest,
     memory_of,
@@ -93,7 +93,7 @@ def set_target(step, h, change):
 
 
 @helper
-def add_change(step, h, velocity_gain, acceleration_gain, change, v):
+def add_change(space, step, h, velocity_gain, acceleration_gain, change, v):
     """D, lambda, eta, and v and vdot with them; return the largest change of all.
 
     That of h lambda is by the size of M, so that it is a velocity too. It has to be looked at: D
@@ -116,7 +116,7 @@ def add_change(step, h, velocity_gain, acceleration_gain, change, v):
         eta = floats_at(record.eta, m)
         for r in range(m):
             eta[r] += deta[r]
-        add_transposed_product(rows_at(record.A_start, m, nv), deta, 1.0, shift)
+        add_forces(space, step, record.A_start, deta, 1.0, shift)
     most = 0.0
     for j in range(record.n):
         size = abs(change[j])
@@ -130,9 +130,20 @@ def add_change(step, h, velocity_gain, acceleration_gain, change, v):
             v[j] += velocity_gain * shift[j]
             vdot[j] += acceleration_gain / h * shift[j]
     else:
-        add_product(square(record.gain, nv), shift, velocity_gain, v)
-        add_product(square(record.gain, nv), shift, acceleration_gain / h, vdot)
+        G = rows_at(record.gain, nv, MOST_STEPS)
+        add_turned(space, G, shift, velocity_gain, v)
+        add_turned(space, G, shift, acceleration_gain / h, vdot)
     return most
+
+
+@helper
+def solve_matrix(step, x):
+    """x becomes S^-1 x."""
+    record = memory_of(step)
+    if record.solve != 0:
+        call_address(record.solve, (step, x))
+    else:
+        solve(square(record.matrix, record.n), flags_at(record.pivots, record.n), x)
 
 
 @helper
@@ -232,8 +243,8 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
         set_target(step, h, change)
         residual = floats_at(record.residual, record.nv + record.m)
         history[k, 1] = largest(residual)
-        solve(square(record.matrix, record.n), flags_at(record.pivots, record.n), change)
-        size = add_change(step, h, velocity_gain, acceleration_gain, change, v)
+        solve_matrix(step, change)
+        size = add_change(space, step, h, velocity_gain, acceleration_gain, change, v)
         smallest = UNIT * grain(size) * largest(floats_at(record.D, record.nv))
         rounding = smallest
         if record.m > 0:

@@ -8,7 +8,8 @@ from mbkit.kernels.compile import call_address, floats_at, helper, records_at
 from mbkit.kernels.constraints.power import constraint_power
 from mbkit.kernels.constraints.space import closure_of, rows_of
 from mbkit.kernels.driving import drive
-from mbkit.kernels.implicit.space import add_transposed_product, flags_at, memory_of, rows_at
+from mbkit.kernels.implicit.products import add_forces
+from mbkit.kernels.implicit.space import flags_at, memory_of
 from mbkit.kernels.layout import (
     DISSIPATED,
     DRIVE_NUM_POSITIONS,
@@ -89,7 +90,7 @@ def constraints_at(space, step, t, q, v):
         return state
     rate = floats_at(record.rate, record.m)
     assign(rate, found[record.mp : record.mp + record.m])
-    return jacobian_at(space, step, t, q, floats_at(record.A, record.m * record.nv))
+    return jacobian_at(space, step, t, q, floats_at(record.A, record.m * record.width))
 
 
 @helper
@@ -116,7 +117,7 @@ def powers_at_end(space, step, v, powers):
 
 @helper
 def jacobian_at(space, step, t, q, A):
-    """A(q) into an array of m nv numbers."""
+    """A(q) into an array of m width numbers."""
     record = memory_of(step)
     if record.m == 0:
         return OK
@@ -145,5 +146,5 @@ def evaluate(space, step, t, q, v):
     for j in range(record.nv):
         left[j] -= applied[j]
     multipliers = floats_at(record.multipliers, record.m)
-    add_transposed_product(rows_at(record.A, record.m, record.nv), multipliers, -1.0, left)
+    add_forces(space, step, record.A, multipliers, -1.0, left)
     return OK

@@ -29,17 +29,6 @@ def flags_at(address, n):
 
 
 @helper
-def add_product(A, x, factor, y):
-    """y += factor A x."""
-    for i in range(A.shape[0]):
-        total = 0.0
-        row = A[i]
-        for j in range(A.shape[1]):
-            total += row[j] * x[j]
-        y[i] += factor * total
-
-
-@helper
 def add_transposed_product(A, x, factor, y):
     """y += factor A^T x."""
     for i in range(A.shape[0]):

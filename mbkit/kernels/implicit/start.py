@@ -17,6 +17,7 @@ from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.constraints.dynamics import correct, linearise
 from mbkit.kernels.constraints.space import closure_of, rows_of
 from mbkit.kernels.equations import acceleration
+from mbkit.kernels.implicit.products import row_product
 from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at
 from mbkit.kernels.layout import NUM_POWERS, SPACE
 from mbkit.kernels.space import bodies, scratch
@@ -101,7 +102,7 @@ def add_least_change(space, step, t, q, velocity, wanted, close):
     v = as_array(velocity, nv)
     memory = floats_at(record.columns, 3 * nv)
     memory[: 2 * nv] = 0.0
-    A = rows_at(record.A, m, nv)
+    A = rows_at(record.A, m, record.width)
     time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
     time[0] = t
     state = call_address(record.constraint_jacobian, (space, 0, q, q, time, at(A, 0)))
@@ -113,12 +114,12 @@ def add_least_change(space, step, t, q, velocity, wanted, close):
     target = rows_of(closure, closure.bias)
     position_of_row = flags_at(record.position_of_row, m)
     rate = floats_at(record.rate, m)
+    row_product(space, step, A, wanted, target)
     for r in range(m):
-        target[r] = 0.0
         if position_of_row[r] >= 0:
-            target[r] = rate[r] if close != 0 else 0.0
-            for j in range(nv):
-                target[r] -= A[r, j] * wanted[j]
+            target[r] = (rate[r] if close != 0 else 0.0) - target[r]
+        else:
+            target[r] = 0.0
     change = floats_at(closure.change, nv)
     state = correct(space, target, rows_of(closure, closure.multipliers), change)
     for j in range(nv):

@@ -1,7 +1,7 @@
 """What is computed in mixed twists."""
 
 from mbkit.kernels.compile import address_kernel
-from mbkit.kernels.constraints import response
+from mbkit.kernels.constraints import nested, nested_solution, response
 from mbkit.kernels.evaluation import EVALUATION, vector
 from mbkit.kernels.mixed import recursion as own
 from mbkit.kernels.recursions import columns, motion
@@ -100,3 +100,21 @@ def constraint_motion(space, _option, _q, _v, _x, change):
     """The accelerations that the constraints' wrenches add, out (nv,)."""
     change = vector(space, change)
     return response.spread(space, change, own.from_parent, columns.add_column)
+
+
+@address_kernel(EVALUATION)
+def constraint_closing(space, _option, _q, _v, _x, _out):
+    """Loops that hang on loops, each closed at its base, after forward dynamics."""
+    return nested.close_inward(
+        space, own.wrench_from_world, own.own_bias, columns.column_inertia, columns.column_power,
+        own.to_parent, own.inertia_to_parent,
+    )  # fmt: skip
+
+
+@address_kernel(EVALUATION)
+def constraint_solution(space, what, _q, _v, _x, rows):
+    """What follows from that for right sides and multipliers, in place (num_rows,)."""
+    return nested_solution.solve(
+        space, what, rows, own.wrench_from_world, columns.column_power, own.to_parent,
+        own.from_parent, columns.add_column,
+    )  # fmt: skip

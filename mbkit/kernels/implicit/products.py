@@ -1,0 +1,103 @@
+"""Products with A, whose columns are those of velocities, or the places that these share."""
+
+from mbkit.kernels.compile import floats_at, helper, int64, integers_at, kernel, records_at
+from mbkit.kernels.constraints.space import closure_of, constraints
+from mbkit.kernels.implicit.space import add_transposed_product, flags_at, memory_of, rows_at
+from mbkit.kernels.layout import SPACE
+from mbkit.kernels.space import bodies, places
+
+
+@kernel(int64(int64, int64, int64))
+def share_places(space, address, count):
+    """Let columns of derivatives share places: integers at the address, and how many there are."""
+    record = records_at(space, 1, SPACE)[0]
+    record.places = address
+    record.num_places = count
+    return 0
+
+
+@helper
+def add_forces(space, step, address, x, factor, y):
+    """y += factor A^T x, A at the address."""
+    record = memory_of(step)
+    if record.m == 0:
+        return
+    A = rows_at(address, record.m, record.width)
+    if record.solve == 0:
+        add_transposed_product(A, x, factor, y)
+        return
+    model = bodies(space)
+    place = places(space)
+    every = constraints(closure_of(space))
+    for c in range(every.shape[0]):
+        constraint = every[c]
+        first = constraint.first_row
+        support = integers_at(constraint.support, constraint.num_support)
+        for s in range(support.shape[0]):
+            row = model[support[s]]
+            for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
+                total = 0.0
+                for r in range(first, first + constraint.num_rows):
+                    total += A[r, place[j]] * x[r]
+                y[j] += factor * total
+
+
+@helper
+def row_product(space, step, A, x, y):
+    """y = A x."""
+    model = bodies(space)
+    place = places(space)
+    every = constraints(closure_of(space))
+    for c in range(every.shape[0]):
+        constraint = every[c]
+        support = integers_at(constraint.support, constraint.num_support)
+        for r in range(constraint.first_row, constraint.first_row + constraint.num_rows):
+            y[r] = 0.0
+            for s in range(support.shape[0]):
+                row = model[support[s]]
+                for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
+                    y[r] += A[r, place[j]] * x[j]
+
+
+@helper
+def clear_columns(space, step, A):
+    """No column of a prescribed joint."""
+    record = memory_of(step)
+    prescribed = flags_at(record.prescribed, record.nv)
+    if record.m == 0:
+        return
+    model = bodies(space)
+    place = places(space)
+    every = constraints(closure_of(space))
+    for c in range(every.shape[0]):
+        constraint = every[c]
+        support = integers_at(constraint.support, constraint.num_support)
+        for s in range(support.shape[0]):
+            row = model[support[s]]
+            for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
+                if prescribed[j] != 0:
+                    for r in range(
+                        constraint.first_row, constraint.first_row + constraint.num_rows
+                    ):
+                        A[r, place[j]] = 0.0
+
+
+@helper
+def add_force_change(space, step, k, factor, v, multipliers):
+    """Column k of K -= factor A^T lambda, and of Z += factor A v, A in `more`."""
+    record = memory_of(step)
+    model = bodies(space)
+    place = places(space)
+    A = rows_at(record.more, record.m, record.width)
+    K = floats_at(record.derivatives, record.nv * record.width).reshape((record.nv, record.width))
+    Z = rows_at(record.Z, record.m, record.width)
+    every = constraints(closure_of(space))
+    for c in range(every.shape[0]):
+        constraint = every[c]
+        support = integers_at(constraint.support, constraint.num_support)
+        for r in range(constraint.first_row, constraint.first_row + constraint.num_rows):
+            for s in range(support.shape[0]):
+                row = model[support[s]]
+                for j in range(row.first_velocity, row.first_velocity + row.num_velocities):
+                    K[j, k] -= factor * A[r, place[j]] * multipliers[r]
+                    Z[r, k] += factor * A[r, place[j]] * v[j]
