@@ -1,6 +1,6 @@
 """The orders of all integrators, measured, as the tables of docs/orders.md.
 
-python benchmarks/orders.py            all of them, some minutes; writes the page
+python benchmarks/orders.py            all of them, half an hour; writes the page
 python benchmarks/orders.py RATTLie    rows whose names begin so; prints them
 """
 
@@ -15,6 +15,7 @@ import attrs
 
 import mbkit as mb
 from benchmarks.catalogue import INTEGRATORS, UNCORRECTED
+from benchmarks.digits import in_digits
 from benchmarks.report import Row, Table, written
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS, FAST_TOPS, FAST_TOPS_ON_LOOPS
 from mbkit.testing.convergence import Slope
@@ -27,6 +28,13 @@ PAGE = pathlib.Path(__file__).parents[1] / "docs" / "orders.md"
 #: The problems of the two tables.
 FREE = (*STANDARD_PROBLEMS[:2], *FAST_TOPS)
 CONSTRAINED = (*CONSTRAINED_PROBLEMS[:2], *FAST_TOPS_ON_LOOPS, CONSTRAINED_PROBLEMS[2])
+
+#: From this order on doubles have no room between rounding and the leading term; nor for the
+#: multipliers of these integrators, which hold second differences of positions.
+HIGH = 6
+SECOND_DIFFERENCES = tuple(
+    f"BLieDF {k}, {name}" for k in (4, 5) for name in ("stabilised", "index 3")
+)
 
 #: Steps that are not exceeded, and by methods of order 1: tops that spin fast want them short.
 MOST_STEPS, MOST_OF_FIRST_ORDER = 8192, 262144
@@ -42,10 +50,13 @@ class Cell:
         The order it should have.
     orders : mapping of str to Slope or None
         By q, v and multipliers; empty where the problem is refused.
+    in_digits : bool
+        Whether in 60 digits rather than in doubles.
     """
 
     claimed: int
     orders: Mapping[str, Slope | None]
+    in_digits: bool = False
 
     @property
     def missed(self) -> float:
@@ -64,7 +75,8 @@ class Cell:
         return max((slope.uncertainty for slope in self.orders.values() if slope), default=0.0)
 
     def __str__(self) -> str:
-        return " ".join(self._text(slope) for slope in self.orders.values()) or "-"
+        text = " ".join(self._text(slope) for slope in self.orders.values()) or "-"
+        return f"{text} (60)" if self.in_digits else text
 
     def _text(self, slope: Slope | None) -> str:
         if slope is None:
@@ -96,9 +108,16 @@ def orders(
     """
     all_of_them = {name: (each, each.order) for name, each in integrators.items()}
     closed = {name: each for name, each in all_of_them.items() if each[0].takes_constraints}
+    known = many_digits(all_of_them, [*free, *constrained])
     tables = [
-        table("Orders of q and v without constraints", all_of_them, free, most_steps),
-        table("Orders of q, v and multipliers under constraints", closed, constrained, most_steps),
+        table("Orders of q and v without constraints", all_of_them, free, most_steps, known=known),
+        table(
+            "Orders of q, v and multipliers under constraints",
+            closed,
+            constrained,
+            most_steps,
+            known=known,
+        ),
     ]
     if uncorrected:
         title = "Without its correction BLieDF misses the orders 3 and 4"
@@ -107,17 +126,40 @@ def orders(
     return tables
 
 
+def many_digits(
+    integrators: Mapping[str, tuple[mb.Integrator, int]], problems: Sequence[StandardProblem]
+) -> dict[tuple[str, str], Cell]:
+    """Return the cells that are measured in 60 digits, by integrator and problem."""
+    wanted = [
+        (name, problem.name)
+        for name, (integrator, order) in integrators.items()
+        for problem in problems
+        if INTEGRATORS.get(name) == integrator
+        and (order >= HIGH or (problem.is_constrained and name in SECOND_DIFFERENCES))
+        and (integrator.takes_constraints or not problem.is_constrained)
+    ]
+    return {
+        (name, problem): Cell(integrators[name][1], found.orders, in_digits=True)
+        for (name, problem), found in (in_digits(wanted) if wanted else {}).items()
+    }
+
+
 def table(
     title: str,
     integrators: Mapping[str, tuple[mb.Integrator, int]],
     problems: Sequence[StandardProblem],
     most_steps: int,
     bar: float | None = ORDER_BOUND,
+    known: Mapping[tuple[str, str], Cell] | None = None,
 ) -> Table:
     """Return the table of some integrators on some problems: a bar is how far orders may be off."""
+    known = known or {}
     rows = []
     for name, (integrator, order) in integrators.items():
-        cells = [cell(integrator, problem, most_steps, order) for problem in problems]
+        cells = [
+            known.get((name, problem.name)) or cell(integrator, problem, most_steps, order)
+            for problem in problems
+        ]
         worst = max(each.missed for each in cells)
         largest = max(each.uncertainty for each in cells)
         extra = [str(order), *map(str, cells), f"{largest:.2f}"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["dense_defect", "order_defect", "rooted_trees"]
+__all__ = ["dense_defect", "order_defect", "order_defects", "rooted_trees"]
 
 #: A rooted tree is the sorted tuple of the branches at its root.
 Tree = tuple["Tree", ...]
@@ -52,7 +52,7 @@ def _stage_weights(A: Any, tree: Tree, known: dict[Tree, Any]) -> Any:
     """Return Phi(t), shape (s,); trees share branches, whose weights are found once."""
     if tree not in known:
         factors = (A @ _stage_weights(A, branch, known) for branch in tree)
-        known[tree] = math.prod(factors, start=np.ones(len(A)))
+        known[tree] = math.prod(factors, start=np.ones(len(A), dtype=A.dtype))
     return known[tree]
 
 
@@ -81,11 +81,24 @@ def order_defect(A: Any, b: Any, order: int) -> float:
     >>> order_defect(np.zeros((1, 1)), np.ones(1), 2)  # explicit Euler: 0 for 1/2
     0.5
     """
+    return max(map(abs, map(float, order_defects(A, b, order))))
+
+
+def order_defects(A: Any, b: Any, order: int) -> list[Any]:
+    """Return ``b . Phi(t) - 1 / gamma(t)`` for all trees of one order, of any numbers.
+
+    Examples
+    --------
+    >>> from fractions import Fraction as F
+    >>> heun = np.array([[F(0), F(0)], [F(1), F(0)]]), np.array([F(1, 2), F(1, 2)])
+    >>> order_defects(*heun, 3)
+    [Fraction(1, 6), Fraction(-1, 6)]
+    """
     known: dict[Tree, Any] = {}
-    return max(
-        abs(float(b @ _stage_weights(A, tree, known)) - 1.0 / _density(tree))
-        for tree in rooted_trees(order)
-    )
+    one = b[0] * 0 + 1
+    return [
+        b @ _stage_weights(A, tree, known) - one / _density(tree) for tree in rooted_trees(order)
+    ]
 
 
 def dense_defect(A: Any, b_dense: Any, order: int) -> float:

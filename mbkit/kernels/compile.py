@@ -48,6 +48,8 @@ def kernel(signature: Any, *, nogil: bool = False) -> Callable[[Callable[..., An
 def _interpreted(py_func: Callable[..., Any], signature: Any) -> Any:
     @functools.wraps(py_func)
     def call(*arguments: Any) -> Any:
+        if _twin is not None:
+            return py_func(*map(_twin, arguments))
         if not all(map(_is_taken, arguments, signature.args)):
             raise TypeError(f"No matching definition for the arguments of {py_func.__name__}.")
         with np.errstate(all="ignore"):  # as compiled code: inf and nan, no warnings
@@ -128,6 +130,33 @@ def array_address(array: Any) -> int:
     return address
 
 
+#: What stands for the arguments of kernels, and for arrays that have an address, where Python runs
+#: the kernels on other numbers; see tests/twins.py.
+_twin: Callable[[Any], Any] | None = None
+_twins: dict[int, Any] = {}
+
+
+def let_twins_in(twin: Callable[[Any], Any] | None) -> None:
+    """Let kernels see ``twin(array)`` in the place of every array; None: the array itself.
+
+    Only where nothing is compiled. Twins are asked for once, and belong to that time: what Python
+    writes into the array afterwards they do not have, nor it what kernels write.
+    """
+    global _twin
+    _twin = twin
+    _twins.clear()
+
+
+def _array_at(address: int) -> Any:
+    """Return what lies at an address, where nothing is compiled."""
+    if _twin is None:
+        return _arrays[int(address)]
+    found = _twins.get(address)
+    if found is None:
+        found = _twins[int(address)] = _twin(_arrays[int(address)])
+    return found
+
+
 _C_TYPES = {"i": types.int64, "d": types.float64, "p": types.CPointer(types.float64)}
 
 
@@ -182,13 +211,13 @@ if UNCOMPILED:
 
     def floats_at(address: int, count: int) -> Any:
         """Return `count` numbers at `address` as an array."""
-        return _arrays[int(address)][:count]
+        return _array_at(address)[:count]
 
     integers_at = floats_at
 
     def pointer_at(address: int) -> Any:
         """Return an address as a pointer argument."""
-        return _arrays[int(address)] if address else np.zeros(0)
+        return _array_at(address) if address else np.zeros(0)
 
     def at(array: Any, index: int) -> Any:
         """Return a pointer to an entry of an array, counted flat."""
@@ -208,7 +237,7 @@ if UNCOMPILED:
 
     def records_at(address: int, count: int, dtype: np.dtype[Any]) -> Any:
         """Return `count` records at `address` as a structured array."""
-        return _as_records(_arrays[int(address)])[:count]
+        return _as_records(_array_at(address))[:count]
 
 else:
 

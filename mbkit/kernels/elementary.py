@@ -4,8 +4,9 @@ Compiled they are those of floating point. Where Python runs the kernels, arrays
 numbers: a number that counts what is done with it, or one of many digits. Its functions are then
 methods of the number, or functions of the package that its type comes from, by these names.
 
-The series of `mbkit.kernels.lie.series` end where doubles do: exponentials, logarithms and their
-differentials have 16 digits of any number. Everything else has the digits of its numbers.
+Everything has the digits of its numbers: series go on until they have them, and iterations that end
+where doubles do go on by as much as `grain` says. Exceptions: steps of 4 rad and more, limits below
+which rows and lengths count as zero, and differences that stand for derivatives.
 """
 
 import math
@@ -16,6 +17,8 @@ import numpy as np
 from mbkit.kernels.compile import UNCOMPILED, helper
 
 if UNCOMPILED:
+    _grains: dict[type, float] = {}
+    _OTHER_NAMES = {"arctan2": "atan2", "isfinite": "is_finite"}  # of mpmath and gmpy2
 
     def _function(name, x):
         if isinstance(x, int | float):
@@ -23,7 +26,7 @@ if UNCOMPILED:
         if hasattr(x, name):
             return getattr(type(x), name)
         package = sys.modules[type(x).__module__.partition(".")[0]]
-        return getattr(package, {"arctan2": "atan2"}.get(name, name))
+        return getattr(package, name, None) or getattr(package, _OTHER_NAMES[name])
 
     def sqrt(x):
         """The square root."""
@@ -44,6 +47,21 @@ if UNCOMPILED:
     def isfinite(x):
         """Whether x is neither infinite nor not a number."""
         return bool(_function("isfinite", x)(x))
+
+    def grain(x):
+        """The rounding of numbers like x, by that of doubles; the same for all of their type."""
+        kind = type(x)
+        if kind not in _grains:
+            _grains[kind] = min(1.0, float(_rounding(x)) / sys.float_info.epsilon)
+        return _grains[kind]
+
+    def _rounding(x):
+        """The difference of one and the next number."""
+        one = type(x)(1)
+        rounding = one
+        while one + rounding / 2 > one:
+            rounding = rounding / 2
+        return rounding
 
 else:
 
@@ -71,3 +89,8 @@ else:
     def isfinite(x):
         """Whether x is neither infinite nor not a number."""
         return math.isfinite(x)
+
+    @helper
+    def grain(x):
+        """The rounding of numbers like x, by that of doubles."""
+        return 1.0

@@ -3,6 +3,7 @@
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, as_array, helper
 from mbkit.kernels.configuration import dexp_inv_rows, difference_rows, retract_rows
+from mbkit.kernels.elementary import grain, sqrt
 from mbkit.kernels.equations import acceleration, close_loops
 from mbkit.kernels.evaluation import rows
 from mbkit.kernels.explicit.stages import combine
@@ -21,7 +22,8 @@ from mbkit.kernels.status import (
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.watch import look
 
-#: Two results agree if they differ by this part of the velocity, and of the way that it makes.
+#: Two results agree if they differ by this part of the velocity, and of the way that it makes; with
+#: more digits than doubles by half as many of these, which is what a tableau can do.
 AGREED = 1e-10
 
 #: Where motions do not agree better in the most parts, as behind a kink of a force, this will do.
@@ -119,7 +121,8 @@ def disagreement(space, h, v, one, other, x):
     for j in range(nv):
         fastest = max(fastest, abs(v[j]), abs(one[nq + j]))
     speed = SLOW + fastest
-    way = h * speed + ROUNDED / AGREED * (1.0 + farthest)
+    finer = grain(farthest)
+    way = h * speed + ROUNDED * finer / (AGREED * sqrt(finer)) * (1.0 + farthest)
     most = 0.0
     for j in range(nv):
         error = max(abs(one[nq + j] - other[nq + j]) / speed, abs(x[j]) / way)
@@ -157,6 +160,7 @@ def starting_step(
     vdot = rows(accelerations, stages, nv)
     powers = rows(both_powers, stages, NUM_POWERS)
     x = memory[nq:]
+    agreed = AGREED * sqrt(grain(q[0]))
     error = float("inf")
     before = status(NOT_FINITE, 0)  # nothing to compare with yet
     parts = 1
@@ -170,7 +174,7 @@ def starting_step(
             error = disagreement(space, h, v, results[new], results[1 - new], x)
             if not error >= 0.0:
                 error = float("inf")
-        if error <= AGREED or parts >= MOST_PARTS or not (state == OK or is_blown_up(state)):
+        if error <= agreed or parts >= MOST_PARTS or not (state == OK or is_blown_up(state)):
             break
         before = state
         parts *= 2

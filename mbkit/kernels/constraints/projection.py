@@ -19,12 +19,14 @@ from mbkit.kernels.constraints.dynamics import correct, linearise
 from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
 from mbkit.kernels.constraints.space import closure_of, constraints, rows_of
 from mbkit.kernels.driving import drive
+from mbkit.kernels.elementary import grain, sqrt
 from mbkit.kernels.layout import KINEMATICS, SPACE
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_CLOSED, OK, status
 
 #: Corrections that are tried. In parts of the length of the system: from where on one correction
-#: closes the loops to rounding; and what may be left where corrections help no more.
+#: closes the loops to rounding, which squares what is left; and what may be left where corrections
+#: help no more. Both for doubles.
 MOST = 30
 NEAR = 1e-12
 ROUNDED = 1e-10
@@ -119,6 +121,9 @@ def project(space, t, q, v):
     state = drive(space, t, q, v)
     if state != OK:
         return state
+    finer = grain(closure.length)
+    near = NEAR * sqrt(finer)
+    rounded = ROUNDED * finer
     before = INFINITE
     for _ in range(MOST):
         state = linearise(space, 0, q, v, unloaded, change)
@@ -126,7 +131,7 @@ def project(space, t, q, v):
             return state
         error = largest(floats_at(closure.residual, closure.num_position_rows)) / closure.length
         helps = error < 0.5 * before
-        if error <= NEAR or (error <= ROUNDED and not helps):
+        if error <= near or (error <= rounded and not helps):
             return finish(space, q, v)
         if not helps:
             return status(NOT_CLOSED, 0)

@@ -7,6 +7,7 @@ shrink. Source: Hairer and Wanner 1996, section IV.8.
 from mbkit.kernels.compile import address_kernel, as_array, call_address, floats_at, helper
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.space import closure_of
+from mbkit.kernels.elementary import grain
 from mbkit.kernels.implicit.differential import add_turned
 from mbkit.kernels.implicit.layout import AGE, MOST_STEPS, NOISE, PATIENCE, VALID
 from mbkit.kernels.implicit.lu import solve
@@ -35,8 +36,8 @@ FRESH_STEPS = 10.0
 #: it leads elsewhere.
 MOST_AGE = 50.0
 
-#: Rounding: of positions of the constraints, by the length of the system, and of D, by its largest
-#: entry.
+#: Rounding of doubles: of positions of the constraints, by the length of the system, and of D, by
+#: its largest entry.
 ROUNDED = 1e-16
 UNIT = 4e-16
 
@@ -162,13 +163,13 @@ def solved(step, length):
         forces = max(forces, abs(multipliers[r]))
     shown = floats_at(record.residual, record.nv + record.m)
     for j in range(record.nv):
-        if abs(shown[j]) > SOLVED * forces:
+        if abs(shown[j]) > SOLVED * grain(shown[j]) * forces:
             return False
     g = floats_at(record.state, record.mp)
     most = 0.0
     for r in range(record.mp):
         most = max(most, abs(g[r]))
-    return most <= SOLVED * length
+    return most <= SOLVED * grain(length) * length
 
 
 @helper
@@ -261,10 +262,10 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
         history[k, 1] = largest(residual)
         solve_matrix(step, change)
         size = add_change(space, step, h, velocity_gain, acceleration_gain, change, v)
-        smallest = UNIT * largest(floats_at(record.D, record.nv))
+        smallest = UNIT * grain(size) * largest(floats_at(record.D, record.nv))
         rounding = smallest
         if record.m > 0:
-            rounding = max(rounding, ROUNDED * length / h)
+            rounding = max(rounding, ROUNDED * grain(size) * length / h)
         history[k, 0] = size / max(record.tolerance, rounding)
         if not all_finite(change):
             return status(NOT_CONVERGED, 0)

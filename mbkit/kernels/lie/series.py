@@ -13,30 +13,42 @@ Relative errors are below 1e-15 on [0, 2 pi), but next to a coefficient's own ze
 rounding of z shows and the absolute error stays at 1e-16.
 """
 
-import math
+from fractions import Fraction
+from math import factorial
+from typing import Any
 
-from mbkit.kernels.compile import helper
-from mbkit.kernels.elementary import cos, sin, sqrt
+from mbkit.kernels.compile import UNCOMPILED, helper
+from mbkit.kernels.elementary import cos, grain, sin, sqrt
+from mbkit.kernels.lie.endless import endless_sum, rest_of_e
 from mbkit.kernels.lie.exact import distance_from_pole
+
+#: What the coefficients of all powers are, for numbers of more digits than doubles.
+_ENDLESS: dict[Any, Any] = {}
+
+
+def _series(coefficient, terms):
+    """Coefficients, highest power first."""
+    numbers = tuple(float(coefficient(j)) for j in reversed(range(terms)))
+    _ENDLESS[numbers] = coefficient
+    return numbers
 
 
 def _a(k, terms):
-    """Coefficients of a_k, highest power first."""
-    return tuple((-1) ** j / math.factorial(2 * j + k) for j in reversed(range(terms)))
+    """Coefficients of a_k."""
+    return _series(lambda j: Fraction((-1) ** j, factorial(2 * j + k)), terms)
 
 
 def _b(k, terms):
-    """Coefficients of b_k, highest power first."""
-    return tuple(
-        (-1) ** j * 2 * j / math.factorial(2 * j + k) for j in reversed(range(1, terms + 1))
+    """Coefficients of b_k."""
+    return _series(
+        lambda j: Fraction((-1) ** (j + 1) * 2 * (j + 1), factorial(2 * j + 2 + k)), terms
     )
 
 
 def _c(k, terms):
-    """Coefficients of c_k, highest power first."""
-    return tuple(
-        (-1) ** j * 4 * j * (j - 1) / math.factorial(2 * j + k)
-        for j in reversed(range(2, terms + 2))
+    """Coefficients of c_k."""
+    return _series(
+        lambda j: Fraction((-1) ** j * 4 * (j + 2) * (j + 1), factorial(2 * j + 4 + k)), terms
     )
 
 
@@ -82,18 +94,33 @@ _S = (
 )
 _E = tuple(reversed(_S))
 _F = tuple(2 * j * _S[j] for j in reversed(range(1, len(_S))))
+_ENDLESS[_E] = rest_of_e
+_ENDLESS[_F] = lambda j: 2 * (j + 1) * rest_of_e(j + 1)
 
 # The pole form serves a little beyond the pole.
 _POLE_FORM_LIMIT = 40.0
 
 
-@helper
-def polynomial(coefficients, z):
-    """Horner's scheme, highest power first."""
-    value = 0.0
-    for coefficient in coefficients:
-        value = value * z + coefficient
-    return value
+if UNCOMPILED:
+
+    def polynomial(coefficients, z):
+        """Horner's scheme, highest power first; of numbers with more digits the whole series."""
+        if grain(z) < 1.0:
+            return endless_sum(_ENDLESS[coefficients], z)
+        value = 0.0
+        for coefficient in coefficients:
+            value = value * z + coefficient
+        return value
+
+else:
+
+    @helper
+    def polynomial(coefficients, z):
+        """Horner's scheme, highest power first."""
+        value = 0.0
+        for coefficient in coefficients:
+            value = value * z + coefficient
+        return value
 
 
 @helper
