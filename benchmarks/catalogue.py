@@ -34,11 +34,13 @@ INTEGRATORS: Mapping[str, mb.Integrator] = {
         for name, formulation in _FORMULATIONS.items()
     },
     "RATTLie": mb.RATTLie(),
+    "local RK23": mb.LocalVectorSpace("RK23"),
     "local RK45": mb.LocalVectorSpace("RK45"),
     "local DOP853": mb.LocalVectorSpace("DOP853"),
     "local Radau": mb.LocalVectorSpace("Radau"),
+    "quaternions RK23": mb.QuaternionVectorSpace("RK23"),
     "quaternions RK45": mb.QuaternionVectorSpace("RK45"),
-    "quaternions RK45, constrained": mb.QuaternionVectorSpace("RK45", norm="constrained"),
+    "quaternions RK23, constrained": mb.QuaternionVectorSpace("RK23", norm="constrained"),
 }
 
 #: Without what follows the curvature of the group, and the orders that are then missed.

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 import mbkit as mb
+from benchmarks.absolute_tops import TOPS
 from benchmarks.catalogue import INTEGRATORS, UNCORRECTED
 from benchmarks.digits import in_digits
 from benchmarks.report import Row, Table, written
@@ -38,6 +39,13 @@ SECOND_DIFFERENCES = tuple(
 
 #: Steps that are not exceeded, and by methods of order 1: tops that spin fast want them short.
 MOST_STEPS, MOST_OF_FIRST_ORDER = 8192, 262144
+
+#: Of methods whose runs end where quaternions drift from length one: a fast top wants short steps.
+MOST_OF_DRIFTING = 32768
+
+#: The same in absolute coordinates, which have more rounding, and up to which order they have room
+#: above it.
+MOST_STEPS_IN_COORDINATES, MOST_ORDER_IN_COORDINATES = 2900, 4
 
 
 @attrs.frozen
@@ -91,9 +99,12 @@ def orders(
     uncorrected: Mapping[str, tuple[mb.Integrator, int]] = UNCORRECTED,
     free: Sequence[StandardProblem] = FREE,
     constrained: Sequence[StandardProblem] = CONSTRAINED,
+    tops: Sequence[StandardProblem] = TOPS,
     most_steps: int = MOST_STEPS,
 ) -> list[Table]:
-    """Return tables: motions without constraints, with them, and of methods that miss their order.
+    """Return tables: motions without constraints, with them, the top in absolute coordinates.
+
+    And one of methods that miss their order.
 
     Parameters
     ----------
@@ -101,7 +112,7 @@ def orders(
         What is measured, by name.
     uncorrected : mapping of str to tuple of Integrator and int
         What misses its order on groups, and that order.
-    free, constrained : sequence of StandardProblem
+    free, constrained, tops : sequence of StandardProblem
         On which motions.
     most_steps : int
         Steps of a motion that are not exceeded.
@@ -119,6 +130,9 @@ def orders(
             known=known,
         ),
     ]
+    low = {name: each for name, each in closed.items() if each[1] <= MOST_ORDER_IN_COORDINATES}
+    title = "Orders of q, v and multipliers of the heavy top in absolute coordinates"
+    tables.append(table(title, low, tops, MOST_STEPS_IN_COORDINATES))
     if uncorrected:
         title = "Without its correction BLieDF misses the orders 3 and 4"
         problems = (*free, *constrained)
@@ -178,6 +192,8 @@ def cell(
     order = integrator.order if order is None else order
     if order == 1:
         most_steps *= MOST_OF_FIRST_ORDER // MOST_STEPS
+    if not integrator.stays_on_group:
+        most_steps *= MOST_OF_DRIFTING // MOST_STEPS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mb.RedundantConstraintsWarning)
         try:

@@ -27,7 +27,7 @@ SAMPLES = 8
 #: What rounding of q in metres is ten times below of, with what differences make of it: those of
 #: angles, and those of quaternions.
 ROUNDING = 1e2 * float(np.finfo(np.float64).eps)
-OF_QUATERNIONS = 1e4 * float(np.finfo(np.float64).eps)
+OF_TURNS = 1e4 * float(np.finfo(np.float64).eps)
 
 
 @attrs.frozen(eq=False)
@@ -120,7 +120,8 @@ class StandardProblem:
         kilogram.
         """
         scale = float(np.abs(self.solution.multipliers).max())
-        rounding = ROUNDING if self.system.nq == self.system.nv else OF_QUATERNIONS
+        joints = [each for each in self.system.arrays.joints if each is not None]
+        rounding = ROUNDING if all(each.positions_add for each in joints) else OF_TURNS
         return rounding * (steps / self.end) ** 2 / scale
 
 

@@ -59,7 +59,7 @@ def test_rows_are_saved_at_multiples_and_at_both_ends(system, start):
     assert run.completed
     assert run.message == "Completed: 100 steps."
     assert run.options["steps_taken"] == 100
-    assert set(run.versions) == {"python", "mbkit", "numpy", "numba"}
+    assert set(run.versions) == {"python", "mbkit", "numpy", "scipy", "numba"}
     assert "ball and hinge" in run.model
 
 
