@@ -18,6 +18,9 @@ __all__ = ["StepBlocks", "step_blocks"]
 #: Numbers in the blocks, in parts of those of the dense matrix, up to which they are used.
 LARGEST_PART = 0.25
 
+#: Unknowns up to which a dense matrix is as fast.
+LEAST_UNKNOWNS = 100
+
 
 @final
 @attrs.frozen(eq=False)
@@ -64,6 +67,8 @@ def step_blocks(arrays: SystemArrays, *, stabilised: bool) -> StepBlocks | None:
     if coupling is None:
         return None
     every = _nodes(coupling, stabilised=stabilised)
+    if sum(every.sizes) <= LEAST_UNKNOWNS:
+        return None
     order, later = minimum_degree(len(every.sizes), every.coupled, after=every.after)
     layout = _Layout.of(every.sizes, order, later)
     n = sum(every.sizes)

@@ -49,8 +49,8 @@ def coupling_of(arrays: SystemArrays, largest_part: float) -> Coupling | None:
     """Return how the rows of a system are coupled.
 
     None where the rows between one and the world, or those that one force or constraint is about,
-    have more than `largest_part` of all velocities; and where loops hang on loops, whose ways to
-    the world are such rows.
+    have more than `largest_part` of all velocities. None also where loops are closed at their
+    bases: mostly all of them hang on the same rows.
     """
     if arrays.closure.open_pattern is not None:
         return None

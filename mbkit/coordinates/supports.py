@@ -62,7 +62,10 @@ def supports_of(
 
 
 def _support(ends: list[int], parent: list[int]) -> Support:
-    """Return all rows on the way to the first that all ends hang on: parents come first."""
+    """Return all rows on the way to the first that all ends hang on: parents come first.
+
+    What is between two ends on one row moves nothing, and need not wait for this row.
+    """
     seen = {*ends}
     waiting = [-row for row in seen]
     heapq.heapify(waiting)
@@ -72,7 +75,7 @@ def _support(ends: list[int], parent: list[int]) -> Support:
         if parent[rows[-1]] not in seen:
             seen.add(parent[rows[-1]])
             heapq.heappush(waiting, -parent[rows[-1]])
-    return Support(rows, -waiting[0])
+    return Support(rows, -waiting[0] if rows else 0)
 
 
 def set_supports(

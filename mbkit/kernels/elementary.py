@@ -17,7 +17,7 @@ import numpy as np
 from mbkit.kernels.compile import UNCOMPILED, helper
 
 if UNCOMPILED:
-    _grains: dict[type, float] = {}
+    _grains: dict[tuple[type, object], float] = {}
     _OTHER_NAMES = {"arctan2": "atan2", "isfinite": "is_finite"}  # of mpmath and gmpy2
 
     def _function(name, x):
@@ -49,8 +49,16 @@ if UNCOMPILED:
         return bool(_function("isfinite", x)(x))
 
     def grain(x):
-        """The rounding of numbers like x, by that of doubles; the same for all of their type."""
-        kind = type(x)
+        """The rounding of numbers like x, by that of doubles; the same for all of their digits.
+
+        What cannot be made of an integer stands for doubles, such as what records its operations.
+        """
+        if isinstance(x, int | float):
+            return 1.0
+        try:
+            kind = type(x), type(x)(1) / 3
+        except TypeError:
+            return 1.0
         if kind not in _grains:
             _grains[kind] = min(1.0, float(_rounding(x)) / sys.float_info.epsilon)
         return _grains[kind]

@@ -103,6 +103,22 @@ def test_ladders(both_ways: Any, representation: Any) -> None:
     compare(own, other, q, v, tau)
 
 
+@each_representation
+@pytest.mark.parametrize("joint", [mb.FixedJoint("again"), mb.RevoluteJoint("again")], ids=repr)
+def test_a_body_that_floats_holds_another_twice(
+    both_ways: Any, representation: Any, joint: mb.Joint
+) -> None:
+    """Its rows move nothing; they are in nobody's way."""
+    mech = hanging_ladder(12)
+    inertia = mb.SpatialInertia.box(1.0, size=(0.3, 0.2, 0.1))
+    box, lid = mech.add_body(mb.Body("box", inertia)), mech.add_body(mb.Body("lid", inertia))
+    mech.add_joint(mb.FreeJoint("flight"), mech.world, box)
+    mech.add_joint(mb.FixedJoint("screwed"), box, lid)
+    mech.add_joint(joint, box, lid)
+    own, other = both_ways(mech, representation=representation)
+    compare(own, other, *state(other, 0))
+
+
 def test_rims(both_ways: Any) -> None:
     """All loops have the hub for their base, and each shares a spoke with the next."""
     own, other = both_ways(rimmed_wheel(12))

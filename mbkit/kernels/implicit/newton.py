@@ -208,11 +208,11 @@ def forgotten_rows(step, length):
 
 
 @helper
-def note_end(made, k, fresh, before, size, noise):
+def note_end(made, k, fresh, before, size, rounding, noise):
     """What the end of an iteration says of its matrix."""
     rate = size / before if before > 0.0 else 1.0
     if fresh and before > 0.0 and rate > SLOW:
-        made[NOISE] = size
+        made[NOISE] = min(size, STALLED * rounding)
         made[PATIENCE] = 0.0  # the matrix before was not to blame
     elif fresh:
         made[NOISE] *= 0.5
@@ -277,7 +277,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
             before = 0.0
             continue
         if done:
-            note_end(made, k, fresh, before, size, noise)
+            note_end(made, k, fresh, before, size, rounding, noise)
             return move_end(space, step, t, h, q_n, q, v)
         if before > 0.0 and rate > SLOW and size > max(ROUNDINGS * rounding, noise):
             if not fresh:
