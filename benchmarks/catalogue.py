@@ -66,6 +66,12 @@ COMPARED: Mapping[str, mb.Integrator] = {
 SQUEEZED: Mapping[str, tuple[mb.Integrator, int]] = {
     "RKMK4": (mb.RungeKuttaMuntheKaas(), 3200),
     "RKMK5": (mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5), 1200),
+    "Crouch-Grossman 4": (mb.CrouchGrossman(mb.tableaus.CROUCH_GROSSMAN4), 4000),
+    "commutator-free 4": (mb.CommutatorFree(mb.COMMUTATOR_FREE4), 3200),
+    "multistep Munthe-Kaas 4": (mb.MultistepMuntheKaas(4), 19000),
+    "multistep Munthe-Kaas 5": (mb.MultistepMuntheKaas(5), 12000),
+    "local RK45": (mb.LocalVectorSpace("RK45"), 1200),
+    "quaternions RK45": (mb.QuaternionVectorSpace("RK45"), 1200),
     "BLieDF 4": (mb.BLieDF(4), 16000),
     "BLieDF 5": (mb.BLieDF(5), 12000),
     "BLieDF 6": (mb.BLieDF(6), 6000),

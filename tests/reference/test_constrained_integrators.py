@@ -8,7 +8,14 @@ import pytest
 
 import mbkit as mb
 from benchmarks.catalogue import SQUEEZED, STIFF, UNCORRECTED
-from benchmarks.constrained_runs import condition, governor_error, matrix_of, squeezer_error
+from benchmarks.constrained_runs import (
+    EXTRAPOLATED_STEPS,
+    condition,
+    extrapolated_error,
+    governor_error,
+    matrix_of,
+    squeezer_error,
+)
 from benchmarks.orders import Cell, cell, orders
 from benchmarks.report import written
 from mbkit.integrators.step_memory import StepMemory
@@ -50,6 +57,13 @@ def test_implicit_integrators_run_the_governor_where_explicit_ones_fail(name, h)
 def test_andrews_squeezer_is_exact_at_the_steps_that_are_named(name):
     """A03: to 1e-10 rad after 0.03 s; methods of order 2 need more steps, in the benchmarks."""
     error, _ = squeezer_error(*SQUEEZED[name])
+    assert error < 1e-10
+
+
+@pytest.mark.slow
+def test_the_error_of_rattlie_has_even_powers_of_the_step():
+    """A03: a symmetric method; two runs without their h^2 are exact to 1e-10 rad."""
+    error, _ = extrapolated_error(mb.RATTLie(), EXTRAPOLATED_STEPS)
     assert error < 1e-10
 
 
