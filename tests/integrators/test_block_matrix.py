@@ -21,6 +21,12 @@ METHODS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def blocks_of_small_systems(monkeypatch):
+    """Few unknowns are enough."""
+    monkeypatch.setattr(step_blocks, "LEAST_UNKNOWNS", 0)
+
+
 def chain(count=4):
     """Bars on hinges of random axes, that fall to the side."""
     rng = np.random.default_rng(3)

@@ -208,15 +208,16 @@ def forgotten_rows(step, length):
 
 
 @helper
-def note_end(made, k, fresh, before, size, rounding, noise):
-    """What the end of an iteration says of its matrix."""
+def note_end(record, made, k, fresh, before, size, rounding, noise):
+    """What the end of an iteration says of its matrix; of noise only in large systems."""
     rate = size / before if before > 0.0 else 1.0
-    if fresh and before > 0.0 and rate > SLOW:
+    unexpected = record.solve != 0 and size > ROUNDINGS * rounding
+    if fresh and before > 0.0 and rate > SLOW and unexpected:
         made[NOISE] = min(size, STALLED * rounding)
         made[PATIENCE] = 0.0  # the matrix before was not to blame
     elif fresh:
         made[NOISE] *= 0.5
-    elif k > 0 and ((rate > TIRED and size > noise) or k > 4):
+    elif k > 4 or (k > 0 and rate > TIRED and not (unexpected and size <= noise)):
         made[VALID] = 0.0
 
 
@@ -277,7 +278,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
             before = 0.0
             continue
         if done:
-            note_end(made, k, fresh, before, size, rounding, noise)
+            note_end(record, made, k, fresh, before, size, rounding, noise)
             return move_end(space, step, t, h, q_n, q, v)
         if before > 0.0 and rate > SLOW and size > max(ROUNDINGS * rounding, noise):
             if not fresh:
