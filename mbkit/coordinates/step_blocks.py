@@ -67,11 +67,11 @@ def step_blocks(arrays: SystemArrays, *, stabilised: bool) -> StepBlocks | None:
     if coupling is None:
         return None
     every = _nodes(coupling, stabilised=stabilised)
-    if sum(every.sizes) <= LEAST_UNKNOWNS:
+    n = sum(every.sizes)
+    if n <= LEAST_UNKNOWNS:
         return None
     order, later = minimum_degree(len(every.sizes), every.coupled, after=every.after)
     layout = _Layout.of(every.sizes, order, later)
-    n = sum(every.sizes)
     if layout.num_entries > LARGEST_PART * n * n:
         return None
     places, num_places = _places(coupling)

@@ -15,7 +15,7 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.implicit.layout import NODE
-from mbkit.kernels.implicit.lu import ROUNDING
+from mbkit.kernels.implicit.lu import ROUNDING, solve
 from mbkit.kernels.implicit.space import flags_at, memory_of
 from mbkit.kernels.status import OK, SINGULAR_STEP, status
 
@@ -164,27 +164,6 @@ def factorise_blocks(record):
     return OK
 
 
-@helper
-def solve_own(A, pivots, x):
-    """x becomes S^-1 x of a node's own block."""
-    n = A.shape[0]
-    for k in range(n):
-        other = pivots[k]
-        x[k], x[other] = x[other], x[k]
-    for i in range(1, n):
-        total = 0.0
-        row = A[i]
-        for j in range(i):
-            total += row[j] * x[j]
-        x[i] -= total
-    for i in range(n - 1, -1, -1):
-        total = 0.0
-        row = A[i]
-        for j in range(i + 1, n):
-            total += row[j] * x[j]
-        x[i] = (x[i] - total) / row[i]
-
-
 @address_kernel("ip")
 def solve_blocks(step, vector):
     """The vector, of a step's unknowns, becomes S^-1 times it."""
@@ -200,7 +179,7 @@ def solve_blocks(step, vector):
         node = nodes[c]
         end = node.first + node.count
         own = x[node.first : end]
-        solve_own(right_of(record, node), pivots[node.first : end], own)
+        solve(right_of(record, node), pivots[node.first : end], own)
         B = below(record, node)
         neighbours = neighbours_of(record, node)
         r = 0

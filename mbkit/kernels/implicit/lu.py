@@ -42,7 +42,7 @@ def factorise(S, pivots, largest):
 
 @helper
 def solve(S, pivots, x):
-    """x becomes S^-1 x."""
+    """x becomes S^-1 x; what is right of the square of S is not looked at."""
     n = S.shape[0]
     for k in range(n):
         other = pivots[k]
