@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.coordinates.elimination import find_hubs, minimum_degree, tree_constraints
+from mbkit.coordinates.packing import packed
 from mbkit.coordinates.supports import Support
 
 __all__ = [
@@ -132,18 +133,19 @@ def pair_rows(
     pairs = np.zeros(len(wanted), layout.PAIR)
     counts = bodies["num_velocities"].tolist()
     lasts = (bodies["first_velocity"] + bodies["num_velocities"] - 1).tolist()
-    owners = []
-    for pair, (high, low, target, stride) in zip(pairs, wanted, strict=True):
-        matches = [
-            (place, places[low][row], counts[row], lasts[row], row)
+    matches = packed(
+        [
+            n
             for row, place in places[high].items()
             if row in places[low]
+            for n in (place, places[low][row], counts[row], lasts[row], row)
         ]
-        flat = np.array([*(n for match in matches for n in match), 0], dtype=np.int64)
-        owners.append(flat)
-        pair["row"], pair["column"], pair["target"], pair["stride"] = high, low, target, stride
-        pair["matches"], pair["num_matches"] = array_address(flat), len(matches)
-    return pairs, owners
+        for high, low, _, _ in wanted
+    )
+    for pair, numbers, own in zip(pairs, wanted, matches, strict=True):
+        pair["row"], pair["column"], pair["target"], pair["stride"] = numbers
+        pair["matches"], pair["num_matches"] = array_address(own), len(own) // layout.MATCH_SIZE
+    return pairs, matches
 
 
 def _sparse(
@@ -196,18 +198,17 @@ def block_rows(constraints: Any, sizes: list[int], elimination: Any) -> tuple[An
     order, later, position, starts = elimination
     firsts = np.cumsum(sizes) - sizes
     blocks = np.zeros(len(order), layout.BLOCK)
-    owners: list[Any] = []
-    for block, c in zip(blocks, order, strict=True):
-        neighbours = [n for other in later[c] for n in (position[other], starts[other, c])]
-        updates = [starts[p, q] for i, p in enumerate(later[c]) for q in later[c][: i + 1]]
-        lists = [np.array([*each, 0], dtype=np.int64) for each in (neighbours, updates)]
-        owners += lists
+    neighbours = packed([n for o in later[c] for n in (position[o], starts[o, c])] for c in order)
+    updates = packed(
+        [starts[p, q] for i, p in enumerate(later[c]) for q in later[c][: i + 1]] for c in order
+    )
+    for block, c, *lists in zip(blocks, order, neighbours, updates, strict=True):
         block["first_row"], block["num_rows"] = firsts[c], sizes[c]
         block["is_hub"] = c >= len(constraints)
         block["start"] = starts[c, c]
         block["neighbours"], block["updates"] = map(array_address, lists)
-        block["num_neighbours"], block["num_updates"] = len(later[c]), len(updates)
-    return blocks, owners
+        block["num_neighbours"], block["num_updates"] = len(later[c]), len(lists[1]) - 1
+    return blocks, [*neighbours, *updates]
 
 
 def _hubs(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.coordinates.packing import packed
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
 from mbkit.spatial import SpatialInertia
 
@@ -55,7 +56,7 @@ def set_floating(
     }  # fmt: skip
     if type(representation) not in twists:
         return []
-    owners: list[Any] = []
+    found: dict[int, list[float]] = {}
     carriers = {*bodies["parent"].tolist()}
     for i, (row, joint, inertia) in enumerate(zip(bodies, joints, inertias, strict=True)):
         if joint is None or row["parent"] != 0 or i in carriers or joint.name in named:
@@ -66,10 +67,11 @@ def set_floating(
             continue
         numbers = _roots(inertia)
         if numbers is not None:
-            array = np.array([*numbers, twists[type(representation)]])
-            row["floating"] = array_address(array)
-            owners.append(array)
-    return owners
+            found[i] = [*numbers, twists[type(representation)]]
+    arrays = packed(found.values(), np.float64)
+    for i, array in zip(found, arrays, strict=True):
+        bodies[i]["floating"] = array_address(array)
+    return arrays
 
 
 def _turns_nothing(row: Any, representation: Representation) -> bool:

@@ -15,6 +15,7 @@ from mbkit.coordinates.blocks import (
     places_of_blocks,
 )
 from mbkit.coordinates.elimination import find_hubs, minimum_degree
+from mbkit.coordinates.packing import packed
 from mbkit.coordinates.supports import Support, set_supports, supports_of
 
 __all__ = ["nested_pattern"]
@@ -159,13 +160,14 @@ def _set_bases(
     """Write at which row each block is eliminated, and where wrenches are there."""
     from mbkit.kernels.compile import array_address
 
-    owners = []
-    for block, c in zip(blocks, order, strict=True):
-        block["base"] = base = supports[c].base
-        own = np.array([arrivals[other][base] for other in (c, *later[c])], dtype=np.int64)
-        block["arrivals"] = array_address(own)
-        owners.append(own)
-    return owners
+    bases = [supports[c].base for c in order]
+    blocks["base"] = bases
+    own = packed(
+        [arrivals[other][base] for other in (c, *later[c])]
+        for c, base in zip(order, bases, strict=True)
+    )
+    blocks["arrivals"] = [array_address(each) for each in own]
+    return own
 
 
 def _passages(

@@ -8,6 +8,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from mbkit.coordinates.packing import packed
+
 __all__ = ["Support", "set_supports", "supports_of"]
 
 
@@ -96,18 +98,14 @@ def set_supports(
     from mbkit.kernels.compile import array_address
 
     parent = bodies["parent"].tolist()
-    owners: list[Any] = []
-    ways = []
-    for constraint, support in zip(constraints, supports, strict=True):
-        rows = np.array([*support.rows, 0], dtype=np.int64)
-        own = _ways(support, parent)
-        flat = np.array([n for each in own[:-1] for n in each] + [0], dtype=np.int64)
-        constraint["support"], constraint["num_support"] = array_address(rows), len(rows) - 1
-        constraint["num_columns"] = bodies["num_velocities"][rows[:-1]].sum()
-        constraint["ways"] = array_address(flat)
-        owners += [rows, flat]
-        ways.append(own)
-    return _counted(constraints), ways, owners
+    ways = [_ways(support, parent) for support in supports]
+    rows = packed(support.rows for support in supports)
+    flat = packed([n for each in own[:-1] for n in each] for own in ways)
+    for constraint, its_rows, its_ways in zip(constraints, rows, flat, strict=True):
+        constraint["support"], constraint["ways"] = map(array_address, (its_rows, its_ways))
+        constraint["num_support"] = len(its_rows) - 1
+        constraint["num_columns"] = bodies["num_velocities"][its_rows[:-1]].sum()
+    return _counted(constraints), ways, [*rows, *flat]
 
 
 def _ways(support: Support, parent: list[int]) -> list[tuple[int, int, bool]]:

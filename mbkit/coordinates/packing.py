@@ -1,0 +1,23 @@
+"""Short lists that records point to, in one array."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["packed"]
+
+
+def packed(lists: Iterable[Sequence[float]], dtype: type = np.int64) -> list[Any]:
+    """Return each list as a part of one array, with one more entry.
+
+    A pass over all records then reads them in the order in which they lie, which the processor
+    foresees; arrays of their own would be anywhere. None is empty, so that each has an address.
+    """
+    longer = [[*each, 0] for each in lists]
+    flat: Any = np.array([*itertools.chain.from_iterable(longer)], dtype=dtype)
+    ends = np.cumsum([0, *(len(each) for each in longer)])
+    return [flat[first:end] for first, end in itertools.pairwise(ends.tolist())]
