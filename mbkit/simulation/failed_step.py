@@ -96,18 +96,19 @@ def _unsolved(run: Prepared, code: int, index: int, t: float, taken: int) -> Con
         )
     assert problem.newton is not None  # who returns such a status has one
     count = int(problem.newton.count[0])
-    if code == NOT_CONVERGED:
-        sizes = problem.newton.history[max(0, count - LAST) : count, 0]
-        shrinking = ", ".join(f"{size:.1e}" for size in sizes)
-        what = (
-            f"cannot solve the equations of the step; after {count} iterations of Newton's method "
-            f"the corrections, by the tolerance, are {shrinking}."
-        )
-    else:
+    if code != NOT_CONVERGED and count <= 1:
         return ConvergenceError(
-            f"{where} has a singular matrix after {count} iterations of Newton's method: "
-            f"{_undetermined(run, index)}"
+            f"{where} has a singular matrix where the step begins: {_undetermined(run, index)}"
         )
+    solved = count if code == NOT_CONVERGED else count - 1
+    sizes = problem.newton.history[max(0, solved - LAST) : solved, 0]
+    shrinking = ", ".join(f"{size:.1e}" for size in sizes)
+    what = (
+        f"cannot solve the equations of the step; after {solved} iterations of Newton's method the "
+        f"corrections, by the tolerance, are {shrinking}."
+    )
+    if code != NOT_CONVERGED:
+        what += f" There its matrix is singular, at '{_unknown(run, index)}'."
     return ConvergenceError(
         f"{where} {what} Largest residuals: {_largest(run)}. A smaller h helps where the motion is "
         f"sound."
@@ -116,17 +117,24 @@ def _unsolved(run: Prepared, code: int, index: int, t: float, taken: int) -> Con
 
 def _undetermined(run: Prepared, column: int) -> str:
     """Say what a column of Newton's matrix is of that depends on others; what to do about it."""
-    nv, rows = run.problem.nv, run.system.constraint_names
-    if column < nv:
+    name = _unknown(run, column)
+    if column < run.problem.nv:
         return (
-            f"velocity '{run.system.velocity_names[column]}' is not determined there, by itself or "
-            f"beside those before it; a body can move without inertia. Give bodies inertia where "
-            f"they can move."
+            f"velocity '{name}' is not determined there, by itself or beside those before it; a "
+            f"body can move without inertia. Give bodies inertia where they can move."
         )
     return (
-        f"constraint row '{rows[(column - nv) % len(rows)]}' depends on others there, or holds "
-        f"what has no inertia. Leave the constraint out, or start where it does not."
+        f"constraint row '{name}' depends on others there, or holds what has no inertia. Leave the "
+        f"constraint out, or start where it does not."
     )
+
+
+def _unknown(run: Prepared, column: int) -> str:
+    """Return the velocity or the row of a constraint that a column of Newton's matrix is of."""
+    nv, rows = run.problem.nv, run.system.constraint_names
+    if column < nv:
+        return run.system.velocity_names[column]
+    return rows[(column - nv) % len(rows)]
 
 
 def _largest(run: Prepared) -> str:
