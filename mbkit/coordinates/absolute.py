@@ -179,12 +179,12 @@ class AbsoluteCoordinates:
         from mbkit.coordinates.free_topology import free_topology
 
         _check_connected(whole)
-        acting = _acting(whole)
-        division = FreeBodies.of(whole, self.free_joint, self._kept(whole, acting), acting)
+        division = FreeBodies.of(whole, self.free_joint, self._kept(whole))
         return division, free_topology(division.parts(whole), division)
 
-    def _kept(self, parts: Parts, acting: tuple[str, ...]) -> dict[str, str]:
+    def _kept(self, parts: Parts) -> dict[str, str]:
         """Return the joints that keep their coordinates, and why, in the order of adding."""
+        from mbkit.coordinates.unnamed_joints import unnamed_joints
         from mbkit.model.graph import why_held
 
         asked = dict.fromkeys(self.joints, "coordinates are asked of it")
@@ -200,7 +200,7 @@ class AbsoluteCoordinates:
                     f"leave it out of joints."
                 )
         held = why_held(parts)
-        unnamed = dict.fromkeys(acting, "a force acts along all joints")
+        unnamed = dict.fromkeys(unnamed_joints(parts), "a force acts along all joints")
         reasons = {**asked, **unnamed, **held}
         return {
             name: reasons[name]
@@ -217,20 +217,3 @@ def _check_connected(parts: Parts) -> None:
 
     if sum(1 for _ in spanning_steps(parts.joints, (WORLD,))) < len(parts.bodies):
         check_connected(graph_of(parts))
-
-
-def _acting(parts: Parts) -> tuple[str, ...]:
-    """Return the joints that a force acts along which names none: those of a tree."""
-    if all(force.joints or force.acts_on == "bodies" for force in parts.forces.values()):
-        return ()
-    from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
-    from mbkit.model.graph import graph_of
-    from mbkit.topology import build_topology
-
-    cuts = all_cuts(parts, {})
-    divided = cut_bodies(parts, cuts)
-    topology = build_topology(graph_of(divided, [weld_name(body) for body in cuts]))
-    in_tree = set(topology.tree_joints)
-    return tuple(
-        name for name, e in parts.joints.items() if name in in_tree and e.joint.num_velocities
-    )

@@ -105,6 +105,12 @@ class Assembly:
         """How a joint that closes a loop gets coordinates, as the end of a sentence."""
         return self.division.remedy
 
+    def relative(self) -> System:
+        """Return the system of the same parts in relative coordinates, of a tree of its own."""
+        from mbkit.coordinates.relative import RelativeCoordinates
+
+        return RelativeCoordinates().assemble_parts(self.parts)
+
     def text(self) -> str:
         """Return the text of a model file."""
         from mbkit.model.document import can_be_written, to_toml
@@ -226,7 +232,7 @@ class Assembly:
             ("world", *parts.bodies),
             frozenset(loops),
             remedy=self.remedy,
-            acting=self.division.acting,
+            acting=self.division.acting(self.parts),
         )
         arrays = attrs.evolve(rows, forces=forces)
         # the size is that of the mechanism, whatever was hung or cut

@@ -38,9 +38,8 @@ class Division(Protocol):
         """Names of the joints of six freedoms that bodies were hung on."""
         ...
 
-    @property
-    def acting(self) -> tuple[str, ...] | None:
-        """Joints that a force acts on which names none; all of the tree where this is None."""
+    def acting(self, whole: Parts) -> tuple[str, ...] | None:
+        """Return the joints that a force acts on which names none; None for all of the tree."""
         ...
 
     def parts(self, whole: Parts) -> Parts:
@@ -82,10 +81,8 @@ class CutBodies:
         """None."""
         return ()
 
-    @property
-    def acting(self) -> None:
-        """All joints of the tree."""
-        return
+    def acting(self, whole: Parts) -> None:
+        """Return None: all joints of the tree."""
 
     def parts(self, whole: Parts) -> Parts:
         """Return the bodies and joints of the system."""

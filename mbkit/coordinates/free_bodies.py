@@ -13,6 +13,7 @@ from mbkit.coordinates.division import on_halves
 from mbkit.coordinates.lent_moments import LentMoments, group_inertias, resists, with_loans
 from mbkit.coordinates.reference_poses import reference_poses
 from mbkit.coordinates.rigid_groups import RigidGroups, relative_pose
+from mbkit.coordinates.unnamed_joints import check_unnamed_joints, unnamed_joints
 from mbkit.errors import DuplicateNameError, InertiaError, TopologyError
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import Body, Connection
@@ -87,8 +88,6 @@ class FreeBodies:
         The joint that each body that moves by itself hangs on.
     hanging : tuple of Hanging
         Parts of bodies, in the order of their joints.
-    acting : tuple of str
-        Joints that a force acts on which names none.
     lent : LentMoments
         What thin rods get from their neighbours.
     """
@@ -97,7 +96,6 @@ class FreeBodies:
     groups: RigidGroups
     names: Mapping[str, str]
     hanging: tuple[Hanging, ...]
-    acting: tuple[str, ...]
     lent: LentMoments
     halves: Mapping[str, Half] = attrs.field(init=False)
     _latest: dict[Parts, Parts] = attrs.field(init=False, factory=dict)
@@ -113,7 +111,6 @@ class FreeBodies:
         parts: Parts,
         make_joint: Callable[[str], Joint],
         kept: Mapping[str, str],
-        acting: tuple[str, ...],
     ) -> FreeBodies:
         """Return how a mechanism is divided.
 
@@ -125,15 +122,13 @@ class FreeBodies:
             From a name to a joint of six freedoms.
         kept : mapping of str to str
             Joints that keep their coordinates, and why.
-        acting : tuple of str
-            Joints that a force acts on which names none.
         """
         groups = RigidGroups.of(parts)
         lent = LentMoments.of(parts, groups)
         whole = with_loans(parts, lent.loans(parts, groups).values())
         hanging = tuple(_hanging(whole, groups, joint, why) for joint, why in kept.items())
         names = {root: free_name(root, parts) for root in groups.members if root != WORLD}
-        made = cls(make_joint, groups, names, hanging, acting, lent)
+        made = cls(make_joint, groups, names, hanging, lent)
         made.check_names(parts)
         return made
 
@@ -146,6 +141,12 @@ class FreeBodies:
     def free_joints(self) -> tuple[str, ...]:
         """Names of the joints of six freedoms that bodies were hung on."""
         return tuple(self.names.values())
+
+    def acting(self, whole: Parts) -> tuple[str, ...]:
+        """Return the joints that a force acts on which names none; ForceError if some are cut."""
+        joints = unnamed_joints(whole)
+        check_unnamed_joints(whole, joints, {each.joint for each in self.hanging})
+        return joints
 
     def check_names(self, parts: Parts) -> None:
         """Raise DuplicateNameError where a name that a joint or a part would have is taken."""
@@ -245,23 +246,35 @@ class FreeBodies:
                     f"to a body that has, or take mbkit.RelativeCoordinates()."
                 )
             if not resists(inertia):
-                moments = np.linalg.eigvalsh(whole.bodies[root].inertia.moment_about_com)
-                shown = ", ".join(f"{moment:.3g}" for moment in moments)
-                if any(loan.lender == root for loan in self.loans(whole).values()):
-                    raise InertiaError(
-                        f"Body {root!r} would have to lend a neighbour, which can turn about its "
-                        f"centre of mass without moving any inertia, more than it has: in absolute "
-                        f"coordinates each body moves by itself, and needs moments of inertia "
-                        f"about all axes. Those of {root!r} are {shown} kg m^2. Give the neighbour "
-                        f"a moment, or take mbkit.RelativeCoordinates()."
-                    )
-                raise InertiaError(
-                    f"Body {root!r} can turn about its centre of mass without moving any inertia, "
-                    f"and no joints of one axis lead to the world that could lend it some: in "
-                    f"absolute coordinates each body moves by itself, and needs moments of inertia "
-                    f"about all axes, got {shown} kg m^2 about its principal ones. Give it some, "
-                    f"or take mbkit.RelativeCoordinates()."
-                )
+                raise InertiaError(self._what_is_missing(whole, root))
+
+    def _what_is_missing(self, whole: Parts, root: str) -> str:
+        """Return why nobody lends a body the moments of inertia that it lacks, as a message."""
+        moments = np.linalg.eigvalsh(whole.bodies[root].inertia.moment_about_com)
+        shown = ", ".join(f"{moment:.3g}" for moment in moments)
+        rule = (
+            "in absolute coordinates each body moves by itself, and needs moments of inertia about "
+            "all axes"
+        )
+        borrowed = [loan for loan in self.loans(whole).values() if loan.borrower == root]
+        if resists(dict(group_inertias(with_loans(whole, borrowed), self.groups))[root]):
+            return (
+                f"Body {root!r} would have to lend a neighbour, which can turn about its centre of "
+                f"mass without moving any inertia, more than it has: {rule}. Those of {root!r} are "
+                f"{shown} kg m^2. Give the neighbour a moment, or take mbkit.RelativeCoordinates()."
+            )
+        joint = self.lent.lending_joint(whole, self.groups, root)
+        reason = (
+            "no joints of one axis lead to the world that could lend it some"
+            if joint is None
+            else f"joint {joint!r} can lend it moments across the axis of its turns alone, and "
+            f"not about that axis"
+        )
+        return (
+            f"Body {root!r} can turn about its centre of mass without moving any inertia, and "
+            f"{reason}: {rule}, got {shown} kg m^2 about its principal ones. Give it some, or take "
+            f"mbkit.RelativeCoordinates()."
+        )
 
 
 def _part(inertia: SpatialInertia, share: float) -> SpatialInertia:

@@ -110,11 +110,12 @@ class LentMoments:
     def loans(self, parts: Parts, groups: RigidGroups) -> Mapping[str, Loan]:
         """Return what is lent, by joint: to each that lacks a moment its largest principal one.
 
-        It is a part of that where a lender would not have it left. A body may have come to lack
-        one since, by other numbers.
+        To a point mass it is the mass times the squared length of the mechanism. It is a part of
+        that where a lender would not have it left. A body may have come to lack one since, by
+        other numbers.
         """
         inertias = dict(group_inertias(parts, groups))
-        lent = self if self._lacks_none_else(inertias) else LentMoments.of(parts, groups)
+        lent = self._of_now(parts, groups, inertias)
         found: Mapping[str, Loan] = {}
         for share in _SHARES if lent.borrowers else ():
             found = lent._by_joint(parts, inertias, share)
@@ -123,19 +124,30 @@ class LentMoments:
                 return found
         return lent._by_joint(parts, inertias, 1.0) if found else found
 
-    def _lacks_none_else(self, inertias: Mapping[str, SpatialInertia]) -> bool:
-        return all(
+    def lending_joint(self, parts: Parts, groups: RigidGroups, root: str) -> str | None:
+        """Return the joint by which moments come to a body from the world; None if by none."""
+        lent = self._of_now(parts, groups, dict(group_inertias(parts, groups)))
+        return next((joint for joint, _, _, _, beyond in lent.steps if beyond == root), None)
+
+    def _of_now(
+        self, parts: Parts, groups: RigidGroups, inertias: Mapping[str, SpatialInertia]
+    ) -> LentMoments:
+        lacks_none_else = all(
             root in self.borrowers or inertia.mass == 0.0 or resists(inertia)
             for root, inertia in inertias.items()
         )
+        return self if lacks_none_else else LentMoments.of(parts, groups)
 
     def _by_joint(
         self, parts: Parts, inertias: Mapping[str, SpatialInertia], share: float
     ) -> Mapping[str, Loan]:
+        from mbkit.coordinates.loops import characteristic_length
+
+        length = characteristic_length(parts)
         flow: dict[str, float] = {}
         for root, inertia in inertias.items():
             if root in self.borrowers:
-                flow[root] = share * float(np.linalg.eigvalsh(inertia.moment_about_com)[-1])
+                flow[root] = share * (_largest(inertia) or inertia.mass * length**2)
         found = {}
         for joint, lender, borrower, towards, beyond in reversed(self.steps):
             amount = flow.get(beyond, 0.0)
@@ -146,6 +158,11 @@ class LentMoments:
             mine, theirs = _axes_on(edge, borrower == edge.successor)
             found[joint] = Loan(joint, borrower, lender, amount, mine, theirs)
         return MappingProxyType(found)
+
+
+def _largest(inertia: SpatialInertia) -> float:
+    """Return the largest principal moment about the centre of mass, zero for a point mass."""
+    return float(np.linalg.eigvalsh(inertia.moment_about_com)[-1])
 
 
 def with_loans(parts: Parts, loans: Collection[Loan]) -> Parts:

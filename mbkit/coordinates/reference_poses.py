@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbkit.coordinates.rigid_groups import relative_pose, spanning_steps
+from mbkit.coordinates.spanning_trees import relative_tree
 from mbkit.spatial.arrays import FloatArray
 from mbkit.topology import WORLD
 
@@ -39,13 +40,7 @@ def reference_poses(parts: Parts) -> tuple[dict[str, FloatArray], bool]:
 
 
 def _poses_of_the_tree(parts: Parts) -> dict[str, FloatArray]:
-    from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
-    from mbkit.model.graph import graph_of
-    from mbkit.topology import build_topology
-
-    cuts = all_cuts(parts, {})
-    divided = cut_bodies(parts, cuts)
-    topology = build_topology(graph_of(divided, [weld_name(body) for body in cuts]))
+    divided, topology = relative_tree(parts)
     poses: dict[str, FloatArray] = {WORLD: np.eye(4)}
     for number, body in enumerate(topology.bodies[1:], start=1):
         towards = topology.bodies[topology.parent[number]]

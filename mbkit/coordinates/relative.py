@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, final
@@ -12,7 +11,8 @@ import attrs
 from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.coordinates.division import CutBodies
-from mbkit.errors import InertiaError, UsageError
+from mbkit.coordinates.spanning_trees import spanning_tree
+from mbkit.errors import UsageError
 from mbkit.representations import BodyFixed, Representation
 from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
@@ -21,13 +21,8 @@ if TYPE_CHECKING:
     from mbkit.coordinates.cut_bodies import Cut
     from mbkit.model import Mechanism
     from mbkit.model.parts import Parts
-    from mbkit.topology import BodyGraph, Topology
 
 __all__ = ["RelativeCoordinates"]
-
-
-#: Cuts that are tried where the best one leaves a branch without inertia.
-_CUTS_TRIED = 20
 
 
 def _names(loop_joints: Iterable[str] | None) -> tuple[str, ...] | None:
@@ -151,40 +146,17 @@ class RelativeCoordinates:
             If a motion at the end of a branch has no inertia, also with the 20 best cuts if
             `loop_joints` is left out.
         """
-        from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
-        from mbkit.model.graph import graph_of
         from mbkit.model.parts import Parts
 
-        whole = Parts.of(mechanism)
+        return self.assemble_parts(Parts.of(mechanism))
+
+    def assemble_parts(self, whole: Parts) -> System:
+        """Return the equations of motion of what a mechanism consists of; see `assemble`."""
+        from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies
+
         cuts = all_cuts(whole, self.cut_bodies)
-        parts = cut_bodies(whole, cuts)
-        welds = [weld_name(body) for body in cuts]
-        loop_joints = None if self.loop_joints is None else (*self.loop_joints, *welds)
-        topology = _with_inertia(parts, graph_of(parts, welds), loop_joints)
+        topology = spanning_tree(cut_bodies(whole, cuts), cuts, self.loop_joints)
         return Assembly(
             whole, topology, self.representation, self.body_frames, self.length, CutBodies(cuts),
             coordinates=self,
         ).system()  # fmt: skip
-
-
-def _with_inertia(parts: Parts, graph: BodyGraph, loop_joints: tuple[str, ...] | None) -> Topology:
-    """Return the spanning tree; without `loop_joints` the best in which all motions have inertia.
-
-    If there is none among the best, raise what the first one lacks.
-    """
-    from mbkit.model import check_inertias
-    from mbkit.topology import build_topology
-
-    best = build_topology(graph, loop_joints)
-    try:
-        check_inertias(parts, best)
-    except InertiaError:
-        if loop_joints is not None or not best.loop_joints:
-            raise
-        for cut in best.cuts(_CUTS_TRIED):
-            other = build_topology(graph, cut.loop_joints)
-            with contextlib.suppress(InertiaError):
-                check_inertias(parts, other)
-                return other
-        raise
-    return best

@@ -53,7 +53,7 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
         name = closure.position_row_names[int(np.argmax(g))]
         raise ConstraintError(
             f"The initial q leaves loops open: '{name}' by {g.max():.3g} m. "
-            f"Close them first: q = system.close_loops(q{at})."
+            f"Close them first: q = system.close_loops(q{at}){_or_of_joints(system)}."
         )
     rate = np.abs(system.constraint_velocity(q, v, t))
     speed = system.constraint_sizes(q, v, t)
@@ -67,8 +67,18 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
         )
         raise ConstraintError(
             f"The initial v opens loops: '{closure.row_names[row]}' at {rate[row]:.3g} m/s. Give "
-            f"velocities that go together: v = {remedy}."
+            f"velocities that go together: v = {remedy}{_or_of_joints(system)}."
         )
+
+
+def _or_of_joints(system: System) -> str:
+    """Return a further remedy: in absolute coordinates loops are open where joints are not told."""
+    if not system.free_joints:
+        return ""
+    return (
+        ", or begin with a state by the joints: q, v = system.state_of(relative, q, v), with the "
+        "mechanism in mbkit.RelativeCoordinates() and its q and v"
+    )
 
 
 def closed_again(system: System, t: float, before: Any, q: Any, v: Any, event: str) -> Any:

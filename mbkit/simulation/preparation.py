@@ -97,8 +97,7 @@ def prepare(
     if times is not None:
         save_every = steps + 1  # rows are written at those times alone
     watched = checked_events(events, system)
-    q_start, v_start = initial_state(system, q, v)
-    q_start, v_start, _ = system.prescribed_state(float(t_span[0]), q_start, v_start)
+    q_start, v_start = initial_state(system, float(t_span[0]), q, v)
     check_joints(system, integrator)
     check_forces(system, integrator, tau, float(t_span[0]), q_start)
     if not continued:

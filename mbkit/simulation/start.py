@@ -58,14 +58,26 @@ def number_of_steps(t_span: tuple[float, float], h: float) -> int:
     return steps
 
 
-def initial_state(system: System, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Any, Any]:
-    """Return checked copies of the initial state; evaluating it once finds bad quaternions."""
-    q_start = system.reference_configuration() if q is None else system.checked("q", q)
-    v_start = np.zeros(system.nv) if v is None else system.checked("v", v)
-    check_finite("initial q", q_start, system.position_names)
-    check_finite("initial v", v_start, system.velocity_names)
+def initial_state(
+    system: System, t: float, q: ArrayLike | None, v: ArrayLike | None
+) -> tuple[Any, Any]:
+    """Return checked copies of the initial state; evaluating it once finds bad quaternions.
+
+    Prescribed joints have what is theirs at that time. What is left out is as in relative
+    coordinates: bodies go along on the prescribed joints, the other joints are neutral and at rest.
+    """
+    q_start = None if q is None else system.checked("q", q)
+    v_start = None if v is None else system.checked("v", v)
+    if q_start is not None:
+        check_finite("initial q", q_start, system.position_names)
+    if v_start is not None:
+        check_finite("initial v", v_start, system.velocity_names)
+    if q_start is None or v_start is None:
+        q_found, v_found = system.start_of_tree(t, q_start)
+        q_start = q_found if q_start is None else q_start
+        v_start = v_found if v_start is None else v_start
     system.energies(q_start[None], v_start[None])
-    return q_start, v_start
+    return system.prescribed_state(t, q_start, v_start)[:2]
 
 
 def check_finite(name: str, value: Any, labels: tuple[str, ...]) -> None:

@@ -47,6 +47,10 @@ class Blueprint(Protocol):
         """Moments of inertia that bodies have for others, by the joint between."""
         ...
 
+    def relative(self) -> System:
+        """Return the system of the same parts in relative coordinates, of a tree of its own."""
+        ...
+
     @property
     def remedy(self) -> str:
         """How a joint that closes a loop gets coordinates, as the end of a sentence."""

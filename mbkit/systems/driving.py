@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError, UsageError
+from mbkit.errors import ConstraintError, ShapeError, UsageError
 from mbkit.joints.prescribed import JointMotion
 from mbkit.systems.arguments import times_of
 from mbkit.systems.batches import check_on_error
@@ -62,6 +63,31 @@ class Driven(Loads):
         See `Joint.prescribe`.
         """
         return self.prescribed_rows(t, q, v)
+
+    def start_of_tree(self, t: float, q: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the state in which the prescribed joints alone move, and the others are neutral.
+
+        In absolute coordinates these are the joints of relative ones, on which bodies go along.
+
+        Parameters
+        ----------
+        t : float
+            Time. [s]
+        q : ndarray, shape (nq,), optional
+            Positions, also of the other joints.
+
+        Returns
+        -------
+        q, v : ndarray, shape (nq,), (nv,)
+            Where the joints of relative coordinates cannot have such a state, bodies stay where
+            they are.
+        """
+        if self.free_joints and self.motions:
+            with contextlib.suppress(ConstraintError):
+                relative = self._blueprint.relative()
+                own = None if q is None else relative.state_of(self, q)[0]
+                return self.state_of(relative, *relative.prescribed_state(t, own)[:2])
+        return self.prescribed_state(t, q)[:2]
 
     def prescribed_rows(
         self, t: ArrayLike, q: ArrayLike | None, v: ArrayLike | None, on_error: str = "raise"

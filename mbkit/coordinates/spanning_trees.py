@@ -1,0 +1,98 @@
+"""The spanning tree that relative coordinates are of."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from mbkit.errors import InertiaError
+
+if TYPE_CHECKING:
+    from mbkit.coordinates.cut_bodies import Cut
+    from mbkit.model.parts import Parts
+    from mbkit.topology import BodyGraph, Topology
+
+__all__ = ["relative_tree", "spanning_tree"]
+
+#: Cuts that are tried where the best one leaves a branch without inertia.
+_CUTS_TRIED = 20
+
+
+def spanning_tree(
+    divided: Parts, cut: Iterable[str], loop_joints: Iterable[str] | None = None
+) -> Topology:
+    """Return a spanning tree in which all motions have inertia; the best of them if none is asked.
+
+    Parameters
+    ----------
+    divided : Parts
+        Bodies and joints, of bodies that are cut the halves.
+    cut : iterable of str
+        Names of these bodies: their welds close loops.
+    loop_joints : iterable of str, optional
+        The joints that close the other loops.
+
+    Returns
+    -------
+    Topology
+        The tree.
+
+    Raises
+    ------
+    TopologyError
+        If a body is not connected to the world, or the loop joints leave no tree.
+    InertiaError
+        If a motion at the end of a branch has no inertia, also with the 20 best cuts.
+    """
+    from mbkit.coordinates.cut_bodies import weld_name
+    from mbkit.model.graph import graph_of
+
+    welds = [weld_name(body) for body in cut]
+    loops = None if loop_joints is None else (*loop_joints, *welds)
+    return _with_inertia(divided, graph_of(divided, welds), loops)
+
+
+def relative_tree(whole: Parts) -> tuple[Parts, Topology]:
+    """Return the tree that `mbkit.RelativeCoordinates` takes by itself, and what it is of.
+
+    Where each leaves a motion without inertia it is the one they would take else.
+
+    Parameters
+    ----------
+    whole : Parts
+        Of a mechanism.
+    """
+    from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
+    from mbkit.model.graph import graph_of
+    from mbkit.topology import build_topology
+
+    cuts: Mapping[str, Cut] = all_cuts(whole, {})
+    divided = cut_bodies(whole, cuts)
+    try:
+        return divided, spanning_tree(divided, cuts)
+    except InertiaError:
+        return divided, build_topology(graph_of(divided, [weld_name(body) for body in cuts]))
+
+
+def _with_inertia(parts: Parts, graph: BodyGraph, loop_joints: tuple[str, ...] | None) -> Topology:
+    """Return the spanning tree; without `loop_joints` the best in which all motions have inertia.
+
+    If there is none among the best, raise what the first one lacks.
+    """
+    from mbkit.model import check_inertias
+    from mbkit.topology import build_topology
+
+    best = build_topology(graph, loop_joints)
+    try:
+        check_inertias(parts, best)
+    except InertiaError:
+        if loop_joints is not None or not best.loop_joints:
+            raise
+        for cut in best.cuts(_CUTS_TRIED):
+            other = build_topology(graph, cut.loop_joints)
+            with contextlib.suppress(InertiaError):
+                check_inertias(parts, other)
+                return other
+        raise
+    return best

@@ -1,0 +1,62 @@
+"""Which joints a force acts along that names none: those of the tree of relative coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from mbkit.coordinates.spanning_trees import relative_tree
+from mbkit.errors import ForceError, listed
+
+if TYPE_CHECKING:
+    from mbkit.forces import Force
+    from mbkit.model.parts import Parts
+
+__all__ = ["check_unnamed_joints", "unnamed_joints"]
+
+
+def unnamed_joints(parts: Parts) -> tuple[str, ...]:
+    """Return the joints that move of the relative tree; none where each force names what it needs.
+
+    Parameters
+    ----------
+    parts : Parts
+        Of a mechanism.
+    """
+    if _unnamed(parts) is None:
+        return ()
+    in_tree = set(relative_tree(parts)[1].tree_joints)
+    return tuple(
+        name for name, e in parts.joints.items() if name in in_tree and e.joint.num_velocities
+    )
+
+
+def check_unnamed_joints(parts: Parts, joints: Collection[str], kept: Collection[str]) -> None:
+    """Raise ForceError where a force would act along joints that have no coordinates.
+
+    Parameters
+    ----------
+    parts : Parts
+        Of a mechanism.
+    joints : collection of str
+        Its `unnamed_joints`.
+    kept : collection of str
+        The joints that have coordinates.
+    """
+    missing = [name for name in joints if name not in kept]
+    force = _unnamed(parts)
+    if missing and force is not None:
+        raise ForceError(
+            f"Force {force.name!r} names no joints, and so acts along those that are in the tree "
+            f"in relative coordinates; of these {listed(missing)} have no coordinates here. Add "
+            f"the force to the mechanism before it is assembled, or let them keep theirs by "
+            f"AbsoluteCoordinates(joints={missing!r})."
+        )
+
+
+def _unnamed(parts: Parts) -> Force | None:
+    """Return the first force on joints that names none."""
+    for force in parts.forces.values():
+        if not force.joints and force.acts_on != "bodies":
+            return force
+    return None
