@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.errors import JointError, UsageError
 from mbkit.integrators.checks import as_number, check_choice
 from mbkit.integrators.description import shown
+from mbkit.integrators.gimbal_lock import check_lock, named_lock
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.norm_constraint import NormConstraint
 from mbkit.integrators.python_steps import StepFailed, in_python, settled
@@ -59,8 +60,9 @@ class QuaternionVectorSpace(Integrator):
         by more than 1e-6, the run ends.
 
     Loops are constraints in index 1, closed again at the end of each step. Rotation vectors are
-    then brought back to half a turn at most, and Euler angles to their ranges; where a step
-    passes near gimbal lock, rates of angles are large, and so is the error.
+    then brought back to half a turn at most, and Euler angles to their ranges. Where a step of one
+    size could lead to gimbal lock, the run ends with a `ConfigurationError`: rates of angles are
+    infinite there.
 
     Attributes
     ----------
@@ -120,16 +122,23 @@ class QuaternionVectorSpace(Integrator):
             own = _own_steps(self, model.start)
             problem.memory["step_size"] = np.zeros(1)
 
+        within = problem.h if own is None else 0.0
+
         def step(t: float, end: float) -> None:
             def rates(s: float, y: Any) -> Any:
-                return model.rates(t + s, y)
+                found = model.rates(t + s, y)
+                if own is None and not np.isfinite(found).all():
+                    check_lock(problem, problem.q_stage, problem.v_stage, within)
+                return found
 
-            if own is None:
-                y, widest = one_step(self.method, rates, model.start, problem.h), 0.0
-            else:
-                remembered = float(problem.memory["step_size"][0])
-                y, widest = own.go(rates, model.start, t, problem.h, remembered)
-            model.take_over(end, y)
+            check_lock(problem, problem.q, problem.v, within)
+            with named_lock(problem):
+                if own is None:
+                    y, widest = one_step(self.method, rates, model.start, problem.h), 0.0
+                else:
+                    remembered = float(problem.memory["step_size"][0])
+                    y, widest = own.go(rates, model.start, t, problem.h, remembered)
+                model.take_over(end, y)
             if own is not None:
                 problem.memory["step_size"][0] = widest
 

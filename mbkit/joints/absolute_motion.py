@@ -152,6 +152,11 @@ class AbsoluteMotion(Motion):
         rates = self.orientation.rates(q[: self.orientation.num_positions], twist[:3])
         return np.concatenate([rates, rotated(Q, twist[3:])])
 
+    def time_to_lock(self, q: FloatArray, v: FloatArray) -> float:
+        """Return how soon the orientation may be where its rates are infinite."""
+        w = (self.motion_subspace(q) @ v)[:3]
+        return self.orientation.time_to_lock(q[: self.orientation.num_positions], w)
+
     def neutral(self) -> FloatArray:
         """Return the positions of the identity."""
         return self.joined(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3))

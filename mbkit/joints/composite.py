@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Iterable
 from typing import Any, final
 
@@ -201,6 +202,16 @@ class CompositeJoint(Joint):
             for joint, (own, _, step) in zip(self.members, self._places, strict=True)
         ]
         return np.concatenate([np.zeros(0), *rates])
+
+    def time_to_lock(self, q: FloatArray, w: FloatArray) -> float:
+        """Return that of the first member to be there."""
+        return min(
+            (
+                joint.time_to_lock(np.asarray(q)[own], np.asarray(w)[step])
+                for joint, (own, _, step) in zip(self.members, self._places, strict=True)
+            ),
+            default=math.inf,
+        )
 
     @property
     def quaternions(self) -> tuple[int, ...]:

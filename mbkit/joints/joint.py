@@ -77,6 +77,8 @@ class Joint(abc.ABC):
     14. ``position_rates(q, w) -> (nq,)``: the rate of q as numbers, the derivative of
         retract(q, e w) by e at e = 0. Default w where positions add; else there is none.
         ``quaternions``: where in q unit quaternions begin. Default none.
+        ``time_to_lock(q, w)``: how soon that rate may be infinite, as those of angles are at gimbal
+        lock [s]. Default never.
 
     What compiled joints add
 
@@ -217,6 +219,10 @@ class Joint(abc.ABC):
                 f"retract(q, e w) by e at e = 0."
             )
         return w
+
+    def time_to_lock(self, q: FloatArray, w: FloatArray) -> float:
+        """Return how soon q may be where `position_rates` are infinite, at the velocity w, in seconds."""
+        return math.inf
 
     @property
     def quaternions(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import math
 
 import numpy as np
 
@@ -76,6 +77,10 @@ class Motion(abc.ABC):
     def position_rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return the rate of q as numbers."""
         return v
+
+    def time_to_lock(self, q: FloatArray, v: FloatArray) -> float:
+        """Return how soon q may be where its rate is infinite; never unless overridden."""
+        return math.inf
 
     def locate(self, T: FloatArray) -> FloatArray:
         """Return the configuration whose pose is nearest to T; searched for unless overridden."""

@@ -90,6 +90,10 @@ class MotionJoint(Joint):
             return super().position_rates(q, w)
         return self.motion.position_rates(q, w)
 
+    def time_to_lock(self, q: FloatArray, w: FloatArray) -> float:
+        """Return how soon the rate of q may be infinite; see `Joint.time_to_lock`."""
+        return self.motion.time_to_lock(q, w)
+
     @property
     def quaternions(self) -> tuple[int, ...]:
         """Where in q unit quaternions begin."""

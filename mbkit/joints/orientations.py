@@ -18,6 +18,12 @@ from mbkit.spatial.arrays import FloatArray, with_key
 
 __all__ = ["ORIENTATIONS", "EulerAngles", "Orientation", "RotationVector", "UnitQuaternion"]
 
+#: Distances from gimbal lock below which rates have lost all but half of their digits.
+_LOCKED = 1e-8
+
+#: Parts of an angular velocity that turn about the middle axis alone, but for rounding.
+_STRAIGHT = 1e-9
+
 
 class Orientation(abc.ABC):
     """The positions that an orientation has, and the way from them to a unit quaternion and back.
@@ -58,6 +64,10 @@ class Orientation(abc.ABC):
     @abc.abstractmethod
     def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
         """Return the rate of the positions while the body turns with w (3,), in its own axes."""
+
+    def time_to_lock(self, positions: FloatArray, w: FloatArray) -> float:
+        """Return how soon a body that turns with w may be where rates are infinite; see `Joint`."""
+        return math.inf
 
 
 @final
@@ -232,6 +242,24 @@ class EulerAngles(Orientation):
             crossed = np.array([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
             rate: FloatArray = crossed @ w / (a @ np.cross(b, c))
         return rate
+
+    def time_to_lock(self, positions: FloatArray, w: FloatArray) -> float:
+        """Return the distance from gimbal lock by the angular velocity across the last axis.
+
+        The distance is that of the first axis from the last, |cos| of the middle angle or |sin|
+        where they are the same one. It is never, for a body that turns about the middle axis alone:
+        the other angles then stay what they are.
+        """
+        first, middle, last = self.axes
+        s = abs(math.sin(positions[1]) if first == last else math.cos(positions[1]))
+        if s < _LOCKED:
+            return 0.0
+        # b is the middle axis in those of the body, c the last one
+        c, turn = np.eye(3)[last], positions[2]
+        b = math.cos(turn) * np.eye(3)[middle] - math.sin(turn) * np.cross(c, np.eye(3)[middle])
+        along, beside = float(b @ w), float(np.cross(c, b) @ w)
+        across = math.hypot(along, beside)
+        return math.inf if abs(beside) <= _STRAIGHT * across else s / across
 
 
 #: The orientations by the names that files have for them.

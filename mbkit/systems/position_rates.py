@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import attrs
@@ -74,6 +75,41 @@ class PositionRates(Configurations):
             for joint, positions, steps in others:
                 rate[positions] = joint.position_rates(each[positions], step[steps])
         return out
+
+    def time_to_lock(self, q: ArrayLike, v: ArrayLike) -> tuple[float, str]:
+        """Return how soon positions may be where `position_rates` are infinite, and of which joint.
+
+        As the angles of absolute coordinates are at gimbal lock; for methods that take q as a
+        vector. Zero where they are there, infinite where no joint has such a place, or none comes
+        nearer.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (nq,), (nv,)
+            Configuration and velocity.
+
+        Returns
+        -------
+        float, str
+            Time [s], and the name of the joint, "" if it is infinite.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("ball")
+        >>> body = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> free = mb.AbsoluteJoint("free", mb.EulerAngles("zxz"))
+        >>> joint = mech.add_joint(free, mech.world, body)
+        >>> mech.assemble().time_to_lock(np.zeros(6), np.zeros(6))
+        (0.0, 'free')
+        """
+        given, w = np.asarray(q, dtype=np.float64), self.rates(q, v)
+        found = math.inf, ""
+        for joint, positions, steps in self._own_rates[2]:
+            time = joint.time_to_lock(given[positions], w[steps])
+            if time < found[0]:
+                found = time, joint.name
+        return found
 
     @functools.cached_property
     def _own_rates(self) -> tuple[Any, Any, list[tuple[Joint, slice, slice]]]:

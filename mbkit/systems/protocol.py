@@ -103,6 +103,9 @@ class EquationsOfMotion(Protocol):
     def position_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Return the rate (nq,) of q as numbers; JointError where a joint does not know it."""
 
+    def time_to_lock(self, q: ArrayLike, v: ArrayLike) -> tuple[float, str]:
+        """Return how soon that rate may be infinite, and of which joint; infinity if never."""
+
     def dexp(self, x: ArrayLike, rate: ArrayLike) -> Floats:
         """Return the rate with which retract(q, x) moves while x does with its own."""
 
