@@ -40,6 +40,7 @@ from mbkit.errors import GeometryError as GeometryError
 from mbkit.errors import InertiaError as InertiaError
 from mbkit.errors import JointDerivativeWarning as JointDerivativeWarning
 from mbkit.errors import JointError as JointError
+from mbkit.errors import LargeStepWarning as LargeStepWarning
 from mbkit.errors import MbkitError as MbkitError
 from mbkit.errors import ModelError as ModelError
 from mbkit.errors import ModelFileError as ModelFileError

@@ -161,6 +161,10 @@ class SingularityWarning(UserWarning):
     """A joint comes near a configuration where its coordinates, or itself, are singular."""
 
 
+class LargeStepWarning(UserWarning):
+    """A body turns farther in a step than the local coordinates of the step reach."""
+
+
 class StudyFileError(ModelFileError):
     """A study file with faults, or changes of one; the message lists all with their places."""
 

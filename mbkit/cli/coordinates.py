@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
+    from mbkit.joints import EulerAngles
     from mbkit.representations import Representation
 
 __all__ = ["chosen_coordinates", "coordinate_option", "coordinate_options"]
@@ -29,7 +30,8 @@ _OPTIONS = (
     coordinate_option,
     click.option(
         "--orientation",
-        help="Of absolute coordinates: unit_quaternion (default), rotation_vector, euler_angles.",
+        help="Of absolute coordinates: unit_quaternion (default), rotation_vector, euler_angles; "
+        "the sequence of these after a colon, as in euler_angles:zxz, zyx if left out.",
     ),
     click.option(
         "--local",
@@ -96,6 +98,10 @@ def chosen_coordinates(
             "velocities are, by --local and --trivialised; leave it out."
         )
     made: dict[str, Any] = dict(given)
+    sequence = None
+    if orientation is not None:
+        given["orientation"], colon, letters = orientation.partition(":")
+        sequence = letters if colon else None
     for key, known in (("orientation", ORIENTATIONS), ("local", LOCAL_COORDINATES)):
         if key in given:
             if given[key] not in known:
@@ -103,4 +109,22 @@ def chosen_coordinates(
                     f"--{key}: there is none called '{given[key]}'; {suggestion(given[key], known)}"
                 )
             made[key] = known[given[key]]()
+    if sequence is not None:
+        made["orientation"] = _with_sequence(given["orientation"], sequence)
     return mb.AbsoluteCoordinates(**made)
+
+
+def _with_sequence(name: str, sequence: str) -> EulerAngles:
+    """Return the angles of a sequence; UsageError where there is none, or the name is another."""
+    from mbkit.errors import ModelError
+    from mbkit.joints import EulerAngles
+
+    if name != EulerAngles.name:
+        raise UsageError(
+            f"--orientation: only {EulerAngles.name} have a sequence; take {name}, or "
+            f"{EulerAngles.name}:{sequence}."
+        )
+    try:
+        return EulerAngles(sequence)
+    except ModelError as error:
+        raise UsageError(f"--orientation: {error}") from error

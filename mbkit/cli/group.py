@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mbkit.cli.remedies import on_the_command_line
 from mbkit.errors import MbkitError, PluginWarning, UsageError, printable
 
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ class ErrorsAsMessages(click.Group):
         except (MbkitError, OSError, MemoryError) as error:
             if ctx.params.get("debug"):
                 raise
+            message = on_the_command_line(str(error)) if isinstance(error, MbkitError) else error
             if isinstance(error, UsageError):
-                raise click.UsageError(_lines(error)) from error
+                raise click.UsageError(_lines(message)) from error
             if isinstance(error, MemoryError):
                 raise click.ClickException(_of_memory(error)) from error
-            raise click.ClickException(_lines(error)) from error
+            raise click.ClickException(_lines(message)) from error
         except click.ClickException as error:
             error.message = _lines(error.message)  # type: ignore[misc]  # final for typing alone
             raise

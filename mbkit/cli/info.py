@@ -9,6 +9,7 @@ import click
 
 from mbkit.cli.coordinates import coordinate_option
 from mbkit.cli.models import MODEL, floating_option, load
+from mbkit.cli.remedies import on_the_command_line
 from mbkit.errors import listed
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def info(model: pathlib.Path, floating: bool, coordinates: str, diagnose: bool) 
     try:
         parts, topology, note = _as_assembled(mechanism, coordinates)
     except (mb.TopologyError, mb.InertiaError) as error:
-        warnings.append(str(error))
+        warnings.append(on_the_command_line(str(error)))
     else:
         _show_mobility(console, topology)
         console.print(_tree(parts, topology))
@@ -354,7 +355,7 @@ def _warnings(
         else:
             check_inertias(parts, topology)
     except InertiaError as error:
-        return [str(error)]
+        return [on_the_command_line(str(error))]
     return []
 
 

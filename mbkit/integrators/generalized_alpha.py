@@ -218,6 +218,11 @@ class GeneralizedAlpha(Integrator):
             if getattr(self, field) is not None:
                 check_tolerance(self, field)
 
+    @property
+    def whole_steps(self) -> bool:  # type: ignore[override]
+        """Whether all steps have the size h: there are no tolerances."""
+        return self.rtol is None and self.atol is None
+
     __repr__ = shown
 
     def prepare(self, problem: Problem) -> Advance:
@@ -245,7 +250,7 @@ class GeneralizedAlpha(Integrator):
             own["acceleration"], own["vdot"], problem.multipliers, own["eta"], own["powers"],
             own["started"],
         )  # fmt: skip
-        if self.rtol is None and self.atol is None:
+        if self.whole_steps:
             return _steps_of_one_size(problem, step, numbers, method)
         rtol = 0.0 if self.rtol is None else self.rtol
         atol = rtol if self.atol is None else self.atol

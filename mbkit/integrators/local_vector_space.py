@@ -97,13 +97,18 @@ class LocalVectorSpace(Integrator):
         """Order of convergence in q and v."""
         return METHODS[self.method]
 
+    @property
+    def whole_steps(self) -> bool:  # type: ignore[override]
+        """Whether all steps have the size h: there are no tolerances."""
+        return self.rtol is None and self.atol is None
+
     __repr__ = shown
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         model = _LocalModel(problem)
         own = None
-        if not (self.rtol is None and self.atol is None):
+        if not self.whole_steps:
             own = model.own_steps(self)
             problem.memory["step_size"] = np.zeros(1)
 

@@ -133,12 +133,17 @@ class RungeKuttaMuntheKaas(Integrator):
         missing = r + 1 if r in (0, 1) else 2 * (r // 2) + 2
         return min(self.tableau.order, missing + 1)
 
+    @property
+    def whole_steps(self) -> bool:  # type: ignore[override]
+        """Whether all steps have the size h: there are no tolerances."""
+        return self.rtol is None and self.atol is None
+
     __repr__ = shown
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         arrays = _Arrays.of(self, problem)
-        if self.rtol is None and self.atol is None:
+        if self.whole_steps:
             return _steps_of_one_size(arrays, problem)
         return _own_steps(self, arrays, problem)
 

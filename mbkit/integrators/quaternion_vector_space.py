@@ -84,6 +84,7 @@ class QuaternionVectorSpace(Integrator):
 
     looks = True
     takes_constraints = True
+    whole_steps = False
 
     method: str = "RK45"
     norm: str = attrs.field(default="renormalised", kw_only=True)

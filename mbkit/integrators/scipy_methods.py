@@ -68,7 +68,7 @@ def check_method(integrator: Any, why: str) -> None:
     if isinstance(value, str) and value in METHODS:
         return
     known = " or ".join(map(repr, METHODS))
-    if value in MULTISTEP:
+    if isinstance(value, str) and value in MULTISTEP:
         raise UsageError(
             f"{name}: method {value!r} goes on from the states of several steps, {why}. Use "
             f"{known}; or mbkit.BLieDF, whose backward differences are those of the group."

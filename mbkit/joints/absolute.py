@@ -27,7 +27,9 @@ def _check_one_of(instance: object, key: str, value: Any, known: dict[str, Any])
     if type(value) in known.values():
         return
     names = ", ".join(f"mbkit.{kind.__name__}()" for kind in known.values())
-    remedy = "call it" if value in known.values() else "take one of them"
+    remedy = (
+        "call it" if isinstance(value, type) and value in known.values() else "take one of them"
+    )
     raise UsageError(f"{owner(instance)}: {key} must be one of {names}, got {value!r}; {remedy}.")
 
 

@@ -221,7 +221,7 @@ class Joint(abc.ABC):
         return w
 
     def time_to_lock(self, q: FloatArray, w: FloatArray) -> float:
-        """Return how soon q may be where `position_rates` are infinite, at the velocity w, in seconds."""
+        """Return how soon q may be where `position_rates` are infinite, at velocity w, in s."""
         return math.inf
 
     @property

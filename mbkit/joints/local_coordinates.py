@@ -110,7 +110,7 @@ class LocalCoordinates(abc.ABC):
 
 def check_side(value: Any, what: str) -> None:
     """Raise UsageError unless `value` is one of `SIDES`."""
-    if value not in SIDES:
+    if not (isinstance(value, str) and value in SIDES):
         raise UsageError(
             f"{what}: trivialised must be 'left', for velocities in the axes of the body, or "
             f"'right', for those of the space; got {value!r}."

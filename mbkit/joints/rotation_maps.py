@@ -7,6 +7,7 @@ forms are in `mbkit.kernels.joints.rotation_maps`.
 from __future__ import annotations
 
 import abc
+import math
 
 import numpy as np
 
@@ -24,9 +25,12 @@ class RotationMap(abc.ABC):
     ----------
     kind : int
         Its number in `mbkit.kernels.joints.kinds`.
+    range : float
+        Angle of the turn at which x, or its differential, ends. [rad]
     """
 
     kind: int
+    range: float
 
     @abc.abstractmethod
     def quaternion(self, x: FloatArray) -> FloatArray:
@@ -53,6 +57,7 @@ class _Exponential(RotationMap):
     """x is the rotation vector. Mueller (36), (38), (39), (61)."""
 
     kind = kinds.EXPONENTIAL
+    range = 2.0 * math.pi
 
     def quaternion(self, x: FloatArray) -> FloatArray:
         from mbkit.lie import UnitQuaternion
@@ -84,6 +89,7 @@ class _Cayley(RotationMap):
     """x = 2 c, c = n tan(angle / 2): Rodrigues parameters. Mueller (41)-(43), (47)."""
 
     kind = kinds.CAYLEY
+    range = math.pi
 
     def quaternion(self, x: FloatArray) -> FloatArray:
         c = 0.5 * x
@@ -118,6 +124,7 @@ class _SecondOrderCayley(RotationMap):
     """
 
     kind = kinds.CAYLEY2
+    range = 2.0 * math.pi
 
     def quaternion(self, x: FloatArray) -> FloatArray:
         w = 0.25 * x

@@ -15,6 +15,7 @@ from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results.event_log import FIELDS
 from mbkit.simulation.endings import FAILED, TERMINAL
+from mbkit.simulation.large_steps import LargeSteps
 from mbkit.simulation.lookout import Lookout
 from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.watch import Watch
@@ -64,10 +65,13 @@ class Course:
     _advance: Advance = attrs.field(init=False)
     _within: WithinStep = attrs.field(init=False)
     _lookout: Lookout = attrs.field(init=False)
+    _large_steps: LargeSteps | None = attrs.field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
         self._advance = self.integrator.prepare(self.problem)
         self._lookout = Lookout(self.system)
+        if self.integrator.whole_steps:
+            self._large_steps = LargeSteps(self.system, self.problem.h)
         self._within = WithinStep(self.system, self.integrator, self.problem, self.watch)
 
     # ------------------------------------------------------------------------- rows
@@ -115,18 +119,23 @@ class Course:
 
     def __call__(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         """Take steps as `Advance` does; the status may be TERMINAL or FAILED too."""
-        if not self._look(first, rows.t[:0], rows.q[:0]):
+        if not self._look(first, rows, 0):
             return FAILED, 0, 0
         status, taken, saved = self._take(first, steps, rows)
-        if not self._look(first + taken, rows.t[:saved], rows.q[:saved]):
+        if not self._look(first + taken, rows, saved):
             return FAILED, taken, saved
         return status, taken, saved
 
-    def _look(self, step: int, t: Any, q: Any) -> bool:
-        """Look for singular configurations in rows and the state; false where that raises."""
+    def _look(self, step: int, rows: Rows, saved: int) -> bool:
+        """Look for what to warn of in rows and the state; false where that raises."""
+        problem = self.problem
+        now = [problem.t0 + step * problem.h]
         try:
-            self._lookout.look(t, q)
-            self._lookout.look([self.problem.t0 + step * self.problem.h], [self.problem.q])
+            self._lookout.look(rows.t[:saved], rows.q[:saved])
+            self._lookout.look(now, [problem.q])
+            if self._large_steps is not None:
+                self._large_steps.look(rows.t[:saved], rows.v[:saved])
+                self._large_steps.look(now, [problem.v])
         except Exception as error:  # of a joint, or of warnings that are errors
             self.error = error
             return False

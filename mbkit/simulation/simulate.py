@@ -138,6 +138,9 @@ def simulate(
     -----
     RedundantConstraintsWarning
         Once a system, if some of its constraints depend on others; see `System.diagnose`.
+    LargeStepWarning
+        Once, if a body in absolute coordinates turns by more than half of the range of its local
+        coordinates in a step.
     SingularityWarning
         Once a joint, if it comes near a singular configuration; see docs/joints.md.
 

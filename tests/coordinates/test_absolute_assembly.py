@@ -227,6 +227,8 @@ def test_what_does_not_fit_is_refused():
         ({"orientation": "quaternion"}, "orientation must be one of mbkit.UnitQuaternion"),
         ({"local": mb.ScrewCoordinates}, "local must be one of.*call it"),
         ({"trivialised": "both"}, "trivialised must be 'left'"),
+        ({"trivialised": np.array([1, 2])}, "trivialised must be 'left'"),
+        ({"orientation": np.array([1, 2])}, "orientation must be one of mbkit.UnitQuaternion"),
         ({"length": -1.0}, "length must be a positive number of metres"),
         ({"joints": [3]}, "joints must be names of joints"),
     ):

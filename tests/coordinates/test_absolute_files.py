@@ -171,6 +171,23 @@ def test_the_command_line_simulates_in_them(model, tmp_path):
         (("--local", "rodrigues_position"), "--local is for absolute coordinates"),
         (("--coordinates", "absolute", "--local", "rodrigues"), "did you mean 'dual_rodrigues'"),
         (("--coordinates", "absolute", "--orientation", "euler"), "--orientation: there is none"),
+        (("--coordinates", "absolute", "--orientation", "euler_angles:zz"), "neighbours of which"),
+        (
+            ("--coordinates", "absolute", "--orientation", "rotation_vector:zxz"),
+            "only euler_angles",
+        ),
+        (
+            ("--coordinates", "absolute", "--orientation", "euler:zxz"),
+            "there is none called 'euler'",
+        ),
+        (
+            ("--coordinates", "absolute", "--v", "A=1"),
+            "--v JOINT=VALUE, or v of the table [initial]",
+        ),
+        (
+            ("--coordinates", "absolute", "--q", "A=1"),
+            "--q JOINT=VALUE, or q of the table [initial]",
+        ),
         (("--coordinates", "absolute", "--representation", "mixed"), "is for relative coordinates"),
     ],
 )
@@ -179,6 +196,39 @@ def test_options_that_do_not_go_together_are_refused(model, tmp_path, options, m
     failed = invoke("simulate", model, "-o", tmp_path / "no.nc", *options)
     assert failed.exit_code != 0
     assert message in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("orientation", "expected"),
+    [
+        ("euler_angles", mb.EulerAngles("zyx")),
+        ("euler_angles:zxz", mb.EulerAngles("zxz")),
+        ("euler_angles:xyz", mb.EulerAngles("xyz")),
+    ],
+)
+def test_the_command_line_takes_a_sequence_of_angles(model, tmp_path, orientation, expected):
+    """After a colon; that of yaw, pitch and roll where it is left out."""
+    path = tmp_path / "angles.nc"
+    options = ("--t-end", "0.01", "--coordinates", "absolute", "--orientation", orientation)
+    done = invoke("simulate", model, "-o", path, *options)
+    assert done.exit_code == 0, done.output
+    found = read_coordinates(mb.load_result(path).options["coordinates"])
+    assert found.orientation == expected
+
+
+def test_remedies_are_options_on_the_command_line(tmp_path):
+    """And not calls in Python."""
+    mech = mb.Mechanism("bob")
+    mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), "world", "bob")
+    path = tmp_path / "bob.toml"
+    path.write_text(mech.to_toml())
+    failed = invoke("simulate", path, "-o", tmp_path / "no.nc", "--coordinates", "absolute")
+    assert failed.exit_code != 0
+    assert "or take --coordinates relative" in failed.stderr
+    shown = invoke("info", path, "--coordinates", "absolute")
+    assert "or take --coordinates relative" in shown.output
+    assert "mbkit." not in failed.stderr + shown.output
 
 
 def test_info_shows_what_is_cut(model):
