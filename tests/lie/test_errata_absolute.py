@@ -21,6 +21,7 @@ from tests.joints.absolute_joints import apart, cayley, hat
 #: What ours may miss, and what the printed ones miss at least, at numbers of size one.
 ROUNDING, WRONG = 1e-11, 0.05
 
+# steps of joints are twice the Rodrigues parameters that are printed
 X1, X2 = np.array([0.7, -1.1, 0.4]), np.array([-0.5, 0.3, 0.9])
 C, D = np.array([0.6, -0.3, 0.5]), np.array([0.4, 1.1, -0.7])
 SIGMA = 2.0 / (1.0 + C @ C)
@@ -71,7 +72,6 @@ def in_python(joint):
     return joint
 
 
-#: Steps in Rodrigues parameters are twice those that are printed.
 each_way = pytest.mark.parametrize("ours_of", [in_python, Compiled], ids=["python", "kernels"])
 
 
@@ -108,6 +108,7 @@ def test_a3_quaternion_of_rodrigues_parameters(ours_of):
     joint = ours_of(mb.AbsoluteJoint("free", local=mb.RodriguesPosition()))
     ours = joint.retract(joint.neutral(), np.concatenate([2 * C, D]))[:4]
     assert off(rotation(ours), R_CAY) < ROUNDING
+    assert off(rotation(UnitQuaternion.cay(C)), R_CAY) < ROUNDING
     assert off(rotation(printed), R_CAY) > WRONG
     assert abs(np.linalg.norm(printed) - 1.0) > WRONG
 
@@ -143,6 +144,7 @@ def test_a5_differential_of_the_cayley_map(ours_of):
     at = 2 * np.concatenate([C, D])
     ours = np.array([joint.dexp_inv(at, unit) for unit in np.eye(6)]).T / 2
     assert off(ours, expected) < ROUNDING
+    assert off(SE3.dcay_spatial_inv(np.concatenate([C, D])), expected) < ROUNDING
     printed = (hat(C) - np.eye(3)) @ D / 2
     assert printed.shape == (3,)  # it does not fit, and repeated in each column it is wrong
     assert off(np.tile(printed[:, None], 3), expected[3:, :3]) > WRONG
