@@ -91,12 +91,13 @@ class _Guarded:
                 f"{returned!r}; return for example 0, steps, saved",
             ) from self.problem.error
         self._check_status(first, status)
-        if not 0 <= taken <= steps or (status == 0 and taken != steps):
-            asked = "all of them, as status 0 says" if status == 0 else "of them, status is not 0"
+        least = 1 if status == 0 else 0
+        if not least <= taken <= steps:
             raise self._fault(
                 first,
-                f"was asked for {steps} steps, and must take {asked}; got {taken} steps; return "
-                "the number of complete steps, and a status that is not 0 where they are fewer",
+                f"must take {least} to {steps} steps where it is asked for {steps} and its status "
+                f"is {status}, got {taken} steps; return the number of complete steps, and a "
+                "status that is not 0 where one fails",
             )
         every = self.problem.save_every
         due = (first + taken) // every - first // every
