@@ -77,8 +77,9 @@ class StepMemory:
             loops_alone = bool(describe_rows(problem.space, rows))
         functions = _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
         if blocks is not None:
-            self._share(problem.space, blocks)
+            self._arrays |= blocks.tables
             counts |= blocks.counts
+        self._share(problem.space, np.arange(nv) if blocks is None else blocks.places, width)
         for name, value in (counts | functions).items():
             record[name] = value
         record["stabilised"] = stabilised
@@ -87,14 +88,13 @@ class StepMemory:
             record[name] = array_address(array)
         self.address = array_address(self.record)
 
-    def _share(self, space: int, blocks: Any) -> None:
-        """Let the matrix be by blocks, and derivatives share columns."""
+    def _share(self, space: int, places: Any, width: int) -> None:
+        """Let derivatives share columns, and have the mass matrix with them."""
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.implicit.products import share_places
 
-        self._arrays |= blocks.tables
-        self._places = blocks.places
-        share_places(space, array_address(blocks.places), blocks.num_places)
+        self._places = places  # alive as long as the record
+        share_places(space, array_address(places), width)
 
     def follow_gain(self) -> None:
         """Let velocities follow D in a matrix of their own: see `gain` in the record."""

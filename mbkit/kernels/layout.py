@@ -233,6 +233,10 @@ FORCED = 2
 #: Of the sites of constraints: they are wanted for another q and v, and accelerations are not.
 KINEMATICS = 4
 
+#: Of inverse dynamics: less what the multipliers do that are in the memory of the constraints,
+#: whose rows are left there.
+CLOSED = 8
+
 #: A body that forces act on: which row carries it, which row of `FRAME` it is, and in the world, at
 #: its own frame: pose, the way there from the carrier's frame, twist, and the wrench of all forces.
 SITE = np.dtype(
