@@ -38,6 +38,7 @@ class StepMemory:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.configuration import BLOCK_SIZE
         from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
+        from mbkit.kernels.implicit.products import share_places
 
         nq, nv = problem.nq, problem.nv
         m = problem.equations.num_velocity_constraints
@@ -79,7 +80,8 @@ class StepMemory:
         if blocks is not None:
             self._arrays |= blocks.tables
             counts |= blocks.counts
-        self._share(problem.space, np.arange(nv) if blocks is None else blocks.places, width)
+        # derivatives share columns, and have the mass matrix with them
+        share_places(problem.space, np.arange(nv) if blocks is None else blocks.places, width)
         for name, value in (counts | functions).items():
             record[name] = value
         record["stabilised"] = stabilised
@@ -87,14 +89,6 @@ class StepMemory:
         for name, array in self._arrays.items():
             record[name] = array_address(array)
         self.address = array_address(self.record)
-
-    def _share(self, space: int, places: Any, width: int) -> None:
-        """Let derivatives share columns, and have the mass matrix with them."""
-        from mbkit.kernels.compile import array_address
-        from mbkit.kernels.implicit.products import share_places
-
-        self._places = places  # alive as long as the record
-        share_places(space, array_address(places), width)
 
     def follow_gain(self) -> None:
         """Let velocities follow D in a matrix of their own: see `gain` in the record."""

@@ -225,17 +225,14 @@ SPACE = np.dtype(
     align=True,
 )
 
-#: Option bits of the dynamics: wrenches on bodies are in the scratch memory, or SPACE has forces,
-#: whose efforts are added to tau in place.
+#: Option bits of dynamics: wrenches on bodies are in the scratch memory; the efforts of the forces
+#: in SPACE are added to tau in place; less A^T multipliers, and rows of constraints are left.
 LOADED = 1
 FORCED = 2
+CLOSED = 8
 
 #: Of the sites of constraints: they are wanted for another q and v, and accelerations are not.
 KINEMATICS = 4
-
-#: Of inverse dynamics: less what the multipliers do that are in the memory of the constraints,
-#: whose rows are left there.
-CLOSED = 8
 
 #: A body that forces act on: which row carries it, which row of `FRAME` it is, and in the world, at
 #: its own frame: pose, the way there from the carrier's frame, twist, and the wrench of all forces.
