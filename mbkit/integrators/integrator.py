@@ -204,9 +204,10 @@ class Integrator(abc.ABC):
        `takes_nonholonomic_joints` and `takes_forces_of_velocity`.
     9. Its states lie on the group: quaternions have length one, to rounding. One whose quaternions
        drift from that, by no more than its order, says so by `stays_on_group`.
-    10. A step is one in local coordinates of the joints. One that takes it in parts, as tolerances
-        ask for, or in positions as a vector, says so by `whole_steps`: `simulate` then warns of no
-        step that turns too far.
+    10. One that takes steps of sizes of its own within those of `simulate`, by a tolerance, says
+        so by `own_steps`: its errors do not fall with h.
+    11. Its steps are in local coordinates of the joints. One that takes positions as a vector says
+        so by `local_steps`: nothing is then told of steps that turn too far for these.
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
     a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
@@ -223,7 +224,8 @@ class Integrator(abc.ABC):
     takes_nonholonomic_joints: bool = True
     takes_forces_of_velocity: bool = True
     stays_on_group: bool = True
-    whole_steps: bool = True
+    own_steps: bool = False
+    local_steps: bool = True
 
     @abc.abstractmethod
     def prepare(self, problem: Problem) -> Advance:

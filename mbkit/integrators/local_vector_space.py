@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.integrators.charts import angular_entries
-from mbkit.integrators.checks import as_number
+from mbkit.integrators.checks import as_number, has_tolerance
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.python_steps import StepFailed, in_python, settled
@@ -98,9 +98,9 @@ class LocalVectorSpace(Integrator):
         return METHODS[self.method]
 
     @property
-    def whole_steps(self) -> bool:  # type: ignore[override]
-        """Whether all steps have the size h: there are no tolerances."""
-        return self.rtol is None and self.atol is None
+    def own_steps(self) -> bool:  # type: ignore[override]
+        """Whether steps are chosen by `rtol` or `atol`."""
+        return has_tolerance(self)
 
     __repr__ = shown
 
@@ -108,7 +108,7 @@ class LocalVectorSpace(Integrator):
         """Return the function that takes steps of the problem."""
         model = _LocalModel(problem)
         own = None
-        if not self.whole_steps:
+        if self.own_steps:
             own = model.own_steps(self)
             problem.memory["step_size"] = np.zeros(1)
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import JointError, UsageError
-from mbkit.integrators.checks import as_number, check_choice
+from mbkit.integrators.checks import as_number, check_choice, has_tolerance
 from mbkit.integrators.description import shown
 from mbkit.integrators.gimbal_lock import check_lock, named_lock
 from mbkit.integrators.integrator import Advance, Integrator, Problem
@@ -84,7 +84,7 @@ class QuaternionVectorSpace(Integrator):
 
     looks = True
     takes_constraints = True
-    whole_steps = False
+    local_steps = False
 
     method: str = "RK45"
     norm: str = attrs.field(default="renormalised", kw_only=True)
@@ -112,6 +112,11 @@ class QuaternionVectorSpace(Integrator):
         """Only where quaternions are renormalised: Qdot stands for as many velocities else."""
         return self.norm == "renormalised"
 
+    @property
+    def own_steps(self) -> bool:  # type: ignore[override]
+        """Whether steps are chosen by `rtol` or `atol`."""
+        return has_tolerance(self)
+
     __repr__ = shown
 
     def prepare(self, problem: Problem) -> Advance:
@@ -119,7 +124,7 @@ class QuaternionVectorSpace(Integrator):
         _check_joints(problem)
         model = NormConstraint(problem) if self.norm == "constrained" else Renormalised(problem)
         own = None
-        if not (self.rtol is None and self.atol is None):
+        if self.own_steps:
             own = _own_steps(self, model.start)
             problem.memory["step_size"] = np.zeros(1)
 
