@@ -121,6 +121,8 @@ class QuaternionVectorSpace(Integrator):
             problem.memory["step_size"] = np.zeros(1)
 
         def step(t: float, end: float) -> None:
+            model.begin()
+
             def rates(s: float, y: Any) -> Any:
                 return model.rates(t + s, y)
 
@@ -160,6 +162,11 @@ class Renormalised:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._quaternions = Quaternions(problem.equations.quaternions)
+        self._stage = 0
+
+    def begin(self) -> None:
+        """Let the next rates be those at the beginning of a step."""
+        self._stage = 0
 
     @property
     def start(self) -> Any:
@@ -175,7 +182,8 @@ class Renormalised:
         lengths = self._quaternions.normalised(y[:nq], q)
         v[:] = y[nq : nq + nv]
         # which writes q and v of prescribed joints
-        state = problem.accelerate(t, q, v, out[nq : nq + nv], out[nq + nv :])
+        state = problem.accelerate(t, q, v, out[nq : nq + nv], out[nq + nv :], self._stage)
+        self._stage += 1
         if state != 0:
             raise StepFailed(state)
         out[:nq] = problem.equations.position_rates(q, v)

@@ -189,7 +189,7 @@ class ClosureMemory:
         self._memory: dict[str, Any] = {
             # one entry at least: an empty array has no address of its own
             **{name: np.zeros(max(1, count)) for name, count in numbers.items()},
-            "pivots": np.zeros(unknowns, dtype=np.int64),
+            **{name: np.zeros(unknowns, dtype=np.int64) for name in ("pivots", "chosen")},
             "kept": self.kept,
             "multipliers": self.multipliers,
             "sites": self.sites,
