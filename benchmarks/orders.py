@@ -20,8 +20,9 @@ from benchmarks.digits import in_digits
 from benchmarks.report import Row, Table, written
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS, FAST_TOPS, FAST_TOPS_ON_LOOPS
 from mbkit.testing.convergence import Slope
-from mbkit.testing.integrators import ORDER_BOUND, measured_orders
+from mbkit.testing.integrators import measured_orders
 from mbkit.testing.standard_problems import STANDARD_PROBLEMS, StandardProblem
+from mbkit.testing.verdicts import ORDER_BOUND
 
 #: Where the tables stand.
 PAGE = pathlib.Path(__file__).parents[1] / "docs" / "orders.md"

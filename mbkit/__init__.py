@@ -38,6 +38,7 @@ from mbkit.errors import EventError as EventError
 from mbkit.errors import ForceError as ForceError
 from mbkit.errors import GeometryError as GeometryError
 from mbkit.errors import InertiaError as InertiaError
+from mbkit.errors import IntegratorError as IntegratorError
 from mbkit.errors import JointDerivativeWarning as JointDerivativeWarning
 from mbkit.errors import JointError as JointError
 from mbkit.errors import MbkitError as MbkitError

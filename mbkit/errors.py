@@ -21,6 +21,7 @@ __all__ = [
     "ForceError",
     "GeometryError",
     "InertiaError",
+    "IntegratorError",
     "JointDerivativeWarning",
     "JointError",
     "MbkitError",
@@ -110,6 +111,10 @@ class JointDerivativeWarning(UserWarning):
 
 class ForceError(MbkitError, RuntimeError):
     """A force whose functions failed, or do not keep the contract of `mbkit.Force`."""
+
+
+class IntegratorError(MbkitError, RuntimeError):
+    """An integrator whose functions do not keep the contract of `mbkit.Integrator`."""
 
 
 class EventError(MbkitError, RuntimeError):

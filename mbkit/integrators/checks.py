@@ -8,7 +8,7 @@ from typing import Any
 
 from mbkit.errors import UsageError
 
-__all__ = ["as_number", "check_choice", "check_tolerance"]
+__all__ = ["as_number", "check_choice", "check_tolerance", "has_tolerance"]
 
 
 def as_number(value: Any) -> Any:
@@ -34,3 +34,8 @@ def check_tolerance(integrator: Any, field: str = "tolerance") -> None:
         raise UsageError(
             f"{type(integrator).__name__}: {field} must be a positive number, got {value!r}."
         )
+
+
+def has_tolerance(integrator: Any) -> bool:
+    """Return whether an integrator has `rtol` or `atol`, by which it chooses its steps."""
+    return not (integrator.rtol is None and integrator.atol is None)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import angular_entries
-from mbkit.integrators.checks import as_number, check_choice, check_tolerance
+from mbkit.integrators.checks import as_number, check_choice, check_tolerance, has_tolerance
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.step_memory import StepMemory
@@ -218,6 +218,11 @@ class GeneralizedAlpha(Integrator):
             if getattr(self, field) is not None:
                 check_tolerance(self, field)
 
+    @property
+    def own_steps(self) -> bool:  # type: ignore[override]
+        """Whether steps are chosen by `rtol` or `atol`."""
+        return has_tolerance(self)
+
     __repr__ = shown
 
     def prepare(self, problem: Problem) -> Advance:
@@ -245,7 +250,7 @@ class GeneralizedAlpha(Integrator):
             own["acceleration"], own["vdot"], problem.multipliers, own["eta"], own["powers"],
             own["started"],
         )  # fmt: skip
-        if self.rtol is None and self.atol is None:
+        if not self.own_steps:
             return _steps_of_one_size(problem, step, numbers, method)
         rtol = 0.0 if self.rtol is None else self.rtol
         atol = rtol if self.atol is None else self.atol

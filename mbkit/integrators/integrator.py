@@ -213,6 +213,8 @@ class Integrator(abc.ABC):
        `takes_nonholonomic_joints` and `takes_forces_of_velocity`.
     9. Its states lie on the group: quaternions have length one, to rounding. One whose quaternions
        drift from that, by no more than its order, says so by `stays_on_group`.
+    10. One that takes steps of sizes of its own within those of `simulate`, by a tolerance, says
+        so by `own_steps`: its errors do not fall with h.
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
     a method asks the problem for what it needs: `Problem.accelerate`, `Problem.retract`,
@@ -229,6 +231,7 @@ class Integrator(abc.ABC):
     takes_nonholonomic_joints: bool = True
     takes_forces_of_velocity: bool = True
     stays_on_group: bool = True
+    own_steps: bool = False
 
     @abc.abstractmethod
     def prepare(self, problem: Problem) -> Advance:

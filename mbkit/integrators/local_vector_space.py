@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.integrators.charts import angular_entries
-from mbkit.integrators.checks import as_number
+from mbkit.integrators.checks import as_number, has_tolerance
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.python_steps import StepFailed, in_python, settled
@@ -97,13 +97,18 @@ class LocalVectorSpace(Integrator):
         """Order of convergence in q and v."""
         return METHODS[self.method]
 
+    @property
+    def own_steps(self) -> bool:  # type: ignore[override]
+        """Whether steps are chosen by `rtol` or `atol`."""
+        return has_tolerance(self)
+
     __repr__ = shown
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         model = _LocalModel(problem)
         own = None
-        if not (self.rtol is None and self.atol is None):
+        if self.own_steps:
             own = model.own_steps(self)
             problem.memory["step_size"] = np.zeros(1)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import angular_entries, other_charts
+from mbkit.integrators.checks import has_tolerance
 from mbkit.integrators.description import shown
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
@@ -133,12 +134,17 @@ class RungeKuttaMuntheKaas(Integrator):
         missing = r + 1 if r in (0, 1) else 2 * (r // 2) + 2
         return min(self.tableau.order, missing + 1)
 
+    @property
+    def own_steps(self) -> bool:  # type: ignore[override]
+        """Whether steps are chosen by `rtol` or `atol`."""
+        return has_tolerance(self)
+
     __repr__ = shown
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         arrays = _Arrays.of(self, problem)
-        if self.rtol is None and self.atol is None:
+        if not self.own_steps:
             return _steps_of_one_size(arrays, problem)
         return _own_steps(self, arrays, problem)
 

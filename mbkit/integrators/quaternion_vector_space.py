@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import JointError, UsageError
-from mbkit.integrators.checks import as_number, check_choice
+from mbkit.integrators.checks import as_number, check_choice, has_tolerance
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.norm_constraint import NormConstraint
@@ -109,6 +109,11 @@ class QuaternionVectorSpace(Integrator):
         """Only where quaternions are renormalised: Qdot stands for as many velocities else."""
         return self.norm == "renormalised"
 
+    @property
+    def own_steps(self) -> bool:  # type: ignore[override]
+        """Whether steps are chosen by `rtol` or `atol`."""
+        return has_tolerance(self)
+
     __repr__ = shown
 
     def prepare(self, problem: Problem) -> Advance:
@@ -116,7 +121,7 @@ class QuaternionVectorSpace(Integrator):
         _check_joints(problem)
         model = NormConstraint(problem) if self.norm == "constrained" else Renormalised(problem)
         own = None
-        if not (self.rtol is None and self.atol is None):
+        if self.own_steps:
             own = _own_steps(self, model.start)
             problem.memory["step_size"] = np.zeros(1)
 

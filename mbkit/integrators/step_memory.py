@@ -38,6 +38,7 @@ class StepMemory:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.configuration import BLOCK_SIZE
         from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
+        from mbkit.kernels.implicit.products import share_places
 
         nq, nv = problem.nq, problem.nv
         m = problem.equations.num_velocity_constraints
@@ -77,8 +78,10 @@ class StepMemory:
             loops_alone = bool(describe_rows(problem.space, rows))
         functions = _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
         if blocks is not None:
-            self._share(problem.space, blocks)
+            self._arrays |= blocks.tables
             counts |= blocks.counts
+        # derivatives share columns, and have the mass matrix with them
+        share_places(problem.space, np.arange(nv) if blocks is None else blocks.places, width)
         for name, value in (counts | functions).items():
             record[name] = value
         record["stabilised"] = stabilised
@@ -86,15 +89,6 @@ class StepMemory:
         for name, array in self._arrays.items():
             record[name] = array_address(array)
         self.address = array_address(self.record)
-
-    def _share(self, space: int, blocks: Any) -> None:
-        """Let the matrix be by blocks, and derivatives share columns."""
-        from mbkit.kernels.compile import array_address
-        from mbkit.kernels.implicit.products import share_places
-
-        self._arrays |= blocks.tables
-        self._places = blocks.places
-        share_places(space, array_address(blocks.places), blocks.num_places)
 
     def follow_gain(self) -> None:
         """Let velocities follow D in a matrix of their own: see `gain` in the record."""

@@ -39,7 +39,7 @@ from mbkit.kernels.generalized_alpha import (
 )
 from mbkit.kernels.implicit.layout import VALID
 from mbkit.kernels.implicit.matrix import have_matrix
-from mbkit.kernels.implicit.residual import constraints_at, place
+from mbkit.kernels.implicit.residual import place, rates_at
 from mbkit.kernels.implicit.space import flags_at, memory_of
 from mbkit.kernels.implicit.start import add_least, consistent_acceleration
 from mbkit.kernels.layout import NUM_POWERS
@@ -115,7 +115,7 @@ def change_size(space, step, c, t, h, q, v, a, vdot, rate, sizes, memory):
     if state == OK:
         state = place(space, step, t, q, v)
     if state == OK:
-        state = constraints_at(space, step, t, q, v)
+        state = rates_at(space, step, t, q, v)
     return add_least(space, step, t, q, v, wanted, 1) if state == OK else state
 
 

@@ -225,10 +225,11 @@ SPACE = np.dtype(
     align=True,
 )
 
-#: Option bits of the dynamics: wrenches on bodies are in the scratch memory, or SPACE has forces,
-#: whose efforts are added to tau in place.
+#: Option bits of dynamics: wrenches on bodies are in the scratch memory; the efforts of the forces
+#: in SPACE are added to tau in place; less A^T multipliers, and rows of constraints are left.
 LOADED = 1
 FORCED = 2
+CLOSED = 8
 
 #: Of the sites of constraints: they are wanted for another q and v, and accelerations are not.
 KINEMATICS = 4

@@ -21,5 +21,5 @@ def mass_action(space, _option, q, x, _x, out):
     return newton_euler(
         space, 0, q, at(at_rest(space), 0), x, vector(space, out),
         start_without_gravity, own.twist, own.acceleration, own.own_wrench, own.column_power,
-        own.to_parent,
+        own.to_parent, own.wrench_from_world,
     )  # fmt: skip

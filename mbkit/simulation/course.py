@@ -15,6 +15,7 @@ from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results.event_log import FIELDS
 from mbkit.simulation.endings import FAILED, TERMINAL
+from mbkit.simulation.guarded import guarded
 from mbkit.simulation.lookout import Lookout
 from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.watch import Watch
@@ -66,7 +67,7 @@ class Course:
     _lookout: Lookout = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._advance = self.integrator.prepare(self.problem)
+        self._advance = guarded(self.integrator, self.problem)
         self._lookout = Lookout(self.system)
         self._within = WithinStep(self.system, self.integrator, self.problem, self.watch)
 
@@ -185,21 +186,19 @@ class Course:
             steps = max(1, self.times.steps_without(step, steps))
         if self.watch is not None and not self.integrator.looks:
             return self._step_and_look(step, rows, outputs=outputs)
-        if not outputs:
-            return self._advance(step, steps, rows)
         kept, start = self._kept(), self._reached(step)
-        status, taken, saved = self._advance(step, 1, rows)
-        if status == 0:
-            with self._taken_back_on_error(kept):
+        with self._taken_back_on_error(kept):
+            status, taken, saved = self._advance(step, 1 if outputs else steps, rows)
+            if status == 0 and outputs:
                 saved = self._write(step, [Segment(start, math.inf)], rows)
         return status, taken, saved
 
     def _step_and_look(self, step: int, rows: Rows, *, outputs: bool) -> tuple[int, int, int]:
         """Take one step of an integrator that does not look at events itself."""
         kept, start = self._kept(), self._reached(step)
-        status, _, saved = self._advance(step, 1, rows)
-        if status == 0:
-            with self._taken_back_on_error(kept):
+        with self._taken_back_on_error(kept):
+            status, _, saved = self._advance(step, 1, rows)
+            if status == 0:
                 status = self.problem.look(*self._reached(step + 1)[:3])
                 if status == 0 and outputs:
                     saved = self._write(step, [Segment(start, math.inf)], rows)
@@ -227,7 +226,7 @@ class Course:
             if len(passage.segments) > 1:
                 problem.q[:], problem.v[:], problem.work[:] = passage.end[1:]
                 problem.multipliers[:] = np.nan  # those of before; found from the state
-                self._advance = self.integrator.prepare(problem)  # it forgets what was before
+                self._advance = guarded(self.integrator, problem)  # it forgets what was before
                 if saved:
                     _put(rows, 0, self._reached(step + 1))
             if self.times is not None:

@@ -16,6 +16,7 @@ from mbkit.kernels.layout import DISSIPATED, SUPPLIED
 from mbkit.simulation.bracket import closed_bracket
 from mbkit.simulation.closed import closed_again
 from mbkit.simulation.energies import total_energy
+from mbkit.simulation.guarded import guarded
 from mbkit.simulation.start import check_finite
 from mbkit.simulation.watch import CONTACT, Watch
 from mbkit.systems import System
@@ -104,7 +105,7 @@ class WithinStep:
                 memory={},
                 interpolate=None,
             )  # a row every other step: there is none to write
-            advance = self.integrator.prepare(problem)
+            advance = guarded(self.integrator, problem)
             with self.watch.off() if self.watch is not None else contextlib.nullcontext():
                 status, *_ = advance(0, 1, _NO_ROWS)
             if status != 0:  # what went wrong is the problem's, too

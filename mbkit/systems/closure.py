@@ -163,6 +163,7 @@ class ClosureMemory:
     def __init__(self, arrays: ClosureArrays, totals: Any, evaluator: Evaluator) -> None:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.constraints import layout
+        from mbkit.kernels.constraints.evaluate import moving_rows
         from mbkit.kernels.layout import WORK
 
         m, nv = arrays.num_rows, int(totals["num_velocities"])
@@ -218,6 +219,7 @@ class ClosureMemory:
             ("respond", CONSTRAINT_RESPONSE), ("spread", CONSTRAINT_MOTION),
         ):  # fmt: skip
             closure[name] = evaluator.function(what)
+        closure["moving_rows"] = moving_rows.address
         if arrays.open_pattern is not None:
             self._install_nested(arrays, nv, evaluator)
         self._install_solver(solver, kernels, nv, m)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mbkit.errors import MbkitError
 
-__all__ = ["Slope", "errors_of_steps", "fitted_slope", "last_points"]
+__all__ = ["Slope", "errors_of_steps", "fitted_slope"]
 
 #: Step sizes from which a slope is taken.
 POINTS = 4
@@ -82,13 +82,6 @@ def errors_of_steps(
     if not errors and failed is not None:
         raise failed
     return counts, np.array(errors)
-
-
-def last_points(counts: Sequence[int], errors: Any, floors: Any) -> tuple[Sequence[int], Any]:
-    """Return the last `POINTS` numbers of steps with errors above the floor, and these errors."""
-    below = errors < floors
-    end = int(np.argmax(below)) if below.any() else len(counts)
-    return counts[max(0, end - POINTS) : end], errors[max(0, end - POINTS) : end]
 
 
 def fitted_slope(counts: Sequence[int], errors: Any) -> Slope:

@@ -21,13 +21,15 @@ class Line:
     law : str
         What must hold.
     holds : bool or None
-        Whether it does; None where nothing is asked.
+        Whether it does; None where nothing is asked, or nothing can be said.
     error : float or None
         By how much it is missed at worst, in units of what is compared.
     bound : float or None
         How much is allowed.
     remark : str
         Where it is missed, or what else was measured.
+    undecided : bool
+        Whether it was asked, and what was found shows neither that it holds nor that it does not.
     """
 
     law: str
@@ -35,10 +37,13 @@ class Line:
     error: float | None = None
     bound: float | None = None
     remark: str = ""
+    undecided: bool = False
 
     def __str__(self) -> str:
-        mark = {True: "ok  ", False: "FAIL", None: "--  "}[self.holds]
+        mark = {True: "ok  ", False: "FAIL", None: "?   " if self.undecided else "--  "}[self.holds]
         numbers = "" if self.error is None else f"{self.error:.1e} (at most {self.bound:.0e})"
+        if self.undecided:
+            numbers = "undecided"
         return f"{mark}  {self.law:<64}{numbers:<24}{self.remark}".rstrip()
 
 
@@ -68,12 +73,22 @@ class Report:
         """The lines of the laws that are broken."""
         return tuple(line for line in self.lines if line.holds is False)
 
+    @property
+    def undecided(self) -> tuple[Line, ...]:
+        """The lines of the laws of which nothing can be said."""
+        return tuple(line for line in self.lines if line.undecided)
+
     def raise_if_failed(self) -> None:
         """Raise ContractError, with the report for its message, if a law is broken."""
         if self.failed:
             raise ContractError(str(self))
 
+    @property
+    def headline(self) -> str:
+        """What was looked at, and how many laws hold."""
+        asked = sum(line.holds is not None for line in self.lines)
+        held = f"{self.subject}: {asked - len(self.failed)} of {asked} laws hold"
+        return held + (f", {len(self.undecided)} undecided." if self.undecided else ".")
+
     def __str__(self) -> str:
-        asked = [line for line in self.lines if line.holds is not None]
-        held = f"{self.subject}: {len(asked) - len(self.failed)} of {len(asked)} laws hold."
-        return "\n".join([held, *(f"  {line}" for line in self.lines)])
+        return "\n".join([self.headline, *(f"  {line}" for line in self.lines)])

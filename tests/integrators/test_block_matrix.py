@@ -259,3 +259,15 @@ def test_least_multipliers_of_many_redundant_rows():
     found = system.evaluator.compute(LEAST_MULTIPLIERS, q, zero, np.append(given, 0.0))
     least = np.linalg.lstsq(A.T, A.T @ given, rcond=1e-9)[0]
     np.testing.assert_allclose(found, least, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_outputs_within_steps_leave_columns_where_they_are(method):
+    """A step to such a time has a memory of its own, which is gone when the run goes on."""
+    system = chain().assemble(mb.AbsoluteCoordinates())
+    options = {"t_span": (0.0, STEPS * H), "h": H, "integrator": method, "progress": False}
+    plain = mb.simulate(system, **options)
+    between = np.arange(1, STEPS) * H + 0.3 * H
+    run = mb.simulate(system, **options, save_at=[*between, STEPS * H])
+    np.testing.assert_array_equal(run.q[-1], plain.q[-1])
+    np.testing.assert_array_equal(run.v[-1], plain.v[-1])

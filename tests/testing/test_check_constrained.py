@@ -174,6 +174,8 @@ class Careless(mb.Integrator):
         def advance(first, steps, rows):
             if first + steps > 1:
                 raise RuntimeError("let out")
-            return 0, steps, 0
+            for part, value in zip(rows, (problem.h, problem.q, problem.v, 0.0, 0.0), strict=True):
+                part[0] = value
+            return 0, steps, 1
 
         return advance

@@ -11,11 +11,12 @@ from mbkit.kernels.recursions.newton_euler import newton_euler
 
 
 @address_kernel(EVALUATION)
-def inverse_dynamics(space, loaded, q, v, vdot, tau):
+def inverse_dynamics(space, option, q, v, vdot, tau):
     """The forces that produce vdot."""
     return newton_euler(
-        space, loaded, q, v, vdot, tau,
+        space, option, q, v, vdot, tau,
         own.start, own.twist, own.acceleration, own.own_wrench, own.column_power, own.to_parent,
+        own.wrench_from_world,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from mbkit.kernels.compile import (
     address_kernel,
+    call_address,
     floats_at,
     helper,
     records_at,
@@ -52,6 +53,19 @@ def constraint_rows(space, q, v, vdot):
         if state != OK:
             return status(CONSTRAINT_NOT_FINITE if state == NOT_FINITE else CONSTRAINT_FAILED, c)
     return OK
+
+
+@helper
+def rows_of_motion(space, option, q, v, vdot):
+    """The sites and the rows, where a recursion has just left how the bodies move."""
+    state = call_address(closure_of(space).move_sites, (space, option, q, v, vdot, vdot))
+    return constraint_rows(space, q, v, vdot) if state == OK else state
+
+
+@address_kernel(EVALUATION)
+def moving_rows(space, option, q, v, vdot, _out):
+    """The same, by address: for recursions that ask for it between their passes."""
+    return rows_of_motion(space, option, q, v, vdot)
 
 
 @helper

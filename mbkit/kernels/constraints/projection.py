@@ -16,7 +16,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.dynamics import correct, linearise
-from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
+from mbkit.kernels.constraints.evaluate import rows_of_motion, set_time
 from mbkit.kernels.constraints.space import closure_of, constraints, rows_of
 from mbkit.kernels.driving import drive
 from mbkit.kernels.elementary import grain, sqrt
@@ -100,10 +100,7 @@ def finish(space, q, v):
     closure = closure_of(space)
     state = correct_positions(space, q)
     if state == OK:
-        change = floats_at(closure.change, v.shape[0])
-        state = call_address(closure.move_sites, (space, KINEMATICS, q, v, change, change))
-    if state == OK:
-        state = constraint_rows(space, q, v, change)
+        state = rows_of_motion(space, KINEMATICS, q, v, floats_at(closure.change, v.shape[0]))
     return correct_velocities(space, v) if state == OK else state
 
 

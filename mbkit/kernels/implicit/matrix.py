@@ -312,16 +312,10 @@ def linearise_equations(space, step):
 def make(space, step):
     """Make the matrix where `made_at` says, and factorise it."""
     record = memory_of(step)
-    nv = record.nv
     made = floats_at(record.made_at, record.num_made)
     h = made[STEP]
     a = made[VELOCITY_GAIN]
     state = linearise_equations(space, step)
-    if state == OK:
-        q = made_vectors(step)[1]
-        mass_matrix = records_at(space, 1, SPACE)[0].mass_matrix
-        mass = floats_at(record.mass, nv * nv)
-        state = call_address(mass_matrix, (space, 0, q, q, q, mass))
     if state != OK:
         return state
     S = square(record.matrix, record.n)

@@ -8,9 +8,9 @@ from mbkit.kernels.compile import call_address, floats_at, helper, records_at
 from mbkit.kernels.constraints.power import constraint_power
 from mbkit.kernels.constraints.space import closure_of, rows_of
 from mbkit.kernels.driving import drive
-from mbkit.kernels.implicit.products import add_forces
 from mbkit.kernels.implicit.space import flags_at, memory_of
 from mbkit.kernels.layout import (
+    CLOSED,
     DISSIPATED,
     DRIVE_NUM_POSITIONS,
     DRIVE_NUM_VELOCITIES,
@@ -76,21 +76,16 @@ def applied_forces(space, step, t, q, v):
 
 
 @helper
-def constraints_at(space, step, t, q, v):
-    """g and A v + g_t into `state`, A into `A`; nothing for a tree."""
+def rates_at(space, step, t, q, v):
+    """A v + g_t into `rate`."""
     record = memory_of(step)
-    if record.m == 0:
-        return OK
     given = floats_at(record.given, record.nv + 1)
     given[:] = 0.0
     given[record.nv] = t
     found = floats_at(record.state, record.mp + 2 * record.m)
     state = call_address(record.constraint_state, (space, 0, q, v, given, found))
-    if state != OK:
-        return state
-    rate = floats_at(record.rate, record.m)
-    assign(rate, found[record.mp : record.mp + record.m])
-    return jacobian_at(space, step, t, q, floats_at(record.A, record.m * record.width))
+    assign(floats_at(record.rate, record.m), found[record.mp : record.mp + record.m])
+    return state
 
 
 @helper
@@ -109,10 +104,7 @@ def powers_at_end(space, step, v, powers):
         powers[SUPPLIED] += tau[j] * v[j]
         if prescribed[j] != 0:  # what its drive adds to tau
             powers[SUPPLIED] += left[j] * v[j]
-    if record.m > 0:
-        closure = closure_of(space)
-        assign(rows_of(closure, closure.multipliers), floats_at(record.multipliers, record.m))
-        powers[SUPPLIED] += constraint_power(space)
+    powers[SUPPLIED] += constraint_power(space)
 
 
 @helper
@@ -127,6 +119,23 @@ def jacobian_at(space, step, t, q, A):
 
 
 @helper
+def give_multipliers(space, record):
+    """The multipliers of the step are those of the constraints."""
+    if record.m > 0:
+        closure = closure_of(space)
+        assign(rows_of(closure, closure.multipliers), floats_at(record.multipliers, record.m))
+
+
+@helper
+def take_rows(space, record):
+    """g and A v + g_t, as inverse dynamics has left them, into `state` and `rate`."""
+    if record.m > 0:
+        closure = closure_of(space)
+        assign(floats_at(record.state, record.mp), floats_at(closure.residual, record.mp))
+        assign(floats_at(record.rate, record.m), rows_of(closure, closure.rate))
+
+
+@helper
 def evaluate(space, step, t, q, v):
     """All residuals at (q, v, vdot, multipliers): into `left`, `state` and `rate`, unscaled."""
     record = memory_of(step)
@@ -136,15 +145,14 @@ def evaluate(space, step, t, q, v):
     vdot = floats_at(record.vdot, record.nv)
     state = applied_forces(space, step, t, q, v)
     if state == OK:
-        state = constraints_at(space, step, t, q, v)
-    if state == OK:
+        give_multipliers(space, record)
         inverse_dynamics = records_at(space, 1, SPACE)[0].inverse_dynamics
-        state = call_address(inverse_dynamics, (space, 0, q, v, vdot, left))
+        option = CLOSED if record.m > 0 else 0
+        state = call_address(inverse_dynamics, (space, option, q, v, vdot, left))
     if state != OK:
         return state
     applied = floats_at(record.applied, record.nv)
     for j in range(record.nv):
         left[j] -= applied[j]
-    multipliers = floats_at(record.multipliers, record.m)
-    add_forces(space, step, record.A, multipliers, -1.0, left)
+    take_rows(space, record)
     return OK

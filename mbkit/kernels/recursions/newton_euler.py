@@ -1,8 +1,11 @@
 """Inverse dynamics: the recursive Newton-Euler algorithm."""
 
-from mbkit.kernels.compile import helper
+from mbkit.kernels.compile import call_address, helper
+from mbkit.kernels.constraints.multipliers import subtract_efforts, subtract_multipliers
+from mbkit.kernels.constraints.space import closure_of
 from mbkit.kernels.evaluation import positions, velocities
 from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.layout import CLOSED, LOADED
 from mbkit.kernels.recursions.applied import subtract_applied
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
@@ -11,14 +14,17 @@ from mbkit.kernels.vectors import accumulate, angular, linear, load, scale
 
 @helper
 def newton_euler(
-    space, loaded, q, v, vdot, tau, start, twist, acceleration, own_wrench, column_power, to_parent
-):
+    space, option, q, v, vdot, tau,
+    start, twist, acceleration, own_wrench, column_power, to_parent, wrench_from_world,
+):  # fmt: skip
     """Forces tau that produce vdot: M vdot + b = tau.
 
     Steps   start, twist, acceleration: V_i = P V_p + S v,  A_i = P A_p + S vdot + c;
-            own_wrench: F = M A + bias;  column_power: S.F;  to_parent: P^T F.
-    Reads   model, q, v, vdot; where `loaded`, the wrenches applied to the bodies in work.
-    Writes  work (R, p, V, A, F), tau (nv,).
+            own_wrench: F = M A + bias;  column_power: S.F;  to_parent: P^T F;
+            wrench_from_world: from world axes to the representation's own, at the row's origin.
+    Reads   model, q, v, vdot; where option has LOADED, the wrenches applied to the bodies in work;
+            where it has CLOSED, the multipliers.
+    Writes  work (R, p, V, A, F), tau (nv,); where CLOSED, the rows of the constraints.
     Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
     Source  Kim 2012, table 2; Mueller 2018, (65) to (76) with the applied wrench subtracted.
     """
@@ -26,6 +32,7 @@ def newton_euler(
     work = scratch(space)
     v = velocities(model, v)
     vdot = velocities(model, vdot)
+    closed = option & CLOSED
     state = joint_pass(model, work, positions(model, q), v)
     if state != OK:
         return state
@@ -35,7 +42,12 @@ def newton_euler(
         twist(model, work, i, v)
         acceleration(model, work, i, vdot)
         own_wrench(model[i], work[i])
-        subtract_applied(work[i], loaded)
+        subtract_applied(work[i], option & LOADED)
+    if closed != 0:
+        state = call_address(closure_of(space).moving_rows, (space, 0, q, v, vdot, vdot))
+        if state != OK:
+            return state
+        subtract_multipliers(space, wrench_from_world)
     # from the tips to the world: forces along the joints, wrenches to the parents
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
@@ -48,4 +60,6 @@ def newton_euler(
         if row.parent != 0:
             t, f = to_parent(body, parent, t, f)
             accumulate(parent.F, t, f)
+    if closed != 0:
+        subtract_efforts(space, tau)
     return OK

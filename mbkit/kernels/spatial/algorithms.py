@@ -12,11 +12,12 @@ from mbkit.kernels.spatial import recursion as own
 
 
 @address_kernel(EVALUATION)
-def inverse_dynamics(space, loaded, q, v, vdot, tau):
+def inverse_dynamics(space, option, q, v, vdot, tau):
     """The forces that produce vdot."""
     return newton_euler(
-        space, loaded, q, v, vdot, tau,
+        space, option, q, v, vdot, tau,
         start, own.twist, own.acceleration, own.own_wrench, columns.column_power, own.to_parent,
+        own.wrench_from_world,
     )  # fmt: skip
 
 
