@@ -110,15 +110,24 @@ class Problem:
     blocks: Callable[[bool], Any] | None = None
     error: BaseException | None = None
 
-    def accelerate(self, t: float, q: Any, v: Any, vdot: Any, powers: Any) -> int:
+    def accelerate(
+        self, t: float, q: Any, v: Any, vdot: Any, powers: Any, stage: int | None = None
+    ) -> int:
         """Evaluate the equations of motion; return a status, 0 where all is well.
 
         Writes ``vdot`` (nv,), and what forces dissipate and supply to ``powers`` (2,), [W], and the
         entries of prescribed joints in q and v.
-        """
-        from mbkit.kernels.protocol import accelerate
 
-        return int(accelerate(self.space, t, q, v, vdot, powers))
+        stage: 0 where a step begins, with closed loops, and more at the stages after it. Which of
+        the constraint rows are independent is then decided once a step, at its beginning: within
+        a step loops are a little open, and accelerations that satisfy one set of rows here and
+        another there cost the method its order where rows depend on others. None: on its own.
+        """
+        from mbkit.kernels.protocol import accelerate, accelerate_stage
+
+        if stage is None:
+            return int(accelerate(self.space, t, q, v, vdot, powers))
+        return int(accelerate_stage(self.space, stage, t, q, v, vdot, powers))
 
     def retract(self, q: Any, x: Any, out: Any) -> int:
         """Write the configuration (nq,) that the step x (num_steps,) leads to; return a status."""

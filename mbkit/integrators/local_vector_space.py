@@ -135,6 +135,7 @@ class _LocalModel:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._t = problem.t0
+        self._stage = 0
         self._centre = problem.q.copy()
         self._w = np.zeros(problem.num_steps)
         self._turning: list[Any] = []
@@ -142,6 +143,7 @@ class _LocalModel:
     def begin(self, t: float) -> None:
         """Take coordinates about the state that the problem has at t."""
         self._t = t
+        self._stage = 0
         self._centre[:] = self._problem.q
 
     @property
@@ -159,7 +161,10 @@ class _LocalModel:
         v[:] = y[d : d + nv]
         state = problem.retract(self._centre, x, q)
         # which writes q and v of prescribed joints
-        state = state or problem.accelerate(self._t + s, q, v, out[d : d + nv], out[d + nv :])
+        state = state or problem.accelerate(
+            self._t + s, q, v, out[d : d + nv], out[d + nv :], self._stage
+        )
+        self._stage += 1
         state = state or problem.rates(q, v, w) or problem.dexp_inv(x, w, out[:d])
         if state != 0:
             raise StepFailed(state)

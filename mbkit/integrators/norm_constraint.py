@@ -37,11 +37,16 @@ class NormConstraint:
         self._count = len(self._quaternions.entries)
         self._columns = np.zeros((self._count, 3), dtype=np.intp)
         self._N = np.zeros((self._count, 4, 3, 4))  # rate, w, Q
+        self._stage = 0
         self._find()
         self._others = np.setdiff1d(np.arange(problem.nv), self._columns.ravel())
         self._driven = np.zeros(self._count, dtype=bool)  # those of prescribed joints
         if self._count:
             problem.memory["length_rates"] = np.zeros(self._count)
+
+    def begin(self) -> None:
+        """Let the next rates be those at the beginning of a step."""
+        self._stage = 0
 
     def _find(self) -> None:
         """Find which velocities turn which quaternion, and N, which is linear in Q."""
@@ -110,7 +115,8 @@ class NormConstraint:
         vdot, entries = np.empty(problem.nv), self._quaternions.entries
         before = q[entries]
         # which writes q and v of prescribed joints
-        state = problem.accelerate(t, q, v, vdot, powers)
+        state = problem.accelerate(t, q, v, vdot, powers, self._stage)
+        self._stage += 1
         if state != 0:
             raise StepFailed(state)
         self._driven |= (q[entries] != before).any(axis=1)

@@ -131,6 +131,8 @@ class QuaternionVectorSpace(Integrator):
         within = problem.h if own is None else 0.0
 
         def step(t: float, end: float) -> None:
+            model.begin()
+
             def rates(s: float, y: Any) -> Any:
                 found = model.rates(t + s, y)
                 if own is None and not np.isfinite(found).all():
@@ -175,6 +177,11 @@ class Renormalised:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._quaternions = Quaternions(problem.equations.quaternions)
+        self._stage = 0
+
+    def begin(self) -> None:
+        """Let the next rates be those at the beginning of a step."""
+        self._stage = 0
 
     @property
     def start(self) -> Any:
@@ -190,7 +197,8 @@ class Renormalised:
         lengths = self._quaternions.normalised(y[:nq], q)
         v[:] = y[nq : nq + nv]
         # which writes q and v of prescribed joints
-        state = problem.accelerate(t, q, v, out[nq : nq + nv], out[nq + nv :])
+        state = problem.accelerate(t, q, v, out[nq : nq + nv], out[nq + nv :], self._stage)
+        self._stage += 1
         if state != 0:
             raise StepFailed(state)
         out[:nq] = problem.equations.position_rates(q, v)

@@ -2,6 +2,7 @@
 
 from mbkit.kernels.compile import call_address, floats_at, helper, records_at
 from mbkit.kernels.constraints.power import constraint_power
+from mbkit.kernels.constraints.space import chosen_rows, closure_of, kept_rows
 from mbkit.kernels.driving import drive, driving_power
 from mbkit.kernels.layout import DISSIPATED, FORCED, NUM_POWERS, SPACE, SUPPLIED
 from mbkit.kernels.status import CALLBACK_FAILED, NOT_FINITE, OK, status
@@ -42,6 +43,27 @@ def acceleration(space, t, q, v, vdot, powers):
     else:
         state = forced_acceleration(space, t, q, v, tau, vdot, powers)
     powers[SUPPLIED] += driving_power(space, v) + constraint_power(space)
+    return state
+
+
+@helper
+def stage_acceleration(space, stage, t, q, v, vdot, powers):
+    """The same at a stage of a step, of which the first, 0, is where the step begins.
+
+    Which rows of the constraints are independent is decided there, where loops are closed, and
+    holds for the step: see `mbkit.kernels.constraints.factor.set_limits`.
+    """
+    if records_at(space, 1, SPACE)[0].closure == 0:
+        return acceleration(space, t, q, v, vdot, powers)
+    closure = closure_of(space)
+    closure.follows = 0 if stage == 0 else 1
+    state = acceleration(space, t, q, v, vdot, powers)
+    closure.follows = 0
+    if stage == 0:
+        chosen = chosen_rows(closure)
+        kept = kept_rows(closure)
+        for r in range(chosen.shape[0]):
+            chosen[r] = kept[r]
     return state
 
 

@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import float64, floats, int64, kernel
 from mbkit.kernels.configuration import dexp_inv_rows, rates_rows, retract_rows
-from mbkit.kernels.equations import acceleration, close_loops
+from mbkit.kernels.equations import acceleration, close_loops, stage_acceleration
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.validation import check_positions, check_steps, check_velocities
@@ -17,6 +17,16 @@ def accelerate(space, t, q, v, vdot, powers):
     if state == OK:
         state = check_velocities(model, v, v, vdot)
     return acceleration(space, t, q, v, vdot, powers) if state == OK else state
+
+
+@kernel(int64(int64, int64, float64, floats, floats, floats, floats))
+def accelerate_stage(space, stage, t, q, v, vdot, powers):
+    """The same at a stage of a step; 0 is where it begins."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, v, vdot)
+    return stage_acceleration(space, stage, t, q, v, vdot, powers) if state == OK else state
 
 
 @kernel(int64(int64, floats, floats, floats))

@@ -4,7 +4,7 @@ from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, as_array, helper
 from mbkit.kernels.configuration import dexp_inv_rows, difference_rows, retract_rows
 from mbkit.kernels.elementary import grain, sqrt
-from mbkit.kernels.equations import acceleration, close_loops
+from mbkit.kernels.equations import close_loops, stage_acceleration
 from mbkit.kernels.evaluation import rows
 from mbkit.kernels.explicit.stages import combine
 from mbkit.kernels.layout import NUM_POWERS
@@ -55,7 +55,7 @@ def one_part(space, A, b, c, t, h, end, q, v, work, room, q_stage, v_stage, xdot
             v_stage[j] += v[j]
         state = dexp_inv_rows(model, memory, x, v_stage, xdot[i])
         if state == OK:
-            state = acceleration(space, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
+            state = stage_acceleration(space, i, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
         if state != OK:
             return state
     combine(h, b, xdot, b.shape[0], x)

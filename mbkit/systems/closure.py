@@ -190,7 +190,7 @@ class ClosureMemory:
         self._memory: dict[str, Any] = {
             # one entry at least: an empty array has no address of its own
             **{name: np.zeros(max(1, count)) for name, count in numbers.items()},
-            "pivots": np.zeros(unknowns, dtype=np.int64),
+            **{name: np.zeros(unknowns, dtype=np.int64) for name in ("pivots", "chosen")},
             "kept": self.kept,
             "multipliers": self.multipliers,
             "sites": self.sites,
@@ -205,14 +205,7 @@ class ClosureMemory:
         closure: Any = self.record[0]
         for name, array in self._memory.items():
             closure[name] = array_address(array)
-        for name in ("wrenches", "coefficients", "response", "arrivals", "gram", "buffer"):
-            closure[f"num_{name}"] = len(self._memory[name])
-        for name in ("constraints", "sites", "blocks", "pairs", "joints"):
-            closure[f"num_{name}"] = len(self._memory[name])
-        closure["num_rows"], closure["num_unknowns"] = m, unknowns
-        closure["num_hubs"] = len(arrays.hubs) - 1
-        closure["num_position_rows"] = arrays.num_position_rows
-        closure["length"] = arrays.length
+        self._count(arrays)
         for name, what in (
             ("free_dynamics", FORWARD_DYNAMICS), ("hybrid_dynamics", HYBRID_DYNAMICS),
             ("move_sites", CONSTRAINT_SITES),
@@ -225,6 +218,19 @@ class ClosureMemory:
         self._install_solver(solver, kernels, nv, m)
         self.residual = self._memory["residual"]
         self.address = array_address(self.record)
+
+    def _count(self, arrays: ClosureArrays) -> None:
+        """Write how many there are of everything."""
+        closure: Any = self.record[0]
+        for name in (
+            "wrenches", "coefficients", "response", "arrivals", "gram", "buffer",
+            "constraints", "sites", "blocks", "pairs", "joints",
+        ):  # fmt: skip
+            closure[f"num_{name}"] = len(self._memory[name])
+        closure["num_rows"], closure["num_unknowns"] = arrays.num_rows, arrays.num_unknowns
+        closure["num_hubs"] = len(arrays.hubs) - 1
+        closure["num_position_rows"] = arrays.num_position_rows
+        closure["length"] = arrays.length
 
     def _install(self, arrays: ClosureArrays) -> dict[int, PythonConstraintSlot]:
         """Give a slot to each constraint that is in Python."""

@@ -17,9 +17,10 @@ from mbkit.kernels.constraints.layout import (
     NEIGHBOUR_SIZE,
     NEIGHBOUR_START,
     OPENNESS,
+    PREFERENCE,
     ROUNDING,
 )
-from mbkit.kernels.constraints.space import blocks, constraints, hubs
+from mbkit.kernels.constraints.space import blocks, chosen_rows, constraints, hubs
 from mbkit.kernels.elementary import sqrt
 
 
@@ -110,7 +111,9 @@ def set_limits(closure, sizes, limits):
 
     A part of each row's own: rows on light bodies outweigh those on heavy ones by any factor. Where
     loops are open, as inside a step, rows that depend on others once they close are independent by
-    as much as that.
+    as much as that. There the rows that counted where the step began come first, and stay: which of
+    them are solved for matters as much as loops are open, and accelerations that change from one
+    set to another within a step are not smooth. Others count besides where a posture was singular.
     """
     residual = floats_at(closure.residual, closure.num_position_rows)
     gap = 0.0
@@ -121,8 +124,13 @@ def set_limits(closure, sizes, limits):
     top = 0.0
     for r in range(closure.num_rows):
         top = max(top, sizes[r])
+    late = max(tolerance, min(PREFERENCE * tolerance, MOST_OPENED * MOST_OPENED))
+    chosen = chosen_rows(closure)
     for r in range(closure.num_rows):
-        limits[r] = max(tolerance * sizes[r], ROUNDING * top)
+        least = tolerance
+        if closure.follows != 0:
+            least = closure.tolerance if chosen[r] != 0 else late
+        limits[r] = max(least * sizes[r], ROUNDING * top)
 
 
 @helper

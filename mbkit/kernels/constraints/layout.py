@@ -53,6 +53,9 @@ CLOSURE = np.dtype(
         ("pivots", _i8),  # num_unknowns integers: in each block, which of its rows comes when
         ("limits", _i8),  # num_unknowns: the least pivot that counts
         ("kept", _i8),  # num_unknowns integers: 1 where a row is independent of those before it
+        # rows that counted where the step began, num_rows integers, and 1 while they come first
+        ("chosen", _i8),
+        ("follows", _i8),
         ("largest", _i8),  # num_unknowns, room for the diagonal
         ("unknowns", _i8),  # num_unknowns: what is solved for
         ("buffer", _i8),  # BUFFER_SIZE numbers, or as many as the largest block has rows
@@ -255,6 +258,9 @@ GATHER = 3
 #: How much of a row counts as dependent where loops are open, in parts of the gap, and at most.
 OPENNESS = 10.0
 MOST_OPENED = 1e-2
+
+#: How much more of a row must be left, squared, if it did not count where the step began.
+PREFERENCE = 1e4
 
 #: Squared sizes of rows below this part of the largest are rounding.
 ROUNDING = 1e-24

@@ -45,15 +45,17 @@ def parts(nv, m, memory):
 
 @helper
 def largest_entry(B, j, order, limits):
-    """Where the largest entry from (j, j) on is that counts; -1 if there is none."""
+    """Where the entry from (j, j) on is that is largest by its limit; -1 if none counts."""
     row = -1
     column = -1
     best = 0.0
+    least = 1.0
     for k in range(j, B.shape[0]):
         for i in range(j, B.shape[1]):
             square = B[k, i] * B[k, i]
-            if square > best and square > limits[int(order[i])]:
-                row, column, best = k, i, square
+            limit = limits[int(order[i])]
+            if square > limit and square * least > best * limit:
+                row, column, best, least = k, i, square, limit
     return row, column
 
 

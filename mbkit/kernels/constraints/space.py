@@ -82,6 +82,12 @@ def kept_rows(closure):
 
 
 @helper
+def chosen_rows(closure):
+    """1 for each row that counted where the step began."""
+    return integers_at(closure.chosen, closure.num_rows)
+
+
+@helper
 def wrenches_of(closure, constraint):
     """The wrenches of a constraint, (rows and sites, 6): those of row r begin at r num_sites."""
     first = constraint.first_wrench

@@ -3,7 +3,7 @@
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix, stack
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
-from mbkit.kernels.equations import acceleration
+from mbkit.kernels.equations import stage_acceleration
 from mbkit.kernels.explicit.stages import (
     add_work,
     combine,
@@ -86,7 +86,7 @@ def step(space, factors, A, c, t, h, end, other, state, rates, at, spare):
                 if other[k] != 0.0:
                     xdot[i, k] = x[k]
         if found == OK:
-            found = acceleration(space, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
+            found = stage_acceleration(space, i, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
         if found != OK:
             return found
     found = compose(space, factors[stages], h, stages, other, q, xdot, x, total, q_other, q_next)

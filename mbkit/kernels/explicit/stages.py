@@ -12,7 +12,7 @@ with d the number of steps on the group.
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import call_address, helper, records_at
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
-from mbkit.kernels.equations import acceleration, close_loops
+from mbkit.kernels.equations import close_loops, stage_acceleration
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
@@ -107,7 +107,7 @@ def evaluate_stages(
         if state == OK and truncated:
             state = truncated_rates(model, memory, series, x, w, xdot[i])
         if state == OK:
-            state = acceleration(space, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
+            state = stage_acceleration(space, i, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
         if state != OK:
             return state
     return OK

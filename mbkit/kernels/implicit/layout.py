@@ -109,7 +109,8 @@ ACCELERATION_GAIN = 4
 PATIENCE = 5  # steps that begin with a new matrix, before an old one is tried again
 AGE = 6  # in steps
 NOISE = 7  # how large corrections were that a new matrix made no smaller; 0: none were
-MADE_HEAD = 8
+ROWS_AT_END = 8  # 1: which rows count was seen at the end of the step, not where it begins
+MADE_HEAD = 9
 
 #: The most entries of a step that a joint has.
 MOST_STEPS = 6

@@ -33,6 +33,7 @@ from mbkit.kernels.implicit.layout import (
     MOST_STEPS,
     NOISE,
     PATIENCE,
+    ROWS_AT_END,
     STEP,
     TIME,
     VALID,
@@ -66,8 +67,8 @@ def made_vectors(step):
 
 
 @helper
-def remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
-    """Let the matrix be made where the step is now."""
+def remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v, rows_at_end):
+    """Let the matrix be made where the step is now; rows_at_end: see `set_kept`."""
     record = memory_of(step)
     made = floats_at(record.made_at, record.num_made)
     made[VALID] = 1.0
@@ -76,6 +77,7 @@ def remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v):
     made[STEP] = h
     made[VELOCITY_GAIN] = velocity_gain
     made[ACCELERATION_GAIN] = acceleration_gain
+    made[ROWS_AT_END] = rows_at_end
     start, end, velocity, acceleration, increment, multipliers = made_vectors(step)
     assign(start, q_n)
     assign(end, q)
@@ -144,9 +146,19 @@ def constraint_differences(space, step, q, v, t, multipliers, Z):
 
 
 @helper
-def set_kept(space, step, q, v):
-    """Which rows are independent, as the forward dynamics sees it."""
+def set_kept(space, step):
+    """Which rows are independent, as the forward dynamics sees it where the step begins.
+
+    There loops are closed. Where they are open, as at the predicted end, rows that depend on others
+    by design are independent by as much as that, and the block of eta, a A A_n^T, is singular. A
+    step that begins at a singular posture needs rows that count at its end alone.
+    """
     record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    start, end, v, _, _, _ = made_vectors(step)
+    late = made[ROWS_AT_END] != 0.0
+    q = end if late else start
+    set_time(space, made[TIME] if late else made[TIME] - made[STEP])
     memory = floats_at(record.columns, 3 * record.nv)
     memory[:] = 0.0
     state = linearise(space, 0, at(q, 0), at(v, 0), at(memory, 0), at(memory, record.nv))
@@ -275,10 +287,9 @@ def linearise_equations(space, step):
     q_n, q, v, vdot, D, multipliers = made_vectors(step)
     h = made[STEP]
     t = made[TIME]
-    set_time(space, t)
     state = place(space, step, t, q, v)
     if state == OK and record.m > 0:
-        state = set_kept(space, step, q, v)
+        state = set_kept(space, step)
     if state == OK:
         state = jacobian_at(space, step, t - h, q_n, floats_at(record.A_made, size))
     if state == OK:

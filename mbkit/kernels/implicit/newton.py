@@ -29,6 +29,10 @@ from mbkit.kernels.validation import all_finite
 TIRED = 0.1
 SLOW = 0.5
 
+#: Iterations after which a matrix is made anew in any case: one that was made far from the solution
+#: may leave nearly as much as it takes, over and over.
+MOST_ITERATIONS = 10
+
 #: Steps that begin with a new matrix after one in which an old one was of no use.
 FRESH_STEPS = 10.0
 
@@ -221,6 +225,17 @@ def note_end(record, made, k, fresh, before, size, rounding, noise):
         made[VALID] = 0.0
 
 
+@helper
+def grow_older(made):
+    """A step more for the matrix, which may be too many."""
+    if made[PATIENCE] > 0.0:
+        made[PATIENCE] -= 1.0
+        made[VALID] = 0.0
+    made[AGE] += 1.0
+    if made[AGE] > MOST_AGE:
+        made[VALID] = 0.0
+
+
 @address_kernel("iiddddppp")
 def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, velocity):
     """Find D, multipliers and eta such that the step ends on the equations.
@@ -239,19 +254,15 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
     total = flags_at(record.total, 2)
     length = closure_of(space).length if record.m > 0 else 1.0
     fresh = False
+    rows_at_end = 0.0
     before = 0.0
-    if made[PATIENCE] > 0.0:
-        made[PATIENCE] -= 1.0
-        made[VALID] = 0.0
-    made[AGE] += 1.0
-    if made[AGE] > MOST_AGE:
-        made[VALID] = 0.0
+    grow_older(made)
     for k in range(record.most):
         count[0] = k + 1
         total[0] += 1
         state = move_end(space, step, t, h, q_n, q, v)
         if state == OK and made[VALID] == 0.0:
-            remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v)
+            remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v, rows_at_end)
             state = call_address(record.make, (space, step))
             fresh = True
         if state == OK:
@@ -273,14 +284,17 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
         rate = size / before if before > 0.0 else 1.0
         noise = NOISES * made[NOISE]
         done = is_solved(step, k, fresh, before, size, smallest, rounding, noise, length)
-        if done and not fresh and record.m > 0 and forgotten_rows(step, length):
+        known = fresh and rows_at_end != 0.0
+        if done and not known and record.m > 0 and forgotten_rows(step, length):
+            rows_at_end = 1.0 if fresh else 0.0
             made[VALID] = 0.0
             before = 0.0
             continue
         if done:
             note_end(record, made, k, fresh, before, size, rounding, noise)
             return move_end(space, step, t, h, q_n, q, v)
-        if before > 0.0 and rate > SLOW and size > max(ROUNDINGS * rounding, noise):
+        slow = rate > SLOW or k % MOST_ITERATIONS == MOST_ITERATIONS - 1
+        if before > 0.0 and slow and size > max(ROUNDINGS * rounding, noise):
             if not fresh:
                 made[PATIENCE] = FRESH_STEPS
             made[VALID] = 0.0
