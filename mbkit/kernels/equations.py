@@ -64,6 +64,7 @@ def stage_acceleration(space, stage, t, q, v, vdot, powers):
         kept = kept_rows(closure)
         for r in range(chosen.shape[0]):
             chosen[r] = kept[r]
+        closure.decided = 1
     return state
 
 

@@ -56,6 +56,7 @@ CLOSURE = np.dtype(
         # rows that counted where the step began, num_rows integers, and 1 while they come first
         ("chosen", _i8),
         ("follows", _i8),
+        ("decided", _i8),  # 1 from the first stage of a step to its end
         ("largest", _i8),  # num_unknowns, room for the diagonal
         ("unknowns", _i8),  # num_unknowns: what is solved for
         ("buffer", _i8),  # BUFFER_SIZE numbers, or as many as the largest block has rows
