@@ -138,7 +138,17 @@ class ModelFileWarning(UserWarning):
 
 
 class ConvergenceError(MbkitError, ArithmeticError):
-    """An iteration that does not come to its end, such as Newton's in a step of an integrator."""
+    """An iteration that does not come to its end, such as Newton's in a step of an integrator.
+
+    Attributes
+    ----------
+    iterations : Iterations or None
+        Where a step of an implicit integrator failed, how its iteration went: arrays
+        ``corrections`` and ``residuals``, a number an iteration, and ``residual``, the last one by
+        name; else None.
+    """
+
+    iterations: Any = None
 
 
 class ConstraintError(MbkitError, ValueError):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, final
 
 import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.checks import as_array, check_array, check_name_and_order
+from mbkit.integrators.fields import whole
 from mbkit.integrators.ordered_conditions import composition_defect
 from mbkit.integrators.tableau import Tableau
 
@@ -18,15 +21,17 @@ TOLERANCE = 1e-13
 
 
 def _tables(stages: Any) -> Any:
-    """Return read-only arrays (J, s), of which the number of stages is known from their number."""
-    count = len(stages) - 1
-    tables = []
-    for rows in stages:
-        table = np.array(rows, dtype=np.float64)
-        table = table.reshape(0, count) if table.size == 0 else table
-        table.flags.writeable = False
-        tables.append(table)
-    return tuple(tables)
+    """Return read-only arrays (J, s), of which the number of stages is known from their number.
+
+    What is no sequence, and entries that are no arrays, come back for the check that follows.
+    """
+    if isinstance(stages, str) or not isinstance(stages, Sequence | np.ndarray):
+        return stages
+    tables = tuple(as_array(rows) for rows in stages)
+    none = as_array(np.zeros((0, max(0, len(tables) - 1))))  # no exponential
+    return tuple(
+        none if isinstance(table, np.ndarray) and table.size == 0 else table for table in tables
+    )
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -65,7 +70,7 @@ class Composition:
     """
 
     name: str
-    order: int
+    order: int = attrs.field(converter=whole)
     stages: Any = attrs.field(converter=_tables, eq=attrs.cmp_using(eq=_same), repr=False)
 
     @classmethod
@@ -101,8 +106,16 @@ class Composition:
         return packed
 
     def __attrs_post_init__(self) -> None:
+        check_name_and_order(self)
+        if not (isinstance(self.stages, tuple) and len(self.stages) > 1):
+            raise UsageError(
+                f"Composition '{self.name}': stages must be a list of the exponents of each stage, "
+                f"one at least, and of the end of the step, got {self.stages!r}; for example "
+                f"[[], [[1.0]]]."
+            )
         count = len(self.stages) - 1
         for i, table in enumerate(self.stages):
+            check_array(f"Composition '{self.name}'", f"entry {i} of stages", table)
             if table.ndim != 2 or table.shape[1] != count or not np.isfinite(table).all():
                 raise UsageError(
                     f"Composition '{self.name}' has {count} stages and its end: entry {i} of "

@@ -9,7 +9,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import angular_entries, other_charts
-from mbkit.integrators.checks import has_tolerance
+from mbkit.integrators.checks import as_number, has_tolerance
 from mbkit.integrators.description import shown
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
@@ -81,8 +81,8 @@ class RungeKuttaMuntheKaas(Integrator):
     takes_constraints = True
 
     tableau: Tableau = attrs.field(default=RK4)
-    rtol: float | None = attrs.field(default=None)
-    atol: float | None = attrs.field(default=None)
+    rtol: float | None = attrs.field(default=None, converter=as_number)
+    atol: float | None = attrs.field(default=None, converter=as_number)
     truncation: int | None = attrs.field(default=None, converter=whole)
 
     @tableau.validator
@@ -98,8 +98,7 @@ class RungeKuttaMuntheKaas(Integrator):
     def _check_tolerance(self, attribute: Any, value: Any) -> None:
         if value is None:
             return
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (number and 0.0 < value < np.inf):
+        if not (isinstance(value, float) and 0.0 < value < np.inf):
             raise UsageError(
                 f"RungeKuttaMuntheKaas: {attribute.name} must be a positive number, got {value!r}; "
                 f"leave out rtol and atol for steps of one size."
@@ -230,8 +229,8 @@ def _own_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Problem) 
     tableau = method.tableau
     A, b, c = arrays.A, arrays.b, np.array(tableau.c)
     b_error = b - tableau.b_embedded
-    rtol = 0.0 if method.rtol is None else float(method.rtol)
-    atol = rtol if method.atol is None else float(method.atol)
+    rtol = 0.0 if method.rtol is None else method.rtol
+    atol = rtol if method.atol is None else method.atol
     order = 1.0 + min(method.order, tableau.embedded_order)
     control = (rtol, atol, order, angular_entries(problem), *arrays.series)
     states, progress = np.zeros((3, _state_size(problem))), np.zeros(NUM_PROGRESS)

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
 import numpy as np
 
-__all__ = ["Newton"]
+__all__ = ["Iterations", "Newton"]
+
+
+@attrs.frozen(eq=False)
+class Iterations:
+    """How Newton's method went in a step that failed: `mbkit.ConvergenceError.iterations`.
+
+    Attributes
+    ----------
+    corrections : ndarray, shape (k,)
+        Of each iteration, the size of the change of the step, relative to the tolerance; none where
+        the first matrix was singular already.
+    residuals : ndarray, shape (k,)
+        The largest entry of the residual before each of them.
+    residual : dict of str to float
+        All entries before the last of them: what is left of the equations of motion by velocity,
+        and of the constraints by row, each in the scale in which the integrator solves them.
+    """
+
+    corrections: Any
+    residuals: Any
+    residual: dict[str, float]
 
 
 @attrs.frozen(eq=False)
@@ -39,3 +61,17 @@ class Newton:
         return cls(
             np.zeros((most, 2)), np.zeros(size), np.zeros(1, np.int64), np.zeros(2, np.int64)
         )
+
+    def iterations(self, solved: int, names: Iterable[str]) -> Iterations:
+        """Return a copy of the record of the first `solved` iterations, for an exception.
+
+        Parameters
+        ----------
+        solved : int
+            Those whose matrix was not singular.
+        names : iterable of str
+            Of the velocities and of the rows of constraints.
+        """
+        corrections, residuals = self.history[:solved].T.copy()
+        last = map(float, self.residual) if solved else ()
+        return Iterations(corrections, residuals, dict(zip(names, last, strict=False)))

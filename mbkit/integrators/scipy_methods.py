@@ -211,7 +211,7 @@ class OwnSteps:
         StepFailed
             If steps become too small, or are too many.
         """
-        from mbkit.kernels.status import STEP_TOO_SMALL, status
+        from mbkit.kernels.status import INACCURATE, STEP_TOO_SMALL, TOO_MANY, status
 
         tried = _Tried(rates)
         least = LEAST_STEP * max(abs(t), abs(t + h))
@@ -225,7 +225,7 @@ class OwnSteps:
                 solver.step()
             size = solver.t - s
             if solver.status == "failed" or (size < least and solver.status == "running"):
-                raise StepFailed(tried.status or status(STEP_TOO_SMALL, 0))
+                raise StepFailed(tried.status or status(STEP_TOO_SMALL, INACCURATE))
             if self.chart is None or not self.chart.is_left(solver.y):
                 largest = max(largest, size)
                 continue
@@ -234,7 +234,7 @@ class OwnSteps:
             else:
                 before = self.chart.moved(before)
             solver = self._solver(tried, s, before, h, min(size, h - s), size)
-        raise StepFailed(status(STEP_TOO_SMALL, 1))
+        raise StepFailed(status(STEP_TOO_SMALL, TOO_MANY))
 
     def _first(self, rate: Any, y: Any) -> float:
         """Return a step in which the state changes by a hundredth of its size.

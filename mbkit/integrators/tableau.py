@@ -9,6 +9,8 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.checks import as_array, check_array, check_name_and_order, check_order
+from mbkit.integrators.fields import whole
 from mbkit.integrators.order_conditions import dense_defect, order_defect
 
 __all__ = ["Tableau"]
@@ -18,15 +20,9 @@ __all__ = ["Tableau"]
 TOLERANCE = 1e-13
 
 
-def _read_only(values: Any) -> Any:
-    array = np.array(values, dtype=np.float64)
-    array.flags.writeable = False
-    return array
-
-
 _ARRAY: Any = {"eq": attrs.cmp_using(eq=np.array_equal), "repr": False}
 _OPTIONAL: Any = {
-    **_ARRAY, "converter": attrs.converters.optional(_read_only), "kw_only": True,
+    **_ARRAY, "converter": attrs.converters.optional(as_array), "kw_only": True,
 }  # fmt: skip
 
 
@@ -75,13 +71,13 @@ class Tableau:
     """
 
     name: str
-    order: int
-    A: Any = attrs.field(converter=_read_only, **_ARRAY)
-    b: Any = attrs.field(converter=_read_only, **_ARRAY)
+    order: int = attrs.field(converter=whole)
+    A: Any = attrs.field(converter=as_array, **_ARRAY)
+    b: Any = attrs.field(converter=as_array, **_ARRAY)
     b_embedded: Any = attrs.field(default=None, **_OPTIONAL)
-    embedded_order: int = attrs.field(default=0, kw_only=True, repr=False)
+    embedded_order: int = attrs.field(default=0, converter=whole, kw_only=True, repr=False)
     b_dense: Any = attrs.field(default=None, **_OPTIONAL)
-    dense_order: int = attrs.field(default=0, kw_only=True, repr=False)
+    dense_order: int = attrs.field(default=0, converter=whole, kw_only=True, repr=False)
 
     @property
     def c(self) -> Any:
@@ -94,6 +90,11 @@ class Tableau:
         return int(np.flatnonzero(self.b)[-1]) + 1
 
     def __attrs_post_init__(self) -> None:
+        check_name_and_order(self)
+        for name in ("embedded_order", "dense_order"):
+            check_order(f"Tableau '{self.name}'", name, getattr(self, name), least=0)
+        for name, part in self._parts():
+            check_array(f"Tableau '{self.name}'", name, part)
         self._check_shapes()
         if np.triu(self.A).any():
             raise UsageError(
@@ -126,11 +127,12 @@ class Tableau:
                 f"Tableau '{self.name}' needs b_dense of shape ({stages}, d), a row of "
                 f"coefficients a stage; got {self.b_dense.shape}."
             )
-        if not all(np.isfinite(part).all() for part in self._parts()):
+        if not all(np.isfinite(part).all() for _, part in self._parts()):
             raise UsageError(f"Tableau '{self.name}' has entries that are not finite.")
 
-    def _parts(self) -> Iterator[Any]:
-        return (p for p in (self.A, self.b, self.b_embedded, self.b_dense) if p is not None)
+    def _parts(self) -> Iterator[tuple[str, Any]]:
+        parts = ((name, getattr(self, name)) for name in ("A", "b", "b_embedded", "b_dense"))
+        return ((name, part) for name, part in parts if part is not None)
 
     def _check_weights(self, name: str, b: Any, key: str, claimed: int) -> None:
         if abs(b.sum() - 1.0) > TOLERANCE:

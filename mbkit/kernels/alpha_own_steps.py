@@ -45,10 +45,14 @@ from mbkit.kernels.implicit.start import add_least, consistent_acceleration
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.saving import save_constrained
 from mbkit.kernels.status import (
+    INACCURATE,
+    LARGEST_ERROR,
     NOT_CONVERGED,
     OK,
     SINGULAR_STEP,
     STEP_TOO_SMALL,
+    TOO_MANY,
+    UNSOLVED,
     code_of,
     status,
 )
@@ -186,6 +190,25 @@ def smaller_may_do(state):
 
 
 @helper
+def too_small(done, error, errors, nv):
+    """The status of a step that cannot be smaller: its equations, or whose error is the largest."""
+    if is_of_numbers(done):
+        return done
+    if done != OK:
+        return status(STEP_TOO_SMALL, UNSOLVED)
+    if not error < math.inf:
+        return status(STEP_TOO_SMALL, INACCURATE)
+    worst = 0
+    most = 0.0
+    for j in range(nv):
+        size = max(abs(errors[j]), abs(errors[nv + j]))
+        if size > most:
+            most = size
+            worst = j
+    return status(STEP_TOO_SMALL, LARGEST_ERROR + worst)
+
+
+@helper
 def next_step(size, t, end):
     """A step of that size and where it ends; the last two to `end` are of one size."""
     rest = end - t
@@ -253,8 +276,8 @@ def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
             sizes[SIZE] = h * ratio_rejected(error, LOCAL_ORDER)
             rejected = True
             if not sizes[SIZE] > least:
-                return done if is_of_numbers(done) else status(STEP_TOO_SMALL, 0)
-    return status(STEP_TOO_SMALL, 1)
+                return too_small(done, error, errors_of(step, memory), nv)
+    return status(STEP_TOO_SMALL, TOO_MANY)
 
 
 @kernel(

@@ -18,8 +18,16 @@ CONSTRAINT_NOT_FINITE = 13  # index: constraint
 SOLVER_FAILED = 14  # a constraint solver in Python did not come to its end
 NOT_CONVERGED = 15  # Newton's iteration
 SINGULAR_STEP = 16  # Newton's matrix; index: the column without a pivot
-STEP_TOO_SMALL = 17  # of an integrator that chooses its steps; index: 1 if they are too many
+STEP_TOO_SMALL = 17  # of an integrator that chooses its steps; index: why, as follows
 EVENT = 9  # no failure: an event lies in the step that was not taken
+
+#: Why steps are too small: their error is too large, they are too many, the parts of a starting
+#: step do not agree, Newton's method fails; LARGEST_ERROR + j: their error is, most at velocity j.
+INACCURATE = 0
+TOO_MANY = 1
+IN_PARTS = 2
+UNSOLVED = 3
+LARGEST_ERROR = 4
 
 _FACTOR = 1 << 32
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.errors import MbkitError, NotFiniteError
+from mbkit.integrators import BLieDF
+from mbkit.simulation.unsolved import what_helps
 from mbkit.systems import EquationsOfMotion
 
 if TYPE_CHECKING:
@@ -48,15 +50,36 @@ def grown_without_bounds(run: Prepared, t: float, taken: int) -> NotFiniteError 
         f"bounds, the velocity of '{name}' to {speed.max():.1e}. Steps of h = {problem.h:.9g} s "
         f"are too large for {type(run.integrator).__name__}, or the forces supply energy."
     )
-    rate = _rate_at_start(run)
-    if rate is not None and problem.h * rate > 1.0:
-        said += (
-            f" At the start the fastest part of the system, a stiff spring or a damper say, moves "
-            f"at a rate of {rate:.4g} 1/s; explicit methods need h below about {EXPLICIT:g} over "
-            f"it, {EXPLICIT / rate:.2g} s, however slow the rest is. mbkit.GeneralizedAlpha() and "
+    return NotFiniteError(said + _what_explicit_methods_need(run))
+
+
+def _what_explicit_methods_need(run: Prepared) -> str:
+    """Say which h an explicit method needs, or the explicit start of one that is not."""
+    from mbkit.kernels.starting import MOST_PARTS
+
+    h, rate = run.problem.h, _rate_at_start(run)
+    implicit = run.problem.newton is not None
+    advice = f" {what_helps(run)}" if implicit else ""
+    if rate is None:
+        return advice
+    fastest = (
+        f" At the start the fastest part of the system, a stiff spring or a damper say, moves at a "
+        f"rate of {rate:.4g} 1/s; "
+    )
+    if not implicit and h * rate > 1.0:
+        return (
+            f"{fastest}explicit methods need h below about {EXPLICIT:g} over it, "
+            f"{EXPLICIT / rate:.2g} s, however slow the rest is. mbkit.GeneralizedAlpha() and "
             f"mbkit.BLieDF() do not."
         )
-    return NotFiniteError(said)
+    starts = isinstance(run.integrator, BLieDF) and run.integrator.steps > 1
+    if starts and h * rate > MOST_PARTS:
+        return (
+            f"{fastest}the first steps of BLieDF are those of an explicit method, in {MOST_PARTS} "
+            f"parts at most, and need h below about {MOST_PARTS / rate:.2g} s. "
+            f"mbkit.GeneralizedAlpha() and mbkit.BLieDF(1) do not."
+        )
+    return advice
 
 
 def _rate_at_start(run: Prepared) -> float | None:

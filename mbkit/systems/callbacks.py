@@ -37,12 +37,17 @@ def callback_address(operation: str) -> int:
     An exception, KeyboardInterrupt included, is left in the slot: nothing may unwind through
     compiled code. That the callback came to its end is written into the slot's memory, because
     Ctrl-C may end it before its first statement: CPython looks at signals when a function begins.
+    Compiled code may try again, in smaller steps say, after an error, which is then forgotten; not
+    after Ctrl-C.
     """
     from mbkit.kernels.compile import python_address
     from mbkit.kernels.layout import DONE, SLOT_STATE
 
     def run(address: int) -> int:
         slot = _slots[address]
+        if slot.error is not None and not isinstance(slot.error, Exception):
+            return 0
+        slot.error = None
         try:
             getattr(slot, operation)()
             slot.memory[SLOT_STATE] = DONE

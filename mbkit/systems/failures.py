@@ -203,6 +203,8 @@ def _where(arguments: dict[str, Any]) -> str:
 
 
 def _numbers(value: Any) -> str:
+    if np.ndim(value) == 0:
+        return f"{float(value):.9g}"
     return np.array2string(np.asarray(value), precision=6, threshold=12)
 
 

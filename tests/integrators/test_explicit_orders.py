@@ -204,6 +204,25 @@ def test_impossible_compositions_are_refused(stages, message):
         mb.Composition("mine", order=1, stages=stages)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"stages": []}, "Composition 'mine': stages must be a list .* one at least, .* got ()"),
+        ({"stages": [[]]}, "stages must be a list of the exponents of each stage, one at least"),
+        ({"stages": "abc"}, "stages must be a list of the exponents .* got 'abc'; for example"),
+        ({"stages": 3}, "stages must be a list of the exponents .* got 3; for example"),
+        ({"stages": ["a", "b"]}, "entry 0 of stages must be an array of numbers, .* got 'a'"),
+        ({"stages": [[], [[1.0], [0.5, 0.5]]]}, "entry 1 of stages must be an array of numbers"),
+        ({"order": 0}, "Composition 'mine': order must be a whole number from 1 on, got 0"),
+        ({"order": 1.0}, "Composition 'mine': order must be a whole number from 1 on, got 1.0"),
+        ({"name": None}, "Composition: name must be text that is not empty, got None"),
+    ],
+)
+def test_what_is_no_composition_is_refused(options, message):
+    with pytest.raises(mb.UsageError, match=message):
+        mb.Composition(**{"name": "mine", "order": 1, "stages": [[], [[1.0]]], **options})
+
+
 def test_the_weights_of_adams_and_bashforth_are_the_known_ones():
     """Hairer, Norsett, Wanner 1993, table III.1.1 and equation III.1.5."""
     assert [float(w * 12) for w in adams_bashforth(3)] == [23, -16, 5]

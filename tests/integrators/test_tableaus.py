@@ -143,6 +143,40 @@ def test_impossible_coefficients_are_refused(A, b, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"order": "2"}, "Tableau 'mine': order must be a whole number from 1 on, got '2'."),
+        ({"order": 1.5}, "Tableau 'mine': order must be a whole number from 1 on, got 1.5."),
+        ({"order": True}, "Tableau 'mine': order must be a whole number from 1 on, got True."),
+        ({"order": 0}, "Tableau 'mine': order must be a whole number from 1 on, got 0."),
+        ({"embedded_order": 1.5}, "embedded_order must be a whole number from 0 on, got 1.5."),
+        ({"dense_order": "1"}, "dense_order must be a whole number from 0 on, got '1'."),
+        ({"A": [[0.0], [1.0, 0.0]]}, "A must be an array of numbers, all its rows of one length"),
+        ({"b": ["x", 1.0]}, "b must be an array of numbers, all its rows of one length, got ['x'"),
+        ({"b_embedded": "half"}, "b_embedded must be an array of numbers"),
+        ({"name": 3}, "Tableau: name must be text that is not empty, got 3."),
+        ({"name": ""}, "Tableau: name must be text that is not empty, got ''."),
+    ],
+)
+def test_what_is_no_tableau_is_refused(options, message):
+    """By name, rule and value."""
+    valid = {"name": "mine", "order": 2, "A": [[0.0, 0.0], [1.0, 0.0]], "b": [0.5, 0.5]}
+    with pytest.raises(mb.UsageError) as caught:
+        mb.Tableau(**{**valid, **options})
+    assert message in str(caught.value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    """Orders and tolerances may come out of arrays."""
+    A, b = [[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5]
+    made = mb.Tableau("mine", np.int64(2), A, b, b_embedded=[1, 0], embedded_order=np.int8(1))
+    assert (type(made.order), type(made.embedded_order)) == (int, int)
+    method = mb.RungeKuttaMuntheKaas(made, rtol=np.float32(1e-6), atol=np.float64(1e-9))
+    assert (method.rtol, method.atol) == (float(np.float32(1e-6)), 1e-9)
+    assert mb.RungeKuttaMuntheKaas(made, rtol=1) == mb.RungeKuttaMuntheKaas(made, rtol=1.0)
+
+
 def test_coefficients_cannot_be_changed():
     """A tableau is a value: equal by content, read-only."""
     assert mb.Tableau("euler", order=1, A=[[0.0]], b=[1.0]) == mb.tableaus.EULER

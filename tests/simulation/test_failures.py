@@ -1,6 +1,5 @@
 """Runs that end early: nothing that was computed is lost, and nothing wrong is returned."""
 
-import re
 import signal
 import subprocess
 import sys
@@ -11,9 +10,6 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.integrators.newton import Newton
-from mbkit.kernels.status import SINGULAR_STEP, status
-from tests.integrators.motions import motion
 
 
 class Guarded(mb.Joint):
@@ -99,45 +95,6 @@ def test_what_fails_within_a_step_is_what_is_raised():
     system = slider(mb.PrismaticJoint("rail"))
     with pytest.raises(ValueError, match="boom"):
         mb.simulate(system, (0.0, 1.0), 0.1, v=[1.0], integrator=Refuses(), save_at=[0.05])
-
-
-class Singular(mb.Integrator):
-    """A method whose matrix has no pivot in a column."""
-
-    order = 2
-    takes_constraints = keeps_constraints = True
-
-    def __init__(self, column, corrections=()):
-        self.column = column
-        self.corrections = corrections
-
-    def prepare(self, problem):
-        problem.newton = Newton.empty(5, problem.nv + problem.equations.num_velocity_constraints)
-        problem.newton.count[0] = len(self.corrections) + 1
-        problem.newton.history[: len(self.corrections), 0] = self.corrections
-        return lambda first, steps, rows: (status(SINGULAR_STEP, self.column), 0, 0)
-
-
-@pytest.mark.parametrize(
-    ("column", "name"), [(4, "velocity 'free[4]'"), (7, "row 'tip[1]'"), (10, "row 'tip[1]'")]
-)
-def test_a_singular_matrix_names_what_is_not_determined(column, name):
-    """By the column: a velocity, a constraint's multiplier, or what keeps its velocity."""
-    system, q, v, _ = motion("loop top")
-    with pytest.raises(mb.ConvergenceError, match=re.escape(name)) as caught:
-        mb.simulate(system, (0.0, 1.0), 0.1, q=q, v=v, integrator=Singular(column))
-    assert "residuals" not in str(caught.value)
-
-
-def test_a_matrix_that_is_singular_where_newtons_method_strays_to_is_no_cause():
-    """The step is too large: bodies have the inertia that they need."""
-    system, q, v, _ = motion("loop top")
-    strays = Singular(4, corrections=(1e3, 2e9))
-    with pytest.raises(mb.ConvergenceError, match=r"are 1\.0e\+03, 2\.0e\+09\.") as caught:
-        mb.simulate(system, (0.0, 1.0), 0.1, q=q, v=v, integrator=strays)
-    assert "singular, at 'free[4]'" in str(caught.value)
-    assert "A smaller h helps" in str(caught.value)
-    assert "inertia" not in str(caught.value)
 
 
 # A shell starts its background jobs with SIGINT ignored, and they hand this on: undone here.

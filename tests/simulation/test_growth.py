@@ -28,6 +28,28 @@ def test_rkmk4_fails_on_the_governor_in_words(h, steps):
     assert 1 < len(caught.value.result.t) <= steps
 
 
+class Push(mb.Force):
+    """It supplies energy, and then is not finite."""
+
+    joints = ("rail",)
+
+    def evaluate(self, t, q, v, poses, twists, out):
+        out[0] = np.inf if t > 0.5 else 1e9
+
+
+def test_an_implicit_method_is_not_told_to_be_another():
+    """It grows since a force supplies energy; h below that of explicit methods would not help."""
+    mech = mb.Mechanism("rail", gravity=(0, 0, 0))
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("rail"), mech.world, body)
+    mech.add_force(Push("push"))
+    with pytest.raises(mb.NotFiniteError, match="grows without bounds") as caught:
+        mb.simulate(mech.assemble(), (0.0, 1.0), 0.1, integrator=mb.BLieDF(1), progress=False)
+    assert "too large for BLieDF, or the forces supply energy." in str(caught.value)
+    assert "explicit" not in str(caught.value)
+    assert "mbkit.BLieDF" not in str(caught.value)
+
+
 def test_the_step_that_the_message_names_is_one_that_works():
     system = flyball_governor.build().assemble()
     v = flyball_governor.initial_velocity(system)

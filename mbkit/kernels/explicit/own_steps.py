@@ -28,7 +28,7 @@ from mbkit.kernels.explicit.error_control import (
 from mbkit.kernels.explicit.stages import add_work, arrive, evaluate_stages
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.saving import save
-from mbkit.kernels.status import OK, STEP_TOO_SMALL, status
+from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, status
 from mbkit.kernels.times import instant
 from mbkit.kernels.watch import look
 
@@ -144,8 +144,8 @@ def go_to(space, scheme, pair, control, target, now, held, rates, at, q_next, pr
             progress[STAGE] = THERE if state == OK else EVALUATE
             progress[REJECTED] = 1.0
             if not progress[SIZE] > least:
-                return state if state != OK else status(STEP_TOO_SMALL, 0)
-    return status(STEP_TOO_SMALL, 1)
+                return state if state != OK else status(STEP_TOO_SMALL, INACCURATE)
+    return status(STEP_TOO_SMALL, TOO_MANY)
 
 
 @helper
