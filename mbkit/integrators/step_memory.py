@@ -76,9 +76,11 @@ class StepMemory:
             rows = self._arrays["position_of_row"]
             loops_alone = bool(describe_rows(problem.space, rows))
         functions = _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
-        if blocks is not None:
-            self._share(problem.space, blocks)
+        if blocks is None:
+            self._arrays["places"] = np.arange(max(1, problem.num_steps, nv))
+        else:
             counts |= blocks.counts
+            self._arrays |= blocks.tables | {"places": blocks.places}
         for name, value in (counts | functions).items():
             record[name] = value
         record["stabilised"] = stabilised
@@ -86,15 +88,6 @@ class StepMemory:
         for name, array in self._arrays.items():
             record[name] = array_address(array)
         self.address = array_address(self.record)
-
-    def _share(self, space: int, blocks: Any) -> None:
-        """Let the matrix be by blocks, and derivatives share columns."""
-        from mbkit.kernels.compile import array_address
-        from mbkit.kernels.implicit.products import share_places
-
-        self._arrays |= blocks.tables
-        self._places = blocks.places
-        share_places(space, array_address(blocks.places), blocks.num_places)
 
     def follow_gain(self) -> None:
         """Let velocities follow D in a matrix of their own: see `gain` in the record."""

@@ -1,19 +1,19 @@
 """Products with A, whose columns are those of velocities, or the places that these share."""
 
-from mbkit.kernels.compile import floats_at, helper, int64, integers_at, kernel, records_at
+from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
 from mbkit.kernels.constraints.space import closure_of, constraints
 from mbkit.kernels.implicit.space import add_transposed_product, flags_at, memory_of, rows_at
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, places
 
 
-@kernel(int64(int64, int64, int64))
-def share_places(space, address, count):
-    """Let columns of derivatives share places: integers at the address, and how many there are."""
-    record = records_at(space, 1, SPACE)[0]
-    record.places = address
-    record.num_places = count
-    return 0
+@helper
+def take_places(space, step):
+    """Let derivatives have the columns of this step's matrix: another one's may share others."""
+    record = memory_of(step)
+    equations = records_at(space, 1, SPACE)[0]
+    equations.places = record.places
+    equations.num_places = record.width
 
 
 @helper
