@@ -20,6 +20,9 @@ __all__ = ["AlphaCoefficients", "GeneralizedAlpha"]
 #: Of the tolerance of a step, what Newton's method may leave of it in a second.
 SMALL = 1e-4
 
+#: By how much coefficients may miss a condition.
+ROUNDED = 1e-12
+
 
 @final
 @attrs.frozen
@@ -36,8 +39,15 @@ class AlphaCoefficients:
     Raises
     ------
     UsageError
-        If ``gamma = 1/2 + alpha_f - alpha_m``, by which the method is of second order, does not
-        hold, or a number is not one: beta is positive, alpha_m and alpha_f are below 1.
+        If ``gamma = 1/2 + alpha_f - alpha_m``, by which the method is of second order, or
+        ``alpha_m <= alpha_f <= 1/2``, without which it is unstable, does not hold, or a number is
+        not one: beta is positive.
+
+    Notes
+    -----
+    Stable in steps of any size with ``beta >= 1/4 + (alpha_f - alpha_m) / 2`` too [1]_. Below that,
+    as with ``AlphaCoefficients(0, 0, 1/6, 1/2)``, linear acceleration, only where nothing is faster
+    than the step, and no constraints are there.
 
     References
     ----------
@@ -63,15 +73,19 @@ class AlphaCoefficients:
         numbers = (self.alpha_m, self.alpha_f, self.beta, self.gamma)
         if not all(isinstance(x, float) and math.isfinite(x) for x in numbers):
             raise UsageError(f"{self!r}: all four must be finite numbers.")
-        if not (self.alpha_m < 1.0 and self.alpha_f < 1.0 and self.beta > 0.0):
-            raise UsageError(
-                f"{self!r}: alpha_m and alpha_f must be below 1, and beta must be positive."
-            )
+        if not self.beta > 0.0:
+            raise UsageError(f"{self!r}: beta must be positive.")
         gamma = 0.5 + self.alpha_f - self.alpha_m
-        if abs(gamma - self.gamma) > 1e-12:
+        if abs(gamma - self.gamma) > ROUNDED:
             raise UsageError(
                 f"{self!r} is not of second order: gamma must be 1/2 + alpha_f - alpha_m, which is "
                 f"{gamma!r}."
+            )
+        if not self.alpha_m - ROUNDED <= self.alpha_f <= 0.5 + ROUNDED:
+            raise UsageError(
+                f"{self!r} is unstable: alpha_m <= alpha_f <= 1/2 must hold, or motions grow in "
+                f"steps of any size, or what is faster than the step does. "
+                f"AlphaCoefficients.from_rho_inf has coefficients that damp."
             )
 
     @classmethod
@@ -224,6 +238,10 @@ class GeneralizedAlpha(Integrator):
         return has_tolerance(self)
 
     __repr__ = shown
+
+    def for_parts(self) -> GeneralizedAlpha:
+        """Return the stabilised method: index 3 divides rounding by the part of a step."""
+        return attrs.evolve(self, formulation="stabilized_index2")
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""

@@ -250,3 +250,11 @@ class Integrator(abc.ABC):
         callable
             ``advance(first, steps, rows) -> (status, steps taken, rows written)``.
         """
+
+    def for_parts(self) -> Integrator:
+        """Return what takes parts of a step, which lead to events and output times within it.
+
+        They begin at the state where the step begins, without a memory, and have any size. This
+        method itself, unless another of its order bears small ones better.
+        """
+        return self

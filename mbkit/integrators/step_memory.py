@@ -38,7 +38,6 @@ class StepMemory:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.configuration import BLOCK_SIZE
         from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
-        from mbkit.kernels.implicit.products import share_places
 
         nq, nv = problem.nq, problem.nv
         m = problem.equations.num_velocity_constraints
@@ -77,11 +76,11 @@ class StepMemory:
             rows = self._arrays["position_of_row"]
             loops_alone = bool(describe_rows(problem.space, rows))
         functions = _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
-        if blocks is not None:
-            self._arrays |= blocks.tables
+        if blocks is None:
+            self._arrays["places"] = np.arange(max(1, problem.num_steps, nv))
+        else:
             counts |= blocks.counts
-        # derivatives share columns, and have the mass matrix with them
-        share_places(problem.space, np.arange(nv) if blocks is None else blocks.places, width)
+            self._arrays |= blocks.tables | {"places": blocks.places}
         for name, value in (counts | functions).items():
             record[name] = value
         record["stabilised"] = stabilised

@@ -1,8 +1,8 @@
 """The time loop of the generalized-alpha method with steps of its own size between grid points.
 
 a_n stands for the acceleration at t_n + (am - af) h, and in index 3 v_n is off its constraints by
-l, which is O(h^2): where the step changes, both are brought to the new one, by the rate of vdot
-over the last step. So positions, velocities and multipliers keep their order.
+l, which is O(h^2): where the step changes, a is brought to the new one by the rate of vdot over the
+last step, and l by its h^2. So positions, velocities and multipliers keep their order.
 """
 
 import math
@@ -32,7 +32,8 @@ from mbkit.kernels.explicit.error_control import (
 from mbkit.kernels.generalized_alpha import (
     ALPHA_F,
     ALPHA_M,
-    PERTURBED,
+    BETA,
+    GAMMA,
     error_of_increment,
     go_to_end,
     take_over,
@@ -93,49 +94,42 @@ def errors_of(step, memory):
 
 
 @helper
-def change_size(space, step, c, t, h, q, v, a, vdot, rate, sizes, memory):
+def change_size(space, step, c, t, h, q, v, a, rate, sizes, memory):
     """Let a, and the rows of v in index 3, stand for a step of size h.
 
-    In index 3 A v + g_t is made A l. What l(h) - l(h_old) leaves there, O(h_old^3), would be
-    divided by h in the multipliers, and grow without bounds where steps are rejected.
+    In index 3 A v + g_t is A l but for O(h_old^3), with l of `error_of_increment`, h^2 by what the
+    motion is. It is made (h / h_old)^2 of what it is. Were only A l(h) - A l(h_old) added, the
+    O(h_old^3) would stay, and be divided by h in the multipliers, without bounds where steps are
+    rejected. Were it made A l, what vdot is off would come back into it, and grow.
     """
     record = memory_of(step)
-    nv = record.nv
     old = sizes[MEANT]
     if h == old:
         return OK
     sizes[MEANT] = h
-    for j in range(nv):
+    for j in range(record.nv):
         a[j] += (c[ALPHA_M] - c[ALPHA_F]) * (h - old) * rate[j]
-    if c[PERTURBED] == 0.0 or record.m == 0:
+    if record.stabilised != 0 or record.m == 0:
         return OK
-    change = memory[record.nq : record.nq + nv]
-    wanted = memory[record.nq + nv : record.nq + 2 * nv]
-    for j in range(nv):
-        change[j] = h * rate[j]
-    state = error_of_increment(
-        space, c, h, v, vdot, change, memory[record.nq + 2 * nv :], wanted
-    )  # fmt: skip
-    if state == OK:
-        state = place(space, step, t, q, v)
+    nothing = memory[record.nq : record.nq + record.nv]
+    nothing[:] = 0.0
+    state = place(space, step, t, q, v)
     if state == OK:
         state = rates_at(space, step, t, q, v)
-    return add_least(space, step, t, q, v, wanted, 1) if state == OK else state
+    part = 1.0 - (h / old) ** 2
+    return add_least(space, step, t, q, v, nothing, part) if state == OK else state
 
 
 @helper
-def velocity_factor(c):
-    """Of h^3 v''' in the error of v: 1/6 - 1/4 + lag^2 / 2 + lag (1 - am - af) / 2.
-
-    a_n is the acceleration at t_n + lag h but for -lag (1 - am - af) / 2 h^2 v''', lag = am - af.
-    """
-    return (6.0 * (c[ALPHA_M] - c[ALPHA_F]) * (1.0 - 2.0 * c[ALPHA_F]) - 1.0) / 12.0
-
-
-@helper
-def error_of_step(space, step, c, h, control, q, v, vdot, rate, sizes, q_next, v_next, memory):
+def error_of_step(space, step, c, h, control, q, v, a, vdot, rate, sizes, q_next, v_next, memory):
     """The norm of the errors of h D, in the algebra, and of v; infinite where it turns too far.
 
+    With e = a_n - vdot_n - (am - af) (vdot_{n+1} - vdot_n), what a_n is off, the step is
+
+        v_{n+1} = v_n + h (vdot_n + vdot_{n+1}) / 2 + h (1 - am - gamma) / (1 - am) e,
+
+    the trapezoidal rule, which misses -h^3 v''' / 12, and what a is off; likewise the increment.
+    e is O(h^2), and O(1) after a jump of forces, from where it falls by -am / (1 - am) a step.
     h^3 v''' is the difference of the rates of vdot in this step and the last one, whose middles are
     half of both away from each other.
     """
@@ -156,11 +150,15 @@ def error_of_step(space, step, c, h, control, q, v, vdot, rate, sizes, q_next, v
     if state != OK:
         return math.inf
     prescribed = flags_at(record.prescribed, nv)
-    factor = velocity_factor(c) * 2.0 * h * h / (h + sizes[LAST])
+    third = 2.0 * h * h / (h + sizes[LAST])
+    lag = c[ALPHA_M] - c[ALPHA_F]
+    in_v = (1.0 - c[ALPHA_M] - c[GAMMA]) / (1.0 - c[ALPHA_M])
+    in_D = (0.5 * (1.0 - c[ALPHA_M]) - c[BETA]) / (1.0 - c[ALPHA_M])
     for j in range(nv):
         known = prescribed[j] != 0
-        dx[j] = 0.0 if known else h * dx[j]
-        dv[j] = 0.0 if known else factor * (dv[j] - h * rate[j])
+        off = h * (a[j] - vdot[j] - lag * dv[j])
+        dx[j] = 0.0 if known else h * (dx[j] - in_D * off)
+        dv[j] = 0.0 if known else -third / 12.0 * (dv[j] - h * rate[j]) - in_v * off
     return norm(space, dx, dv, q, v, q_next, v_next, rtol, atol)
 
 
@@ -235,7 +233,7 @@ def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
         if started[0] == 0.0:
             sizes[MEANT] = h
         else:
-            done = change_size(space, step, c, t, h, q, v, a, vdot, rate, sizes, memory)
+            done = change_size(space, step, c, t, h, q, v, a, rate, sizes, memory)
         if done == OK:
             done = go_to_end(
                 space, step, c, t, h, stop, q, v, a, vdot, multipliers, eta, powers, started,
@@ -247,7 +245,7 @@ def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
                 for j in range(nv):
                     rate[j] = memory[record.nq + j] / h
             error = error_of_step(
-                space, step, c, h, control, q, v, vdot, rate, sizes, q_next, v_next, memory
+                space, step, c, h, control, q, v, a, vdot, rate, sizes, q_next, v_next, memory
             )
         if error <= 1.0:
             if stop >= end:

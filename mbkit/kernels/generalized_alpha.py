@@ -26,7 +26,7 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.implicit.matrix import have_matrix
 from mbkit.kernels.implicit.products import add_forces
-from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
+from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end, rates_at
 from mbkit.kernels.implicit.space import memory_of
 from mbkit.kernels.implicit.start import (
     add_least,
@@ -72,22 +72,28 @@ def begin(space, step, c, t, h, q, v, a, vdot, multipliers, eta, powers, v_n, me
 
     a_n stands for the acceleration at t_n + (am - af) h. In index 3 the first D is off by l, of
     `error_of_increment`, against the constraints: with v + M^-1 A^T (A M^-1 A^T)^-1 A l multipliers
-    are of second order from the first step.
+    are of second order from the first step. A velocity that is the end of a step of another size is
+    off by the l of that one, which would be divided by h: it is brought to the constraints before.
     """
     record = memory_of(step)
     nv = record.nv
-    assign(v_n, v)
     eta[:] = 0.0
     q_next = memory[: record.nq]
     change = memory[record.nq : record.nq + nv]
     wanted = memory[record.nq + nv : record.nq + 2 * nv]
     state = place(space, step, t, q, v)
+    assign(v_n, v)
+    if state == OK and record.m > 0:
+        wanted[:] = 0.0
+        state = rates_at(space, step, t, q, v_n)
+        if state == OK:
+            state = add_least(space, step, t, q, v_n, wanted, 1.0)
     if state == OK:
-        state = consistent_acceleration(space, step, t, q, v, vdot, powers)
+        state = consistent_acceleration(space, step, t, q, v_n, vdot, powers)
     if state != OK:
         return state
     assign(multipliers, floats_at(record.multipliers, record.m))
-    state = change_of_acceleration(space, step, t, h, q, v, vdot, wanted, q_next, change)
+    state = change_of_acceleration(space, step, t, h, q, v_n, vdot, wanted, q_next, change)
     if state != OK:
         return state
     lag = c[ALPHA_M] - c[ALPHA_F]
@@ -96,9 +102,9 @@ def begin(space, step, c, t, h, q, v, a, vdot, multipliers, eta, powers, v_n, me
     if c[PERTURBED] == 0.0 or record.m == 0:
         return OK
     state = error_of_increment(
-        space, c, h, v, vdot, change, memory[record.nq + 2 * nv :], wanted
+        space, c, h, v_n, vdot, change, memory[record.nq + 2 * nv :], wanted
     )  # fmt: skip
-    return add_least(space, step, t, q, v_n, wanted, 0) if state == OK else state
+    return add_least(space, step, t, q, v_n, wanted, 0.0) if state == OK else state
 
 
 @helper

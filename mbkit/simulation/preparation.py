@@ -119,7 +119,9 @@ def prepare(
         q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every, equations=system, tau=_tau(tau, workspace),
         multipliers=np.full(_num_multipliers(system, integrator), np.nan),
-        blocks=lambda stabilised: step_blocks(system.arrays, stabilised=stabilised),
+        blocks=functools.cache(
+            lambda stabilised: step_blocks(system.arrays, stabilised=stabilised)
+        ),
     )  # fmt: skip
     if system.num_velocity_constraints:
         if not continued:

@@ -105,7 +105,7 @@ class WithinStep:
                 memory={},
                 interpolate=None,
             )  # a row every other step: there is none to write
-            advance = guarded(self.integrator, problem)
+            advance = guarded(self.integrator.for_parts(), problem)
             with self.watch.off() if self.watch is not None else contextlib.nullcontext():
                 status, *_ = advance(0, 1, _NO_ROWS)
             if status != 0:  # what went wrong is the problem's, too

@@ -163,6 +163,8 @@ def test_coefficients_are_those_of_the_book():
     for wrong in ((0.0, 0.0, 0.25, 0.6), (1.0, 0.0, 0.25, -0.5), (0.0, 0.0, 0.0, 0.5)):
         with pytest.raises(mb.errors.UsageError):
             mb.AlphaCoefficients(*wrong)
+    linear = mb.AlphaCoefficients(0.0, 0.0, 1 / 6, 0.5)
+    assert mb.GeneralizedAlpha(coefficients=linear).numbers == linear
     for rho in (-0.1, 1.1, np.nan):
         with pytest.raises(mb.errors.UsageError, match="rho_inf"):
             mb.GeneralizedAlpha(rho)
@@ -177,6 +179,28 @@ def test_coefficients_are_those_of_the_book():
     ):
         with pytest.raises(mb.errors.UsageError, match=next(iter(options))):
             mb.GeneralizedAlpha(**options)
+
+
+def spectral_radius(c, frequency):
+    """Of a step of size 1 of d'' = -w^2 d, with d, v, a and d'' as its state."""
+    after = [
+        [1, 0, -c[2], 0], [0, 1, -c[3], 0], [0, 0, 1 - c[0], c[1] - 1], [frequency**2, 0, 0, 1]
+    ]  # fmt: skip
+    before = [[1, 1, 0.5 - c[2], 0], [0, 1, 1 - c[3], 0], [0, 0, -c[0], c[1]], [0, 0, 0, 0]]
+    return np.abs(np.linalg.eigvals(np.linalg.solve(after, before))).max()
+
+
+@pytest.mark.parametrize("alpha_m", [-1.0, 0.0, 0.3, 0.5, 0.6, 0.9])
+@pytest.mark.parametrize("alpha_f", [0.0, 0.2, 0.5, 0.6])
+def test_coefficients_that_are_unstable_are_refused(alpha_m, alpha_f):
+    """With beta on the line from where on steps may have any size."""
+    gamma = 0.5 + alpha_f - alpha_m
+    numbers = (alpha_m, alpha_f, max(0.01, 0.25 + 0.5 * (alpha_f - alpha_m)), gamma)
+    if max(spectral_radius(numbers, w) for w in (0.1, 1.0, 10.0, 1e3)) < 1.0 + 1e-7:
+        assert mb.AlphaCoefficients(*numbers).gamma == gamma
+    else:
+        with pytest.raises(mb.UsageError, match="alpha_m <= alpha_f <= 1/2 must hold"):
+            mb.AlphaCoefficients(*numbers)
 
 
 def test_constraints_are_kept_by_the_method_alone():

@@ -197,6 +197,18 @@ def test_a_step_that_newton_cannot_solve_is_taken_in_smaller_ones(slider):
     np.testing.assert_allclose(energy, energy[0], rtol=1e-3)
 
 
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("tol", [1e-4, 1e-6, 1e-8, 1e-10])
+def test_errors_follow_the_tolerance_after_a_jump_of_forces(slider, rho, tol):
+    """What stands for the acceleration is off then, and goes to it by a factor a step."""
+    run = mb.simulate(
+        slider, (0.0, 1.0), 0.05, tau=lambda t, q, v: np.array([float(t > 1 / 3)]),
+        integrator=careful(tol, rho), progress=False,
+    )  # fmt: skip
+    assert run.q[-1] == pytest.approx([2 / 9], abs=50.0 * tol)
+    assert run.v[-1] == pytest.approx([2 / 3], abs=50.0 * tol)
+
+
 def test_a_force_that_jumps_all_the_time_is_told(slider):
     """It is another number each time that it is asked for."""
     rng = np.random.default_rng(5)

@@ -40,7 +40,7 @@ from mbkit.kernels.implicit.layout import (
     VELOCITY_GAIN,
 )
 from mbkit.kernels.implicit.lu import factorise
-from mbkit.kernels.implicit.products import add_force_change, clear_columns
+from mbkit.kernels.implicit.products import add_force_change, clear_columns, take_places
 from mbkit.kernels.implicit.residual import jacobian_at, place
 from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at, square
 from mbkit.kernels.layout import SPACE
@@ -329,6 +329,7 @@ def make(space, step):
 @helper
 def have_matrix(space, step):
     """The matrix that the memory of the run speaks of, if this one is of elsewhere."""
+    take_places(space, step)
     record = memory_of(step)
     made_at = floats_at(record.made_at, record.num_made)
     made = floats_at(record.made, record.num_made)

@@ -1,28 +1,21 @@
 """Products with A, whose columns are those of velocities, or the places that these share."""
 
-from mbkit.kernels.compile import (
-    floats_at,
-    helper,
-    int64,
-    integers,
-    integers_at,
-    kernel,
-    records_at,
-)
+from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
 from mbkit.kernels.constraints.space import closure_of, constraints
 from mbkit.kernels.implicit.space import add_transposed_product, flags_at, memory_of, rows_at
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, places
 
 
-@kernel(int64(int64, integers, int64))
-def share_places(space, wanted, count):
-    """Let columns of derivatives share places, of which there are `count`, or have their own."""
+@helper
+def take_places(space, step):
+    """Let derivatives have the columns of this step's matrix: another one's may share others."""
+    record = memory_of(step)
+    wanted = integers_at(record.places, record.nv)
     place = places(space)
-    for k in range(wanted.shape[0]):
+    for k in range(record.nv):
         place[k] = wanted[k]
-    records_at(space, 1, SPACE)[0].num_places = count
-    return 0
+    records_at(space, 1, SPACE)[0].num_places = record.width
 
 
 @helper

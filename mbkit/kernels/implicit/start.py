@@ -89,11 +89,11 @@ def bracket(space, x, y, small, one, out):
     return state
 
 
-@address_kernel("iidpppi")
-def add_least_change(space, step, t, q, velocity, wanted, close):
+@address_kernel("iidpppd")
+def add_least_change(space, step, t, q, velocity, wanted, part):
     """v += the least change, by kinetic energy, whose rows of position level are A wanted.
 
-    close: 1: besides, what A v + g_t is by `rate` is taken away.
+    part: of A v + g_t, in `rate`, that is taken away besides.
     Source: Arnold, Bruels and Cardona 2015, section 4.3: the perturbed initial velocity.
     """
     record = memory_of(step)
@@ -117,7 +117,7 @@ def add_least_change(space, step, t, q, velocity, wanted, close):
     row_product(space, step, A, wanted, target)
     for r in range(m):
         if position_of_row[r] >= 0:
-            target[r] = (rate[r] if close != 0 else 0.0) - target[r]
+            target[r] = part * rate[r] - target[r]
         else:
             target[r] = 0.0
     change = floats_at(closure.change, nv)
@@ -128,6 +128,6 @@ def add_least_change(space, step, t, q, velocity, wanted, close):
 
 
 @helper
-def add_least(space, step, t, q, v, wanted, close):
+def add_least(space, step, t, q, v, wanted, part):
     """The same, by address."""
-    return call_address(memory_of(step).add_least, (space, step, t, q, v, wanted, close))
+    return call_address(memory_of(step).add_least, (space, step, t, q, v, wanted, part))
