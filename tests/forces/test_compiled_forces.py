@@ -39,7 +39,7 @@ def test_naming_no_body_it_acts_on_all():
 
 def test_its_failure_names_it():
     system = tree(np.random.default_rng(11))[0].assemble()
-    with pytest.raises(mb.ForceError, match=r"Force 'r': its compiled .* At t = 0.01, q = "):
+    with pytest.raises(mb.ForceError, match=r"Force 'r': its compiled .* At t = 0.011, q = "):
         mb.simulate(system, (0.0, 0.1), 1e-3, forces=[Refuse("r")])
 
 

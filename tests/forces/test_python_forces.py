@@ -115,7 +115,7 @@ def test_its_exception_comes_out_of_a_run_with_time_and_place(system, state):
     with pytest.raises(LookupError, match="no wind data") as caught:
         mb.simulate(system, (0.0, 0.1), 1e-3, q=state.q, v=state.v, forces=[call(fail)])
     note = caught.value.__notes__[0]
-    assert note.startswith("Raised by force 'mine'. At t = 0.01, q = [")
+    assert note.startswith("Raised by force 'mine'. At t = 0.011, q = [")
     assert caught.value.result.t[-1] == pytest.approx(0.01)
 
 

@@ -139,6 +139,14 @@ def test_what_falls_with_the_step_is_decided_alike(found, holds):
     assert falling_line("law", found, 8, floor=1e-14).holds is holds
 
 
+def test_errors_that_scatter_down_to_rounding_refute_nothing():
+    """Their slope is 0.2 +- 1.0 here; where no rounding follows, it is that of the method."""
+    scattered = np.array([1.0, 1.0, 1.0, 0.1, 0.03, 2.0, 1.5])
+    found = np.append(errors(HALVED[:-1], 2) * scattered, 1e-14)
+    assert line(HALVED, found, 2).undecided
+    assert line(HALVED[:-1], found[:-1], 2).holds is False
+
+
 # ------------------------------------------------------------------- methods
 
 

@@ -7,7 +7,8 @@ from mbkit_rolling import RollingDisc, RollingJoint, RollingSphere, plugin
 import mbkit as mb
 from mbkit.lie import SE3, SO3, UnitQuaternion
 from mbkit.testing import check_joint
-from mbkit.testing.convergence import errors_of_steps, fitted_slope, last_points
+from mbkit.testing.convergence import errors_of_steps
+from mbkit.testing.verdicts import Measured
 
 REPRESENTATIONS = [mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed()]
 JOINTS = [RollingSphere("rolls", 0.3), RollingDisc("rolls", 0.3)]
@@ -392,7 +393,7 @@ def test_the_order_is_that_of_the_tableau(representation, make, tableau):
         measure, first, ratio=2.0, floors=lambda _: (1e-11, 1e-11), most=most
     )
     for column in errors.T:
-        slope = fitted_slope(*last_points(counts, column, 1e-12))
+        slope = Measured.above(counts, column, 1e-12).slope
         assert abs(slope.value - tableau.order) < 0.15, (slope, column)
 
 
@@ -415,7 +416,7 @@ def test_the_order_of_a_disc(tableau):
     counts, errors = errors_of_steps(
         measure, first, ratio=2.0, floors=lambda _: (1e-11, 1e-11), most=most
     )
-    slope = fitted_slope(*last_points(counts, errors[:, 0], 1e-12))
+    slope = Measured.above(counts, errors[:, 0], 1e-12).slope
     assert abs(slope.value - tableau.order) < 0.15, (slope, errors)
 
 
