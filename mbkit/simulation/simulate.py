@@ -58,7 +58,7 @@ def simulate(
     progress: bool = True,
     notes: Mapping[str, Any] | None = None,
 ) -> Result:
-    """Integrate the equations of motion of a system with a fixed step.
+    """Integrate the equations of motion of a system, in steps of one size or by a tolerance.
 
     Parameters
     ----------

