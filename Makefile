@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+SECONDS ?= 60
+SEED ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
@@ -9,24 +11,28 @@ STAMPS := $(VENV)/stamps
 # The distributions in plugins/, by their folders.
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 
-# Pins with hashes; each file holds the one before it (see `requirements` below).
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --root-user-action=ignore --quiet
+# Bytecode is left to the first import: of most modules there is none.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --root-user-action=ignore --quiet \
+	--no-compile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test peers plugins bench lint format warmup requirements clean
+.PHONY: help demo test fuzz peers plugins bench lint format warmup requirements clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 22
 
 demo: $(STAMPS)/demo ## simulate a seven-joint arm; writes a plot and a result file to results/
-	@$(BIN)/mbkit warmup
+	@$(BIN)/mbkit warmup --trees
 	$(BIN)/python examples/seven_joint_arm.py
 
 test: $(STAMPS)/test ## run the tests, without those against other programs
 	@$(BIN)/mbkit warmup
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/peers
+
+fuzz: $(STAMPS)/test ## call everything with odd arguments, break callbacks and files; SECONDS=3600
+	$(BIN)/python -m tests.robustness.fuzz --seconds $(SECONDS) --seed $(SEED)
 
 peers: $(STAMPS)/dev ## compare with Pinocchio and other programs (installs them)
 	@$(BIN)/mbkit warmup
@@ -75,9 +81,9 @@ $(STAMPS)/venv: tools/make_venv
 	@tools/make_venv $(VENV) $(PYTHON)
 	@mkdir -p $(STAMPS) && touch $@
 
-# pip checks hashes of what it downloads; mbkit itself is a folder, which has none, hence two calls.
+# Pins with hashes; each file holds the one before it (see `requirements` below). pip checks hashes of
+# what it downloads; mbkit itself is a folder, which has none, hence two calls.
 $(STAMPS)/%: requirements/%.txt pyproject.toml $(STAMPS)/venv
-	@echo "Installing requirements/$*.txt into $(VENV) (once; minutes)."
-	@$(PIP) --require-hashes -r $<
+	@tools/ticking "Installing requirements/$*.txt into $(VENV), once" $(PIP) --require-hashes -r $<
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@

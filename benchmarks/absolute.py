@@ -24,11 +24,12 @@ import numpy as np
 import mbkit as mb
 from benchmarks.compared_models import RODS, bridge
 from benchmarks.report import Row, Table
+from benchmarks.timing import sized
 from mbkit.spatial import rotation, translation
 
 #: Sizes, the slope in log-log that is not to be exceeded, and memory of a fresh process. [bytes]
-BODIES = (100, 300, 1000, 3000, 10000)
-LOOPS = (10, 30, 100, 300, 1000)
+BODIES = sized((100, 300, 1000, 3000, 10000), (5, 10))
+LOOPS = sized((10, 30, 100, 300, 1000), (3, 5))
 SLOPE = 1.1
 MEMORY = 4 * 2**30
 
@@ -36,7 +37,7 @@ MEMORY = 4 * 2**30
 TIMES_RELATIVE = 3.0
 
 #: How often a step is measured.
-ROUNDS = 5
+ROUNDS = sized(5, 1)
 STEP = 1e-3
 
 #: Gravity, not quite downwards: what hangs does not rest.

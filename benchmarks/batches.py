@@ -15,23 +15,23 @@ import pinocchio as pin
 import mbkit as mb
 from benchmarks.mechanisms import REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
-from benchmarks.timing import interleaved
+from benchmarks.timing import interleaved, sized
 from tests.peers.pinocchio_twin import PinocchioTwin
 from tests.peers.robots import PinocchioRobot, robot_files
 from tests.trees import random_state
 
 #: Configurations in a call.
-SAMPLES = 4096
+SAMPLES = sized(4096, 64)
 
 #: Robots of example-robot-data.
-ROBOTS = ("panda/panda", "talos_data/talos_full_v2")
+ROBOTS = sized(("panda/panda", "talos_data/talos_full_v2"), ("panda/panda",))
 
 #: Most of Pinocchio's time that a call may take.
 BAR = 0.8
 
 #: Of a loop, and between loops. [s]
 SECONDS = 2e-2
-PAUSE = 2e-2
+PAUSE = sized(2e-2, 0.0)
 
 CORES = len(os.sched_getaffinity(0))
 
@@ -60,7 +60,7 @@ def batches() -> list[Table]:
 
 
 def _cases() -> Iterator[Case]:
-    for count in (7, 30):
+    for count in sized((7, 30), (7,)):
         mechanism = benchmark_tree(count, REVOLUTE)
         system = mechanism.assemble()
         yield _case(f"{count} bodies", system, PinocchioTwin(mechanism, system))

@@ -12,6 +12,7 @@ import numpy as np
 import mbkit as mb
 from benchmarks.catalogue import SQUEEZED, STIFF
 from benchmarks.report import Row, Table
+from benchmarks.timing import sized
 from examples.closed_loops import andrews_squeezer, flyball_governor
 from mbkit.integrators.step_memory import StepMemory
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS, FAST_TOPS, FAST_TOPS_ON_LOOPS
@@ -21,21 +22,21 @@ from mbkit.testing.standard_problems import StandardProblem
 SQUEEZER_BAR = 1e-10
 
 #: Step sizes of Newton's matrix [s], and by what factor its condition may differ among them.
-STEPS = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6
+STEPS = sized((1e-2, 1e-3, 1e-4, 1e-5, 1e-6), (1e-2, 1e-3))
 CONDITION_BAR = 3.0
 
 #: Steps of the governor, beyond the limit of 3.4e-4 s of explicit methods of order 4 [s], and how
 #: far its sleeve may then be off at t = 0.5 s. [m]
-GOVERNOR_STEPS = 1e-3, 2e-3
+GOVERNOR_STEPS = sized((1e-3, 2e-3), (2e-3,))
 GOVERNOR_BAR = 1e-4
 
 #: Steps of RATTLie whose error is extrapolated.
-EXTRAPOLATED_STEPS = 32_000
+EXTRAPOLATED_STEPS = sized(32_000, 1000)
 
 #: The long run of the variational method: its step [s] and the number of steps, bars of the energy
 #: error over the total, and of the difference of its means over the first and last tenth of the run
 #: over its amplitude.
-LONG_STEP, LONG_STEPS = 1e-3, 1_000_000
+LONG_STEP, LONG_STEPS = 1e-3, sized(1_000_000, 1000)
 ENERGY_BAR, MEANS_BAR = 1e-4, 0.01
 
 

@@ -12,12 +12,12 @@ import numpy as np
 import mbkit as mb
 import mbkit.lie
 from benchmarks.report import Row, Table
-from benchmarks.timing import interleaved
+from benchmarks.timing import interleaved, sized
 from mbkit.joints import JointKernels
 from mbkit.kernels.joints import spherical
 from tests.trees import random_inertia, random_pose, random_state
 
-BODIES = 30
+BODIES = sized(30, 4)
 
 #: Ratios of times, and microseconds a call.
 COMPILED, SCREW, PYTHON, POSE_ONLY = 1.1, 1.6, 3.0, 200.0
@@ -224,9 +224,9 @@ def _own_methods() -> float:
     """Return what the three methods of a Python joint take, called from Python. [s]."""
     joint, q, v = Python("joint"), np.array([0.3]), np.array([0.7])
     best = math.inf
-    for _ in range(20):
+    for _ in range(sized(20, 2)):
         start = time.perf_counter()
-        for _ in range(2000):
+        for _ in range(sized(2000, 2)):
             joint.pose(q)
             joint.motion_subspace(q)
             joint.bias(q, v)

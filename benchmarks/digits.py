@@ -249,8 +249,9 @@ class Run:
     ) -> None:
         self.problem = problem
         self._run = run = prepared(integrator, problem)
-        self._own = own = run.problem
-        own.h, own.save_every = number()(end) / steps, steps // SAMPLES
+        self._own = own = attrs.evolve(
+            run.problem, h=number()(end) / steps, save_every=steps // SAMPLES
+        )
         with unittest.mock.patch.object(bliedf, "DORMAND_PRINCE5", mb.tableaus.DORMAND_PRINCE8):
             advance = integrator.prepare(own)
         rows = Rows.empty(SAMPLES, own.nq, own.nv, own.multipliers.size)

@@ -10,12 +10,12 @@ import pinocchio as pin
 
 from benchmarks.mechanisms import MIXED, REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
-from benchmarks.timing import interleaved
+from benchmarks.timing import interleaved, sized
 from tests.peers.pinocchio_twin import PinocchioTwin
 from tests.trees import random_state
 
-SIZES = (7, 30, 100, 300)
-LARGE = (100, 1000, 10_000)
+SIZES = sized((7, 30, 100, 300), (7,))
+LARGE = sized((100, 1000, 10_000), (10, 20))
 
 #: Most of Pinocchio's time that a call may take, by size, without and with ``out=``.
 BARS: dict[str, dict[int, tuple[float, float]]] = {

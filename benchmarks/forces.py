@@ -11,23 +11,23 @@ import mbkit as mb
 from benchmarks.force_loops import evaluations, springs
 from benchmarks.mechanisms import REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
-from benchmarks.timing import Timings, interleaved
+from benchmarks.timing import Timings, interleaved, sized
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.systems.workspace import Workspace
 from tests.trees import random_pose, random_state
 
 BODIES = 30
-REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
+REPRESENTATIONS = sized((mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed()), (mb.BodyFixed(),))
 STEP = 1e-4
 #: A long run and a short one: what both have in common, such as making the system's arrays and
 #: computing energies at the end, is no evaluation.
-STEPS = 500
+STEPS = sized(500, 20)
 FEW = 10
 #: Evaluations of the forces by step of the method of order 4.
 STAGES = 4
 
 #: Evaluations in one call of a compiled loop.
-CALLS = 500
+CALLS = sized(500, 5)
 
 #: Most that an evaluation with forces may take, by that of the same tree without.
 BARS = {"30 joint springs": 1.03, "four on bodies": 1.15}
@@ -81,7 +81,7 @@ def _cases(mechanism: mb.Mechanism) -> dict[str, list[mb.Force]]:
 def _loop(system: mb.System, state: Any) -> Callable[[], Any]:
     """Return what evaluates vdot CALLS times, in memory of its own."""
     space = Workspace(system.arrays, system.evaluator)
-    space.install_equations(system.evaluator.function(system.equations))
+    space.record[0]["forward_dynamics"] = system.evaluator.function(system.equations)
     vectors = state.q.copy(), state.v.copy(), np.zeros(system.nv), np.zeros(NUM_POWERS)
 
     def call() -> None:

@@ -12,6 +12,7 @@ from mbkit.kernels.hybrid import recursion as hybrid
 from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.mixed import recursion as mixed
 from mbkit.kernels.poses import world_pass
+from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.spatial import recursion as spatial
 from mbkit.kernels.status import OK
@@ -20,7 +21,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def kinematics(space, q, v, vdot, start, twist, acceleration, needs_poses):
+def kinematics(space, q, v, vdot, begin, twist, acceleration, needs_poses):
     """C_i = C_p C_pi,  V_i = P V_p + S v,  A_i = P A_p + S vdot + c.
 
     Body-fixed twists do without the poses in the world; the other recursions make them as they go.
@@ -34,7 +35,7 @@ def kinematics(space, q, v, vdot, start, twist, acceleration, needs_poses):
         return state
     if needs_poses:
         world_pass(model, work)
-    start(work, _ZERO)
+    begin(work, _ZERO)
     for i in range(1, model.shape[0]):
         twist(model, work, i, v)
         acceleration(model, work, i, vdot)
@@ -52,21 +53,21 @@ def kinematics_body_fixed(space, _option, q, v, vdot, _out):
 def kinematics_spatial(space, _option, q, v, vdot, _out):
     """In spatial twists."""
     own = spatial
-    return kinematics(space, q, v, vdot, own.start, own.twist, own.acceleration, False)
+    return kinematics(space, q, v, vdot, start, own.twist, own.acceleration, False)
 
 
 @address_kernel(EVALUATION)
 def kinematics_hybrid(space, _option, q, v, vdot, _out):
     """In hybrid twists."""
     own = hybrid
-    return kinematics(space, q, v, vdot, own.start, own.twist, own.acceleration, False)
+    return kinematics(space, q, v, vdot, start, own.twist, own.acceleration, False)
 
 
 @address_kernel(EVALUATION)
 def kinematics_mixed(space, _option, q, v, vdot, _out):
     """In mixed twists."""
     own = mixed
-    return kinematics(space, q, v, vdot, own.start, own.twist, own.acceleration, False)
+    return kinematics(space, q, v, vdot, start, own.twist, own.acceleration, False)
 
 
 @address_kernel(EVALUATION)

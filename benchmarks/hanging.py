@@ -16,12 +16,13 @@ import numpy as np
 import mbkit as mb
 from benchmarks.absolute import STEP, absolute, hanging_ladder, rimmed_wheel, times_of_steps
 from benchmarks.report import Row, Table
+from benchmarks.timing import sized
 from mbkit.coordinates import patterns
 
 #: Sizes; up to which of them the others are measured too; the slope in log-log that is not to be
 #: exceeded, the most of the time in absolute coordinates, and the longest assembly. [s]
-WINDOWS = (50, 100, 200, 500, 1000)
-COMPARED = 100
+WINDOWS = sized((50, 100, 200, 500, 1000), (3, 6))
+COMPARED = sized(100, 3)
 SLOPE = 1.1
 TIMES_ABSOLUTE = 1.5
 ASSEMBLED = 5.0

@@ -10,10 +10,11 @@ import numpy as np
 
 import mbkit as mb
 from benchmarks.report import Row, Table
+from benchmarks.timing import sized
 from tests.kinematics.arms import PANDA_LIMITS, panda, six_joint_arm, two_hands
 
 #: Searches by case.
-COUNT = 300
+COUNT = sized(300, 3)
 
 
 @attrs.frozen

@@ -9,10 +9,10 @@ import numpy as np
 
 import mbkit as mb
 from benchmarks.report import Row, Table
-from benchmarks.timing import interleaved
+from benchmarks.timing import interleaved, sized
 from tests.trees import random_inertia, random_pose, random_state
 
-BODIES = 30
+BODIES = sized(30, 4)
 
 Makers = Sequence[Callable[[str], mb.Joint]]
 

@@ -24,6 +24,7 @@ import traceback
 import numpy as np
 
 import mbkit as mb
+from benchmarks.timing import sized
 from mbkit.io.run_directory import RunDirectory
 
 STIFFNESS = np.array([3.0, 0.5])
@@ -139,14 +140,14 @@ def survive(system, folder, args, reference, longest):
 def main():
     """Print how many kills were survived, or end with the first that was not."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--kills", type=int, default=sized(200, 3))
     parser.add_argument("--force", action="store_true", help="with forces in Python")
     parser.add_argument("--events", action="store_true", help="with events, one in Python")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     args.tau = springs if args.force else None
     args.events = EVENTS if args.events else ()
-    args.steps = 20_000 if args.force or args.events else 400_000
+    args.steps = sized(20_000, 2000) if args.force or args.events else sized(400_000, 20_000)
     recording = importlib.import_module("mbkit.simulation.recording")
     recording.SHORTEST, recording.CHUNK = 0.02, 0.005
     system = double_pendulum()

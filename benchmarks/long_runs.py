@@ -17,6 +17,7 @@ import time
 
 import mbkit as mb
 from benchmarks.kills import double_pendulum
+from benchmarks.timing import sized
 
 
 def resident():
@@ -49,13 +50,13 @@ def timed(system, steps, **options):
 def main():
     """Print times and memory."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=10_000_000)
+    parser.add_argument("--steps", type=int, default=sized(10_000_000, 20_000))
     parser.add_argument("--save-every", type=int, default=1)
     args = parser.parse_args()
     system, saved = double_pendulum(), {"save_every": args.save_every}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        timed(system, 100_000, output=folder / "first", **saved)
+        timed(system, sized(100_000, 1000), output=folder / "first", **saved)
         start = resident()
         watch = Watch()
         watch.start()

@@ -26,7 +26,7 @@ import numpy as np
 import mbkit as mb
 from benchmarks.mechanisms import MIXED, REACH, REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
-from benchmarks.timing import interleaved
+from benchmarks.timing import interleaved, sized
 from tests.trees import random_state
 
 REPRESENTATIONS = {
@@ -37,8 +37,8 @@ REPRESENTATIONS = {
 }
 
 #: Sizes: operations by body are the difference between the first two, divided by as many bodies.
-COUNTED = (30, 60)
-TIMED = (30, 100)
+COUNTED = sized((30, 60), (4, 6))
+TIMED = sized((30, 100), (4, 6))
 
 #: Most that any representation's forward dynamics may take of the fastest one's time.
 SLOWEST = 2.0

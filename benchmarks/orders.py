@@ -18,6 +18,7 @@ from benchmarks.absolute_tops import TOPS
 from benchmarks.catalogue import INTEGRATORS, UNCORRECTED
 from benchmarks.digits import in_digits
 from benchmarks.report import Row, Table, written
+from benchmarks.timing import sized
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS, FAST_TOPS, FAST_TOPS_ON_LOOPS
 from mbkit.testing.convergence import Slope
 from mbkit.testing.integrators import measured_orders
@@ -39,14 +40,17 @@ SECOND_DIFFERENCES = tuple(
 )
 
 #: Steps that are not exceeded, and by methods of order 1: tops that spin fast want them short.
-MOST_STEPS, MOST_OF_FIRST_ORDER = 8192, 262144
+MOST_STEPS, MOST_OF_FIRST_ORDER = sized((8192, 262144), (256, 256))
+
+#: What the small size measures.
+FEW = {name: INTEGRATORS[name] for name in ("Crouch-Grossman 4", "BLieDF 2, index 3")}
 
 #: Of methods whose runs end where quaternions drift from length one: a fast top wants short steps.
-MOST_OF_DRIFTING = 32768
+MOST_OF_DRIFTING = sized(32768, 256)
 
 #: The same in absolute coordinates, which have more rounding, and up to which order they have room
 #: above it.
-MOST_STEPS_IN_COORDINATES, MOST_ORDER_IN_COORDINATES = 2900, 4
+MOST_STEPS_IN_COORDINATES, MOST_ORDER_IN_COORDINATES = sized(2900, 256), 4
 
 
 @attrs.frozen
@@ -95,9 +99,9 @@ class Cell:
 
 
 def orders(
-    integrators: Mapping[str, mb.Integrator] = INTEGRATORS,
+    integrators: Mapping[str, mb.Integrator] = sized(INTEGRATORS, FEW),
     *,
-    uncorrected: Mapping[str, tuple[mb.Integrator, int]] = UNCORRECTED,
+    uncorrected: Mapping[str, tuple[mb.Integrator, int]] = sized(UNCORRECTED, {}),
     free: Sequence[StandardProblem] = FREE,
     constrained: Sequence[StandardProblem] = CONSTRAINED,
     tops: Sequence[StandardProblem] = TOPS,

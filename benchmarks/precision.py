@@ -17,6 +17,7 @@ import mbkit as mb
 from benchmarks.mechanisms import MIXED, REVOLUTE, benchmark_tree
 from benchmarks.operations import REPRESENTATIONS, uncompiled_json
 from benchmarks.report import Row, Table
+from benchmarks.timing import sized
 from tests.trees import random_mechanism, random_state
 
 #: Away from the world's origin. [m]
@@ -25,8 +26,8 @@ DISTANCES = {"1 m away": 1.0, "1 km away": 1e3, "1000 km away": 1e6}
 #: In which direction: none of the axes.
 DIRECTION = np.array([0.48, -0.6, 0.64])
 
-BODIES = 7
-STATES = 20
+BODIES = sized(7, 3)
+STATES = sized(20, 1)
 DIGITS = 50
 
 ALGORITHMS = ("inverse dynamics", "forward dynamics")

@@ -11,6 +11,8 @@ from typing import Any
 
 import attrs
 
+from benchmarks.timing import SMALL
+
 #: The marks between which tables stand in a page.
 BEGIN, END = "<!-- written by make bench -->", "<!-- end -->"
 
@@ -101,6 +103,8 @@ class Table:
 
 def written(tables: Sequence[Table], page: pathlib.Path) -> list[Table]:
     """Write tables into a page, between its marks, and return them."""
+    if SMALL:
+        return list(tables)
     text = page.read_text()
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)

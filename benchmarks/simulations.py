@@ -7,19 +7,19 @@ import numpy as np
 import mbkit as mb
 from benchmarks.mechanisms import MIXED, REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
-from benchmarks.timing import interleaved
+from benchmarks.timing import interleaved, sized
 from tests.peers.mujoco_twin import MujocoTwin
 from tests.trees import random_state
 
 STEP = 1e-3
-STEPS = 500
+STEPS = sized(500, 20)
 
 #: Most of MuJoCo's time that a step may take, by size. MuJoCo records nothing: neither does mbkit,
 #: but for the last state.
 BARS = {30: 0.7}
 
 
-def against_mujoco(sizes: tuple[int, ...] = (7, 30, 100)) -> Table:
+def against_mujoco(sizes: tuple[int, ...] = sized((7, 30, 100), (7,))) -> Table:
     """Return times of a step of order 4: both programs evaluate the dynamics four times."""
     rows = [row for kinds in (REVOLUTE, MIXED) for count in sizes for row in _rows(count, kinds)]
     title = "Simulation: a step of RKMK4, against a step of MuJoCo's RK4 (contacts off)"

@@ -12,6 +12,7 @@ import time
 import mbkit as mb
 from benchmarks.mechanisms import REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
+from benchmarks.timing import sized
 
 IMPORT = (
     "import time; start = time.perf_counter(); import mbkit; print(time.perf_counter() - start)"
@@ -23,13 +24,14 @@ BARS = {"import mbkit": 0.3, "second start": 2.0, "compiling": 60.0}
 
 def starting() -> Table:
     """Return the times of new processes."""
-    imports = [float(_run([sys.executable, "-c", IMPORT])) for _ in range(7)]
+    imports = [float(_run([sys.executable, "-c", IMPORT])) for _ in range(sized(7, 1))]
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "model.toml"
         mb.save_model(benchmark_tree(2, REVOLUTE), model)
-        cache = {"NUMBA_CACHE_DIR": str(pathlib.Path(folder) / "cache")}
+        # the small size takes what is there already: to compile takes a minute
+        cache = sized({"NUMBA_CACHE_DIR": str(pathlib.Path(folder) / "cache")}, {})
         first = _simulate(model, cache)
-        second = min(_simulate(model, cache) for _ in range(3))
+        second = min(_simulate(model, cache) for _ in range(sized(3, 1)))
     rows = [
         ("import mbkit", "import mbkit", sorted(imports)[len(imports) // 2]),
         ("second start", "mbkit simulate, two bodies, second start", second),

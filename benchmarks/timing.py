@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
 import numpy as np
+
+#: Whether everything is run in the least size: whether it works, not how fast it is.
+SMALL = bool(os.environ.get("MBKIT_BENCHMARKS_SMALL"))
+
+
+def sized(usual: Any, small: Any) -> Any:
+    """Return the usual size of something, or that of the smallest measurement."""
+    return small if SMALL else usual
+
 
 #: Rounds, and seconds that one function runs in one round.
 ROUNDS = 40
@@ -63,10 +73,11 @@ def interleaved(
     Timings
         Seconds by call.
     """
+    rounds = sized(rounds, 1)
     counts = {}
     for name, function in functions.items():
         function()
-        counts[name] = max(1, int(seconds / _loop(function, 3)))
+        counts[name] = max(1, int(sized(seconds, 0.0) / _loop(function, sized(3, 1))))
     found: dict[str, list[float]] = {name: [] for name in functions}
     gc.collect()
     gc.disable()

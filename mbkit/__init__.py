@@ -33,7 +33,9 @@ from mbkit.errors import ConstraintDerivativeWarning as ConstraintDerivativeWarn
 from mbkit.errors import ConstraintError as ConstraintError
 from mbkit.errors import ContractError as ContractError
 from mbkit.errors import ConvergenceError as ConvergenceError
+from mbkit.errors import DistanceWarning as DistanceWarning
 from mbkit.errors import DuplicateNameError as DuplicateNameError
+from mbkit.errors import EnergyBalanceWarning as EnergyBalanceWarning
 from mbkit.errors import EventError as EventError
 from mbkit.errors import ForceError as ForceError
 from mbkit.errors import GeometryError as GeometryError
@@ -41,7 +43,9 @@ from mbkit.errors import InertiaError as InertiaError
 from mbkit.errors import IntegratorError as IntegratorError
 from mbkit.errors import JointDerivativeWarning as JointDerivativeWarning
 from mbkit.errors import JointError as JointError
+from mbkit.errors import JumpWarning as JumpWarning
 from mbkit.errors import LargeStepWarning as LargeStepWarning
+from mbkit.errors import LockedMechanismWarning as LockedMechanismWarning
 from mbkit.errors import MbkitError as MbkitError
 from mbkit.errors import ModelError as ModelError
 from mbkit.errors import ModelFileError as ModelFileError
@@ -53,6 +57,7 @@ from mbkit.errors import PluginWarning as PluginWarning
 from mbkit.errors import QuantityError as QuantityError
 from mbkit.errors import RedundantConstraintsWarning as RedundantConstraintsWarning
 from mbkit.errors import ResultFileError as ResultFileError
+from mbkit.errors import ResultFileWarning as ResultFileWarning
 from mbkit.errors import ShapeError as ShapeError
 from mbkit.errors import SingularityWarning as SingularityWarning
 from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
@@ -152,6 +157,7 @@ from mbkit.kinematics import fit_rates as fit_rates
 from mbkit.kinematics import inverse_kinematics as inverse_kinematics
 from mbkit.kinematics import manipulability as manipulability
 from mbkit.kinematics import rates_from_twists as rates_from_twists
+from mbkit.memory import NoMemoryError as NoMemoryError
 from mbkit.model import Body as Body
 from mbkit.model import DenavitHartenbergRow as DenavitHartenbergRow
 from mbkit.model import JointFriction as JointFriction
@@ -177,7 +183,6 @@ from mbkit.solvers import ConstraintSolver as ConstraintSolver
 from mbkit.solvers import DenseSolver as DenseSolver
 from mbkit.solvers import MinimumNorm as MinimumNorm
 from mbkit.solvers import NullSpace as NullSpace
-from mbkit.solvers import RangeSpace as RangeSpace
 from mbkit.solvers import SchurComplement as SchurComplement
 from mbkit.spatial import Acceleration as Acceleration
 from mbkit.spatial import SpatialInertia as SpatialInertia

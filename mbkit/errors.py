@@ -16,7 +16,9 @@ __all__ = [
     "ConvergenceError",
     "ConstraintDerivativeWarning",
     "ConstraintError",
+    "DistanceWarning",
     "DuplicateNameError",
+    "EnergyBalanceWarning",
     "EventError",
     "ForceError",
     "GeometryError",
@@ -24,6 +26,9 @@ __all__ = [
     "IntegratorError",
     "JointDerivativeWarning",
     "JointError",
+    "JumpWarning",
+    "LargeStepWarning",
+    "LockedMechanismWarning",
     "MbkitError",
     "ModelError",
     "ModelFileError",
@@ -34,14 +39,17 @@ __all__ = [
     "RedundantConstraintsWarning",
     "QuantityError",
     "ResultFileError",
+    "ResultFileWarning",
     "ShapeError",
     "SingularMassMatrixError",
     "StudyFileError",
     "TopologyError",
     "UsageError",
+    "check_kind",
     "check_name",
     "listed",
     "printable",
+    "several",
     "suggestion",
 ]
 
@@ -172,8 +180,24 @@ class RedundantConstraintsWarning(UserWarning):
     """Constraints depend on each other, so that their multipliers are not unique."""
 
 
+class LockedMechanismWarning(UserWarning):
+    """A mechanism that its constraints leave no motion, whatever acts on it."""
+
+
 class SingularityWarning(UserWarning):
     """A joint comes near a configuration where its coordinates, or itself, are singular."""
+
+
+class DistanceWarning(UserWarning):
+    """Bodies are so far from a point of reference that digits of their inertia are lost."""
+
+
+class EnergyBalanceWarning(UserWarning):
+    """A run misses more of the balance of energies than what moves explains."""
+
+
+class JumpWarning(UserWarning):
+    """A prescribed motion jumps, or is faster than the steps of a run follow."""
 
 
 class LargeStepWarning(UserWarning):
@@ -192,12 +216,27 @@ class ResultFileError(MbkitError, ValueError):
     """A result file that cannot be read."""
 
 
+class ResultFileWarning(UserWarning):
+    """A result file without a checksum: damage to its numbers would not be seen."""
+
+
 class QuantityError(MbkitError, TypeError):
     """Two quantities that do not combine: of other kinds, bodies, frames or representations."""
 
 
 class UsageError(MbkitError, ValueError):
     """An argument or option that does not fit the call."""
+
+
+def check_kind(what: str, value: Any, kind: type | tuple[type, ...], words: str) -> None:
+    """Raise UsageError unless a value is of a kind, which `words` say."""
+    if not isinstance(value, kind):
+        raise UsageError(f"{what} must be {words}, got {value!r}.")
+
+
+def several(value: Any) -> bool:
+    """Whether it can be gone through, as a list or a tuple can."""
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
 
 
 def check_name(kind: str, name: Any) -> None:

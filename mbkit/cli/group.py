@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mbkit.cli.remedies import on_the_command_line
-from mbkit.errors import MbkitError, PluginWarning, UsageError, printable
+from mbkit.errors import (
+    EnergyBalanceWarning,
+    JumpWarning,
+    MbkitError,
+    PluginWarning,
+    UsageError,
+    printable,
+)
 
 if TYPE_CHECKING:
     from mbkit.plugins import Registry
@@ -35,7 +42,7 @@ class ErrorsAsMessages(click.Group):
             message = on_the_command_line(str(error)) if isinstance(error, MbkitError) else error
             if isinstance(error, UsageError):
                 raise click.UsageError(_lines(message)) from error
-            if isinstance(error, MemoryError):
+            if isinstance(error, MemoryError) and not isinstance(error, MbkitError):
                 raise click.ClickException(_of_memory(error)) from error
             raise click.ClickException(_lines(message)) from error
         except click.ClickException as error:
@@ -66,6 +73,10 @@ class Commands(ErrorsAsMessages):
             return super().invoke(ctx)
 
 
+#: Warnings that are lines.
+_TOLD = (PluginWarning, EnergyBalanceWarning, JumpWarning)
+
+
 @functools.cache
 def registry() -> Registry:
     """Return the plugins, those of the project in the working directory among them."""
@@ -80,17 +91,18 @@ def registry() -> Registry:
 
 @contextlib.contextmanager
 def plugin_warnings_told() -> Iterator[None]:
-    """Tell on stderr which plugins are skipped inside, as lines."""
+    """Tell on stderr which plugins are skipped inside, and what may be wrong, as lines."""
     show = warnings.showwarning
 
     def tell(message: Warning | str, category: type[Warning], *place: Any) -> None:
-        if issubclass(category, PluginWarning):
-            click.echo(f"Warning: {printable(message)}", err=True)
+        if issubclass(category, _TOLD):
+            click.echo(f"Warning: {on_the_command_line(printable(message))}", err=True)
         else:
             show(message, category, *place)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", PluginWarning)
+        for each in _TOLD:
+            warnings.simplefilter("always", each)
         warnings.showwarning = tell  # type: ignore[assignment]  # takes the same arguments
         yield
 

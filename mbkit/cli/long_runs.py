@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mbkit.cli.compiling import compiling_announced
+from mbkit.cli.remedies import on_the_command_line
 from mbkit.errors import printable
 
 if TYPE_CHECKING:
@@ -117,8 +118,13 @@ def tell_if_completed(directory: pathlib.Path) -> None:
     import mbkit as mb
     from mbkit.io.run_directory import RunDirectory
 
-    if RunDirectory(directory).result.is_file() and mb.load_result(directory).completed:
+    if not RunDirectory(directory).result.is_file():
+        return
+    run = mb.load_result(directory)
+    if run.completed:
         click.echo(f"The run in {printable(directory)} was completed already.")
+        for text in run.warnings:
+            click.echo(f"Warning: {on_the_command_line(printable(text))}", err=True)
 
 
 def tell_directory(run: Result, directory: pathlib.Path) -> None:

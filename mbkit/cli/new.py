@@ -14,8 +14,9 @@ from mbkit.errors import printable
 def new(name: pathlib.Path) -> None:
     """Make the folder NAME with a project that runs: models, studies, a plugin, tests, a notebook.
 
-    NAME is small letters, digits, '-' and '_'; it may be a path, whose last part is the name. The
-    README in the folder explains what is in it.
+    NAME is small letters, digits, '-' and '_'; it may be a path, whose last part is the name. An
+    empty folder that is there, such as '.', is filled. The README in the folder explains what is in
+    it.
 
     \b
     Example:

@@ -16,6 +16,9 @@ _REMEDIES = {
     r"Close them first: q = system\..*$": f"Give positions {_BY_JOINTS.format('q')}",
     r"velocities that go together: v = .*$": f"velocities that agree {_BY_JOINTS.format('v')}",
     r"mbkit\.RelativeCoordinates\(\)": "--coordinates relative",
+    r"Use a smaller h, .*mbkit\.GeneralizedAlpha\(\) where parts are stiff": (
+        "Use a smaller --h, or another integrator in a study, adaptive or implicit"
+    ),
 }
 
 

@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mbkit.cli.files import check_target
 from mbkit.cli.long_runs import tell
 from mbkit.errors import MbkitError, ResultFileError, printable
 
 if TYPE_CHECKING:
     from mbkit.results import Result
+
+
+def check_output(path: pathlib.Path, *, force: bool) -> None:
+    """Raise UsageError unless a result can be written to `path`; see `check_target`."""
+    from mbkit.io.netcdf import check_suffix
+
+    check_suffix(path)
+    check_target(path, force=force)
 
 
 def keep(simulation: Callable[[], Result], output: pathlib.Path) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from mbkit.cli.compiling import compiling_announced
-from mbkit.cli.files import EXISTING, check_target
+from mbkit.cli.files import EXISTING
 from mbkit.cli.long_runs import tell_directory, tell_if_completed
 from mbkit.cli.models import told
-from mbkit.cli.results import keep
+from mbkit.cli.results import check_output, keep
 from mbkit.errors import printable
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def run(
         if is_directory:
             tell_directory(loaded.run(target), target)
             return
-        check_target(target, force=force)
+        check_output(target, force=force)
         keep(loaded.run, target)
 
 

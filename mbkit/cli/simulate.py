@@ -12,7 +12,6 @@ import click
 from mbkit.cli.assignments import assign
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.coordinates import chosen_coordinates, coordinate_options
-from mbkit.cli.files import check_target
 from mbkit.cli.long_runs import (
     checked_places,
     directory_options,
@@ -21,7 +20,7 @@ from mbkit.cli.long_runs import (
     tell_directory,
 )
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
-from mbkit.cli.results import keep
+from mbkit.cli.results import check_output, keep
 from mbkit.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def simulate(
         return
     model, target, in_directory = checked_places(model, output, directory)
     if not in_directory:
-        check_target(target, force=force)
+        check_output(target, force=force)
 
     import mbkit as mb
 

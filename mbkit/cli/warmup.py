@@ -17,6 +17,18 @@ SLOWEST = (
     "explicit.multistep",
 )
 
+#: What a simulation of a mechanism without loops calls, with the default integrator: modules, or
+#: functions of modules; those that take longest first.
+TREES = (
+    "body_fixed.algorithms:forward_dynamics",
+    "munthe_kaas",
+    "python_force",
+    "poses:poses",
+    "body_fixed.algorithms:inverse_dynamics",
+    "energy:energies",
+    "entries",
+)
+
 #: Beyond that many processes the slowest modules are what there is to wait for.
 MOST_PROCESSES = 8
 
@@ -27,7 +39,12 @@ MOST_PROCESSES = 8
     type=click.IntRange(min=1),
     help=f"How many compile side by side: one for each core, at most {MOST_PROCESSES}.",
 )
-def warmup(processes: int | None) -> None:
+@click.option(
+    "--trees",
+    is_flag=True,
+    help="Compile only what simulating a mechanism without loops needs, by the default method.",
+)
+def warmup(processes: int | None, trees: bool) -> None:
     """Compile all kernels and keep them for later starts.
 
     mbkit compiles its numerical kernels when they are first used, once per installation and kind of
@@ -38,7 +55,7 @@ def warmup(processes: int | None) -> None:
     \b
     Example:
       mbkit warmup
-      mbkit warmup --processes 1
+      mbkit warmup --trees
     """
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -48,7 +65,7 @@ def warmup(processes: int | None) -> None:
 
     started = time.perf_counter()
     compiled: list[str] = []
-    modules = kernel_modules()
+    modules = [PACKAGE + name for name in TREES] if trees else kernel_modules()
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("modules with kernels", total=len(modules))
@@ -60,16 +77,21 @@ def warmup(processes: int | None) -> None:
         def advance() -> None:
             progress.advance(task)
 
+        def tick() -> None:
+            if not progress.console.is_terminal:  # where no clock is shown
+                progress.console.print(f"... {time.perf_counter() - started:.0f} s")
+
         processes = processes or min(cores(), MOST_PROCESSES)
         if processes == 1:
             compile_here(modules, announce, advance)
         else:
-            compile_side_by_side(modules, processes, announce, advance)
+            compile_side_by_side(modules, processes, announce, advance, tick)
     seconds = time.perf_counter() - started
+    which = "The kernels for trees" if trees else "All kernels"
     if compiled:
         click.echo(f"Compiled {len(compiled)} kernels in {seconds:.0f} s.")
     else:
-        click.echo(f"All kernels were compiled already (checked in {seconds:.1f} s).")
+        click.echo(f"{which} were compiled already (checked in {seconds:.1f} s).")
 
 
 def kernel_modules() -> list[str]:

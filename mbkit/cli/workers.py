@@ -16,6 +16,10 @@ import click
 __all__ = ["compile_here", "compile_side_by_side"]
 
 
+#: Seconds after which those who wait are told again that something happens.
+TICK = 3.0
+
+
 def compile_here(
     modules: Sequence[str], announce: Callable[[str], None], advance: Callable[[], None]
 ) -> None:
@@ -33,6 +37,7 @@ def compile_side_by_side(
     processes: int,
     announce: Callable[[str], None],
     advance: Callable[[], None],
+    tick: Callable[[], None] = lambda: None,
 ) -> None:
     """Compile the kernels of modules in several processes, each kernel in one of them.
 
@@ -43,13 +48,16 @@ def compile_side_by_side(
     Parameters
     ----------
     modules : sequence of str
-        Names, in the order in which they are handed out: the slowest first.
+        Names, in the order in which they are handed out: the slowest first. "module:function"
+        names one function of a module.
     processes : int
         How many.
     announce : callable
         Called with the name of each kernel before it is compiled.
     advance : callable
         Called after each module.
+    tick : callable, optional
+        Called whenever nothing else was for `TICK` seconds.
     """
     todo = collections.deque(modules)
     module_of: dict[Connection, str] = {}
@@ -59,7 +67,10 @@ def compile_side_by_side(
     with _workers(min(processes, len(modules))) as connections:
         busy = set(connections)
         while busy:
-            for connection in wait(list(busy)):
+            ready = wait(list(busy), TICK)
+            if not ready:
+                tick()
+            for connection in ready:
                 assert isinstance(connection, Connection)
                 kernel = _received(connection, module_of)
                 before = compiling.pop(connection, None)
@@ -85,10 +96,16 @@ def compile_side_by_side(
 
 
 def _compile(name: str) -> None:
-    """Compile the kernels that a module defines, and those that its import compiles."""
+    """Compile the kernels of a module, or one of its functions: "module:function".
+
+    Kernels that are not called by address are compiled by the import.
+    """
     from mbkit.kernels.compile import FunctionAddress
 
-    for function in vars(importlib.import_module(name)).values():
+    name, _, wanted = name.partition(":")
+    for attribute, function in vars(importlib.import_module(name)).items():
+        if wanted and attribute != wanted:
+            continue
         if isinstance(function, FunctionAddress) and function.function.__module__ == name:
             _ = function.address  # the look compiles
 

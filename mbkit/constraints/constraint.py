@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mbkit.errors import ConstraintError
+from mbkit.final import FinalBuiltIns
 from mbkit.forces.kernels import Addressed
 from mbkit.spatial.arrays import FloatArray
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Constraint"]
 
 
-class Constraint:
+class Constraint(FinalBuiltIns):
     """What the bodies and joints of a mechanism must keep, besides its joints.
 
     Subclass it to make a constraint of your own, as a plain class or under ``attrs.frozen``. It is

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.conventions.form import Form, reordered
 from mbkit.conventions.free_joint import FreeJointConvention
-from mbkit.errors import InertiaError, UsageError, suggestion
+from mbkit.errors import InertiaError, UsageError, check_kind, suggestion
 from mbkit.lie.arrays import FloatArray, checked
 from mbkit.representations import (
     BodyFixed,
@@ -31,6 +31,7 @@ BODY_FIXED = BodyFixed()
 
 
 def _read_only(forms: Mapping[str, Form]) -> Mapping[str, Form]:
+    check_kind("Convention: forms", forms, Mapping, "a mapping of quantities to forms")
     return MappingProxyType(dict(forms))
 
 

@@ -22,6 +22,7 @@ from mbkit.systems import System
 from mbkit.systems.arguments import Arguments
 from mbkit.systems.arrays import SystemArrays
 from mbkit.systems.body_tree import BodyTree
+from mbkit.systems.compiling import tell_of_compiling
 from mbkit.systems.configurations import Floats
 from mbkit.systems.evaluator import Evaluator
 from mbkit.systems.forces import force_arrays
@@ -171,6 +172,7 @@ class Assembly:
 
     def system(self) -> System:
         """Return the equations of motion."""
+        tell_of_compiling()
         parts = self.assembled
         loops = frozenset(self.topology.loop_joints)
         joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}

@@ -7,9 +7,10 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.coordinates.elimination import find_hubs, minimum_degree, tree_constraints
+from mbkit.coordinates.elimination import early_constraints, find_hubs, minimum_degree
 from mbkit.coordinates.packing import packed
 from mbkit.coordinates.supports import Support
+from mbkit.memory import check_memory
 
 __all__ = [
     "ONE_BLOCK",
@@ -24,6 +25,10 @@ __all__ = [
 
 #: Up to so many rows all are eliminated as one block, the largest pivots first.
 ONE_BLOCK = 36
+
+
+#: What two constraints that are coupled take while a pattern is made. [numbers]
+_PAIR = 50
 
 
 @final
@@ -104,6 +109,12 @@ def coupled_pairs(places: list[dict[int, int]]) -> list[tuple[int, int]]:
     for a, own in enumerate(places):
         for row in own:
             owners.setdefault(row, []).append(a)
+    most = max(map(len, owners.values()), default=0)
+    check_memory(
+        _PAIR * most * (most + 1) / 2.0,
+        f"The pattern of {most} constraints on one joint or body, each coupled with each,",
+        "take other coordinates, absolute or relative, in which they share less",
+    )
     found = {(a, a) for a in range(len(places))}
     for every in owners.values():
         found.update((a, b) for i, a in enumerate(every) for b in every[: i + 1])
@@ -120,7 +131,7 @@ def _early(constraints: Any, sites: Any, hubs: list[int], bodies: Any) -> set[in
         (rows[first], rows[first + 1]) if kind == LOOP_JOINT else None
         for kind, first in zip(constraints["kind"].tolist(), firsts, strict=True)
     ]
-    return tree_constraints(ends, hubs, bodies)
+    return early_constraints(ends, hubs, bodies)
 
 
 def pair_rows(

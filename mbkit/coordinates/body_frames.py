@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mbkit.model.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["BODY_FRAMES", "frames_in_joints", "set_seat"]
+__all__ = ["BODY_FRAMES", "frames_in_joints", "poses_of_tree", "set_seat"]
 
 #: The choices there are.
 BODY_FRAMES = ("user", "joint", "com", "world")
@@ -55,7 +55,7 @@ def frames_in_joints(
     in multibody dynamics", Multibody Syst. Dyn. 42), section 4.4.
     """
     frames = [np.eye(4) for _ in inertias]
-    poses = _reference_poses(parts, topology) if choice == "world" else {}
+    poses = poses_of_tree(parts, topology) if choice == "world" else {}
     # regular numbering: of the bodies that share a row, the one on the joint comes first
     for name in reversed(topology.bodies[1:]):
         row, U = seats[name]
@@ -71,7 +71,7 @@ def frames_in_joints(
     return frames
 
 
-def _reference_poses(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
+def poses_of_tree(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
     """Return where each body stands in the world with all joints neutral."""
     poses: dict[str, FloatArray] = {"world": np.eye(4)}
     for child, parent, name, is_reversed in zip(

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["find_hubs", "minimum_degree", "tree_constraints"]
+__all__ = ["early_constraints", "find_hubs", "minimum_degree"]
 
 #: Constraints on one body from which on its velocities stay unknowns: an evaluation then takes six
 #: tenths of the time that it takes where what they have to do with each other is multiplied out.
@@ -33,13 +33,17 @@ def find_hubs(places: list[dict[int, int]], bodies: Any) -> list[int]:
     return sorted(row for row, n in counts.items() if n >= HUB and bodies[row]["floating"] != 0)
 
 
-def tree_constraints(ends: list[tuple[int, int] | None], hubs: list[int], bodies: Any) -> set[int]:
+def early_constraints(ends: list[tuple[int, int] | None], hubs: list[int], bodies: Any) -> set[int]:
     """Return the constraints that may be eliminated while hubs are still there.
 
-    Those of a joint that, step by step outwards, joins one more floating body to the hubs and to
-    whatever else does not float: their rows are independent even where all of these are held, as
-    those of a tree are. Of others, that close loops, rows that seem to depend on the ones before
-    them may not do so once a hub moves.
+    Those of a joint that, step by step outwards, joins one more floating body to a hub or to
+    whatever does not float: their rows are independent even where all of these are held, as
+    those of a tree are. Then those of a joint between two bodies that are reached from one and the
+    same hub, or both from what does not float: wrenches in joints of these bodies that leave
+    them at rest leave nothing on that hub either, for what is inside acts and reacts. So rows
+    depend on each other where it is held as they do where it moves. Of loops through two hubs, or a
+    hub and the ground, rows that seem to depend on the ones before them may not do so once a
+    hub moves.
 
     Parameters
     ----------
@@ -55,14 +59,17 @@ def tree_constraints(ends: list[tuple[int, int] | None], hubs: list[int], bodies
         if pair is not None and pair[0] != pair[1]:
             for a, b in (pair, pair[::-1]):
                 around.setdefault(a, []).append((b, c))
-    reached = {*hubs, *(row for row in around if bodies[row]["floating"] == 0)}
-    waiting = deque(sorted(reached))
+    start = {row: 0 for row in around if bodies[row]["floating"] == 0} | {h: h for h in hubs}
+    waiting = deque(sorted(start))
     found = set()
     while waiting:
-        for other, c in around.get(waiting.popleft(), ()):
-            if other not in reached:
-                reached.add(other)
+        row = waiting.popleft()
+        for other, c in around.get(row, ()):
+            if other not in start:
+                start[other] = start[row]
                 waiting.append(other)
+                found.add(c)
+            elif start[other] == start[row]:
                 found.add(c)
     return found
 

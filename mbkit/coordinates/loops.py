@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.coordinates.centres import centre_between
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
 from mbkit.coordinates.patterns import with_pattern
-from mbkit.spatial import inverse
+from mbkit.joints.placed import placed_beside
+from mbkit.spatial import translation
 from mbkit.systems.arrays import SystemArrays, fill_table
 from mbkit.systems.closure import ClosureArrays
 
@@ -68,13 +70,15 @@ def loop_closure(
     nothing = np.zeros(1, dtype=np.int64)
     constraints["velocities"] = constraints["joints"] = array_address(nothing)
     owners: list[Any] = [nothing]
+    forms: list[Joint] = []
     frames = _Frames(parts, arrays)
     for k, name in enumerate(names):
         edge = parts.joints[name]
-        owners += _set_joint(joint_rows[k + 1], edge.joint)
-        _set_loop_joint(constraints[k], edge.joint, k)
-        K = _central_frame(parts, edge)
-        T = edge.joint.pose(np.zeros(0)) if edge.joint.num_velocities == 0 else K
+        joint, K = _central_form(parts, edge)
+        owners += _set_joint(joint_rows[k + 1], joint)
+        _set_loop_joint(constraints[k], joint, k)
+        T = joint.pose(np.zeros(0)) @ K if joint.num_velocities == 0 else K
+        forms.append(joint)
         frames.place(sites[2 * k], edge.predecessor, edge.S_pred @ T)
         frames.place(sites[2 * k + 1], edge.successor, edge.S_succ @ K)
     made: list[Made] = []
@@ -90,7 +94,7 @@ def loop_closure(
             first += 1
     row_of_joint = {name: row for row, name in enumerate(arrays.joint_names)}
     carriers = [[row_of_joint[name] for name in each.joints] for each in others]
-    joints = (None, *(parts.joints[name].joint for name in names))
+    joints = (None, *forms)
     closure = ClosureArrays(
         names=(*names, *(each.name for each in others)),
         num_joints=len(names),
@@ -103,24 +107,13 @@ def loop_closure(
     return with_pattern(closure, constraints, [[] for _ in names] + carriers, arrays.bodies)
 
 
-def _central_frame(parts: Parts, edge: Connection) -> Any:
-    """Return the canonical frame of a joint; of a screw, beside the bodies that it joins.
+def _central_form(parts: Parts, edge: Connection) -> tuple[Joint, Any]:
+    """Return a joint as it is computed, and its frame, beside the bodies that it joins.
 
-    A screw is the same from every point of its axis. Its canonical frame is at the one nearest to
-    the joint's frame, which may be the world's: moments about a point far away would drown in
-    rounding, and multipliers of least norm depend on where the world has its origin.
+    The joint's frame may be the world's: moments about a point far away would drown in rounding,
+    and multipliers of least norm depend on where the world has its origin.
     """
-    K = edge.joint.canonical_frame
-    if edge.joint.screw_form() is None:
-        return K
-    centres = []
-    for body, S in ((edge.predecessor, edge.S_pred), (edge.successor, edge.S_succ)):
-        if body in parts.bodies:
-            com = np.append(parts.bodies[body].inertia.com, 1.0)
-            centres.append((inverse(S @ K) @ com)[2])
-    moved = np.array(K)
-    moved[:3, 3] += np.mean(centres) * moved[:3, 2]
-    return moved
+    return placed_beside(edge.joint, centre_between(parts, edge))
 
 
 class _Frames:
@@ -172,9 +165,13 @@ def characteristic_length(parts: Parts) -> float:
     """
     points = []
     for edge in parts.joints.values():
+        # a joint of six freedoms is where its bodies are
+        _, K = _central_form(parts, edge)
+        if edge.joint.num_velocities == 6:
+            K = translation(centre_between(parts, edge))
         for body, frame in ((edge.predecessor, edge.S_pred), (edge.successor, edge.S_succ)):
             pose = parts.bodies[body].pose if body in parts.bodies else np.eye(4)
-            points.append((pose @ frame @ edge.joint.canonical_frame)[:3, 3])
+            points.append((pose @ frame @ K)[:3, 3])
     size = float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
     return size if size > _SAME_PLACE else 1.0
 

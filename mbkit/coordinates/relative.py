@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
@@ -29,8 +29,9 @@ def _names(loop_joints: Iterable[str] | None) -> tuple[str, ...] | None:
     if loop_joints is None:
         return None
     given: object = (loop_joints,) if isinstance(loop_joints, str) else loop_joints
-    names = tuple(given) if isinstance(given, Iterable) else (given,)
-    if not (isinstance(given, Iterable) and all(isinstance(name, str) for name in names)):
+    several = isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0
+    names: tuple[Any, ...] = tuple(given) if several else (given,)  # type: ignore[arg-type]
+    if not (several and all(isinstance(name, str) for name in names)):
         raise UsageError(
             f"RelativeCoordinates: loop_joints must be names of joints, got {loop_joints!r}; for "
             "example ['hinge']."

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.coordinates.body_frames import frames_in_joints, set_seat
+from mbkit.coordinates.body_frames import frames_in_joints, poses_of_tree, set_seat
+from mbkit.coordinates.centres import centres_of_bodies, seen_from, warn_of_distance
 from mbkit.coordinates.floating import set_floating
+from mbkit.joints.placed import placed_beside
 from mbkit.representations import Representation
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.systems.arrays import SystemArrays, fill_table
@@ -31,7 +33,8 @@ def assemble_rows(
 ) -> SystemArrays:
     """Return the rows of a tree.
 
-    The frame of a row is first its joint's canonical frame on the child's side; bodies behind a
+    The frame of a row is first its joint's canonical frame on the child's side, beside the child's
+    centre of mass where the motion leaves a choice (see `placed_beside`); bodies behind a
     joint without velocities share the row of their parent. With C = S_pred T(q) S_succ^-1 and the
     joint's form in its canonical frame, T = K T' K^-1, a row's joint is placed at S_pred K in the
     predecessor, and its body sits at (S_succ K)^-1. Where the tree goes from successor to
@@ -64,6 +67,7 @@ def assemble_rows(
     inertias = [SpatialInertia.zero() for _ in bodies]
     joints: list[Joint | None] = [None]
     owners: list[Any] = []
+    centres = centres_of_bodies(parts, topology)
     for child, parent, name, is_reversed in zip(
         topology.bodies[1:],
         topology.parent[1:],
@@ -79,7 +83,7 @@ def assemble_rows(
             T = joint.pose(np.zeros(0))
             seats[child] = carrier, seat @ near @ (inverse(T) if is_reversed else T) @ inverse(far)
         else:
-            K = joint.canonical_frame
+            joint, K = placed_beside(joint, seen_from(far, centres[child]))
             row: Any = bodies[len(joints)]
             _place(row, seat @ near @ K)
             row["parent"] = carrier
@@ -103,6 +107,8 @@ def assemble_rows(
     for row, inertia in zip(bodies, inertias, strict=True):
         _set_inertia(row, inertia)
     if representation is not None:
+        origins = _origins(representation, parts, topology, seats, inertias)
+        warn_of_distance(joints, inertias, origins)
         named = {name for each in parts.constraints.values() for name in each.joints}
         owners += set_floating(bodies, tuple(joints), inertias, representation, named)
     _set_totals(bodies[0], parts, positions, velocities, steps)
@@ -114,6 +120,28 @@ def assemble_rows(
         joints=tuple(joints),
         owners=tuple(owners),
     )
+
+
+def _origins(
+    representation: Representation,
+    parts: Parts,
+    topology: Topology,
+    seats: dict[str, tuple[int, Any]],
+    inertias: list[SpatialInertia],
+) -> Any:
+    """Return the centre of mass of each row in the world, (rows, 3), where twists are spatial.
+
+    All joints are neutral there; None for other twists.
+    """
+    if representation.name != "spatial":
+        return None
+    poses = poses_of_tree(parts, topology)
+    centres = np.zeros((len(inertias), 3))
+    for name in topology.bodies[1:]:
+        row, seat = seats[name]
+        place = poses[name] @ inverse(seat)
+        centres[row] = place[:3, :3] @ inertias[row].com + place[:3, 3]
+    return centres
 
 
 def _joint(parts: Parts, name: str) -> Joint:

@@ -8,11 +8,10 @@ from mbkit.diagnosis.diagnosis import Branch
 from mbkit.kinematics.closing import close
 from mbkit.kinematics.loops import Loops
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.rank import rank_of
 
-__all__ = ["MOST", "TOLERANCE", "branches", "rank_of"]
+__all__ = ["MOST", "branches"]
 
-#: Part of the largest singular value below which one counts as zero.
-TOLERANCE = 1e-8
 #: Length of the steps that find branches, so small that these look straight, and of those that
 #: lead along them, in radians or lengths.
 _SMALL = 0.01
@@ -28,11 +27,6 @@ _APART = 0.15
 _MOVED = 0.2
 
 
-def rank_of(sizes: FloatArray) -> int:
-    """Return how many singular values are not zero."""
-    return int((sizes > TOLERANCE * sizes.max(initial=0.0)).sum())
-
-
 def branches(loops: Loops, q: FloatArray) -> tuple[Branch, ...]:
     """Return the branches that meet at a closed configuration.
 
@@ -41,7 +35,7 @@ def branches(loops: Loops, q: FloatArray) -> tuple[Branch, ...]:
     one branch. From each the way goes on along it, and the highest rank on it is its generic one.
     """
     rng = np.random.default_rng(0)
-    sizes, Z = _free(loops, q)
+    Z = _free(loops, q)[1]
     count = Z.shape[1]
     near: list[tuple[FloatArray, FloatArray]] = []
     for k in range(_DIRECTIONS + 2 * count if count else 0):
@@ -51,8 +45,8 @@ def branches(loops: Loops, q: FloatArray) -> tuple[Branch, ...]:
         there = _step(loops, q, Z @ direction, _SMALL)
         if there is None:
             continue
-        own_sizes, own = _free(loops, there)
-        if rank_of(own_sizes) == rank_of(sizes):
+        own = _free(loops, there)[1]
+        if own.shape == Z.shape:
             near = [(there, own)]  # rank cannot fall nearby: q is regular
             break
         if not any(_same(own, other) for _, other in near):
@@ -62,8 +56,9 @@ def branches(loops: Loops, q: FloatArray) -> tuple[Branch, ...]:
 
 def _free(loops: Loops, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the singular values of the Jacobian, and an orthonormal basis of its null space."""
-    _, sizes, Vt = np.linalg.svd(loops.velocity_jacobian(q))
-    return sizes, Vt[rank_of(sizes) :].T
+    J = loops.velocity_jacobian(q)
+    _, sizes, Vt = np.linalg.svd(J)
+    return sizes, Vt[rank_of(J) :].T
 
 
 def _step(loops: Loops, q: FloatArray, direction: FloatArray, length: float) -> FloatArray | None:
@@ -84,7 +79,9 @@ def _same(one: FloatArray, other: FloatArray) -> bool:
 
 def _followed(loops: Loops, q: FloatArray, there: FloatArray, rng: np.random.Generator) -> Branch:
     """Return the branch of a configuration, with one of the highest rank on it."""
-    best, best_sizes = there, _free(loops, there)[0]
+    best = there
+    best_sizes, Z = _free(loops, there)
+    most = len(loops.free) - Z.shape[1]
     away = loops.system.difference(q, there)
     for _ in range(_STEPS):
         _, Z = _free(loops, there)
@@ -96,9 +93,8 @@ def _followed(loops: Loops, q: FloatArray, there: FloatArray, rng: np.random.Gen
         if ahead is None:
             break
         there = ahead
-        sizes, _ = _free(loops, there)
-        ranks = rank_of(sizes), rank_of(best_sizes)
-        smallest = sizes[ranks[0] - 1 : ranks[0]].sum(), best_sizes[ranks[1] - 1 : ranks[1]].sum()
-        if (ranks[0], smallest[0]) > (ranks[1], smallest[1]):
-            best, best_sizes = there, sizes
-    return Branch(len(loops.free) - rank_of(best_sizes), best, best_sizes)
+        sizes, Z = _free(loops, there)
+        rank = len(loops.free) - Z.shape[1]
+        if (rank, sizes[rank - 1 : rank].sum()) > (most, best_sizes[most - 1 : most].sum()):
+            best, best_sizes, most = there, sizes, rank
+    return Branch(len(loops.free) - most, best, best_sizes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.diagnosis.branches import TOLERANCE, branches, rank_of
+from mbkit.diagnosis.branches import branches
 from mbkit.diagnosis.diagnosis import Branch, Diagnosis
 from mbkit.diagnosis.reactions import reactions, row_words
 from mbkit.diagnosis.rows import independent_rows
@@ -15,7 +15,9 @@ from mbkit.diagnosis.screws import loop_screws
 from mbkit.errors import ConstraintError
 from mbkit.kinematics.close_loops import checked_start
 from mbkit.kinematics.loops import Loops, checked_fixed
+from mbkit.memory import check_memory
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.rank import RANK, rank_of
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -29,11 +31,17 @@ _NEARLY = 1e-6
 
 def diagnose(system: System, q: ArrayLike | None, t: float) -> Diagnosis:
     """Return what the constraints do; see `System.diagnose`."""
+    m, nv = system.num_velocity_constraints, system.nv
+    check_memory(
+        3.0 * m * nv + 2.0 * m * m + nv * nv,
+        f"The diagnosis of {m} rows of constraints on {nv} velocities, which takes full matrices,",
+        "diagnose a part of the mechanism: of what repeats, a few pieces",
+    )
     start = _closed(system, q, t)
-    loops = Loops.of(system, start, checked_fixed(system, (), "diagnose"), t)
+    loops = Loops.of(system, checked_fixed(system, (), "diagnose"), t)
     J = loops.velocity_jacobian(start)
     U, sizes, _ = np.linalg.svd(J)
-    rank = rank_of(sizes)
+    rank = rank_of(J)
     found = branches(loops, start)
     independent = _independent(loops, start, rank, found)
     names = system.constraint_names
@@ -47,7 +55,7 @@ def diagnose(system: System, q: ArrayLike | None, t: float) -> Diagnosis:
         num_rows=len(J),
         rank=rank,
         singular_values=sizes,
-        tolerance=TOLERANCE * float(sizes.max(initial=0.0)),
+        tolerance=RANK * float(sizes.max(initial=0.0)),
         loops=loop_screws(system, start),
         branches=found,
         rows=row_words(system, start, t),
@@ -78,6 +86,7 @@ def _independent(loops: Loops, q: FloatArray, rank: int, found: tuple[Branch, ..
     """Return rows that suffice on all branches of the highest rank, or at q where there is none."""
     if not found:
         return independent_rows([loops.velocity_jacobian(q)], rank)
-    highest = max(rank_of(branch.singular_values) for branch in found)
-    generic = [branch.q for branch in found if rank_of(branch.singular_values) == highest]
+    least = min(branch.mobility for branch in found)
+    generic = [branch.q for branch in found if branch.mobility == least]
+    highest = len(loops.free) - least
     return independent_rows([loops.velocity_jacobian(each) for each in generic], highest)

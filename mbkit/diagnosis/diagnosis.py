@@ -122,12 +122,13 @@ class Diagnosis:
     prescribed : tuple of str
         Joints that are moved by functions of time: here they stand still.
     rank : int
-        Of the constraint Jacobian: the number of singular values above the tolerance.
+        Of the constraint Jacobian, as the dynamics have it: rows of which more than 1e-6 of the
+        largest is left after the others.
     singular_values : ndarray
         Of the Jacobian in parts of the length, by angles, and translations in parts of the length;
         largest first.
     tolerance : float
-        Singular values up to this count as zero.
+        Singular values of about this size and less count as zero.
     loops : tuple of LoopScrews
         One for each joint that closes a loop.
     branches : tuple of Branch

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from mbkit.errors import ForceError
+from mbkit.final import FinalBuiltIns
 from mbkit.forces.kernels import ForceKernels
 from mbkit.representations import Hybrid, Representation
 from mbkit.spatial.arrays import FloatArray
@@ -14,7 +15,7 @@ from mbkit.spatial.arrays import FloatArray
 __all__ = ["Force"]
 
 
-class Force:
+class Force(FinalBuiltIns):
     """What drives, holds or brakes a mechanism, by names of joints and bodies.
 
     Subclass it to make a force of your own, as a plain class or under ``attrs.frozen``.

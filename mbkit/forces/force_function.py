@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, final
 
 import attrs
-import numpy as np
 
 from mbkit.errors import ForceError, ShapeError
 from mbkit.forces.force import Force
+from mbkit.lie.arrays import as_floats
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["ForceFunction"]
 
 
 def _names(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else tuple(value)
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, Iterable) else value
 
 
 @final
@@ -98,9 +100,10 @@ class ForceFunction(Force):
     ) -> None:
         """Write what the function returns."""
         value = self.function(t, poses, twists) if self.bodies else self.function(t, q, v)
-        if np.shape(value) != out.shape:
+        value = as_floats(value, f"Force {self.name!r}: what its function returns")
+        if value.shape != out.shape:
             raise ShapeError(
                 f"Force {self.name!r}: its function must return an array of shape {out.shape}, got "
-                f"{np.shape(value)}."
+                f"{value.shape}."
             )
         out[:] = value

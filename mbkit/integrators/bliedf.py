@@ -9,7 +9,13 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.backward_differences import MOST_STEPS, BackwardDifferences
-from mbkit.integrators.checks import as_number, check_choice, check_tolerance
+from mbkit.integrators.checks import (
+    as_number,
+    check_choice,
+    check_multipliers,
+    check_tolerance,
+    with_room,
+)
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.step_memory import StepMemory
@@ -107,6 +113,8 @@ class BLieDF(Integrator):
         from mbkit.kernels.bliedf import advance, predict
         from mbkit.kernels.starting import starting_step
 
+        problem.provide("inverse_dynamics")
+        check_multipliers(self, problem)
         nq, nv = problem.nq, problem.nv
         step = StepMemory(
             problem, stabilised=self.formulation == "stabilized_index2",
@@ -131,6 +139,7 @@ class BLieDF(Integrator):
         memory, count = np.zeros(nq + 3 * nv + 4), np.zeros(2, dtype=np.int64)
 
         def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+            rows = with_room(problem, first, steps, rows)
             state = advance(
                 problem.space, step.address, alpha, foreseen, A, b, c, problem.t0, problem.h, first,
                 steps, problem.save_every, problem.q, problem.v, problem.work, own["past_q"],

@@ -1,24 +1,35 @@
-"""What fields of integrators are checked for."""
+"""What fields of integrators, and arrays that come to compiled ones, are checked for."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from typing import Any
+import operator
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.errors import UsageError
+from mbkit.errors import IntegratorError, ShapeError, UsageError
+
+if TYPE_CHECKING:
+    from mbkit.integrators.integrator import Problem, Rows
 
 __all__ = [
     "as_array",
     "as_number",
     "check_array",
     "check_choice",
+    "check_fit",
+    "check_memory",
+    "check_multipliers",
     "check_name_and_order",
     "check_order",
+    "check_state",
     "check_tolerance",
     "has_tolerance",
+    "refused",
+    "with_room",
 ]
 
 
@@ -83,3 +94,114 @@ def check_tolerance(integrator: Any, field: str = "tolerance") -> None:
 def has_tolerance(integrator: Any) -> bool:
     """Return whether an integrator has `rtol` or `atol`, by which it chooses its steps."""
     return not (integrator.rtol is None and integrator.atol is None)
+
+
+# What compiled steps read and write they do not look at: it is checked where it comes from.
+
+
+def fits(array: Any, shape: tuple[int, ...]) -> bool:
+    """Whether compiled code can write numbers of this shape to an array."""
+    return (
+        type(array) is np.ndarray
+        and array.dtype == np.float64
+        and array.shape == shape
+        and array.flags.c_contiguous
+        and array.flags.writeable
+    )
+
+
+def refused(
+    door: str, shapes: Mapping[str, tuple[int, ...]], given: Mapping[str, Any]
+) -> ShapeError:
+    """Return the exception for arguments that a method of `Problem` cannot take.
+
+    Parameters
+    ----------
+    door : str
+        The method.
+    shapes : dict
+        The shapes that arrays must have, by name.
+    given : dict
+        All that was given.
+    """
+    for name, shape in shapes.items():
+        if not fits(given[name], shape):
+            return ShapeError(
+                f"Problem.{door}: argument '{name}' must be a contiguous, writeable float64 array "
+                f"of shape {shape}; got {_described(given[name])}."
+            )
+    return ShapeError(f"Problem.{door}: t must be a number and stage a whole one, got {given!r}.")
+
+
+def _described(value: Any) -> str:
+    if type(value) is not np.ndarray:
+        return repr(value)
+    order = "contiguous" if value.flags.c_contiguous else "not contiguous"
+    access = "writeable" if value.flags.writeable else "read-only"
+    return f"{value.dtype}, shape {value.shape}, {order}, {access}"
+
+
+def check_fit(name: str, array: Any, shape: tuple[int, ...]) -> None:
+    """Raise ShapeError unless an array of a problem is one that steps can write to."""
+    if not fits(array, shape):
+        raise ShapeError(
+            f"Problem: '{name}' must be a contiguous, writeable float64 array of shape {shape}; "
+            f"got {_described(array)}. Write to it in place, as in problem.{name}[:] = x."
+        )
+
+
+def check_memory(problem: Problem) -> None:
+    """Raise ShapeError unless the arrays of a problem have its sizes."""
+    for name in ("q", "q_stage"):
+        check_fit(name, getattr(problem, name), (problem.nq,))
+    for name in ("v", "v_stage"):
+        check_fit(name, getattr(problem, name), (problem.nv,))
+    check_fit("work", problem.work, (2,))
+
+
+def check_state(problem: Problem, q: Any, v: Any, work: Any) -> None:
+    """Raise ShapeError unless a state of a problem can be written to arrays."""
+    shapes = {"q": (problem.nq,), "v": (problem.nv,), "work": (2,)}
+    given = {"q": q, "v": v, "work": work}
+    if not all(fits(given[name], shape) for name, shape in shapes.items()):
+        raise refused("interpolate", shapes, given)
+
+
+def check_multipliers(integrator: Any, problem: Problem) -> None:
+    """Raise IntegratorError unless there is room for multipliers that a method writes."""
+    count = problem.equations.num_velocity_constraints
+    if not fits(problem.multipliers, (count,)):
+        raise IntegratorError(
+            f"{type(integrator).__name__} writes {count} multipliers, and the problem has room for "
+            f"{np.size(problem.multipliers)}; an integrator that prepares it must say "
+            f"gives_multipliers = True."
+        )
+
+
+def with_room(problem: Problem, first: int, steps: int, rows: Rows) -> Rows:
+    """Return rows; IntegratorError unless those that some steps write have room there."""
+    try:
+        first, steps = operator.index(first), operator.index(steps)
+        t, q, v, work, multipliers = rows
+        sizes = {len(each) for each in rows}
+        widths = [each.shape[1:] for each in (t, q, v, work)]
+    except (TypeError, ValueError, AttributeError, IndexError):
+        raise IntegratorError(
+            f"advance(first, steps, rows) takes two whole numbers and Rows of arrays, got "
+            f"{first!r}, {steps!r}, {rows!r}."
+        ) from None
+    due = (first + steps) // problem.save_every - first // problem.save_every
+    own = problem.multipliers.shape
+    if due > 0 and (
+        min(sizes) < due
+        or widths != [(), (problem.nq,), (problem.nv,), (2,)]
+        or multipliers.shape[1:] not in (own, (0,))
+    ):
+        raise IntegratorError(
+            f"advance writes {due} rows in the {steps} steps from step {first} on: t, q, v, work "
+            f"and multipliers of 1, {problem.nq}, {problem.nv}, 2 and {own[0]} numbers each; the "
+            f"arrays that it was given have the shapes "
+            f"{', '.join(str(each.shape) for each in rows)}. Make them with "
+            f"Rows.empty(count, nq, nv, m)."
+        )
+    return rows

@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.errors import UsageError
+from mbkit.errors import UsageError, check_kind
 from mbkit.integrators.checks import as_array, check_array, check_name_and_order
 from mbkit.integrators.fields import whole
 from mbkit.integrators.ordered_conditions import composition_defect
@@ -26,6 +26,8 @@ def _tables(stages: Any) -> Any:
     What is no sequence, and entries that are no arrays, come back for the check that follows.
     """
     if isinstance(stages, str) or not isinstance(stages, Sequence | np.ndarray):
+        return stages
+    if isinstance(stages, np.ndarray) and stages.ndim == 0:
         return stages
     tables = tuple(as_array(rows) for rows in stages)
     none = as_array(np.zeros((0, max(0, len(tables) - 1))))  # no exponential
@@ -79,6 +81,7 @@ class Composition:
 
         Its order is as high as the conditions hold, up to that of the tableau.
         """
+        check_kind("Composition.of_tableau: tableau", tableau, Tableau, "an mbkit.Tableau")
         count = tableau.num_stages
         rows = (*tableau.A[:count, :count], tableau.b[:count])
         stages = [[row[j] * np.eye(row.size)[j] for j in np.flatnonzero(row)] for row in rows]

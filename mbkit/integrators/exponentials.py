@@ -10,6 +10,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import other_charts
+from mbkit.integrators.checks import with_room
 from mbkit.integrators.composition import COMMUTATOR_FREE4, COMPOSITIONS, Composition
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
@@ -143,6 +144,7 @@ def _prepare(composition: Composition, problem: Problem) -> Advance:
     count = np.zeros(2, dtype=np.int64)
 
     def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        rows = with_room(problem, first, steps, rows)
         state = advance(
             problem.space, factors, A, c, other, problem.t0, problem.h, first, steps,
             problem.save_every, problem.q, problem.v, problem.work, problem.q_stage,

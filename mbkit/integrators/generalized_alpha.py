@@ -10,7 +10,14 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import angular_entries
-from mbkit.integrators.checks import as_number, check_choice, check_tolerance, has_tolerance
+from mbkit.integrators.checks import (
+    as_number,
+    check_choice,
+    check_multipliers,
+    check_tolerance,
+    has_tolerance,
+    with_room,
+)
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.step_memory import StepMemory
@@ -247,6 +254,8 @@ class GeneralizedAlpha(Integrator):
         """Return the function that takes steps of the problem."""
         from mbkit.kernels.generalized_alpha import solve_end
 
+        problem.provide("inverse_dynamics")
+        check_multipliers(self, problem)
         stabilised = self.formulation == "stabilized_index2"
         given = [each for each in (self.rtol, self.atol) if each is not None]
         tolerance = min([self.tolerance, *(SMALL * each for each in given)])
@@ -282,6 +291,7 @@ def _steps_of_one_size(problem: Problem, step: StepMemory, numbers: Any, method:
     count = np.zeros(2, dtype=np.int64)
 
     def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        rows = with_room(problem, first, steps, rows)
         state = advance(
             problem.space, step.address, numbers, problem.t0, problem.h, first, steps,
             problem.save_every, problem.q, problem.v, problem.work, *method, problem.q_stage,
@@ -306,6 +316,7 @@ def _own_steps(
     count = np.zeros(2, dtype=np.int64)
 
     def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        rows = with_room(problem, first, steps, rows)
         state = advance(
             problem.space, step.address, numbers, *tolerances, angular, problem.t0, problem.h,
             first, steps, problem.save_every, problem.q, problem.v, problem.work, *method, rate,

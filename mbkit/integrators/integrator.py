@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import numpy as np
 
+from mbkit.errors import IntegratorError
+from mbkit.final import FinalBuiltIns
+from mbkit.integrators.checks import check_fit, check_memory, refused
 from mbkit.integrators.newton import Newton
 
 if TYPE_CHECKING:
     from mbkit.systems.protocol import EquationsOfMotion
 
 __all__ = ["FAILED", "Advance", "Integrator", "Problem", "Rows"]
+
+#: The status of arguments of the wrong length, as `mbkit.kernels.status` has it.
+WRONG_LENGTH = 1
 
 #: The status of a step in which code in Python has raised an exception.
 FAILED = -3
@@ -41,6 +47,22 @@ class Rows(NamedTuple):
 #: Take `steps` steps from step `first` on, write the saved ones to the rows; return the kernel's
 #: status, the number of steps taken and the number of rows written.
 Advance = Callable[[int, int, Rows], tuple[int, int, int]]
+
+
+def _keep(problem: Problem, attribute: attrs.Attribute[Any], value: Any) -> Any:
+    """Refuse another size: steps rely on it."""
+    if value is not getattr(problem, attribute.name):
+        raise IntegratorError(
+            f"Problem: '{attribute.name}' cannot be changed, got {value!r}; another problem is "
+            f"made by attrs.evolve(problem, {attribute.name}=...)."
+        )
+    return value
+
+
+def _fit(problem: Problem, attribute: attrs.Attribute[Any], value: Any) -> Any:
+    """Refuse an array that steps cannot write to."""
+    check_fit(attribute.name, value, getattr(problem, attribute.name).shape)
+    return value
 
 
 @attrs.define(eq=False)
@@ -81,6 +103,10 @@ class Problem:
         was taken; set by an integrator with dense output.
     newton : Newton or None
         How the equations of the last step were solved; set by an implicit integrator.
+    provide : callable
+        ``provide("inverse_dynamics")`` or ``provide("mass_matrix")``, called in `prepare`, puts the
+        address of that function into the `SPACE` record, for compiled steps that call it; it is
+        compiled for those alone.
     blocks : callable or None
         ``blocks(stabilised)`` says how an implicit integrator can have its matrix by blocks, with
         constraints at both levels or not; None where a dense one is as good.
@@ -88,27 +114,31 @@ class Problem:
         What a step in Python has raised: see `failed`.
     """
 
-    space: int
-    nq: int
-    nv: int
-    num_steps: int
-    num_rows: int
+    space: int = attrs.field(on_setattr=_keep)
+    nq: int = attrs.field(on_setattr=_keep)
+    nv: int = attrs.field(on_setattr=_keep)
+    num_steps: int = attrs.field(on_setattr=_keep)
+    num_rows: int = attrs.field(on_setattr=_keep)
     t0: float
     h: float
-    q: Any
-    v: Any
-    work: Any
-    q_stage: Any
-    v_stage: Any
-    save_every: int
+    q: Any = attrs.field(on_setattr=_fit)
+    v: Any = attrs.field(on_setattr=_fit)
+    work: Any = attrs.field(on_setattr=_fit)
+    q_stage: Any = attrs.field(on_setattr=_fit)
+    v_stage: Any = attrs.field(on_setattr=_fit)
+    save_every: int = attrs.field(on_setattr=_keep)
     equations: EquationsOfMotion
     tau: Callable[[float, Any, Any], Any]
-    multipliers: Any
+    multipliers: Any = attrs.field(on_setattr=_fit)
+    provide: Callable[[str], None]
     memory: dict[str, Any] = attrs.field(factory=dict)
     interpolate: Callable[[float, Any, Any, Any], int] | None = None
     newton: Newton | None = None
     blocks: Callable[[bool], Any] | None = None
     error: BaseException | None = None
+
+    def __attrs_post_init__(self) -> None:
+        check_memory(self)
 
     def accelerate(
         self, t: float, q: Any, v: Any, vdot: Any, powers: Any, stage: int | None = None
@@ -125,15 +155,31 @@ class Problem:
         """
         from mbkit.kernels.protocol import accelerate, accelerate_stage
 
-        if stage is None:
-            return int(accelerate(self.space, t, q, v, vdot, powers))
-        return int(accelerate_stage(self.space, stage, t, q, v, vdot, powers))
+        try:
+            if stage is None:
+                state = accelerate(self.space, t, q, v, vdot, powers)
+            else:
+                state = accelerate_stage(self.space, stage, t, q, v, vdot, powers)
+        except Exception:  # of numba: other types
+            state = WRONG_LENGTH
+        if state == WRONG_LENGTH:
+            shapes = {"q": (self.nq,), "v": (self.nv,), "vdot": (self.nv,), "powers": (2,)}
+            given = {"q": q, "v": v, "vdot": vdot, "powers": powers, "t": t, "stage": stage}
+            raise refused("accelerate", shapes, given)
+        return int(state)
 
     def retract(self, q: Any, x: Any, out: Any) -> int:
         """Write the configuration (nq,) that the step x (num_steps,) leads to; return a status."""
         from mbkit.kernels.protocol import move
 
-        return int(move(self.space, q, x, out))
+        try:
+            state = move(self.space, q, x, out)
+        except Exception:  # of numba: other types
+            state = WRONG_LENGTH
+        if state == WRONG_LENGTH:
+            shapes = {"q": (self.nq,), "x": (self.num_steps,), "out": (self.nq,)}
+            raise refused("retract", shapes, {"q": q, "x": x, "out": out})
+        return int(state)
 
     def rates(self, q: Any, v: Any, out: Any) -> int:
         """Write the rates (num_steps,) at which a step leaves q with velocity v; return a status.
@@ -142,7 +188,14 @@ class Problem:
         """
         from mbkit.kernels.protocol import rates
 
-        return int(rates(self.space, q, v, out))
+        try:
+            state = rates(self.space, q, v, out)
+        except Exception:  # of numba: other types
+            state = WRONG_LENGTH
+        if state == WRONG_LENGTH:
+            shapes = {"q": (self.nq,), "v": (self.nv,), "out": (self.num_steps,)}
+            raise refused("rates", shapes, {"q": q, "v": v, "out": out})
+        return int(state)
 
     def dexp_inv(self, x: Any, w: Any, out: Any) -> int:
         """Write the rate (num_steps,) of x while ``retract(q, x)`` moves with the rates w.
@@ -152,7 +205,14 @@ class Problem:
         """
         from mbkit.kernels.protocol import rate
 
-        return int(rate(self.space, x, w, out))
+        try:
+            state = rate(self.space, x, w, out)
+        except Exception:  # of numba: other types
+            state = WRONG_LENGTH
+        if state == WRONG_LENGTH:
+            shapes = dict.fromkeys(("x", "w", "out"), (self.num_steps,))
+            raise refused("dexp_inv", shapes, {"x": x, "w": w, "out": out})
+        return int(state)
 
     def close(self, t: float, q: Any, v: Any) -> int:
         """Bring q and v back to the constraints, in place, at the end of a step; return a status.
@@ -161,7 +221,14 @@ class Problem:
         """
         from mbkit.kernels.protocol import close_at
 
-        return int(close_at(self.space, t, q, v))
+        try:
+            state = close_at(self.space, t, q, v)
+        except Exception:  # of numba: other types
+            state = WRONG_LENGTH
+        if state == WRONG_LENGTH:
+            shapes = {"q": (self.nq,), "v": (self.nv,)}
+            raise refused("close", shapes, {"q": q, "v": v, "t": t})
+        return int(state)
 
     def look(self, t: float, q: Any, v: Any) -> int:
         """Return 0 where a step may end at (t, q, v), and not where an event lies in it.
@@ -171,7 +238,14 @@ class Problem:
         """
         from mbkit.kernels.protocol import look_at
 
-        return int(look_at(self.space, t, q, v))
+        try:
+            state = look_at(self.space, t, q, v)
+        except Exception:  # of numba: other types
+            state = WRONG_LENGTH
+        if state == WRONG_LENGTH:
+            shapes = {"q": (self.nq,), "v": (self.nv,)}
+            raise refused("look", shapes, {"q": q, "v": v, "t": t})
+        return int(state)
 
     def failed(self, error: BaseException) -> int:
         """Return the status of a step in which an exception was raised, which ends the run.
@@ -187,7 +261,7 @@ class Problem:
         return {"q": self.q, "v": self.v, "work": self.work, **self.memory}
 
 
-class Integrator(abc.ABC):
+class Integrator(FinalBuiltIns, abc.ABC):
     """A method that advances a state on its group by steps of fixed size.
 
     1. `order` is the order of convergence in q and v.

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.checks import with_room
 from mbkit.integrators.description import shown
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
@@ -128,6 +129,7 @@ class MultistepMuntheKaas(Integrator):
         memory = np.zeros(2 * nq + 2 * d + nv + work)
 
         def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+            rows = with_room(problem, first, steps, rows)
             state = advance(
                 problem.space, beta, A, b, c, exact, brackets, problem.t0, problem.h, first, steps,
                 problem.save_every, problem.q, problem.v, problem.work, *past.values(),

@@ -9,7 +9,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import angular_entries, other_charts
-from mbkit.integrators.checks import as_number, has_tolerance
+from mbkit.integrators.checks import as_number, check_state, has_tolerance, with_room
 from mbkit.integrators.description import shown
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
@@ -194,13 +194,13 @@ class _Arrays:
 
 
 def _steps_of_one_size(arrays: _Arrays, problem: Problem) -> Advance:
-    from mbkit.kernels.explicit.dense_output import interpolate
     from mbkit.kernels.munthe_kaas import advance
 
     A, b, c = arrays.A, arrays.b, np.array(arrays.tableau.c)
     memory, held = arrays.memory[: problem.nq + problem.num_steps], np.zeros(_state_size(problem))
 
     def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        rows = with_room(problem, first, steps, rows)
         state = advance(
             problem.space, A, b, c, *arrays.series, problem.t0, problem.h, first, steps,
             problem.save_every, problem.q, problem.v, problem.work, problem.q_stage,
@@ -213,6 +213,9 @@ def _steps_of_one_size(arrays: _Arrays, problem: Problem) -> Advance:
         dense, x = arrays.dense(), memory[problem.nq :]
 
         def between(t: float, q: Any, v: Any, work: Any) -> int:
+            from mbkit.kernels.explicit.dense_output import interpolate  # long to compile
+
+            check_state(problem, q, v, work)
             state = interpolate(
                 problem.space, A, c, *arrays.series, *dense, t, q, v, work, problem.q_stage,
                 problem.v_stage, x, arrays.w, *arrays.rates, held, arrays.span,
@@ -237,6 +240,7 @@ def _own_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Problem) 
     remembered = problem.memory["step_size"] = np.zeros(2)
 
     def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        rows = with_room(problem, first, steps, rows)
         state = advance(
             problem.space, A, b, b_error, c, *control, problem.t0, problem.h, first, steps,
             problem.save_every, problem.q, problem.v, problem.work, remembered, problem.q_stage,
@@ -249,6 +253,7 @@ def _own_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Problem) 
         dense = arrays.dense()
 
         def between(t: float, q: Any, v: Any, work: Any) -> int:
+            check_state(problem, q, v, work)
             state = interpolate(
                 problem.space, A, b, b_error, c, *dense, *control, problem.h, t, q, v, work,
                 problem.q_stage, problem.v_stage, arrays.memory, arrays.w, *arrays.rates, states,

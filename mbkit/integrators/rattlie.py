@@ -8,9 +8,12 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.checks import check_multipliers, with_room
 from mbkit.integrators.constant_efforts import constant_effort
 from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
 from mbkit.integrators.newton import Newton
+from mbkit.integrators.step_memory import REMEDY
+from mbkit.memory import check_memory
 
 __all__ = ["RATTLie"]
 
@@ -70,11 +73,15 @@ class RATTLie(Integrator):
         from mbkit.kernels.variational.step import advance
 
         _check(problem)
+        problem.provide("inverse_dynamics")
+        problem.provide("mass_matrix")
+        check_multipliers(self, problem)
         memory = _Memory(problem)
         problem.newton = memory.newton
         count = np.zeros(2, dtype=np.int64)
 
         def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+            rows = with_room(problem, first, steps, rows)
             state = advance(
                 problem.space, memory.address, problem.t0, problem.h, first, steps,
                 problem.save_every, problem.q, problem.v, problem.work, problem.q_stage,
@@ -99,8 +106,13 @@ class _Memory:
         from mbkit.kernels.variational.layout import MOST, VARIATIONAL, sizes
 
         n, m = problem.nv, problem.equations.num_velocity_constraints
+        numbers = sizes(problem.nq, n, m)
+        check_memory(
+            sum(numbers.values()),
+            f"A step of RATTLie of {n} velocities and {m} rows of constraints", REMEDY,
+        )  # fmt: skip
         self.newton = Newton.empty(MOST, n + m)
-        arrays = {name: np.zeros(size) for name, size in sizes(problem.nq, n, m).items()}
+        arrays = {name: np.zeros(size) for name, size in numbers.items()}
         arrays["effort"][:] = _efforts(problem.equations, n)
         arrays["reach"][:] = _reach(problem.equations)
         for name, size in (("order", n + 1), ("rows", m), ("columns", m)):

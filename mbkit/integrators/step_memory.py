@@ -8,8 +8,15 @@ import numpy as np
 
 from mbkit.integrators.integrator import Problem
 from mbkit.integrators.newton import Newton
+from mbkit.memory import check_memory
 
 __all__ = ["StepMemory"]
+
+#: What to do where there is no memory for one.
+REMEDY = (
+    "assemble in absolute coordinates, mbkit.AbsoluteCoordinates(), where GeneralizedAlpha and "
+    "BLieDF have a matrix by blocks, or take an explicit integrator, such as RungeKuttaMuntheKaas"
+)
 
 #: Iterations of Newton's method in a step before it is given up.
 MOST_ITERATIONS = 30
@@ -57,6 +64,12 @@ class StepMemory:
             "differential": nv * MOST_STEPS, "columns": 3 * nv, "block": 2 * BLOCK_SIZE,
             "made": made, "restore": made, "largest": n, "sorted": n,
         }  # fmt: skip
+        check_memory(
+            sum(sizes.values()),
+            f"An implicit step of {nv} velocities and {m} rows of constraints, with a matrix "
+            + (f"of {n} x {n}," if blocks is None else "by blocks,"),
+            REMEDY,
+        )
         flags = {"position_of_row": m, "pivots": n, "kept": m, "prescribed": nv}
         self._arrays: dict[str, Any] = {
             **{name: np.zeros(max(1, size)) for name, size in sizes.items()},

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
 from mbkit.errors import ResultFileError
 
-__all__ = ["parsed_manifest"]
+__all__ = ["manifest_text", "parsed_manifest"]
 
 # What the keys are that a manifest has, or may have, by the table they are in.
 _KINDS: dict[str, dict[str, type | tuple[type, ...]]] = {
@@ -16,7 +17,7 @@ _KINDS: dict[str, dict[str, type | tuple[type, ...]]] = {
         "status": str, "options": dict, "save": list, "dtype": str, "events": list,
         "labels": dict, "versions": dict, "further_forces": list, "model_sha256": str,
         "system": str, "integrator": dict, "callables": dict, "environment": dict,
-        "wall_time": (int, float),
+        "wall_time": (int, float), "run": int, "result": str, "crc32": str,
     },
     "options": {
         "h": (int, float), "t_span": list, "steps": int, "tau": str, "forces": list,
@@ -31,7 +32,26 @@ _KINDS: dict[str, dict[str, type | tuple[type, ...]]] = {
 _TITLES = {dict: "a table", list: "a list", str: "a text", int: "a whole number"}
 
 
-def parsed_manifest(content: bytes, what: str) -> dict[str, Any]:
+# What every manifest has.
+_NEEDED = (
+    "status", "options", "save", "dtype", "labels", "versions", "model_sha256", "system", "run",
+    "integrator", "callables", "environment", "tau", "further_forces",
+)  # fmt: skip
+
+
+def manifest_text(content: Mapping[str, Any]) -> str:
+    """Return the text of a manifest with its checksum, which takes the place of an older one."""
+    rest = {key: value for key, value in content.items() if key != "crc32"}
+    plain = json.loads(json.dumps(rest))  # such as keys that become text
+    return json.dumps({**plain, "crc32": _crc32(plain)}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _crc32(content: Mapping[str, Any]) -> str:
+    """Return the checksum of what a manifest says; how it is laid out does not count."""
+    return f"{zlib.crc32(json.dumps(content, sort_keys=True).encode()):08x}"
+
+
+def parsed_manifest(content: bytes, what: str, version: int) -> dict[str, Any]:
     """Return a manifest.
 
     Parameters
@@ -40,6 +60,8 @@ def parsed_manifest(content: bytes, what: str) -> dict[str, Any]:
         The file.
     what : str
         How messages call it.
+    version : int
+        The format that is read.
 
     Returns
     -------
@@ -61,8 +83,21 @@ def parsed_manifest(content: bytes, what: str) -> dict[str, Any]:
             f"{what} is not the manifest of a run: it must be a table with 'mbkit_run' and "
             "'options'."
         )
+    if manifest["mbkit_run"] != version:
+        raise ResultFileError(
+            f"{what} has the format {manifest['mbkit_run']!r:.100}; this mbkit reads {version}. Go "
+            "on with the mbkit that began the run."
+        )
     for place, kinds in _KINDS.items():
         _check(manifest if not place else manifest.get(place, {}), kinds, place, what)
+    if missing := [key for key in _NEEDED if key not in manifest]:
+        raise ResultFileError(f"{what} is damaged: it lacks {', '.join(missing)}.")
+    checksum = _crc32({key: value for key, value in manifest.items() if key != "crc32"})
+    if manifest.get("crc32") != checksum:
+        raise ResultFileError(
+            f"{what} was changed since the run wrote it: its checksum is {checksum}, and it says "
+            f"{manifest.get('crc32')!r:.100}. Put the file back, or start a new run."
+        )
     checked: dict[str, Any] = manifest
     return checked
 

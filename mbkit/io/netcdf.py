@@ -2,37 +2,40 @@
 
 The file holds what `mbkit.Result.to_xarray` shows, under the same names: variables over ``time``,
 names of positions, velocities, bodies and joints as coordinates, and attributes for the rest.
+Behind what HDF5 reads there is a checksum of it, in one line.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import io
-import json
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from mbkit.errors import MbkitError, ResultFileError, printable
+from mbkit.errors import ResultFileError, UsageError, printable
+from mbkit.interrupts import HeldInterrupts
+from mbkit.io.checksum import checksum_line
 from mbkit.io.replacement import replacement
+from mbkit.io.result_reader import FORMAT_VERSION, read_result
+from mbkit.io.text_file import checked_place
 from mbkit.results.event_log import EventLog
 from mbkit.results.labelled import (
     CONSTRAINT_VARIABLES,
     EVENT_VARIABLES,
     LABELS,
-    LATER_VARIABLES,
     LEVELS,
     VARIABLES,
     attributes,
 )
 from mbkit.results.result import Result
 
-# In the attribute "mbkit_result"; to be raised when an older reader would misread the file.
-FORMAT_VERSION = 1
+__all__ = ["check_suffix", "load_result", "save_result", "write_dataset"]
+
+# What names of netCDF files end in; a name that ends in nothing claims no other format.
+_SUFFIXES = (".nc", ".nc4", ".h5", ".hdf5", "")
 
 
 def save_result(run: Result, path: str | os.PathLike[str]) -> None:
@@ -46,14 +49,17 @@ def save_result(run: Result, path: str | os.PathLike[str]) -> None:
     run : Result
         What to write.
     path : str or path
-        Where to; its folder must exist.
+        Where to; its folder must exist, and its name must end in ``.nc`` (or ``.nc4``, ``.h5``,
+        ``.hdf5``, all of which hold the same).
 
     Raises
     ------
+    UsageError
+        If the name ends in another suffix.
     ResultFileError
         If it cannot be written there.
     """
-    target = pathlib.Path(path)
+    target = checked_place(path, "save")
     if target.is_dir():
         raise ResultFileError(
             f"Result file '{printable(target)}' is a directory; give a file name in it."
@@ -63,14 +69,27 @@ def save_result(run: Result, path: str | os.PathLike[str]) -> None:
             f"Result file '{printable(target)}' is in a directory that does not exist; make it "
             "first."
         )
+    check_suffix(target)
     try:
-        with replacement(target) as temporary:
-            temporary.write_bytes(_image(run))
+        with replacement(target) as temporary, temporary.open("wb") as file:
+            image = _image(run)
+            file.write(image)
+            file.write(checksum_line(image))
     except OSError as error:
         raise ResultFileError(
             f"Result file '{printable(target)}' cannot be written: {error.strerror or error}; "
             "choose a folder that can be written to and has room."
         ) from error
+
+
+def check_suffix(path: pathlib.Path) -> None:
+    """Raise UsageError if the name of a file claims another format than that of results."""
+    if path.suffix.lower() not in _SUFFIXES:
+        raise UsageError(
+            f"Result file '{printable(path)}' must end in .nc (or .nc4, .h5, .hdf5), got "
+            f"'{printable(path.suffix)}': results are written as netCDF alone. For other formats "
+            "go by run.to_xarray() or run.t, run.q and so on."
+        )
 
 
 def _image(run: Result) -> memoryview:
@@ -81,7 +100,8 @@ def _image(run: Result) -> memoryview:
     """
     image = io.BytesIO()
     block = {name: getattr(run, name) for name in ("t", *VARIABLES, *CONSTRAINT_VARIABLES)}
-    write_dataset(image, run, run.t.size, [block])
+    with HeldInterrupts():
+        write_dataset(image, run, run.t.size, [block])
     return image.getbuffer()
 
 
@@ -157,16 +177,6 @@ def _write_events(file: Any, log: EventLog, text: Any) -> None:
         variable.attrs.update(about)
 
 
-def _read_events(file: Any) -> EventLog:
-    values: dict[str, Any] = {
-        field: [_text(each) for each in file.variables[name][...]]
-        if field == "names"
-        else file.variables[name][...]
-        for name, (field, _, _) in EVENT_VARIABLES.items()
-    }
-    return EventLog(**values)
-
-
 def load_result(path: str | os.PathLike[str]) -> Result:
     """Read a result from a file that `save_result` wrote, or from a run directory.
 
@@ -187,117 +197,9 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         If there is no such file, if it is not a result of mbkit, or if something in it is missing
         or does not fit together; the message says what.
     """
-    source = pathlib.Path(path)
+    source = checked_place(path, "load_result")
     if source.is_dir():
         from mbkit.io.run_result import load_run  # which writes and reads with this module
 
         return load_run(source)
-    with _opened(source) as file:
-        _check_contents(file, source)
-        fields = _fields(file, source, _whole)
-    return _result(fields, source)
-
-
-def open_result(path: pathlib.Path) -> Result:
-    """Read a result whose arrays stay in the file, and are read where they are looked at."""
-    with _opened(path) as file:
-        _check_contents(file, path)
-        fields = _fields(file, path, functools.partial(_mapped, path))
-    return _result(fields, path)
-
-
-def _result(fields: dict[str, Any], path: pathlib.Path) -> Result:
-    try:
-        return Result(**fields)
-    except (MbkitError, TypeError, ValueError) as error:
-        raise ResultFileError(
-            f"Result file '{printable(path)}' does not fit together: {printable(error)}"
-        ) from error
-
-
-def _whole(file: Any, name: str) -> Any:
-    return file.variables[name][...]
-
-
-def _mapped(path: pathlib.Path, file: Any, name: str) -> Any:
-    """Return an array that stays in the file, where arrays of fixed length lie in one piece."""
-    variable = file.variables[name]
-    data = file._h5file[name]  # h5netcdf tells no places in files
-    offset = data.id.get_offset()
-    if variable.chunks is not None or data.size == 0:
-        return variable[...]
-    if offset is None:  # never written
-        return np.broadcast_to(np.array(np.nan, data.dtype), data.shape)
-    mapped = np.memmap(path, dtype=data.dtype, mode="r", offset=offset, shape=data.shape)
-    return mapped.view(np.ndarray)
-
-
-@contextlib.contextmanager
-def _opened(path: pathlib.Path) -> Iterator[Any]:
-    import h5netcdf
-
-    if not path.is_file():
-        raise ResultFileError(
-            f"Result file '{printable(path)}' does not exist; check its name and folder."
-        )
-    try:
-        file = h5netcdf.File(path, "r")
-    except OSError as error:
-        raise ResultFileError(
-            f"'{printable(path)}' is not a netCDF 4 file, or a damaged one; give a file that mbkit "
-            "saved."
-        ) from error
-    with file:
-        yield file
-
-
-def _check_contents(file: Any, path: pathlib.Path) -> None:
-    version = file.attrs.get("mbkit_result")
-    if version is None:
-        raise ResultFileError(
-            f"'{printable(path)}' is a netCDF file, but not a result of mbkit: it has no attribute "
-            "'mbkit_result'."
-        )
-    if version > FORMAT_VERSION:
-        raise ResultFileError(
-            f"Result file '{printable(path)}' has format {version}; this mbkit reads up to format "
-            f"{FORMAT_VERSION}. Install a newer mbkit."
-        )
-    variables = ["time", *LABELS, *VARIABLES]
-    missing = [
-        f"variable '{name}'"
-        for name in variables
-        if name not in file.variables and name not in LATER_VARIABLES
-    ]
-    missing += [f"attribute '{name}'" for name in _ATTRIBUTES if name not in file.attrs]
-    if missing:
-        raise ResultFileError(f"Result file '{printable(path)}' lacks {', '.join(missing)}.")
-
-
-_JSON = ("options", "versions", "position_units")
-_ATTRIBUTES = ("completed", "message", "model", *_JSON)
-
-
-def _fields(file: Any, path: pathlib.Path, read: Callable[[Any, str], Any]) -> dict[str, Any]:
-    fields: dict[str, Any] = {"t": read(file, "time")}
-    fields |= {name: read(file, name) for name in VARIABLES if name in file.variables}
-    if "constraint" in file.variables:
-        fields["constraint_names"] = [_text(name) for name in file.variables["constraint"][...]]
-        fields |= {n: read(file, n) for n in CONSTRAINT_VARIABLES if n in file.variables}
-    for label, field in LABELS.items():
-        fields[field] = [_text(name) for name in file.variables[label][...]]
-    fields |= {name: file.attrs[name] for name in _ATTRIBUTES}
-    if all(name in file.variables for name in EVENT_VARIABLES):
-        fields["events"] = _read_events(file)
-    for name in _JSON:
-        try:
-            fields[name] = json.loads(fields[name])
-        except ValueError as error:
-            raise ResultFileError(
-                f"Result file '{printable(path)}': attribute '{name}' is not JSON: {error}."
-            ) from error
-    return fields
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
+    return read_result(source, stored=False)

@@ -16,7 +16,7 @@ _NAME_SHOWN = 100
 
 
 @contextlib.contextmanager
-def replacement(target: pathlib.Path) -> Iterator[pathlib.Path]:
+def replacement(target: pathlib.Path, *, follow: bool = True) -> Iterator[pathlib.Path]:
     """Give a new, empty file beside `target`, which takes its place when the block ends.
 
     Parameters
@@ -24,6 +24,8 @@ def replacement(target: pathlib.Path) -> Iterator[pathlib.Path]:
     target : path
         The file to be written, which may exist. Through a link the file that it leads to is
         written, and the link stays.
+    follow : bool
+        False to take the place of a link itself: where it leads to, nothing is written.
 
     Yields
     ------
@@ -36,11 +38,13 @@ def replacement(target: pathlib.Path) -> Iterator[pathlib.Path]:
     OSError
         If there can be no such file, or it cannot take that place.
     """
-    if target.is_symlink():
+    if not follow and target.is_symlink():
+        pass
+    elif target.is_symlink():
         target = pathlib.Path(os.path.realpath(target))
         if not target.exists():
             raise OSError("it is a link to a file that is not there")
-    if target.exists() and not target.is_file():
+    elif target.exists() and not target.is_file():
         raise OSError(f"it is {'a directory' if target.is_dir() else 'no regular file'}")
     prefix = f".{target.name[:_NAME_SHOWN]}."
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=".part")

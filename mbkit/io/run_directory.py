@@ -10,6 +10,8 @@
 ==================  ================================================================================
 
 Files are written under other names, flushed to the disk and renamed: what has its name is whole.
+No file is written through a link. Each has a checksum: parts and the result in their last line, the
+manifest as its key ``crc32``, the model in the manifest.
 """
 
 from __future__ import annotations
@@ -17,33 +19,33 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import pathlib
 import platform
 import re
-import zipfile
+import stat
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import attrs
-import numpy as np
 
 from mbkit.errors import ResultFileError, UsageError
-from mbkit.io.manifest import parsed_manifest
+from mbkit.io.manifest import manifest_text, parsed_manifest
+from mbkit.io.parts import check_part, read_part, write_part
 from mbkit.io.replacement import replacement
 
 __all__ = ["FORMAT_VERSION", "RESULT", "RunDirectory"]
 
 #: The value of the key ``mbkit_run`` in a manifest.
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 RESULT = "result.nc"
 _MANIFEST = "manifest.json"
 _MODEL = "model.toml"
 _LOCK = "lock"
 _RESERVE = "reserve"
+_LARGEST = 256 * 2**20  # bytes of a manifest or a model, those of 20 000 bodies have 1 % of that
 _PART = re.compile(r"part-(\d{6,})\.npz")
 _UNFINISHED = re.compile(r"\.(part-\d{6,}\.npz|manifest\.json|model\.toml|result\.nc)\..*\.part")
 
@@ -138,10 +140,16 @@ class RunDirectory:
         import fcntl
 
         try:
-            handle = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+            handle = os.open(self.path / _LOCK, flags, 0o666)
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise self._leads_elsewhere() from error
             raise self._unwritable(error) from error
         try:
+            about = os.fstat(handle)
+            if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1:
+                raise self._leads_elsewhere()
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -162,11 +170,20 @@ class RunDirectory:
         finally:
             os.close(handle)
 
+    def _leads_elsewhere(self) -> ResultFileError:
+        return ResultFileError(
+            f"Run directory '{self.path}': '{_LOCK}' is a link or no regular file, by which "
+            "another file would be written; delete it."
+        )
+
     def clean(self) -> None:
         """Delete what a process that was killed has left half written."""
         for entry in self._entries():
             if _UNFINISHED.fullmatch(entry.name):
-                entry.unlink(missing_ok=True)
+                try:
+                    entry.unlink(missing_ok=True)
+                except OSError as error:
+                    raise self._unwritable(error) from error
         if not self.has_run():  # a start that has not come to its manifest
             for number in self.parts():
                 self.part(number).unlink()
@@ -182,7 +199,8 @@ class RunDirectory:
         if not hasattr(os, "posix_fallocate"):  # go without
             return
         try:
-            handle = os.open(self.path / _RESERVE, os.O_RDWR | os.O_CREAT, 0o666)
+            (self.path / _RESERVE).unlink(missing_ok=True)  # a link, perhaps
+            handle = os.open(self.path / _RESERVE, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
             try:
                 os.posix_fallocate(handle, 0, size)
             finally:
@@ -221,16 +239,13 @@ class RunDirectory:
 
     def write_model(self, text: str) -> None:
         """Write the model."""
-        with replacement(self.path / _MODEL) as temporary:
+        with replacement(self.path / _MODEL, follow=False) as temporary:
             temporary.write_bytes(text.encode())
 
     def read_model(self, manifest: Mapping[str, Any]) -> str:
         """Return the model; UsageError if it is no longer that of the manifest."""
         path = self.path / _MODEL
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise ResultFileError(f"'{path}' cannot be read: {error.strerror}.") from error
+        content = _content(path)
         if hashlib.sha256(content).hexdigest() != manifest["model_sha256"]:
             raise UsageError(
                 f"'{path}' has been changed since the run began; a run goes on with the model it "
@@ -240,9 +255,9 @@ class RunDirectory:
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Write the manifest."""
-        text = json.dumps({"mbkit_run": FORMAT_VERSION, **manifest}, indent=2, ensure_ascii=False)
-        with replacement(self.path / _MANIFEST) as temporary:
-            temporary.write_bytes(text.encode() + b"\n")
+        text = manifest_text({"mbkit_run": FORMAT_VERSION, **manifest})
+        with replacement(self.path / _MANIFEST, follow=False) as temporary:
+            temporary.write_bytes(text.encode())
 
     def read_manifest(self) -> dict[str, Any]:
         """Return the manifest.
@@ -250,7 +265,7 @@ class RunDirectory:
         Raises
         ------
         ResultFileError
-            If there is none, or none that this mbkit reads.
+            If there is none, or none that this mbkit reads, or if it was changed.
         """
         path = self.path / _MANIFEST
         if not path.is_file():
@@ -258,45 +273,56 @@ class RunDirectory:
                 f"'{self.path}' has no run: there is no {_MANIFEST} in it. A run that was stopped "
                 "before it had one has confirmed nothing; start it again."
             )
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise ResultFileError(f"'{path}' cannot be read: {error.strerror}.") from error
-        manifest = parsed_manifest(content, f"'{path}'")
-        version = manifest["mbkit_run"]
-        if version != FORMAT_VERSION:
-            raise ResultFileError(
-                f"'{path}' has the format {version!r}; this mbkit reads {FORMAT_VERSION}."
-            )
-        return manifest
+        return parsed_manifest(_content(path), f"'{path}'", FORMAT_VERSION)
 
     def write_part(self, number: int, arrays: Mapping[str, Any]) -> None:
         """Write a part: arrays of numbers by name. An old one of this number is replaced."""
-        with replacement(self.part(number)) as temporary, temporary.open("wb") as file:
-            np.savez(file, **dict(arrays))
+        write_part(self.part(number), arrays)
 
-    def read_part(self, number: int, names: Collection[str] | None = None) -> dict[str, Any]:
-        """Return the arrays of a part, or those of some names.
+    def read_part(
+        self, number: int, names: Collection[str] | None = None, *, known: bool = False
+    ) -> dict[str, Any]:
+        """Return the arrays of a part, or those of some names; see `mbkit.io.parts.read_part`."""
+        return read_part(self.part(number), names, known=known)
+
+    def check_parts(self, manifest: Mapping[str, Any]) -> None:
+        """Raise ResultFileError unless all parts are those of the run; see `checked_parts`."""
+        for _ in self.checked_parts(manifest):
+            pass
+
+    def checked_parts(self, manifest: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Give numbers and arrays of all parts, after a look at whether they are those of the run.
 
         Raises
         ------
         ResultFileError
-            If it is damaged, which the check sums of the file tell.
+            If one is missing, damaged, or not the one that the run has written there.
         """
-        path = self.part(number)
-        try:
-            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-                return {n: file[n] for n in file.files if names is None or n in names}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise ResultFileError(
-                f"'{path}' is damaged ({error}); delete it and the parts after it to go on from "
-                "the one before."
-            ) from error
+        before: dict[str, Any] | None = None
+        for number in self.parts():
+            part = self.read_part(number)
+            check_part(self.part(number), number, part, before, manifest)
+            before = {name: part[name] for name in ("t", "began", "step")}
+            yield number, part
 
     def delete_parts(self) -> None:
         """Delete all parts, the last first, so that those that are left follow each other."""
         for number in reversed(self.parts()):
             self.part(number).unlink()
+
+
+def _content(path: pathlib.Path) -> bytes:
+    """Return the content of a file of a run, of any size that one has."""
+    try:
+        if not path.is_file():
+            raise ResultFileError(f"'{path}' cannot be read: it must be a regular file.")
+        if path.stat().st_size > _LARGEST:
+            raise ResultFileError(
+                f"'{path}' must have at most {_LARGEST} bytes, got {path.stat().st_size}."
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise ResultFileError(f"'{path}' cannot be read: {error.strerror}.") from error
 
 
 def _is_leftover(name: str) -> bool:

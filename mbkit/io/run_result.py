@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,24 +11,34 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ResultFileError
-from mbkit.io.netcdf import open_result, write_dataset
+from mbkit.interrupts import HeldInterrupts
+from mbkit.io.checksum import add_checksum
+from mbkit.io.netcdf import write_dataset
+from mbkit.io.parts import ROWS
 from mbkit.io.replacement import replacement
+from mbkit.io.result_reader import read_result
 from mbkit.io.run_directory import RunDirectory
 from mbkit.results import EventLog, Result
+from mbkit.results.balance import EnergyWatch, in_order
 from mbkit.results.event_log import FIELDS
 from mbkit.results.labelled import CONSTRAINT_VARIABLES, LABELS, VARIABLES
 
-__all__ = ["consolidate", "load_run"]
+__all__ = ["consolidate", "load_run", "open_run"]
 
-#: What parts may hold of a result.
-_FIELDS = ("t", *VARIABLES, *CONSTRAINT_VARIABLES)
+#: What the balance of energies is followed by, in the order in which it is.
+_BALANCE = ("t", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
 _EVENT_FIELDS = ("event", "t", *FIELDS)
+_EVENTS = tuple(f"event_{field}" for field in _EVENT_FIELDS)
 
 
 def consolidate(
-    directory: RunDirectory, manifest: Mapping[str, Any], *, completed: bool, message: str
-) -> Result:
+    directory: RunDirectory, manifest: Mapping[str, Any], *, completed: bool, message: str,
+    unknown: str = "",
+) -> tuple[Result, str]:  # fmt: skip
     """Write ``result.nc`` from the parts, one of which is in memory at a time; return it opened.
+
+    Its checksum goes into the manifest before the file takes its name, so that a result which is
+    there is known to be that of the run whenever the process is killed.
 
     Parameters
     ----------
@@ -39,33 +50,49 @@ def consolidate(
         Whether the run came to its end. The parts are deleted then: the file has everything.
     message : str
         Why it ended.
+    unknown : str
+        Why its balance of energies is not known; nothing where it is.
 
     Returns
     -------
-    Result
-        Its arrays stay in the file.
+    tuple of Result and str
+        The result, whose arrays stay in the file, and the checksum.
 
     Raises
     ------
     ResultFileError
-        If the file cannot be written; the parts are left as they are.
+        If a part is not as it was written, or the file cannot be written; the parts are left as
+        they are.
     """
-    numbers = directory.parts()
-    counts = [directory.read_part(number, "t")["t"].size for number in numbers]
-    last = directory.read_part(numbers[-1])
+    numbers, counts, events = [], [], []
+    findings = _Findings(manifest)
+    for number, part in directory.checked_parts(manifest):
+        numbers.append(number)
+        counts.append(part["t"].size)
+        events.append({name: part[name] for name in _EVENTS if name in part})
+        findings.look(part)
+        last = part
+    if not numbers:
+        raise _no_parts(directory)
     header = _header(directory, manifest, last, completed=completed, message=message)
-    header = attrs.evolve(header, events=_event_log(directory, manifest, numbers))
+    found = findings.texts(unknown)
+    header = attrs.evolve(header, events=_event_log(manifest, events), warnings=found)
     dtypes = dict.fromkeys(("q", "v"), manifest["dtype"])
     try:
-        with replacement(directory.result) as temporary, temporary.open("w+b", 0) as file:
+        with (
+            HeldInterrupts() as interrupts,
+            replacement(directory.result, follow=False) as temporary,
+            temporary.open("w+b", 0) as file,
+        ):
             target = _Target(file)
             if sum(counts):
-                write_dataset(
-                    target, header, sum(counts), _blocks(directory, numbers, target), dtypes
-                )
+                blocks = _blocks(directory, numbers, target, interrupts)
+                write_dataset(target, header, sum(counts), blocks, dtypes)
             else:
                 write_dataset(target, header, 1, [_only_row(manifest, last)], dtypes)
             target.check()
+            checksum = add_checksum(file)
+            directory.write_manifest({**manifest, "result": checksum})
     except OSError as error:
         raise ResultFileError(
             f"Result file '{directory.result}' cannot be written: {error.strerror or error}. All "
@@ -74,7 +101,12 @@ def consolidate(
         ) from error
     if completed:
         directory.delete_parts()
-    return open_result(directory.result)
+    result = read_result(directory.result, stored=True, checksum=checksum, written=True)
+    return result, checksum
+
+
+def _no_parts(directory: RunDirectory) -> ResultFileError:
+    return ResultFileError(f"'{directory.path}' has a manifest and no parts; they were deleted.")
 
 
 def load_run(path: pathlib.Path) -> Result:
@@ -96,23 +128,83 @@ def load_run(path: pathlib.Path) -> Result:
         If there is no run in it, or its files are damaged.
     """
     directory = RunDirectory(path)
-    if directory.result.is_file():
-        return open_result(directory.result)
+    while True:
+        before = _stamp(directory)
+        try:
+            return _loaded(directory)
+        except ResultFileError:
+            if _stamp(directory) == before:  # or the run came to its end amid the reading
+                raise
+
+
+def _stamp(directory: RunDirectory) -> list[tuple[str, int]]:
+    """Return which files there are, and when they were written."""
+    try:
+        with os.scandir(directory.path) as entries:
+            return sorted((each.name, each.stat().st_mtime_ns) for each in entries)
+    except OSError:
+        return []
+
+
+def open_run(directory: RunDirectory, manifest: Mapping[str, Any]) -> Result:
+    """Return the result in ``result.nc``; ResultFileError unless the run has written it."""
+    checksum = manifest.get("result")
+    if checksum is None:
+        raise ResultFileError(
+            f"'{directory.result}' is not of the run beside it, whose manifest tells of none; "
+            "move it elsewhere."
+        )
+    return read_result(directory.result, stored=True, checksum=checksum)
+
+
+def _loaded(directory: RunDirectory) -> Result:
+    has_result = directory.result.is_file()
+    if has_result and not directory.has_run():
+        return read_result(directory.result, stored=True)
     manifest = directory.read_manifest()
-    numbers = directory.parts()
-    parts = [directory.read_part(number) for number in numbers]
+    if has_result:
+        return open_run(directory, manifest)
+    parts = [part for _, part in directory.checked_parts(manifest)]
     if not parts:
-        raise ResultFileError(f"'{path}' has a manifest and no parts; its files were deleted.")
+        raise _no_parts(directory)
     steps, step = manifest["options"]["steps"], int(parts[-1]["step"])
     message = f"Not at its end: {step} of {steps} steps are confirmed."
     header = _header(directory, manifest, parts[-1], completed=False, message=message)
-    names = [name for name in _FIELDS if name in parts[0]]
+    names = [name for name in ROWS if name in parts[0]]
     whole: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in names}
     if whole["t"].size == 0:
         whole = _only_row(manifest, parts[-1])
-    header = attrs.evolve(header, events=_event_log(directory, manifest, numbers))
+    findings = _Findings(manifest)
+    for part in parts:
+        findings.look(part)
+    header = attrs.evolve(header, events=_event_log(manifest, parts), warnings=findings.texts())
     whole |= _unsaved(header, whole, len(whole["t"]))
     return attrs.evolve(header, **whole)
+
+
+class _Findings:
+    """What may be wrong with the numbers of a run, found part by part."""
+
+    def __init__(self, manifest: Mapping[str, Any]) -> None:
+        self._manifest = manifest
+        self._watch = EnergyWatch(float(manifest.get("least_energy", 0.0)))
+        self._said: dict[str, None] = {}
+
+    def look(self, part: Mapping[str, Any]) -> None:
+        """Look at the next part."""
+        self._said |= dict.fromkeys(map(str, part.get("warnings", ())))
+        rows = [part[name] if name in part else np.nan * part["t"] for name in _BALANCE]
+        self._watch.look(*in_order(rows, part.get("samples", np.zeros((5, 0)))))
+
+    def texts(self, unknown: str | None = None) -> list[str]:
+        """Return what there is to say.
+
+        unknown: why the balance of energies is not known, empty where it is; None: where nobody is
+        there to say so, that of users' integrators is not looked at.
+        """
+        is_known = unknown == "" or (unknown is None and "fields" in self._manifest["integrator"])
+        text = self._watch.finding(self._manifest["options"]) if is_known else unknown
+        return [*self._said, text] if text else list(self._said)
 
 
 def _header(
@@ -138,19 +230,15 @@ def _header(
     )  # fmt: skip
 
 
-def _event_log(
-    directory: RunDirectory, manifest: Mapping[str, Any], numbers: list[int]
-) -> EventLog:
+def _event_log(manifest: Mapping[str, Any], parts: list[dict[str, Any]]) -> EventLog:
     """Return the events that the parts have."""
     names = tuple(manifest.get("events", ()))
     if not names:
         sizes = (len(manifest["labels"][f"{each}_names"]) for each in ("position", "velocity"))
         return EventLog.empty(*sizes)
-    wanted = [f"event_{field}" for field in _EVENT_FIELDS]
-    parts = [directory.read_part(number, wanted) for number in numbers]
     columns = {
         field: np.concatenate([part[name] for part in parts])
-        for field, name in zip(_EVENT_FIELDS, wanted, strict=True)
+        for field, name in zip(_EVENT_FIELDS, _EVENTS, strict=True)
     }
     return EventLog.from_columns(columns, names)
 
@@ -175,15 +263,18 @@ def _unsaved(header: Result, saved: Mapping[str, Any], count: int) -> dict[str, 
 
 
 def _blocks(
-    directory: RunDirectory, numbers: list[int], target: _Target
+    directory: RunDirectory, numbers: list[int], target: _Target, interrupts: HeldInterrupts
 ) -> Iterator[dict[str, Any]]:
     for number in numbers:
+        interrupts.look()
         target.check()  # a disk that is full already need not be written to for another hour
-        yield directory.read_part(number, _FIELDS)
+        yield directory.read_part(number, ROWS, known=True)
 
 
 class _Target:
     """A file for HDF5, which ends the process where a write fails: it never hears of it.
+
+    Nor of Ctrl-C, which is held back meanwhile.
 
     What fails is remembered, and raised by `check`. What could not be written is kept until then,
     because HDF5 may read it again, and does not survive finding something else: no more than a

@@ -9,7 +9,7 @@ from typing import Any
 
 from mbkit.errors import ModelFileError, UsageError, printable
 
-__all__ = ["checked_path", "decoded", "read_bytes", "read_text", "shortened"]
+__all__ = ["checked_path", "checked_place", "decoded", "read_bytes", "read_text", "shortened"]
 
 _LONGEST = 1000  # characters of a message, beyond which it is a wrong value that goes on
 
@@ -19,6 +19,13 @@ def checked_path(path: Any, who: str) -> pathlib.Path:
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"{who}: path must be a string or a path, got {path!r}.")
     return pathlib.Path(path)
+
+
+def checked_place(path: Any, who: str) -> pathlib.Path:
+    """Return the path of a file or folder that is made; UsageError if it cannot be one."""
+    if "\0" in str(place := checked_path(path, who)):
+        raise UsageError(f"{who}: path must have no null character in it, got {str(place)!r}.")
+    return place
 
 
 def read_bytes(path: pathlib.Path, what: str, max_size: int) -> bytes:

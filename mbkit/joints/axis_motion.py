@@ -7,7 +7,7 @@ import functools
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import DIRECTION, POINT, unit
+from mbkit.joints.axes import DIRECTION, POINT, cross, unit
 from mbkit.joints.screw_motion import ScrewMotion
 from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
@@ -40,3 +40,9 @@ class AxisMotion(ScrewMotion):
         X += 0.0  # no negative zeros
         X.flags.writeable = False
         return X
+
+    def velocity_of(self, point: FloatArray) -> FloatArray:
+        """Return how fast a point moves; see `ScrewMotion.velocity_of`."""
+        e = self.direction
+        v: FloatArray = self.rate * cross(e, point - self.point) + self.lead * e
+        return v

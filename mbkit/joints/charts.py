@@ -62,8 +62,8 @@ def locate_screw(rate: float, lead: float, T: FloatArray) -> float:
     """Return the q whose turn by rate q about z, with the shift lead q along it, is nearest to T.
 
     The angle is that of the nearest rotation about z, tan a = (R10 - R01) / (R00 + R11). The shift
-    tells turns, and its part that is left moves q to where rate (angle left) + lead (shift left) is
-    zero.
+    tells turns; of angle and shift together q is that with rate (angle left) + lead (shift left)
+    zero, which divides by neither.
 
     Parameters
     ----------
@@ -88,14 +88,13 @@ def locate_screw(rate: float, lead: float, T: FloatArray) -> float:
     if rate == 0.0:
         return float(T[2, 3] / lead)
     angle = math.atan2(T[1, 0] - T[0, 1], T[0, 0] + T[1, 1])
-    q = angle / rate
     if lead == 0.0:
-        return q
-    advance = 2.0 * math.pi * lead / rate
-    turns = (T[2, 3] - lead * q) / advance
-    if abs(advance) > _LEAST_ADVANCE and math.isfinite(turns):
-        q = (angle + 2.0 * math.pi * round(turns)) / rate
-    return float(q + lead * (T[2, 3] - lead * q) / (rate * rate + lead * lead))
+        return angle / rate
+    shift = float(T[2, 3])
+    turns = (shift * rate / lead - angle) / (2.0 * math.pi)
+    if abs(lead) * 2.0 * math.pi > _LEAST_ADVANCE * abs(rate) and math.isfinite(turns):
+        angle += 2.0 * math.pi * round(turns)
+    return (rate * angle + lead * shift) / (rate * rate + lead * lead)
 
 
 def _turn_and_shifts(screws: FloatArray, T: FloatArray) -> FloatArray:

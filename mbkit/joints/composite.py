@@ -256,7 +256,7 @@ class CompositeJoint(Joint):
         )
 
     @functools.cached_property
-    def _product(self) -> ScrewProduct | None:
+    def screw_product(self) -> ScrewProduct | None:
         """The members as one product of exponentials, if they are."""
         from mbkit.lie import SE3
 
@@ -266,24 +266,24 @@ class CompositeJoint(Joint):
                 screws.append(joint.screw)
             elif isinstance(joint, MotionJoint) and isinstance(joint.motion, ScrewProduct):
                 screws += list(joint.motion.screws @ SE3.Ad(joint.canonical_frame).T)
-            elif isinstance(joint, CompositeJoint) and joint._product is not None:
-                screws += list(joint._product.screws)
+            elif isinstance(joint, CompositeJoint) and joint.screw_product is not None:
+                screws += list(joint.screw_product.screws)
             elif not _is_nothing(joint):
                 return None
         return ScrewProduct(np.array(screws), self.position_units) if screws else None
 
     def kernels(self) -> JointKernels | None:
         """Return the compiled forms, None if a member has none."""
-        if self._product is not None:
-            return self._product.kernels()
+        if self.screw_product is not None:
+            return self.screw_product.kernels()
         if self._compiled is None:
             return None
         return _composite_kernels(rolls=self.num_steps != self.num_velocities)
 
     def parameters(self) -> FloatArray:
         """Return the screws, or the members' functions, frames and parameters."""
-        if self._product is not None:
-            return self._product.parameters()
+        if self.screw_product is not None:
+            return self.screw_product.parameters()
         return np.zeros(0) if self._compiled is None else self._compiled[0]
 
     @functools.cached_property

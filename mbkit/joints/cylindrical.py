@@ -47,6 +47,8 @@ class CylindricalJoint(MotionJoint):
     array([2. , 0. , 0.5])
     """
 
+    same_along = (2,)
+
     name: str
     axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
     point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)

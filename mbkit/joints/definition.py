@@ -165,6 +165,8 @@ def _check_values(
     # what is changed in place would be changed for all who hold it
     q.flags.writeable = v.flags.writeable = w.flags.writeable = False
     _check_pose(joint, what, q)
+    if wanted is None and nv:
+        _check_pose_beside(joint, what, q, 0.1 * w)
     if joint.num_steps != nv:
         _check_rates(joint, what, q, v)
     if wanted is None and nv and not defines(joint, "motion_subspace"):
@@ -223,6 +225,21 @@ def _check_pose(joint: Joint, what: str, q: FloatArray) -> None:
         check_pose(frozen_array(value), f"{what}: pose(neutral())")
     except (ShapeError, GeometryError) as error:
         raise JointError(f"{error} Expected is the pose (4, 4) in SE(3).") from None
+
+
+def _check_pose_beside(joint: Joint, what: str, q: FloatArray, dx: FloatArray) -> None:
+    """Raise JointError if the pose is none a step away; that there is none may be in order."""
+    try:
+        beside = joint.retract(q, dx)
+        value = frozen_array(joint.pose(beside))
+    except Exception:  # out of its range, perhaps; others speak of slips
+        return
+    if value.dtype.kind != "f" or not np.isfinite(value).all():
+        return
+    try:
+        check_pose(value, f"{what}: pose(q) at q = {np.asarray(beside).tolist()}")
+    except (ShapeError, GeometryError) as error:
+        raise JointError(f"{error} Expected is the pose (4, 4) in SE(3) at every q.") from None
 
 
 def _check_result(

@@ -110,7 +110,7 @@ def disagreement(
                     rate, error = derivative_by(function(side, h), side, h)
             except Exception:  # noqa: S112 - there need be nothing on that side
                 continue
-            if not np.isfinite(rate).all():
+            if np.shape(rate) != np.shape(found) or not np.isfinite(rate).all():
                 continue
             finest = h / 2 ** ((_LEVELS_OF_A_SIDE if side else _LEVELS) - 1)
             rounding = 64.0 * float(np.finfo(float).eps) * size / finest**order

@@ -62,6 +62,8 @@ class HelicalPlanarJoint(SubgroupJoint):
     array([3., 4., 1.])
     """
 
+    same_along = (2,)
+
     name: str
     axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
     point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)

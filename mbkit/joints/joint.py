@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.errors import JointError
+from mbkit.final import FinalBuiltIns
 from mbkit.joints.complement import complement
 from mbkit.joints.derivatives import derivatives_of
 from mbkit.joints.kernels import JointKernels
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Joint"]
 
 
-class Joint(abc.ABC):
+class Joint(FinalBuiltIns, abc.ABC):
     """How a successor body can move relative to a predecessor body.
 
     Either body carries a joint frame; the pose of the successor's in the predecessor's is T(q). The
@@ -148,10 +149,10 @@ class Joint(abc.ABC):
     name: str
     num_positions: int
     num_velocities: int
+    _heard = "random", "position_units", "singularity_remedy", "singularity singularities"
 
     #: Whether the neutral configuration is declared to give the identity.
     zero_reference: bool = False
-
     #: Whether S is declared to be the same at every configuration, and the bias zero.
     constant_subspace: bool = False
 

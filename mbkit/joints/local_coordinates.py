@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.final import FinalBuiltIns
 from mbkit.joints.rotation_maps import CAYLEY, CAYLEY2, EXPONENTIAL, RotationMap
 from mbkit.kernels.joints import kinds
 from mbkit.lie import SE3, Group, SO3xR3
@@ -40,7 +41,7 @@ __all__ = [
 SIDES = ("left", "right")
 
 
-class LocalCoordinates(abc.ABC):
+class LocalCoordinates(FinalBuiltIns, abc.ABC):
     """A map psi from six numbers X to a group of poses, with psi(-X) = psi(X)^-1.
 
     X is scaled: psi(X) is exp(X) to first order, so that a step is the velocity times h. The first

@@ -20,6 +20,9 @@ class MotionJoint(Joint):
 
     zero_reference = True
 
+    #: Axes of the canonical frame along which its origin may be moved: the motion is the same.
+    same_along: tuple[int, ...] = ()
+
     @property
     @abc.abstractmethod
     def motion(self) -> Motion:

@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ModelError
+from mbkit.final import FinalBuiltIns
 from mbkit.joints.euler_angles import angles_of, quaternion_of
 from mbkit.joints.quaternion_rates import quaternion_rate
 from mbkit.kernels.joints import kinds
@@ -25,7 +26,7 @@ _LOCKED = 1e-8
 _STRAIGHT = 1e-9
 
 
-class Orientation(abc.ABC):
+class Orientation(FinalBuiltIns, abc.ABC):
     """The positions that an orientation has, and the way from them to a unit quaternion and back.
 
     Velocities have nothing to do with it: they are twists, and regular wherever these positions

@@ -66,6 +66,8 @@ class PlanarJoint(SubgroupJoint):
     array([ 3.14159265, -1.        ,  0.        ])
     """
 
+    same_along = (2,)
+
     name: str
     axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
     point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)

@@ -90,7 +90,11 @@ class JointMotion:
         return f"Joint '{self.joint.name}': its prescribed motion"
 
     def _checked(self, what: str, function: _Function, count: int, t: float) -> FloatArray:
-        value = np.asarray(function(t))
+        returned = function(t)
+        try:
+            value = np.asarray(returned)
+        except Exception:  # rows of several lengths; whatever its own __array__ raises
+            value = np.asarray(None)
         if value.dtype.kind not in "fiu" or value.shape not in ((count,), () if count == 1 else 0):
             expected = "a number" if count == 1 else f"an array of shape ({count},)"
             raise ShapeError(

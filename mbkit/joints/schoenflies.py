@@ -63,6 +63,8 @@ class SchoenfliesJoint(SubgroupJoint):
            [ 0.,  0.,  1.,  3.]])
     """
 
+    same_along = (2,)
+
     name: str
     axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
     point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)

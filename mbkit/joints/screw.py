@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, final
 
 import attrs
+import numpy as np
 
 from mbkit.errors import GeometryError
+from mbkit.joints.complement import complement
+from mbkit.joints.kernels import JointKernels
 from mbkit.joints.screw_motion import ScrewMotion
+from mbkit.joints.screw_product import ScrewProduct
 from mbkit.spatial.arrays import (
     EQUAL,
     FloatArray,
@@ -21,10 +26,19 @@ from mbkit.spatial.arrays import (
 
 __all__ = ["ScrewJoint"]
 
+#: How far from the joint frame an axis may be for the canonical frame to be on it. [m]
+_FAR = 1e6
+
+#: A screw that turns by less for a unit of q does not turn. [rad]
+_NO_TURN = 1e-150
+
+#: Part of the linear part of which an angular part is rounding. [rad/m]
+_ROUNDING = 1e-12
+
 
 def _check_screw(instance: object, attribute: attrs.Attribute[Any], value: FloatArray) -> None:
     with_key("screw", check_array, value, (6,), f"{owner(instance)}: screw")
-    if not value.any():
+    if not np.abs(value).max() > _NO_TURN:
         error = GeometryError(
             f"{owner(instance)}: screw must not be zero, got {shown(value)}; "
             "give (axis, point x axis + pitch axis), or (0, direction) for a translation."
@@ -53,8 +67,10 @@ class ScrewJoint(ScrewMotion):
 
     Notes
     -----
-    An axis |v| / |w| away, farther than 1e8 m, say, is felt in the positions: they are exact to
-    rounding of that distance.
+    Poses are exact to rounding of what the joint moves, however small w is: with w = 0 but for
+    rounding, as after a change of frames, the joint slides. An axis more than 1e6 m away has no
+    frame on it: the canonical frame is then the joint's own, and q counts metres where w is less
+    than 1e-12 |v|.
 
     Examples
     --------
@@ -71,11 +87,55 @@ class ScrewJoint(ScrewMotion):
 
     @property
     def rate(self) -> float:
-        """Rotation about the axis by unit of q, |w|. [rad]."""
-        return math.hypot(*self.screw[:3])
+        """Rotation about the axis by unit of q, |w|; zero where digits leave off. [rad]."""
+        size = math.hypot(*self.screw[:3])
+        return size if size > _NO_TURN else 0.0
 
     @property
     def lead(self) -> float:
         """Translation along the axis by unit of q, w.v / |w|; |v| where w is zero. [m]."""
         w, v = self.screw[:3], self.screw[3:]
         return float(w / self.rate @ v) if self.rate > 0.0 else math.hypot(*v)
+
+    @property
+    def position_units(self) -> tuple[str, ...]:
+        """Radians where the joint turns, metres where it slides but for rounding."""
+        slides = self.rate <= _ROUNDING * math.hypot(*self.screw[3:])
+        return ("m",) if slides else ("rad",)
+
+    @functools.cached_property
+    def _product(self) -> ScrewProduct | None:
+        """The motion in the joint's own frame where the axis is too far for a frame on it."""
+        if self.rate == 0.0 or math.hypot(*np.cross(self.direction, self.screw[3:])) <= (
+            _FAR * self.rate
+        ):
+            return None
+        wrenches = complement(self.screw.reshape(6, 1))
+        return ScrewProduct(self.screw.reshape(1, 6), self.position_units, wrenches)
+
+    @property
+    def canonical_frame(self) -> FloatArray:
+        """Frame K (4, 4) with its z axis on the screw's axis; the identity where that is far."""
+        return super().canonical_frame if self._product is None else np.eye(4)
+
+    def screw_form(self) -> tuple[float, float] | None:
+        """Return (rate, lead), None where the axis is far; see `Joint.screw_form`."""
+        return super().screw_form() if self._product is None else None
+
+    def kernels(self) -> JointKernels | None:
+        """Return compiled forms where the axis is far; see `Joint.kernels`."""
+        return None if self._product is None else self._product.kernels()
+
+    def parameters(self) -> FloatArray:
+        """Return the numbers of the compiled forms."""
+        return np.zeros(0) if self._product is None else self._product.parameters()
+
+    def locate(self, T: FloatArray) -> FloatArray:
+        """Return the position whose pose is nearest to T; see `Joint.locate`."""
+        return super().locate(T) if self._product is None else self._product.locate(T)
+
+    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
+        """Return the five wrenches reciprocal to X, along axes of the canonical frame."""
+        if self._product is None:
+            return super().constraint_wrenches(q)
+        return self._product.constraint_wrenches(q)

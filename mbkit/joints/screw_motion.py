@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from mbkit.joints.axes import frame_along
+from mbkit.joints.axes import cross, frame_along
 from mbkit.joints.charts import locate_screw
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray
@@ -49,6 +49,18 @@ class ScrewMotion(Joint):
         return ("rad",) if self.rate > 0.0 else ("m",)
 
     @property
+    def direction(self) -> FloatArray:
+        """Direction of the axis, of length one, or of the translation."""
+        w, v = self.screw[:3], self.screw[3:]
+        e: FloatArray = w / self.rate if self.rate > 0.0 else v / self.lead
+        return e
+
+    def velocity_of(self, point: FloatArray) -> FloatArray:
+        """Return how fast a point (3,) of the successor moves by unit of q, in the joint frame."""
+        v: FloatArray = self.screw[3:] + cross(self.screw[:3], point)
+        return v
+
+    @property
     def canonical_frame(self) -> FloatArray:
         """Frame K (4, 4), in the joint frame, with its z axis on the screw's axis.
 
@@ -60,26 +72,33 @@ class ScrewMotion(Joint):
     @functools.cached_property
     def _frames(self) -> tuple[FloatArray, FloatArray]:
         """K and its inverse."""
-        w, v = self.screw[:3], self.screw[3:]
         K = np.eye(4)
+        K[:3, :3] = frame_along(self.direction)
         if self.rate > 0.0:
-            K[:3, :3] = frame_along(w / self.rate)
-            K[:3, 3] = np.cross(w / self.rate, v / self.rate)
-        else:
-            K[:3, :3] = frame_along(v / self.lead)
+            K[:3, 3] = np.cross(self.direction, self.screw[3:] / self.rate)
         K_inverse = inverse(K)
         K.flags.writeable = K_inverse.flags.writeable = False
         return K, K_inverse
 
     def pose(self, q: FloatArray) -> FloatArray:
-        """Return exp(X q); see `Joint.pose`."""
-        K, K_inverse = self._frames
-        c, s = math.cos(self.rate * q[0]), math.sin(self.rate * q[0])
-        turned = np.eye(4)
-        turned[0, 0] = turned[1, 1] = c
-        turned[1, 0], turned[0, 1] = s, -s
-        turned[2, 3] = self.lead * q[0]
-        return K @ turned @ K_inverse
+        """Return exp(X q); see `Joint.pose`.
+
+        With e for the axis and u for the part of v across it, a shift by
+        lead q e + sin(rate q) u / rate + (1 - cos(rate q)) e x u / rate: exact wherever the axis
+        is, even beyond all numbers.
+        """
+        e, v = self.direction, self.screw[3:]
+        x = self.rate * q[0]
+        T = np.eye(4)
+        T[:3, 3] = self.lead * q[0] * e
+        if self.rate > 0.0:
+            s, half = math.sin(x), math.sin(0.5 * x)
+            d = 2.0 * half * half  # 1 - cos x without cancellation
+            turn = np.array([[0.0, -e[2], e[1]], [e[2], 0.0, -e[0]], [-e[1], e[0], 0.0]])
+            T[:3, :3] += s * turn + d * (turn @ turn)
+            across = v - (e @ v) * e
+            T[:3, 3] += (s / self.rate) * across + (d / self.rate) * np.cross(e, across)
+        return T
 
     def motion_subspace(self, q: FloatArray) -> FloatArray:
         """Return X as a column: exp(X q) leaves its own screw where it is."""
@@ -112,6 +131,6 @@ class ScrewMotion(Joint):
         forces = R @ W[3:]
         return np.vstack([R @ W[:3] + np.cross(p, forces.T).T, forces])
 
-    def screw_form(self) -> tuple[float, float]:
+    def screw_form(self) -> tuple[float, float] | None:
         """Return (rate, lead); see `Joint.screw_form`."""
         return self.rate, self.lead

@@ -79,6 +79,8 @@ class TranslationalJoint(MotionJoint):
     array([0.5 , 0.25, 0.  ])
     """
 
+    same_along = (0, 1, 2)
+
     name: str
     axes: FloatArray = attrs.field(
         default=frozen_array(np.eye(3)),

@@ -6,7 +6,8 @@ import contextlib
 import functools
 import hashlib
 import pathlib
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numba
@@ -16,21 +17,70 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 # run that has blown up must be noticed.
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 
+PACKAGE = "mbkit.kernels"
+
 _BOUNDSCHECK = numba.config.BOUNDSCHECK  # type: ignore[attr-defined]
+
+#: Imports of other modules of kernels, and the names that are taken from them.
+_IMPORTS = re.compile(
+    r"^[ \t]*(?:from (?P<package>mbkit\.kernels[\w.]*) import (?P<names>\([^)]*\)|[^\n]*)"
+    r"|import (?P<module>mbkit\.kernels[\w.]*))",
+    re.MULTILINE,
+)
+
+
+@functools.cache
+def _sources() -> dict[str, bytes]:
+    """Return the source of each module of kernels, by its name."""
+    root = pathlib.Path(__file__).parent
+    found = {}
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        name = ".".join((PACKAGE, *parts)).removesuffix(".__init__")
+        found[name] = path.read_bytes()
+    return found
+
+
+def _stamp(modules: Iterable[str]) -> str:
+    digest = hashlib.sha256(repr((sorted(FASTMATH), numba.__version__, _BOUNDSCHECK)).encode())
+    for name in sorted(modules):
+        digest.update(name.encode() + b"\0" + _sources()[name])
+    return digest.hexdigest()
 
 
 @functools.cache
 def source_stamp() -> str:
-    """Return a hash of all kernel sources and flags.
+    """Return a hash of all kernel sources and flags."""
+    return _stamp(_sources())
+
+
+@functools.cache
+def _imported(module: str) -> frozenset[str]:
+    """Return the modules of kernels that one imports, with the packages they are in."""
+    names = []
+    for match in _IMPORTS.finditer(_sources()[module].decode()):
+        package = match["package"] or match["module"]
+        names.append(package)
+        names += [f"{package}.{name}" for name in re.findall(r"\w+", match["names"] or "")]
+    parents = {".".join(name.split(".")[:depth]) for name in names for depth in range(2, 9)}
+    return frozenset(parents & _sources().keys())
+
+
+@functools.cache
+def module_stamp(module: str) -> str:
+    """Return a hash of a module's source, of all that it imports, and of flags.
 
     numba looks at the file of the compiled function only; an edit in a helper of another file
-    would leave stale machine code in the cache.
+    would leave stale machine code in the cache. What a kernel links is imported by its module,
+    directly or through others.
     """
-    digest = hashlib.sha256()
-    for source in sorted(pathlib.Path(__file__).parent.rglob("*.py")):
-        digest.update(source.read_bytes())
-    digest.update(repr((sorted(FASTMATH), numba.__version__, _BOUNDSCHECK)).encode())
-    return digest.hexdigest()
+    reached = {module}
+    todo = [module]
+    while todo:
+        new = _imported(todo.pop()) - reached
+        reached |= new
+        todo += new
+    return _stamp(reached)
 
 
 def processor() -> str:
@@ -58,11 +108,19 @@ def compilation_listener(listener: Callable[[str], None]) -> Iterator[None]:
 
 
 class _KernelCache(FunctionCache):
-    """numba's cache of one function, stamped with `source_stamp` beside the file's own stamp."""
+    """numba's cache of one function, stamped by the sources that it is compiled from.
+
+    Functions of modules outside, of a user's joint, say, have the stamp of all kernels and that of
+    their own file.
+    """
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
         super().__init__(py_func)
-        stamp = (source_stamp(), self._impl.locator.get_source_stamp())
+        module = py_func.__module__
+        if module in _sources():
+            stamp: Any = module_stamp(module)
+        else:
+            stamp = (source_stamp(), self._impl.locator.get_source_stamp())
         self._cache_file = IndexDataCacheFile(
             cache_path=self._cache_path,
             filename_base=self._impl.filename_base,

@@ -2,8 +2,14 @@
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix
-from mbkit.kernels.explicit.dense_output import HELD_SIZE, HELD_STAGES, HELD_TIME
-from mbkit.kernels.explicit.stages import add_work, arrive, evaluate_stages
+from mbkit.kernels.explicit.stages import (
+    HELD_SIZE,
+    HELD_STAGES,
+    HELD_TIME,
+    add_work,
+    arrive,
+    evaluate_stages,
+)
 from mbkit.kernels.saving import save
 from mbkit.kernels.status import OK
 from mbkit.kernels.times import instant

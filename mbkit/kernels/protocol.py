@@ -3,10 +3,13 @@
 from mbkit.kernels.compile import float64, floats, int64, kernel
 from mbkit.kernels.configuration import dexp_inv_rows, rates_rows, retract_rows
 from mbkit.kernels.equations import acceleration, close_loops, stage_acceleration
+from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import OK
+from mbkit.kernels.status import OK, WRONG_LENGTH
 from mbkit.kernels.validation import check_positions, check_steps, check_velocities
 from mbkit.kernels.watch import look
+
+# All lengths are compared here: what is called behind does not look at them again.
 
 
 @kernel(int64(int64, float64, floats, floats, floats, floats))
@@ -16,6 +19,8 @@ def accelerate(space, t, q, v, vdot, powers):
     state = check_positions(model, q)
     if state == OK:
         state = check_velocities(model, v, v, vdot)
+    if powers.shape[0] != NUM_POWERS:
+        state = WRONG_LENGTH
     return acceleration(space, t, q, v, vdot, powers) if state == OK else state
 
 
@@ -26,6 +31,8 @@ def accelerate_stage(space, stage, t, q, v, vdot, powers):
     state = check_positions(model, q)
     if state == OK:
         state = check_velocities(model, v, v, vdot)
+    if powers.shape[0] != NUM_POWERS:
+        state = WRONG_LENGTH
     return stage_acceleration(space, stage, t, q, v, vdot, powers) if state == OK else state
 
 
@@ -78,4 +85,8 @@ def close_at(space, t, q, v):
 @kernel(int64(int64, float64, floats, floats))
 def look_at(space, t, q, v):
     """OK where a step may end at (t, q, v), or the status EVENT."""
-    return look(space, t, q, v)
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, v, v)
+    return look(space, t, q, v) if state == OK else state

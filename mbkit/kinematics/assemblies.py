@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
-from mbkit.kinematics.bounded_step import null_space
 from mbkit.kinematics.close_loops import checked_start, checked_tolerance, random_around
 from mbkit.kinematics.closing import close
 from mbkit.kinematics.freedom import turning_positions
 from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.body_tree import Integers
+from mbkit.systems.rank import Ranked
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -26,8 +26,6 @@ _TURN = 2.0 * np.pi
 #: Poses that are nearer to each other, in radians and lengths, are the same: at a singular posture
 #: a configuration is known to the root of the rounding of its residual.
 _SAME = 1e-5
-#: Directions in which the loops stay closed to first order: part of the largest singular value.
-_RANK_TOLERANCE = 1e-6
 #: Between so many of its nearest and a configuration a motion is looked for.
 _NEIGHBOURS = 6
 #: The longest step along a motion, in radians or lengths, and how many are tried.
@@ -51,7 +49,7 @@ def assemblies(
         if not (isinstance(count, int | np.integer) and count >= 0):
             raise UsageError(f"{who}: {name} must be a whole number from 0, got {count!r}.")
     begin = checked_start(system, q, t, who)
-    loops = Loops.of(system, begin, checked_fixed(system, fixed, who), t)
+    loops = Loops.of(system, checked_fixed(system, fixed, who), t)
     turning = turning_positions(system)
     rng = np.random.default_rng(seed)
     closed: list[FloatArray] = []
@@ -119,7 +117,7 @@ def _approaches(loops: Loops, q: FloatArray, goal: FloatArray, turning: Integers
     for _ in range(_MOST_STEPS):
         if _distance(loops, q, goal) < _SAME:
             return True
-        Z = null_space(loops.jacobian(q), _RANK_TOLERANCE)
+        Z = Ranked.of(loops.jacobian(q)).null
         if not Z.size or longest < 1e-6:
             return False
         way = system.difference(q, _without_turns(goal, q, turning))

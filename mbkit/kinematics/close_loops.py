@@ -38,8 +38,8 @@ def close_loops(
     limit = checked_tolerance(tolerance, _WHO)
     held = checked_fixed(system, fixed, _WHO)
     start = checked_start(system, q, t, _WHO)
-    wished = np.zeros(system.nv) if v is None else system.checked("v", v)
-    loops = Loops.of(system, start, held, t)
+    wished = np.zeros(system.nv) if v is None else system.checked("v", v, finite=True)
+    loops = Loops.of(system, held, t)
     if not system.num_position_constraints:
         found = start
     elif branch is None:
@@ -73,7 +73,7 @@ def checked_tolerance(tolerance: Any, who: str) -> float:
 
 def checked_start(system: System, q: ArrayLike | None, t: float, who: str) -> FloatArray:
     """Return a configuration with prescribed joints where they are at a time."""
-    start = system.reference_configuration() if q is None else system.checked("q", q)
+    start = system.reference_configuration() if q is None else system.checked("q", q, finite=True)
     if system.prescribed_joints:
         start = system.prescribed_state(t, start)[0]
     if not np.isfinite(start).all():

@@ -9,19 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, UsageError, listed
-from mbkit.kinematics.bounded_step import null_space
 from mbkit.kinematics.loops import checked_entries, checked_fixed, velocity_scales
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
+from mbkit.systems.rank import LEFT, Ranked, largest_row
 
 if TYPE_CHECKING:
     from mbkit.systems import System
 
 __all__ = ["consistent_velocity", "velocity_near"]
-
-#: Part of the largest singular value below which one counts as zero.
-_RANK_TOLERANCE = 1e-9
-#: What may be left, in parts of the terms that add up to it.
-_LEFT = 1e-8
 
 
 def consistent_velocity(
@@ -36,10 +31,10 @@ def consistent_velocity(
     if not isinstance(rates, Mapping):
         raise UsageError(
             f"{who}: rates must be velocities by the names of joints, got {rates!r}; for example "
-            f"{{'{system.joint_names[0]}': 1.0}}."
+            f"{{'{(*system.joint_names, 'hinge')[0]}': 1.0}}."
         )
-    configuration = system.checked("q", q)
-    wished = np.zeros(system.nv) if v is None else system.checked("v", v)
+    configuration = system.checked("q", q, finite=True)
+    wished = np.zeros(system.nv) if v is None else system.checked("v", v, finite=True)
     fixed = checked_fixed(system, (), who)
     for name, value in rates.items():
         own = _velocities(system, name, who)
@@ -98,19 +93,19 @@ def velocity_near(
     if not system.num_velocity_constraints:
         return v
     length = system.arrays.closure.length
-    scales = velocity_scales(system, q)
+    scales = velocity_scales(system)
     free = np.flatnonzero(~fixed)
     A = system.constraint_jacobian(q, t) * scales / length
-    J = A[:, free]
+    ranked = Ranked.of(A[:, free], largest_row(A))
     rate = system.constraint_velocity(q, v, t) / length
     size = float(np.abs(rate).max())
     found = v.copy()
     for _ in range(2):  # the second one takes away what rounding left
-        found[free] += scales[free] * np.linalg.lstsq(J, -rate, rcond=_RANK_TOLERANCE)[0]
+        found[free] -= scales[free] * ranked.solve(rate)
         rate = system.constraint_velocity(q, found, t) / length
     speed = float((np.abs(A) @ ((np.abs(found) + np.abs(v)) / scales)).max())
     _check(system, rate, max(speed, size), fixed, who)
-    Z = null_space(J, _RANK_TOLERANCE) * scales[free, None]
+    Z = ranked.null * scales[free, None]
     if Z.size:
         # a mechanism may have motions that move no mass: along these the change is the shortest
         M = system.mass_matrix(q)
@@ -122,7 +117,7 @@ def velocity_near(
 def _check(system: System, rate: FloatArray, size: float, fixed: Any, who: str) -> None:
     """Raise where no velocities of the others go with those that must stay."""
     worst = int(np.argmax(np.abs(rate)))
-    if abs(rate[worst]) <= _LEFT * size:
+    if abs(rate[worst]) <= LEFT * size:
         return
     names = [system.velocity_names[k] for k in np.flatnonzero(fixed)]
     gap = system.arrays.closure.length * abs(rate[worst])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError
+from mbkit.kinematics.freedom import check_unconstrained
 from mbkit.kinematics.measured import bias_accelerations, chosen
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems.system_jacobian import system_jacobian
@@ -91,7 +92,7 @@ def fit_rates(
     ShapeError, NotFiniteError
         If an array does not fit, or has entries that are not finite where the weight is not zero.
     UsageError
-        If a weight is negative, or all are zero.
+        If a weight is negative, or all are zero; if the system has constraints.
     NameUnknownError
         If there is no body of a name.
 
@@ -184,6 +185,7 @@ def _fit(
     who: str,
 ) -> RatesFit:
     weights[0] = 0.0
+    check_unconstrained(system, who)
     _require_measured(system, V, weights, who)
     J = system_jacobian(system, q, form).J.toarray()
     root = np.sqrt(weights[1:]).ravel()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.errors import UsageError
+from mbkit.errors import UsageError, listed
 from mbkit.joints import Joint
 from mbkit.kinematics.bounded_step import held
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
@@ -17,9 +17,26 @@ from mbkit.systems.body_tree import Integers
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Freedom", "checked_freedom", "free_velocities", "step_entries", "turning_positions"]
+__all__ = [
+    "Freedom",
+    "check_unconstrained",
+    "checked_freedom",
+    "free_velocities",
+    "step_entries",
+    "turning_positions",
+]
 
 _TURN = 2.0 * np.pi
+
+#: What to do instead where there are constraints, by the function that refuses them.
+_REMEDIES = {
+    "": "velocities that keep them are system.consistent_velocity({joint: rate}, q).",
+    "inverse_kinematics": (
+        "add what shall be reached as an mbkit.PrescribedPoint or an mbkit.PrescribedPose, "
+        "assemble, and call system.close_loops(q); or give positions of joints and close the "
+        "loops, system.close_loops(q, fixed=[...])."
+    ),
+}
 
 
 @final
@@ -199,10 +216,36 @@ def _turns(joint: Joint) -> bool:
     return bool(np.allclose(here, there, rtol=0.0, atol=1e-12))
 
 
+def check_unconstrained(system: System, who: str) -> None:
+    """Raise UsageError where constraints hold joints together that the caller moves apart."""
+    names = system.arrays.closure.names
+    if not names:
+        return
+    many = len(names) > 1
+    raise UsageError(
+        f"{who} moves every joint by itself, against the constraint{'s' if many else ''} "
+        f"{listed(names)}; {_REMEDIES.get(who, _REMEDIES[''])} Of an open mechanism without "
+        f"constraints of its own, mbkit.RelativeCoordinates() has none."
+    )
+
+
+def _check_driven(system: System, who: str, locked: tuple[str, ...]) -> None:
+    driven = [name for name in system.prescribed_joints if name not in locked]
+    if driven:
+        raise UsageError(
+            f"{who} moves every joint by itself, but the motion of {listed(driven)} is prescribed: "
+            f"take q from system.prescribed_state(t, q, v), and lock what is prescribed there, "
+            f"locked={driven!r}."
+        )
+
+
 def free_velocities(system: System, locked: Any, who: str) -> Integers:
     """Return the entries of v that are not of locked joints, which are given by name."""
     if isinstance(locked, str) or not isinstance(locked, Iterable):
         raise UsageError(f"{who}: locked must be a list of names of joints, got {locked!r}.")
+    locked = tuple(locked)
+    check_unconstrained(system, who)
+    _check_driven(system, who, locked)
     may_move = np.ones(system.nv, dtype=bool)
     for joint in locked:
         may_move[system.velocity_slice(joint)] = False

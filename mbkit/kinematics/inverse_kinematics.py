@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NotFiniteError, UsageError
+from mbkit.errors import NotFiniteError, UsageError, check_kind
 from mbkit.kinematics.descent import REACHED, SPENT, Descent, descend
 from mbkit.kinematics.freedom import Freedom, checked_freedom
 from mbkit.kinematics.lost_motions import lost_motions, rank_of
@@ -137,7 +137,8 @@ def inverse_kinematics(
         If an array does not fit, or a pose is none.
     UsageError
         If limits contradict each other, or are given to positions that are not simply added, such
-        as quaternions; or a tolerance or number is none.
+        as quaternions; or a tolerance or number is none. If the system has constraints, closed
+        loops among them, or prescribed joints that are not locked: it would move them apart.
 
     Notes
     -----
@@ -180,10 +181,13 @@ singular posture
     >>> found.lost_motions
     {'lower': ('translation along (1, 0, 0)', 'translation along (0, 0, 1)')}
     """
+    from mbkit.systems import System
+
     who = "inverse_kinematics"
+    check_kind(f"{who}: system", system, System, "an mbkit.System")
     wanted = checked_targets(system, targets)
     freedom = checked_freedom(system, limits, locked, who)
-    start = system.reference_configuration() if q is None else system.checked("q", q)
+    start = system.reference_configuration() if q is None else system.checked("q", q, finite=True)
     if not np.isfinite(start).all():
         raise NotFiniteError(f"{who}: q must be finite, got {start.tolist()}.")
     start = freedom.clipped(start)

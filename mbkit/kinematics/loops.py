@@ -20,7 +20,6 @@ __all__ = [
     "checked_entries",
     "checked_fixed",
     "position_rows",
-    "turning",
     "velocity_scales",
 ]
 
@@ -61,15 +60,13 @@ class Loops:
     scales: FloatArray
 
     @classmethod
-    def of(cls, system: System, q: FloatArray, fixed: Any, t: float) -> Loops:
+    def of(cls, system: System, fixed: Any, t: float) -> Loops:
         """Return the loops of a system.
 
         Parameters
         ----------
         system : System
             Any.
-        q : ndarray, shape (nq,)
-            Where rotations are told from translations.
         fixed : ndarray of bool, shape (nv,)
             What must not move.
         t : float
@@ -77,8 +74,8 @@ class Loops:
         """
         rows = position_rows(system)
         free = np.flatnonzero(~fixed)
-        scales = velocity_scales(system, q)
-        return cls(system, t, rows, np.arange(len(rows)), free, turning(system, q), scales)
+        scales = velocity_scales(system)
+        return cls(system, t, rows, np.arange(len(rows)), free, system.arrays.turning, scales)
 
     @property
     def length(self) -> float:
@@ -137,14 +134,9 @@ def position_rows(system: System) -> Integers:
     return np.concatenate(parts)
 
 
-def velocity_scales(system: System, q: FloatArray) -> FloatArray:
+def velocity_scales(system: System) -> FloatArray:
     """Return 1 for velocities that turn their body, the length of the system for others, (nv,)."""
-    return np.where(turning(system, q), 1.0, system.arrays.closure.length)
-
-
-def turning(system: System, q: FloatArray) -> Any:
-    """Return which velocities turn their body, booleans (nv,)."""
-    return np.abs(system.motion_subspaces(q)[:, :3]).max(axis=1, initial=0.0) > 1e-9
+    return np.where(system.arrays.turning, 1.0, system.arrays.closure.length)
 
 
 def checked_fixed(system: System, fixed: Any, who: str) -> Any:

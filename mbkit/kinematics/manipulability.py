@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError, suggestion
+from mbkit.errors import UsageError, check_kind, suggestion
 from mbkit.kinematics.freedom import free_velocities
 from mbkit.kinematics.lost_motions import lost_motions, rank_of
 from mbkit.kinematics.measured import body_fixed_jacobian
@@ -122,7 +122,7 @@ def manipulability(
         If an array does not fit, or `frame` is no pose.
     UsageError
         If `rows` is no such word, `length` is missing or has no use, or directions are not
-        orthonormal.
+        orthonormal; if the system has constraints, or prescribed joints that are not locked.
 
     Notes
     -----
@@ -146,7 +146,10 @@ def manipulability(
     >>> round(found.measure, 12), found.lost
     (0.25, ('translation along (0, 0, 1)',))
     """
+    from mbkit.systems import System
+
     who = "manipulability"
+    check_kind(f"{who}: system", system, System, "an mbkit.System")
     scale = _length(rows, length)
     offset = np.eye(4) if frame is None else frozen_array(frame)
     check_pose(offset, f"{who}: frame")
@@ -179,7 +182,7 @@ def manipulability(
 
 
 def _length(rows: str, length: float | None) -> float:
-    if rows not in ROWS:
+    if not (isinstance(rows, str) and rows in ROWS):
         raise UsageError(f"manipulability: there are no rows {rows!r}; {suggestion(rows, ROWS)}")
     if rows != "all":
         if length is not None:

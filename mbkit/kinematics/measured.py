@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NotFiniteError, UsageError
+from mbkit.errors import NotFiniteError, UsageError, check_kind
 from mbkit.representations import Representation
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 
@@ -19,6 +19,9 @@ __all__ = ["bias_accelerations", "body_fixed_jacobian", "chosen", "measured_rows
 
 def chosen(system: System, representation: Representation | None, who: str) -> Representation:
     """Return a representation, the system's if None; UsageError in the name of `who` if none."""
+    from mbkit.systems import System
+
+    check_kind(f"{who}: system", system, System, "an mbkit.System")
     if representation is None:
         return system.representation
     if not isinstance(representation, Representation):
@@ -31,6 +34,9 @@ def chosen(system: System, representation: Representation | None, who: str) -> R
 
 def measured_rows(system: System, values: ArrayLike, who: str, what: str) -> FloatArray:
     """Return a copy (bodies + 1, 6) whose row of the world is zero, or say what does not fit."""
+    from mbkit.systems import System
+
+    check_kind(f"{who}: system", system, System, "an mbkit.System")
     given = frozen_array(values)
     rows = np.array(given)
     if rows.dtype.kind == "f" and rows.ndim == 2:

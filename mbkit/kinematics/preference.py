@@ -46,7 +46,7 @@ def checked_preference(
         The gradient, checked at each call.
     """
     if not callable(preferred):
-        posture = system.checked("q", preferred)
+        posture = system.checked("q", preferred, finite=True)
         steps = step_entries(system)
         # of nonholonomic joints, which are locked: 0
         return lambda q: np.where(steps < 0, 0.0, system.difference(posture, q)[steps])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -19,9 +20,11 @@ MEMBERSHIP_TOLERANCE = 1e-6
 
 def as_floats(value: npt.ArrayLike, owner: str) -> FloatArray:
     """Return `value` as a float64 array; `owner` is what the caller's error speaks of."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise ShapeError(f"{owner} takes no masked array; fill or leave out what is masked.")
     try:
         array = np.asarray(value)
-    except ValueError as error:  # rows of unequal length
+    except Exception as error:  # rows of unequal length; whatever its own __array__ raises
         raise ShapeError(
             f"{owner} takes an array of real numbers; got rows that do not fit together ({error})."
         ) from error
@@ -41,6 +44,17 @@ def checked(value: npt.ArrayLike, shape: tuple[int, ...], owner: str) -> FloatAr
             f"{owner} takes an array of shape (..., {wanted}); got shape {array.shape}."
         )
     return array
+
+
+def checked_axes(shape: Any, owner: str) -> tuple[int, ...]:
+    """Return a shape; ShapeError if it is none."""
+    try:
+        axes = tuple(map(operator.index, shape))
+    except TypeError:
+        axes = (-1,)
+    if any(length < 0 for length in axes):
+        raise ShapeError(f"{owner} must be a tuple of whole numbers from 0 on, got {shape!r}.")
+    return axes
 
 
 def batch_of(array: FloatArray, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from mbkit.errors import GeometryError
-from mbkit.lie.arrays import FloatArray, broadcast, index_of
+from mbkit.errors import GeometryError, check_kind
+from mbkit.lie.arrays import FloatArray, broadcast, checked_axes, index_of
 from mbkit.lie.contract import GroupMaps
 
 
@@ -175,7 +175,8 @@ class Group(GroupMaps):
         >>> SE3.random(np.random.default_rng(0), (10,)).shape
         (10, 4, 4)
         """
-        return cls._random(rng, shape)
+        check_kind(f"{cls.__name__}.random: rng", rng, np.random.Generator, "a numpy Generator")
+        return cls._random(rng, checked_axes(shape, f"{cls.__name__}.random: shape"))
 
     # ------------------------------------------------------------------------------ exponential
 

@@ -63,7 +63,8 @@ class SE3(CompiledGroup):
     @classmethod
     def _inverse(cls, element: FloatArray) -> FloatArray:
         R_back = np.swapaxes(element[..., :3, :3], -1, -2)
-        return pose(R_back, -(R_back @ element[..., :3, 3:])[..., 0])
+        # not by matmul, whose roundings depend on how the arrays lie in memory
+        return pose(R_back, -(R_back * element[..., None, :3, 3]).sum(axis=-1))
 
     @classmethod
     def _adjoint(cls, element: FloatArray) -> FloatArray:

@@ -24,6 +24,12 @@ __all__ = ["check_inertias"]
 #: A part of the inertias summed up, below which what is left of them is rounding.
 TOLERANCE = 1e-13
 
+#: A distance from which the moment of inertia of a body may drown in rounding. [m]
+_FAR = 1e4
+
+#: A part of the terms of a velocity, below which it is rounding.
+ROUNDING = 1e-14
+
 #: What `Joint.singularity` must be for a look at the inertia in its directions.
 _REGULAR = 1e-3
 
@@ -61,9 +67,11 @@ def check_inertias(mechanism: Mechanism | Parts, topology: Topology) -> None:
 
     Notes
     -----
-    For a tip with inertia M and motion subspace S, both in one frame, at the neutral configuration:
+    For a tip with inertia M and motion subspace S, both at its centre of mass, at the neutral
+    configuration:
     S^T M S must be positive definite. It is regarded as singular if its smallest eigenvalue is
-    below 1e-13, measured in the size of the terms that were summed up, |S|^T |M| |S|.
+    below 1e-13, measured in the size of the terms that were summed up, |S|^T |M| |S|, or if no
+    velocity of the centre of mass is more than rounding.
 
     Examples
     --------
@@ -134,21 +142,47 @@ def _or_cut_elsewhere(topology: Topology, bodies: Sequence[str]) -> str:
 
 
 def _check_tip(part: _Part, edge: Connection, topology: Topology) -> None:
-    S = _subspace(edge, part.bodies[0])
-    M = part.inertia.matrix()
-    size = np.sqrt(np.einsum("ik,ij,jk->k", np.abs(S), np.abs(M), np.abs(S)))
+    S, rounding = _at_centre(_subspace(edge, part.bodies[0]), part.inertia.com)
+    M = np.diag(np.repeat((0.0, part.inertia.mass), 3))  # about the centre of mass
+    M[:3, :3] = part.inertia.moment_about_com
+    size = np.einsum("ik,ij,jk->k", np.abs(S), np.abs(M), np.abs(S))
+    size = np.sqrt(np.maximum(size, part.inertia.mass * rounding**2 / TOLERANCE))
     # A motion without any inertia has size zero: it is divided by one, and stays zero.
     size[size == 0.0] = 1.0
     resistance = S.T @ M @ S / np.outer(size, size)
     if np.linalg.eigvalsh(resistance)[0] > TOLERANCE:
         return
+    _check_rank(edge.joint)
     many = len(part.bodies) > 1
     raise InertiaError(
         f"Joint {edge.joint.name!r} allows a motion of {_called(part.bodies)}, at the end of its "
         f"branch, which {'have' if many else 'has'} no inertia in that direction; give "
         f"{'one of them' if many else 'it'} a moment of inertia, or a centre of mass off the axis"
-        f"{_or_cut_elsewhere(topology, part.bodies)}."
+        f"{_or_cut_elsewhere(topology, part.bodies)}.{_or_nearer(S)}"
     )
+
+
+def _or_nearer(S: FloatArray) -> str:
+    """Return a remedy where a moment of inertia drowns in rounding, so far away is the joint."""
+    turns = np.linalg.norm(S[:3], axis=0)
+    far = float((np.linalg.norm(S[3:], axis=0)[turns > 0.0] / turns[turns > 0.0]).max(initial=0.0))
+    if far < _FAR:
+        return ""
+    return (
+        f" The joint is {far:.3g} m from the centre of mass, where a moment of inertia is less "
+        "than rounding; give it a point beside its bodies, or joint frames by frames= or "
+        "reference=."
+    )
+
+
+def _at_centre(S: FloatArray, com: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return S with velocities of the centre of mass, and what of these is rounding, by columns.
+
+    There the moment of inertia is that of the body alone, wherever its frame is.
+    """
+    terms = np.linalg.norm(S[3:], axis=0) + np.linalg.norm(S[:3], axis=0) * np.linalg.norm(com)
+    v = S[3:] + np.cross(S[:3].T, com).T
+    return np.concatenate([S[:3], v]), ROUNDING * terms
 
 
 def _subspace(edge: Connection, body: str) -> FloatArray:
@@ -177,3 +211,21 @@ def _regular_configuration(joint: Joint) -> FloatArray:
         f"Joint {joint.name!r} has lost a freedom wherever it was looked at: velocities of its "
         f"{type(joint).__name__} move the bodies alike; leave out one of what moves them so."
     )
+
+
+def _check_rank(joint: Joint) -> None:
+    """Raise JointError if the joint itself has lost a motion, whatever the inertia."""
+    q = _regular_configuration(joint)
+    S = np.asarray(joint.motion_subspace(q), dtype=np.float64)
+    lengths = np.linalg.norm(S, axis=0)
+    what = f"Joint {joint.name!r} ({type(joint).__name__}), at q = {np.asarray(q).tolist()}:"
+    for k in np.flatnonzero(lengths < TOLERANCE * max(1.0, float(lengths.max(initial=0.0)))):
+        raise JointError(
+            f"{what} its pose does not depend on velocity {k}, whose column of the motion subspace "
+            f"is zero; use that position in pose(q), or give the joint fewer velocities."
+        )
+    if len(lengths) and np.linalg.svd(S / lengths, compute_uv=False)[-1] < TOLERANCE:
+        raise JointError(
+            f"{what} {len(lengths)} velocities move the bodies in fewer ways, since columns of the "
+            f"motion subspace depend on each other; check how pose(q) depends on its positions."
+        )

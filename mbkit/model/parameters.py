@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.constraints import Constraint
-from mbkit.errors import MbkitError, NameUnknownError, ParameterError, suggestion
+from mbkit.errors import MbkitError, NameUnknownError, ParameterError, check_kind, suggestion
 from mbkit.forces import Force
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.model.parts import Parts
@@ -116,6 +116,7 @@ def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     ParameterError
         If the object it belongs to refuses the value; the message says why.
     """
+    check_kind("with_parameters: values", values, Mapping, "a mapping of names to values")
     known = parameters(parts)
     bodies, joints, forces = dict(parts.bodies), dict(parts.joints), dict(parts.forces)
     constraints = dict(parts.constraints)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
+from mbkit.final import FinalBuiltIns
 from mbkit.lie import SE3
 from mbkit.lie.arrays import FloatArray
 from mbkit.representations.arguments import poses
@@ -17,7 +18,7 @@ from mbkit.representations.arguments import poses
 __all__ = ["Representation"]
 
 
-class Representation(abc.ABC):
+class Representation(FinalBuiltIns, abc.ABC):
     """A way to write the twist of a body, together with the recursions that are written in it.
 
     A representation changes twists, wrenches, Jacobians and accelerations of bodies. It never

@@ -66,6 +66,7 @@ def attributes(run: Result) -> dict[str, Any]:
         "options": to_json(run.options),
         "versions": to_json(run.versions),
         "position_units": to_json(run.position_units),
+        "warnings": to_json(run.warnings),
     }
 
 

@@ -97,6 +97,8 @@ class Result:
         Whether the simulation reached the end of its time span, or a terminal event.
     message : str
         Why it ended.
+    warnings : tuple of str
+        What may be wrong with the numbers, such as a balance of energies that is not kept.
     events : EventLog
         The events that were looked for, and the states before and after them.
     constraint_names : tuple of str
@@ -156,6 +158,7 @@ class Result:
     versions: Mapping[str, str] = attrs.field(factory=dict, converter=_plain)
     completed: bool = attrs.field(default=True, converter=bool)
     message: str = ""
+    warnings: tuple[str, ...] = attrs.field(default=(), converter=_names)
     events: EventLog = attrs.field(default=attrs.Factory(_no_events, takes_self=True))
     constraint_names: tuple[str, ...] = attrs.field(default=(), converter=_names)
     multipliers: Floats = attrs.field(
@@ -222,10 +225,15 @@ class Result:
 
     def __repr__(self) -> str:
         end = "completed" if self.completed else "not completed"
+        if self.warnings:
+            end += f", {len(self.warnings)} warning{'s' * (len(self.warnings) > 1)}"
         return (
             f"<Result: {self.t.size} instants from {self.t[0]:g} s to {self.t[-1]:g} s, "
-            f"nq = {self.q.shape[1]}, nv = {self.v.shape[1]}, {end}>"
+            f"nq = {len(self.position_names)}, nv = {len(self.velocity_names)}, {end}>"
         )
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *(f"Warning: {each}" for each in self.warnings)])
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mapping proxies cannot be pickled, and unpickled arrays would be writable.
@@ -260,10 +268,13 @@ class Result:
         Parameters
         ----------
         path : str or path
-            Where to; its folder must exist.
+            Where to; its folder must exist, and its name must end in ``.nc`` (or ``.nc4``,
+            ``.h5``, ``.hdf5``).
 
         Raises
         ------
+        UsageError
+            If the name ends in another suffix.
         ResultFileError
             If it cannot be written there.
         """

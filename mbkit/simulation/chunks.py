@@ -2,54 +2,18 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from types import FrameType, TracebackType
 from typing import Any
 
 from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.interrupts import Interrupts
 from mbkit.simulation.endings import INTERRUPTED
 from mbkit.simulation.progress import ProgressDisplay
 
-__all__ = ["CHUNK", "Interrupts", "run_chunks"]
+__all__ = ["CHUNK", "run_chunks"]
 
 #: Seconds of compiled work between two looks at signals and progress.
 CHUNK = 0.1
-
-
-class Interrupts:
-    """Notes Ctrl-C instead of raising KeyboardInterrupt wherever the interpreter happens to be.
-
-    Between two statements of a callback, say, from where it would be lost. A second Ctrl-C raises
-    as ever, for callbacks that do not come back. Only in the main thread, and only in place of
-    Python's own handler: others know what they do.
-    """
-
-    def __init__(self) -> None:
-        self.noted = False
-        self._installed = False
-
-    def __enter__(self) -> Interrupts:
-        in_main = threading.current_thread() is threading.main_thread()
-        if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._note)
-            self._installed = True
-        return self
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.noted:
-            signal.default_int_handler(number, frame)
-        self.noted = True
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._installed:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _copies(problem: Problem) -> dict[str, Any]:
@@ -89,9 +53,10 @@ def run_chunks(
     # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
     # state has moved on and the counts have not, and must find what belongs together.
     reached = (0, written, _copies(problem))
-    chunk = 1
+    state, chunk = 0, 1
+    interrupts = Interrupts()
     try:
-        with Interrupts() as interrupts:
+        with interrupts:
             while reached[0] < steps:
                 taken, written, _ = reached
                 began = time.perf_counter()
@@ -100,7 +65,7 @@ def run_chunks(
                 state, done, saved = advance(taken, size, rest)
                 reached = (taken + done, written + saved, _copies(problem))
                 if state != 0 or interrupts.noted:
-                    return *reached[:2], state or INTERRUPTED
+                    break
                 spent = time.perf_counter() - began
                 chunk = max(1, min(4 * chunk, int(size * CHUNK / max(spent, 1e-9))))
                 display.update(problem.t0 + reached[0] * problem.h)
@@ -108,4 +73,4 @@ def run_chunks(
         for name, value in reached[2].items():
             problem.state[name][:] = value
         return *reached[:2], INTERRUPTED
-    return *reached[:2], 0
+    return *reached[:2], state or (INTERRUPTED if interrupts.noted else 0)

@@ -11,11 +11,12 @@ from mbkit.integrators import Integrator
 from mbkit.kinematics.consistent_velocity import velocity_near
 from mbkit.kinematics.loops import checked_fixed
 from mbkit.systems import System
+from mbkit.systems.rank import LEFT
 
 __all__ = ["check_constraints", "check_joints", "closed_again"]
 
-#: How far from closed an initial state may be, relative to the length of the system and to its
-#: speed; what is less is removed before the first step.
+#: How far from closed an initial state may be, relative to the length of the system; what is less
+#: is removed before the first step.
 _TOLERANCE = 1e-6
 
 
@@ -57,7 +58,7 @@ def check_constraints(system: System, integrator: Integrator, t: float, q: Any, 
         )
     rate = np.abs(system.constraint_velocity(q, v, t))
     speed = system.constraint_sizes(q, v, t)
-    off = rate > _TOLERANCE * np.maximum(speed, closure.length)
+    off = rate > LEFT * max(speed.max(initial=0.0), closure.length)
     if off.any():
         row = int(np.argmax(rate * off))
         remedy = (

@@ -16,9 +16,11 @@ from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results.event_log import FIELDS
 from mbkit.simulation.endings import FAILED, TERMINAL
 from mbkit.simulation.guarded import guarded
+from mbkit.simulation.jumps import Jumps
 from mbkit.simulation.large_steps import LargeSteps
 from mbkit.simulation.lookout import Lookout
 from mbkit.simulation.output_times import OutputTimes
+from mbkit.simulation.samples import Samples
 from mbkit.simulation.watch import Watch
 from mbkit.simulation.within_step import Occurrence, Passage, Segment, State, StepError, WithinStep
 from mbkit.systems import System
@@ -46,6 +48,12 @@ class Course:
         The events.
     times : OutputTimes or None
         Times at which rows are written, instead of every so many steps.
+    samples : Samples or None
+        States that are looked at beside the rows.
+    jumps : Jumps or None
+        Looks at prescribed motions.
+    told : tuple of str
+        What was warned of before the first step.
     log : list of Occurrence
         What has happened so far, and was not taken away.
     ended, ended_by : float or None, str
@@ -59,6 +67,9 @@ class Course:
     problem: Problem
     watch: Watch | None = None
     times: OutputTimes | None = None
+    samples: Samples | None = None
+    jumps: Jumps | None = None
+    told: tuple[str, ...] = ()
     log: list[Occurrence] = attrs.field(factory=list)
     ended: float | None = None
     ended_by: str = ""
@@ -112,6 +123,12 @@ class Course:
         ]
 
     @property
+    def findings(self) -> tuple[str, ...]:
+        """What was found on the way that may be wrong with the numbers."""
+        jumps = (self.jumps.finding,) if self.jumps is not None and self.jumps.finding else ()
+        return (*self.told, *jumps)
+
+    @property
     def how_ended(self) -> str:
         """What the result says of the event that has ended the run."""
         return f"Ended by event '{self.ended_by}' at t = {self.ended:.9g} s."
@@ -122,7 +139,7 @@ class Course:
         """Take steps as `Advance` does; the status may be TERMINAL or FAILED too."""
         if not self._look(first, rows, 0):
             return FAILED, 0, 0
-        status, taken, saved = self._take(first, steps, rows)
+        status, taken, saved = self._take_sampled(first, steps, rows)
         if not self._look(first + taken, rows, saved):
             return FAILED, taken, saved
         return status, taken, saved
@@ -137,10 +154,26 @@ class Course:
             if self._large_steps is not None:
                 self._large_steps.look(rows.t[:saved], rows.v[:saved])
                 self._large_steps.look(now, [problem.v])
+            if self.jumps is not None:
+                self.jumps.tell()
         except Exception as error:  # of a joint, or of warnings that are errors
             self.error = error
             return False
         return True
+
+    def _take_sampled(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        """Take steps, and keep the states that are looked at on the way."""
+        if self.samples is None:
+            return self._take(first, steps, rows)
+        self.samples.note(first)
+        taken = saved = status = 0
+        while taken < steps and status == 0:
+            size = self.samples.fitting(first + taken, steps - taken)
+            rest = Rows(*(part[saved:] for part in rows))
+            status, done, wrote = self._take(first + taken, size, rest)
+            taken, saved = taken + done, saved + wrote
+            self.samples.note(first + taken)
+        return status, taken, saved
 
     def _take(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         from mbkit.kernels.status import EVENT, unpack

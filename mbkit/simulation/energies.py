@@ -27,6 +27,11 @@ def energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | None
     except BaseException as error:
         kinetic, potential = np.full(rows.t.size, np.nan), np.full(rows.t.size, np.nan)
         with contextlib.suppress(BaseException):
+            if isinstance(
+                error, KeyboardInterrupt
+            ):  # of no row: all at once again, but for another
+                kinetic, potential = _both(system, rows.t, rows.q, rows.v)
+                return kinetic, potential, error
             for row in range(rows.t.size):
                 one = slice(row, row + 1)
                 kinetic[one], potential[one] = _both(system, rows.t[one], rows.q[one], rows.v[one])

@@ -8,7 +8,7 @@ import numpy as np
 
 from mbkit.errors import MbkitError, NotFiniteError
 from mbkit.integrators import BLieDF
-from mbkit.simulation.unsolved import what_helps
+from mbkit.simulation.unsolved import SMALLER, what_helps
 from mbkit.systems import EquationsOfMotion
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ __all__ = ["fastest_rate", "grown_without_bounds"]
 
 #: Radians, or metres, in one step beyond which nothing is a motion any more.
 GROWN = 1e3
+
+#: Velocities up to which the fastest rate is looked for: eigenvalues take their third power.
+_MOST = 500
 
 #: Explicit methods follow a rate r for h r up to some 2 to 3, by the method.
 EXPLICIT = 2.5
@@ -66,12 +69,14 @@ def _what_explicit_methods_need(run: Prepared) -> str:
         f" At the start the fastest part of the system, a stiff spring or a damper say, moves at a "
         f"rate of {rate:.4g} 1/s; "
     )
-    if not implicit and h * rate > 1.0:
+    if not implicit and h * rate > EXPLICIT:
         return (
             f"{fastest}explicit methods need h below about {EXPLICIT:g} over it, "
-            f"{EXPLICIT / rate:.2g} s, however slow the rest is. mbkit.GeneralizedAlpha() and "
-            f"mbkit.BLieDF() do not."
+            f"{min(EXPLICIT / rate, 0.5 * h):.2g} s, however slow the rest is. "
+            f"mbkit.GeneralizedAlpha() and mbkit.BLieDF() do not."
         )
+    if not implicit:  # methods of low order follow less, and rates grow with the motion
+        return f"{fastest}h times it is {h * rate:.2g}. {SMALLER}"
     starts = isinstance(run.integrator, BLieDF) and run.integrator.steps > 1
     if starts and h * rate > MOST_PARTS:
         return (
@@ -83,7 +88,7 @@ def _what_explicit_methods_need(run: Prepared) -> str:
 
 
 def _rate_at_start(run: Prepared) -> float | None:
-    if run.start is None:
+    if run.start is None or run.system.nv > _MOST:
         return None
     try:
         return fastest_rate(run.system, run.problem.t0, *run.start)

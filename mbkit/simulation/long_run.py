@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,11 +17,13 @@ from mbkit.errors import ResultFileError
 from mbkit.integrators.description import described, is_described
 from mbkit.io.run_directory import RunDirectory
 from mbkit.io.run_result import consolidate
+from mbkit.io.text_file import checked_place
 from mbkit.results import Result
 from mbkit.results.labelled import LABELS
 from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
 from mbkit.simulation.failed_step import explain
+from mbkit.simulation.findings import UNKNOWN, balance_is_known, least_energy, tell
 from mbkit.simulation.identity import (
     environment,
     fingerprint,
@@ -31,6 +34,7 @@ from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.recording import Recorder, new_buffer, reserve_size
+from mbkit.simulation.samples import Samples
 from mbkit.simulation.start import checked_saving
 
 __all__ = ["begin", "go_on", "identity", "recorder_for"]
@@ -46,7 +50,7 @@ def begin(
 ) -> Result:
     """Start a run in a new directory, and take its steps; see `simulate`."""
     save, dtype = checked_saving(save, dtype)
-    directory = RunDirectory(output)
+    directory = RunDirectory(checked_place(output, "simulate"))
     directory.create()
     with directory.locked():
         directory.create()  # another process may have been faster
@@ -106,10 +110,15 @@ def go_on(
         )
     else:
         message = f"{type(error).__name__}: {error}"
-    result = consolidate(directory, manifest, completed=error is None, message=message)
+    result, checksum = consolidate(
+        directory, manifest, completed=error is None, message=message,
+        unknown="" if balance_is_known(run) else UNKNOWN,
+    )  # fmt: skip
+    manifest = {**manifest, "result": checksum}
     spent = manifest.get("wall_time", 0.0) + time.perf_counter() - began
     ended = "completed" if error is None else "stopped"
     directory.write_manifest({**manifest, "status": ended, "steps_taken": step, "wall_time": spent})
+    tell(result, error, course.findings, stacklevel=5)
     if error is None or isinstance(error, KeyboardInterrupt):
         return result
     error.result = result  # type: ignore[attr-defined]
@@ -133,6 +142,8 @@ def recorder_for(
 ) -> Recorder:
     """Return the recorder of a run, after a look at the room on the disk."""
     problem, save = run.problem, tuple(manifest["save"])
+    if "energies" not in save:  # which are in balance all the same, or not
+        run.course.samples = Samples(problem, run.steps)
     num_rows = run.course.num_rows(run.steps, run.steps - steps_left)
     least = 1 if run.course.times is None else run.course.times.most
     buffer = new_buffer(num_rows, problem.nq, problem.nv, problem.multipliers.size, least)
@@ -149,6 +160,7 @@ def recorder_for(
     return Recorder(
         directory, problem, run.course, run.steps, save, manifest["dtype"],
         functools.partial(energies, run.system), constraints_of(run), buffer,
+        manifest["run"],
     )  # fmt: skip
 
 
@@ -178,10 +190,12 @@ def _manifest(run: Prepared, save: tuple[str, ...], dtype: str) -> dict[str, Any
     fields = (*LABELS.values(), "position_units", "constraint_names")
     return {
         "status": "running",
+        "run": secrets.randbelow(2**53),  # what JSON of other programs holds exactly
         "began": datetime.now(UTC).isoformat(timespec="seconds"),
         "options": run.options,
         "save": list(save),
         "dtype": dtype,
+        "least_energy": least_energy(run.system, run.problem.t0, run.problem.q),
         "events": [event.name for event in run.course.events],
         "labels": {field: list(getattr(run.system, field)) for field in fields},
         "versions": versions(),

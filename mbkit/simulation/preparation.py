@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import platform
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.coordinates.step_blocks import step_blocks
-from mbkit.errors import UsageError
+from mbkit.errors import LockedMechanismWarning, UsageError, check_kind, several
 from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
@@ -21,9 +22,12 @@ from mbkit.integrators.integrator import Problem
 from mbkit.simulation.closed import check_constraints, check_joints
 from mbkit.simulation.conservative import check_forces
 from mbkit.simulation.course import Course
+from mbkit.simulation.jumps import Jumps
+from mbkit.simulation.locked import check_velocity_kept, locked
 from mbkit.simulation.options import options_of
 from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.python_force import PythonForce
+from mbkit.simulation.samples import Samples
 from mbkit.simulation.stabilisation import (
     BY_INTEGRATOR,
     PROJECTION,
@@ -86,9 +90,14 @@ def prepare(
 
     The state of a run that is continued is put into the problem afterwards, and is not looked at.
     """
+    if not several(forces):
+        raise UsageError(f"forces must be a list of forces, got {forces!r}.")
     further = tuple(forces)
     if further:
         system = system.with_forces(further)
+    if constraint_solver is not None:
+        words = "an mbkit.ConstraintSolver"
+        check_kind("constraint_solver", constraint_solver, ConstraintSolver, words)
     if constraint_solver is not None and constraint_solver != system.constraint_solver:
         system = system.with_constraint_solver(constraint_solver)
     steps = number_of_steps(t_span, h)
@@ -103,9 +112,7 @@ def prepare(
     if not continued:
         check_constraints(system, integrator, float(t_span[0]), q_start, v_start)
     workspace = Workspace(system.arrays, system.evaluator)
-    workspace.install_equations(
-        *map(system.evaluator.function, (system.equations, INVERSE_DYNAMICS, MASS_MATRIX))
-    )
+    workspace.record[0]["forward_dynamics"] = system.evaluator.function(system.equations)
     keeping = _keeping(integrator, stabilisation)
     workspace.stabilise(project=True)
     force = _install_forces(system, workspace, tau)
@@ -119,13 +126,15 @@ def prepare(
         q_stage=q_start.copy(), v_stage=v_start.copy(),
         save_every=save_every, equations=system, tau=_tau(tau, workspace),
         multipliers=np.full(_num_multipliers(system, integrator), np.nan),
+        provide=functools.partial(_provide, system, workspace),
         blocks=functools.cache(
             lambda stabilised: step_blocks(system.arrays, stabilised=stabilised)
         ),
     )  # fmt: skip
+    found: tuple[str, ...] = ()
     if system.num_velocity_constraints:
         if not continued:
-            _close(system, problem, workspace)
+            found = _close(system, problem, workspace, t_span)
         if not integrator.keeps_constraints:
             workspace.stabilise(**_law(stabilisation))
     options = options_of(
@@ -133,11 +142,18 @@ def prepare(
         steps=steps, tau=tau, forces=further, events=watched, times=times, keeping=keeping,
     )  # fmt: skip
     watch = Watch(watched, system, workspace) if watched else None
-    course = Course(system, integrator, problem, watch, times)
+    samples = Samples(problem, steps) if save_every > 1 else None  # rows may be few
+    jumps = _jumps(drive, integrator)
+    course = Course(system, integrator, problem, watch, times, samples, jumps, found)
     return Prepared(
         system, integrator, tau, problem, course, steps, workspace, force, drive, options,
         start=None if continued else (q_start, v_start),
     )  # fmt: skip
+
+
+def _provide(system: System, workspace: Workspace, name: str) -> None:
+    what = {each.function: each for each in (INVERSE_DYNAMICS, MASS_MATRIX)}[name]
+    workspace.record[0][name] = system.evaluator.function(what)
 
 
 def _num_multipliers(system: System, integrator: Integrator) -> int:
@@ -164,13 +180,28 @@ def _law(stabilisation: Stabilisation) -> dict[str, Any]:
     return {"project": stabilisation is not None}
 
 
-def _close(system: System, problem: Problem, workspace: Workspace) -> None:
-    """Remove what is left of the constraints in the initial state, and evaluate it once."""
+def _close(
+    system: System, problem: Problem, workspace: Workspace, t_span: tuple[float, float]
+) -> tuple[str, ...]:
+    """Remove what is left of the constraints in the initial state, and evaluate it once.
+
+    Return what it warns of that the result shall say.
+    """
+    given = problem.v.copy()
     status = problem.close(problem.t0, problem.q, problem.v)
     if status != 0:
         raise failure(system.evaluator, status, workspace, {"q": problem.q, "v": problem.v})
     problem.q_stage[:], problem.v_stage[:] = problem.q, problem.v
+    check_velocity_kept(system, problem.q, given, problem.v, problem.t0)
     system.solve_dynamics(problem.q, problem.v, t=problem.t0)  # which warns
+    assert workspace.closure is not None
+    text = locked(
+        system, t_span, problem.q, workspace.closure.kept[: system.num_velocity_constraints]
+    )
+    if not text:
+        return ()
+    warnings.warn(text, LockedMechanismWarning, stacklevel=4)
+    return (text,)
 
 
 def _output_times(
@@ -200,6 +231,15 @@ def _install_drive(system: System, integrator: Integrator, workspace: Workspace)
     drive = Drive(system)
     drive.install(workspace)
     return drive
+
+
+def _jumps(drive: Drive | None, integrator: Integrator) -> Jumps | None:
+    """Let prescribed motions be looked at as the equations of motion ask for them."""
+    if drive is None:
+        return None
+    jumps = Jumps(drive.motions, adaptive=integrator.own_steps)
+    drive.listener = jumps.look
+    return jumps
 
 
 def checked_parts(system: System, integrator: Integrator) -> Integrator:

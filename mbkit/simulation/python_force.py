@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import ShapeError
+from mbkit.lie.arrays import as_floats
 from mbkit.systems.callbacks import callback_address, register
 from mbkit.systems.workspace import Workspace
 
@@ -49,9 +50,10 @@ class PythonForce:
     def evaluate(self) -> None:
         """Call the function with copies of q and v, which it may keep; check what it returns."""
         tau = self.function(float(self._t[0]), self._q.copy(), self._v.copy())
-        if np.shape(tau) != self._tau.shape:
+        tau = as_floats(tau, "A run: what tau(t, q, v) returns")
+        if tau.shape != self._tau.shape:
             raise ShapeError(
                 f"The forces tau(t, q, v) must return an array of shape {self._tau.shape}, one "
-                f"entry a velocity; got shape {np.shape(tau)}."
+                f"entry a velocity; got shape {tau.shape}."
             )
         self._tau[:] = tau

@@ -10,8 +10,9 @@ import attrs
 import numpy as np
 
 from mbkit.integrators.integrator import Problem, Rows
+from mbkit.interrupts import Interrupts
 from mbkit.io.run_directory import RunDirectory
-from mbkit.simulation.chunks import CHUNK, Interrupts
+from mbkit.simulation.chunks import CHUNK
 from mbkit.simulation.course import Course, event_columns
 from mbkit.simulation.endings import INTERRUPTED
 from mbkit.simulation.progress import ProgressDisplay
@@ -79,6 +80,8 @@ class Recorder:
         Returns multipliers and residuals of rows, and what went wrong; None for a tree.
     buffer : Rows
         Where rows wait for their part.
+    run : int
+        By which the parts say whose they are.
     error : BaseException or None
         Why the run ended, where it was no status of a kernel.
     """
@@ -92,11 +95,14 @@ class Recorder:
     energies: Energies
     constraints: Energies | None
     buffer: Rows
+    run: int
     error: BaseException | None = None
 
     def begin(self) -> None:
         """Write part 0: the initial state, and the row of it."""
         state = self._state()
+        if self.course.samples is not None:
+            self.course.samples.note(0)
         times = self.course.start_times
         for row, t in enumerate(times):
             self._put(row, 0, state)
@@ -117,8 +123,9 @@ class Recorder:
         reached = _Reached(step, 0, part, step, self._state(), None)
         began = written = time.monotonic()
         chunk, status = 1, 0
+        interrupts = Interrupts()
         try:
-            with Interrupts() as interrupts:
+            with interrupts:
                 while reached.step < self.steps and status == 0 and self.error is None:
                     reached, status, chunk = self._step(reached, chunk)
                     status = status or (INTERRUPTED if interrupts.noted else 0)
@@ -137,7 +144,7 @@ class Recorder:
             for name, value in reached.state.items():
                 self.problem.state[name][:] = value
             reached = self._finish(reached)
-        return reached.step, status
+        return reached.step, status or (INTERRUPTED if interrupts.noted else 0)
 
     def _step(self, reached: _Reached, chunk: int) -> tuple[_Reached, int, int]:
         """Take one chunk of steps, as many as the buffer has room for."""
@@ -204,6 +211,14 @@ class Recorder:
             multipliers, residuals, error = self.constraints(rows)
             arrays |= {"multipliers": multipliers, "residuals": residuals}
             self.error = self.error or error
+        arrays |= {"run": np.int64(self.run), "number": np.int64(reached.part)}
+        if self.course.samples is not None:
+            first = reached.began + (reached.part > 0)
+            arrays["samples"] = self.course.samples.energies(
+                self.course.system, first, reached.step
+            )
+        if self.course.findings:
+            arrays["warnings"] = np.array(self.course.findings)
         arrays |= {"step": np.int64(reached.step), "began": np.int64(reached.began)}
         arrays |= {f"state_{name}": value for name, value in reached.state.items()}
         if reached.second is not None:
@@ -220,6 +235,8 @@ class Recorder:
             arrays["save_at"] = self.course.times.times
         self.directory.write_part(reached.part, arrays)
         self.course.log = [each for each in self.course.log if each.step >= reached.step]
+        if self.course.samples is not None:
+            self.course.samples.forget(reached.step)
 
     def _put(self, row: int, step: int, state: dict[str, Any]) -> None:
         self.buffer.t[row] = self.problem.t0 + step * self.problem.h

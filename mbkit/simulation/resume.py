@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ModelFileError, NameUnknownError, ResultFileError, UsageError
+from mbkit.errors import (
+    ModelFileError,
+    NameUnknownError,
+    ResultFileError,
+    UsageError,
+    check_kind,
+)
 
 if TYPE_CHECKING:
     from mbkit.events import Event
@@ -77,23 +83,26 @@ def resume(
     ``mb.simulate(system, (0.0, 1e4), 1e-3, output="runs/arm")`` is killed; later, in another
     process, ``run = mb.resume("runs/arm")`` takes the steps that are left.
     """
-    from mbkit.io.netcdf import open_result
     from mbkit.io.run_directory import RunDirectory
+    from mbkit.io.text_file import checked_place
     from mbkit.simulation.long_run import go_on, recorder_for
+    from mbkit.systems import System
 
-    directory = RunDirectory(path)
+    if system is not None:
+        check_kind("resume: system", system, System, "an mbkit.System")
+    directory = RunDirectory(checked_place(path, "resume"))
     directory.read_manifest()  # or it is no place for a lock
     with directory.locked():
         manifest = directory.read_manifest()
-        directory.clean()
-        if directory.result.is_file():
-            result = open_result(directory.result)
+        if os.path.lexists(directory.result):
+            result = _result_so_far(directory, manifest)
             if result.completed:  # killed, perhaps, before everything was tidied up
+                directory.clean()
                 directory.delete_parts()
                 directory.release()
                 directory.write_manifest({**manifest, "status": "completed"})
                 return result
-            directory.result.unlink()
+        directory.check_parts(manifest)
         given = (tuple(forces), tuple(events))
         run = _prepared(directory, manifest, system, tau, *given, integrator)
         differences = _differences(run, manifest, other_versions=other_versions)
@@ -108,7 +117,24 @@ def resume(
             manifest = _noted(manifest)
         step = int(last["step"])
         recorder = recorder_for(run, directory, manifest, run.steps - step)
+        directory.clean()  # and nothing is deleted before: the run may have been refused
+        directory.result.unlink(missing_ok=True)
         return go_on(run, recorder, manifest, step=step, part=number + 1, progress=progress)
+
+
+def _result_so_far(directory: RunDirectory, manifest: Mapping[str, Any]) -> Result:
+    """Return the result of the directory; where it is damaged, say how to go on without it."""
+    from mbkit.io.run_result import open_run
+
+    try:
+        return open_run(directory, manifest)
+    except ResultFileError as error:
+        if not directory.parts():
+            raise
+        raise ResultFileError(
+            f"{error} The parts of the run are beside it: once '{directory.result}' is deleted, "
+            f"mbkit.resume('{directory.path}') goes on from them."
+        ) from error
 
 
 def _prepared(
@@ -345,6 +371,8 @@ def _load_state(
         if status != 0:
             raise explain(run, status, step)
         course.log.clear()
+        if course.samples is not None:
+            course.samples.forget(run.steps)
         for name, value in problem.state.items():
             if not np.array_equal(value, last[f"second_{name}"]):
                 raise UsageError(
@@ -354,6 +382,8 @@ def _load_state(
                     "same arguments, and the machine must be alike."
                 )
     _set_state(run, last, "state")
+    if "warnings" in last and course.jumps is not None:
+        course.jumps.finding, course.jumps.is_told = str(last["warnings"][0]), True
     if "ended" in last:  # killed after the last part, before the result
         course.ended = float(last["ended"])
         course.ended_by = manifest["events"][int(last["ended_by"])]

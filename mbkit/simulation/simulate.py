@@ -15,11 +15,13 @@ from mbkit.forces import Force
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.integrators.integrator import Rows
 from mbkit.results import EventLog, Result
+from mbkit.results.balance import EnergyWatch, in_order
 from mbkit.simulation.chunks import run_chunks
 from mbkit.simulation.course import event_columns
 from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
 from mbkit.simulation.failed_step import explain
+from mbkit.simulation.findings import UNKNOWN, balance_is_known, least_energy, tell
 from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.preparation import (
     GeneralizedForces,
@@ -136,6 +138,14 @@ def simulate(
 
     Warns
     -----
+    EnergyBalanceWarning
+        After the run, if its balance of energies misses more than a hundredth of the largest energy
+        that moved; see docs/integrators.md. It stands in the result's ``warnings``.
+    JumpWarning
+        Once, if a prescribed motion jumps, or is faster than the steps follow; likewise.
+    LockedMechanismWarning
+        If the constraints leave no motion at the start; it names the loops that hold the mechanism,
+        and stands in the result's ``warnings``.
     RedundantConstraintsWarning
         Once a system, if some of its constraints depend on others; see `System.diagnose`.
     LargeStepWarning
@@ -196,6 +206,7 @@ def _in_memory(run: Prepared, t_span: tuple[float, float], *, progress: bool) ->
         written += 1
     options = {**run.options, "steps_taken": taken, "wall_time": wall_time}
     result, error = _result(run, Rows(*(part[:written] for part in rows)), error, options)
+    tell(result, error, run.course.findings)
     if error is None or isinstance(error, KeyboardInterrupt):
         return result
     error.result = result  # type: ignore[attr-defined]
@@ -217,6 +228,7 @@ def _result(
     if find is not None:
         closed["multipliers"], closed["residuals"], failed = find(rows)
         error = failed if error is None else error
+    found = _found(run, (t, kinetic, potential, dissipated, supplied), options)
     for array in (t, q, v, kinetic, potential, dissipated, supplied, *closed.values()):
         array.setflags(write=False)  # or the result would copy them
     if error is None and course.ended is not None:
@@ -236,7 +248,26 @@ def _result(
         body_names=system.body_names, joint_names=system.joint_names,
         position_names=system.position_names, velocity_names=system.velocity_names,
         position_units=system.position_units, model=system.model_text, options=options,
-        versions=versions(), completed=error is None, message=message, events=log,
+        versions=versions(), completed=error is None, message=message, warnings=found, events=log,
         constraint_names=system.constraint_names, **closed,
     )  # fmt: skip
     return result, error
+
+
+def _found(run: Prepared, energies_of_rows: tuple[Any, ...], options: dict[str, Any]) -> list[str]:
+    """Return what may be wrong with the numbers."""
+    found = list(run.course.findings)
+    if not balance_is_known(run):
+        return [*found, UNKNOWN]
+    last = options["steps_taken"]
+    samples = run.course.samples
+    further = np.zeros((5, 0)) if samples is None else samples.energies(run.system, 0, last)
+    assert run.start is not None
+    rows = in_order(energies_of_rows, further)
+    watch = EnergyWatch()
+    watch.look(*rows)
+    if watch.exceeds:  # forces are asked once more for that alone
+        watch = EnergyWatch(least_energy(run.system, run.problem.t0, run.start[0]))
+        watch.look(*rows)
+    text = watch.finding(options)
+    return [*found, text] if text else found

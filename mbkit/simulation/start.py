@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NotFiniteError, UsageError, suggestion
+from mbkit.errors import NotFiniteError, UsageError, several, suggestion
 from mbkit.integrators.integrator import Rows
+from mbkit.memory import check_memory
 from mbkit.systems import System
 
 __all__ = [
@@ -108,13 +109,15 @@ def saving_interval(save_every: Any) -> int:
 
 def checked_saving(save: Any, dtype: Any) -> tuple[tuple[str, ...], str]:
     """Return what is saved, and in which type; UsageError if there is no such thing."""
+    if not several(save):
+        raise UsageError(f"save must be names out of {', '.join(map(repr, SAVED))}, got {save!r}.")
     names = [save] if isinstance(save, str) else list(save)
     for name in names:
-        if name not in SAVED:
+        if not (isinstance(name, str) and name in SAVED):
             raise UsageError(f"save: nothing is called {name!r}; {suggestion(name, SAVED)}")
     if not names:
         raise UsageError(f"save must have at least one of {', '.join(map(repr, SAVED))}.")
-    if dtype not in ("float64", "float32"):
+    if not (isinstance(dtype, str) and dtype in ("float64", "float32")):
         raise UsageError(f"dtype must be 'float64' or 'float32', got {dtype!r}.")
     return tuple(name for name in SAVED if name in names), str(dtype)
 
@@ -146,6 +149,7 @@ def checked_notes(notes: Any, name: str = "notes") -> Any:
 def empty_rows(count: int, nq: int, nv: int, m: int) -> Rows:
     """Return memory for `count` rows; what is never written to is never taken from the machine."""
     try:
+        check_memory(float(count) * (nq + nv + m + 3), "It", "")
         return Rows.empty(count, nq, nv, m)
     except (MemoryError, ValueError, OverflowError):
         raise UsageError(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.errors import NotFiniteError, UsageError
+from mbkit.errors import NotFiniteError, ShapeError, UsageError
 from mbkit.events import Event
 from mbkit.events.event import DIRECTIONS
 from mbkit.systems import System
@@ -119,13 +119,29 @@ class Watch:
         """
         event = self.events[number]
         try:
-            value = float(event.when.value(self._system, t, q.copy(), v.copy()))
+            value = event.when.value(self._system, t, q.copy(), v.copy())
         except Exception as error:
             error.add_note(f"Raised by event '{event.name}' at t = {t:.9g} s.")
             raise
+        if type(value) is not float:
+            value = self._number(event.name, value, t)
         if not np.isfinite(value):
             raise NotFiniteError(f"Event '{event.name}' is {value} at t = {t:.9g} s.")
         return value
+
+    @staticmethod
+    def _number(name: str, value: Any, t: float) -> float:
+        """Return what a function returned as a number."""
+        try:
+            array = np.asarray(value)
+            if array.size == 1 and array.dtype.kind in "fiub":
+                return float(array.reshape(-1)[0])
+        except Exception as error:  # it has no array
+            raise ShapeError(f"Event '{name}' must be a number, got {value!r}.") from error
+        raise ShapeError(
+            f"Event '{name}' must be a number at all times, got {value!r} at t = {t:.9g} s; let "
+            f"its function return one."
+        )
 
     def values(self, t: float, q: Any, v: Any) -> Any:
         """Return the numbers of all events."""

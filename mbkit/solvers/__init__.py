@@ -9,7 +9,6 @@ from mbkit.solvers.solver import DenseKernels as DenseKernels
 from mbkit.solvers.solver import SolverKernels as SolverKernels
 from mbkit.solvers.strategies import MinimumNorm as MinimumNorm
 from mbkit.solvers.strategies import NullSpace as NullSpace
-from mbkit.solvers.strategies import RangeSpace as RangeSpace
 from mbkit.solvers.strategies import SchurComplement as SchurComplement
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "DenseSolver",
     "MinimumNorm",
     "NullSpace",
-    "RangeSpace",
     "SchurComplement",
     "SolverKernels",
     "automatic_solver",

@@ -33,7 +33,7 @@ def automatic_solver(num_velocities: int, num_rows: int) -> ConstraintSolver:
     --------
     >>> from mbkit.solvers import automatic_solver
     >>> automatic_solver(num_velocities=3, num_rows=5)
-    MinimumNorm(tolerance=1e-08)
+    MinimumNorm(tolerance=1e-06)
     >>> automatic_solver(num_velocities=81, num_rows=200)
     SchurComplement(tolerance=1e-06)
     """

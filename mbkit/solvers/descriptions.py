@@ -8,13 +8,11 @@ from typing import Any
 import attrs
 
 from mbkit.solvers.solver import ConstraintSolver
-from mbkit.solvers.strategies import MinimumNorm, NullSpace, RangeSpace, SchurComplement
+from mbkit.solvers.strategies import MinimumNorm, NullSpace, SchurComplement
 
 __all__ = ["described", "from_description"]
 
-_OWN: dict[str, Any] = {
-    each.__name__: each for each in (SchurComplement, MinimumNorm, NullSpace, RangeSpace)
-}
+_OWN: dict[str, Any] = {each.__name__: each for each in (SchurComplement, MinimumNorm, NullSpace)}
 
 
 def described(solver: ConstraintSolver) -> Mapping[str, Any]:

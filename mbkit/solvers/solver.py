@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from mbkit.final import FinalBuiltIns
+
 if TYPE_CHECKING:
     from mbkit.kernels.compile import FunctionAddress
 
-__all__ = ["ConstraintSolver", "DenseKernels", "SolverKernels"]
+__all__ = ["RANK", "ConstraintSolver", "DenseKernels", "SolverKernels"]
+
+#: The one rule of rank: a row of constraints counts where more than this part of the largest row is
+#: left of it after the rows before, in parts of the length of the system. It is what loops may be
+#: open by at the start of a run, and what factors of squares can tell from rounding. Dynamics go by
+#: it (`mbkit.kernels.constraints.rank`), and kinematics and diagnosis (`mbkit.systems.rank`).
+RANK = 1e-6
 
 
 @attrs.frozen(eq=False)
@@ -42,8 +50,6 @@ class SolverKernels:
         Makes multipliers those of least norm; None where they are already.
     tolerance : float
         A row of which less is left than this part of its squared size depends on others.
-    regularisation : float
-        What is added to the diagonal, by its largest entry.
     dense : DenseKernels, optional
         Where `prepare` and `resolve` are those of `mbkit.kernels.constraints.dense`.
     gather : FunctionAddress, optional
@@ -58,7 +64,6 @@ class SolverKernels:
     resolve: FunctionAddress
     reduce: FunctionAddress | None = None
     tolerance: float = 0.0
-    regularisation: float = 0.0
     dense: DenseKernels | None = None
     gather: FunctionAddress | None = None
     nested: SolverKernels | None = None
@@ -71,7 +76,7 @@ class SolverKernels:
         return cls(prepare_dense, resolve_dense, tolerance=tolerance, dense=dense)
 
 
-class ConstraintSolver(abc.ABC):
+class ConstraintSolver(FinalBuiltIns, abc.ABC):
     """A strategy that finds the multipliers of the constraints of a closed mechanism.
 
     The accelerations without constraints are known, and how far they would violate these: what is

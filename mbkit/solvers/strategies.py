@@ -8,9 +8,9 @@ from typing import Any, final
 import attrs
 
 from mbkit.errors import UsageError
-from mbkit.solvers.solver import ConstraintSolver, DenseKernels, SolverKernels
+from mbkit.solvers.solver import RANK, ConstraintSolver, DenseKernels, SolverKernels
 
-__all__ = ["MinimumNorm", "NullSpace", "RangeSpace", "SchurComplement"]
+__all__ = ["MinimumNorm", "NullSpace", "SchurComplement"]
 
 
 def _check_part(instance: Any, attribute: Any, value: object) -> None:
@@ -33,7 +33,7 @@ class SchurComplement(ConstraintSolver):
     Attributes
     ----------
     tolerance : float, default 1e-6
-        A row of which less than this part is independent of others is redundant.
+        A row of which less than this part is independent of others is redundant; see `RANK`.
 
     References
     ----------
@@ -46,7 +46,7 @@ class SchurComplement(ConstraintSolver):
     SchurComplement(tolerance=1e-06)
     """
 
-    tolerance: float = attrs.field(default=1e-6, validator=_check_part)
+    tolerance: float = attrs.field(default=RANK, validator=_check_part)
 
     def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
         """Return the compiled functions; see `ConstraintSolver`."""
@@ -73,8 +73,8 @@ class MinimumNorm(ConstraintSolver):
 
     Attributes
     ----------
-    tolerance : float, default 1e-8
-        A row of which less than this part is independent of others is redundant.
+    tolerance : float, default 1e-6
+        A row of which less than this part is independent of others is redundant; see `RANK`.
 
     References
     ----------
@@ -84,10 +84,10 @@ class MinimumNorm(ConstraintSolver):
     --------
     >>> import mbkit as mb
     >>> mb.MinimumNorm()
-    MinimumNorm(tolerance=1e-08)
+    MinimumNorm(tolerance=1e-06)
     """
 
-    tolerance: float = attrs.field(default=1e-8, validator=_check_part)
+    tolerance: float = attrs.field(default=RANK, validator=_check_part)
 
     def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
         """Return the compiled functions; see `ConstraintSolver`."""
@@ -110,8 +110,8 @@ class NullSpace(ConstraintSolver):
 
     Attributes
     ----------
-    tolerance : float, default 1e-8
-        A row of which less than this part is independent of others is redundant.
+    tolerance : float, default 1e-6
+        A row of which less than this part is independent of others is redundant; see `RANK`.
 
     References
     ----------
@@ -122,10 +122,10 @@ class NullSpace(ConstraintSolver):
     --------
     >>> import mbkit as mb
     >>> mb.NullSpace()
-    NullSpace(tolerance=1e-08)
+    NullSpace(tolerance=1e-06)
     """
 
-    tolerance: float = attrs.field(default=1e-8, validator=_check_part)
+    tolerance: float = attrs.field(default=RANK, validator=_check_part)
 
     def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
         """Return the compiled functions; see `ConstraintSolver`."""
@@ -134,42 +134,4 @@ class NullSpace(ConstraintSolver):
         memory = own.memory_size(num_velocities, num_rows)
         return SolverKernels.of_dense(
             DenseKernels(own.prepare, own.solve, memory), self.tolerance**2
-        )
-
-
-@final
-@attrs.frozen
-class RangeSpace(ConstraintSolver):
-    """``A M^-1 A^T`` with a small diagonal added, and refined until that does not matter.
-
-    No rank is decided, and so no redundant row is told of. A direction of singular value sigma
-    takes log(1e-16) / log(epsilon / (epsilon + sigma^2)) refinements, of which forty are tried:
-    near singular postures the constraints are met less exactly, and multipliers stay small. Linear
-    in size, as `SchurComplement`.
-
-    Attributes
-    ----------
-    regularisation : float, default 1e-8
-        epsilon, by the largest entry of the diagonal.
-
-    References
-    ----------
-    .. [1] R. T. Rockafellar, "Monotone operators and the proximal point algorithm", SIAM J. Control
-       Optim. 14 (1976) 877-898.
-
-    Examples
-    --------
-    >>> import mbkit as mb
-    >>> mb.RangeSpace(regularisation=1e-9)
-    RangeSpace(regularisation=1e-09)
-    """
-
-    regularisation: float = attrs.field(default=1e-8, validator=_check_part)
-
-    def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
-        """Return the compiled functions; see `ConstraintSolver`."""
-        from mbkit.kernels.constraints import strategy
-
-        return SolverKernels(
-            strategy.prepare_range, strategy.resolve_range, regularisation=self.regularisation
         )

@@ -58,8 +58,8 @@ def frozen_array(value: ArrayLike) -> FloatArray:
     array([1., 2., 3.])
     """
     try:
-        given = np.array(value)
-    except ValueError:  # rows of different lengths
+        given = np.array(None if isinstance(value, np.ma.MaskedArray) else value)
+    except Exception:  # rows of different lengths; whatever its own __array__ raises
         given = np.array(None)
     # Without signed zeros: they would compare equal and be written differently to a file.
     kind = np.float64 if given.dtype.kind in "iuf" else object

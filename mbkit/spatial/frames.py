@@ -148,7 +148,7 @@ def unit_rotation(Q: FloatArray, what: str, error: type[MbkitError]) -> FloatArr
     NaN comes out where it comes in.
     """
     length = math.hypot(*Q)
-    if abs(length**2 - 1.0) > QUATERNION_TOLERANCE:
+    if abs(length * length - 1.0) > QUATERNION_TOLERANCE:
         raise error(
             f"{what} must be a unit quaternion, got {shown(Q)} of length {length:.9g}; "
             "divide it by its length."
@@ -197,19 +197,25 @@ def inverse(C: ArrayLike) -> FloatArray:
     Parameters
     ----------
     C : array_like, shape (4, 4)
-        A pose; not checked.
+        A pose; whether its rotation is one is not looked at.
 
     Returns
     -------
     ndarray, shape (4, 4)
         Its inverse.
 
+    Raises
+    ------
+    ShapeError, GeometryError
+        If it is not made of (4, 4) finite numbers.
+
     Examples
     --------
     >>> inverse(translation((1.0, 2.0, 3.0)))[:3, 3]
     array([-1., -2., -3.])
     """
-    C = np.asarray(C, dtype=np.float64)
+    C = frozen_array(C)
+    check_array(C, (4, 4), "C")
     C_inverse = np.eye(4)
     C_inverse[:3, :3] = C[:3, :3].T
     C_inverse[:3, 3] = -(C[:3, :3].T @ C[:3, 3]) + 0.0  # + 0.0: no negative zeros

@@ -218,13 +218,13 @@ class SpatialInertia(Homogeneous):
         unphysical = self.unphysical or other.unphysical
         if mass == 0.0:
             moment = self.moment_about_com + other.moment_about_com
-            return SpatialInertia(0.0, np.zeros(3), moment, unphysical)
+            return _derived(0.0, np.zeros(3), moment, unphysical)
         apart = other.com - self.com
         com = self.com + (other.mass / mass) * apart
         # moments about the common centre: the reduced mass at the distance of the two centres
         moment = self.moment_about_com + other.moment_about_com
         moment = moment + shapes.point_moment(self.mass * (other.mass / mass), apart)
-        return SpatialInertia(mass, com, moment, unphysical)
+        return _derived(mass, com, moment, unphysical)
 
     def transformed(self, C_AB: ArrayLike) -> SpatialInertia:
         """Return the same inertia as seen from another frame.
@@ -255,4 +255,14 @@ class SpatialInertia(Homogeneous):
         R = C[:3, :3]
         moment = R @ self.moment_about_com @ R.T
         moment = 0.5 * (moment + moment.T)
-        return SpatialInertia(self.mass, R @ self.com + C[:3, 3], moment, self.unphysical)
+        return _derived(self.mass, R @ self.com + C[:3, 3], moment, self.unphysical)
+
+
+def _derived(mass: float, com: FloatArray, moment: FloatArray, unphysical: bool) -> SpatialInertia:
+    """Return what follows from inertias that were checked, and is as physical as they are.
+
+    Rounding in a moment is allowed beside m c^2, of which there may be less where it is seen from.
+    """
+    inertia = SpatialInertia(mass, com, moment, unphysical=True)
+    object.__setattr__(inertia, "unphysical", unphysical and inertia.unphysical)
+    return inertia

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError
+from mbkit.errors import ShapeError, check_kind
 from mbkit.representations import Representation
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.quantities import Acceleration, Twist, Wrench
@@ -48,6 +49,7 @@ def typed_twists(
     >>> typed_twists(np.ones((1, 6)), mb.Hybrid(), ["arm"], np.eye(4)[None])
     (Twist('arm', hybrid, angular=[1.0, 1.0, 1.0], linear=[1.0, 1.0, 1.0]),)
     """
+    check_kind("typed_twists: names", names, Sequence, "names of bodies")
     rows = check_rows(vectors, len(names), "typed_twists: vectors")
     _check_poses(poses, len(names), "typed_twists")
     return tuple(
@@ -60,6 +62,7 @@ def typed_wrenches(
     vectors: ArrayLike, representation: Representation, names: Sequence[str], poses: FloatArray
 ) -> tuple[Wrench, ...]:
     """Return wrenches as values; arguments as of `typed_twists`."""
+    check_kind("typed_wrenches: names", names, Sequence, "names of bodies")
     rows = check_rows(vectors, len(names), "typed_wrenches: vectors")
     _check_poses(poses, len(names), "typed_wrenches")
     return tuple(
@@ -88,12 +91,13 @@ def typed_accelerations(vectors: ArrayLike, twists: Sequence[Twist]) -> tuple[Ac
     ShapeError, GeometryError
         If the numbers of rows differ, or a row does not fit.
     """
+    check_kind("typed_accelerations: twists", twists, Sequence, "a list of twists")
     rows = check_rows(vectors, len(twists), "typed_accelerations: vectors")
     return tuple(Acceleration(row, twist) for row, twist in zip(rows, twists, strict=True))
 
 
 def _check_poses(poses: FloatArray, count: int, who: str) -> None:
-    if poses.shape != (count, 4, 4):
+    if np.shape(poses) != (count, 4, 4):
         raise ShapeError(
-            f"{who}: poses must be an array of shape ({count}, 4, 4), got shape {poses.shape}."
+            f"{who}: poses must be an array of shape ({count}, 4, 4), got shape {np.shape(poses)}."
         )

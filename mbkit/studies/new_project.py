@@ -38,7 +38,8 @@ def new_project(path: str | os.PathLike[str]) -> pathlib.Path:
     Parameters
     ----------
     path : str or path
-        The folder to be made; its last part is the name of the project.
+        The folder to be made, or an empty one, which is filled and keeps its permissions; its last
+        part is the name of the project.
 
     Returns
     -------
@@ -57,22 +58,55 @@ def new_project(path: str | os.PathLike[str]) -> pathlib.Path:
     _check_name(target.name)
     _check_place(target)
     names = {_PROJECT: target.name, _MODULE: _module(target.name)}
-    # Whole or not at all: it is made beside its place, and renamed.
-    draft = pathlib.Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    # Whole or not at all: it is made beside its place, and renamed. A folder that is there, which
+    # may be where somebody works, is not replaced: the draft is made in it, and its files moved up.
+    is_there = target.is_dir()
+    place = target if is_there else target.parent
+    draft = pathlib.Path(tempfile.mkdtemp(dir=place, prefix=f".{target.name}."))
     try:
         template = importlib.resources.files("mbkit.studies") / "template"
         for parts, text in _files(template):
             file = draft.joinpath(*(_replaced(part, names) for part in parts))
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(_replaced(text, names), encoding="utf-8", newline="\n")
-        mask = os.umask(0)
-        os.umask(mask)
-        draft.chmod(0o777 & ~mask)
-        draft.replace(target)
+        if is_there:
+            _move_up(draft)
+        else:
+            mask = os.umask(0)
+            os.umask(mask)
+            draft.chmod(0o777 & ~mask)
+            draft.replace(target)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
     return target
+
+
+def _move_up(draft: pathlib.Path) -> None:
+    """Move what is in a folder to the one around it; if that fails, nothing of it is left there."""
+    moved: list[pathlib.Path] = []
+    try:
+        for entry in sorted(draft.iterdir()):
+            place = draft.parent / entry.name
+            _check_free(place)
+            entry.rename(place)
+            moved.append(place)
+        draft.rmdir()
+    except BaseException:
+        for place in moved:
+            if place.is_dir():
+                shutil.rmtree(place, ignore_errors=True)
+            else:
+                place.unlink(missing_ok=True)
+        raise
+
+
+def _check_free(place: pathlib.Path) -> None:
+    if os.path.lexists(place):
+        raise UsageError(
+            f"'{printable(place)}' was made by another program in the meantime; choose another "
+            "folder."
+        )
 
 
 def _module(name: str) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import attrs
 import numpy as np
 
-from mbkit.errors import NotFiniteError, ShapeError
+from mbkit import memory
+from mbkit.errors import NameUnknownError, NotFiniteError, ShapeError, UsageError, suggestion
 
-__all__ = ["Arguments"]
+__all__ = ["Arguments", "check_on_error", "common_axes", "time_of", "times_of"]
+
+#: What may happen to samples that fail.
+ON_ERROR = ("raise", "nan")
 
 _POSITIONS = ("q", "q0", "q1")
 _VELOCITIES = ("v", "vdot", "tau", "x")
@@ -81,7 +86,12 @@ class Arguments:
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of the argument or result called `name`, without batch axes."""
-        return self.shapes[name]
+        try:
+            return self.shapes[name]
+        except (KeyError, TypeError):
+            raise NameUnknownError(
+                f"There is no argument {name!r}; {suggestion(name, self.shapes)}"
+            ) from None
 
     def with_leading_axes(self, name: str, argument: Any) -> Any:
         """Return an argument as an array of float64 with any axes before those of one sample.
@@ -113,17 +123,16 @@ class Arguments:
             )
         return array
 
+    def leading(self, t: Any, on_error: str = "raise", **given: Any) -> tuple[int, ...]:
+        """Return the batch axes of vectors and times, which are looked at; see `times_of`."""
+        shapes = {n: self.with_leading_axes(n, value).shape[:-1] for n, value in given.items()}
+        return common_axes({**shapes, "t": times_of(t, on_error).shape})
+
     def timed(self, name: str, vector: Any, t: Any, on_error: str) -> Any:
         """Return a vector (..., nv) followed by the time, (..., nv + 1); see `times_of`."""
         array = self.with_leading_axes(name, vector)
         times = times_of(t, on_error)[..., None]
-        try:
-            leading = np.broadcast_shapes(array.shape[:-1], times.shape[:-1])
-        except ValueError:
-            raise ShapeError(
-                f"The batch axes of the arguments do not broadcast: {name} {array.shape[:-1]}, t "
-                f"{times.shape[:-1]}."
-            ) from None
+        leading = common_axes({name: array.shape[:-1], "t": times.shape[:-1]})
         parts = (np.broadcast_to(part, (*leading, part.shape[-1])) for part in (array, times))
         return np.concatenate(tuple(parts), axis=-1)
 
@@ -153,6 +162,24 @@ class Arguments:
             raise ShapeError(f"Argument '{name}' must have shape {expected}; got {array.shape}.")
         return array
 
+    @functools.cached_property
+    def large(self) -> frozenset[str]:
+        """Names of results of which one alone asks for much memory."""
+        return frozenset(
+            name for name, shape in self.shapes.items() if 8 * math.prod(shape) >= memory.LARGE
+        )
+
+    def empty(self, name: str, leading: tuple[int, ...] = ()) -> Any:
+        """Return an array for a result; NoMemoryError if there is no memory for it."""
+        shape = leading + self.shape(name)
+        if leading or name in self.large:
+            remedy = "use what acts on single vectors, such as mass_action and forward_dynamics"
+            if leading:
+                remedy = "ask for fewer samples at once"
+            axes = " x ".join(map(str, shape))
+            memory.check_memory(math.prod(shape), f"The result '{name}' ({axes} numbers)", remedy)
+        return np.empty(shape)
+
     def output(self, name: str, leading: tuple[int, ...], out: Any) -> Any:
         """Return the array to write a result to: `out` if it fits, a new one if it is None.
 
@@ -174,10 +201,12 @@ class Arguments:
         ------
         ShapeError
             If `out` cannot hold the result.
+        NoMemoryError
+            If there is no memory for a new one.
         """
         expected = leading + self.shape(name)
         if out is None:
-            return np.empty(expected)
+            return self.empty(name, leading)
         if not (
             isinstance(out, np.ndarray)
             and out.dtype == np.float64
@@ -190,6 +219,24 @@ class Arguments:
                 f"{expected}; got {_described(out)}. Make one with numpy.empty({expected})."
             )
         return out
+
+
+def common_axes(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return to what batch axes, by argument, broadcast; ShapeError if they do not."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ShapeError(
+            f"The batch axes of the arguments do not broadcast: {listed}. Each must be the same "
+            f"or 1, or be left out."
+        ) from None
+
+
+def check_on_error(on_error: str) -> None:
+    """Raise UsageError unless it is one of the two words."""
+    if not (isinstance(on_error, str) and on_error in ON_ERROR):
+        raise UsageError(f"on_error must be 'raise' or 'nan', got {on_error!r}.")
 
 
 def times_of(t: Any, on_error: str = "raise") -> Any:
@@ -215,10 +262,19 @@ def times_of(t: Any, on_error: str = "raise") -> Any:
         If one of them is not finite.
     """
     times = _numbers("t", t)
+    check_on_error(on_error)
     if on_error == "raise" and not np.isfinite(times).all():
         bad = times[~np.isfinite(times)][0]
         raise NotFiniteError(f"Argument 't' has the time {bad}; it must be finite.")
     return times
+
+
+def time_of(t: Any) -> float:
+    """Return one time, finite; ShapeError or NotFiniteError if it is none."""
+    times = times_of(t)
+    if times.ndim != 0:
+        raise ShapeError(f"Argument 't' must be one number here, got shape {times.shape}.")
+    return float(times)
 
 
 def _described(out: Any) -> str:
@@ -233,8 +289,10 @@ def _numbers(name: str, argument: Any) -> Any:
     try:
         array = np.asarray(argument)
         fits, reason = array.dtype.kind in "fiub", f"its type is {array.dtype}"
-    except ValueError as error:
+    except Exception as error:  # rows of several lengths; whatever its own __array__ raises
         fits, reason = False, str(error)
+    if isinstance(argument, np.ma.MaskedArray):
+        fits, reason = False, "it is masked; fill or leave out what is"
     if not fits:
         if isinstance(argument, Mapping):
             part = "position_slice" if name in _POSITIONS else "velocity_slice"

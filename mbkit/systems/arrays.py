@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,6 +59,18 @@ class SystemArrays:
     def joint_names(self) -> tuple[str, ...]:
         """Name of the joint of each row, "" for the world."""
         return tuple("" if joint is None else joint.name for joint in self.joints)
+
+    @functools.cached_property
+    def turning(self) -> Any:
+        """Which velocities turn a body, booleans (nv,)."""
+        found = np.zeros(int(self.bodies[0]["num_velocities"]), dtype=bool)
+        for row, joint in zip(self.bodies, self.joints, strict=True):
+            if joint is not None and row["num_velocities"]:
+                S = np.asarray(joint.motion_subspace(np.asarray(joint.neutral())))
+                first = int(row["first_velocity"])
+                turns = np.abs(S[:3]).max(axis=0) > 1e-9
+                found[first : first + len(turns)] = turns
+        return found
 
 
 def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:

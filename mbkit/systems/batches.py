@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import _thread
+import functools
 import itertools
 import math
 import os
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from mbkit.errors import ShapeError, UsageError
+from mbkit.memory import check_memory
+from mbkit.systems.arguments import check_on_error, common_axes
 from mbkit.systems.failures import failure, named
 
 if TYPE_CHECKING:
@@ -22,9 +25,6 @@ if TYPE_CHECKING:
     from mbkit.systems.evaluator import Evaluator
 
 __all__ = ["Samples", "check_on_error", "compute"]
-
-#: What may happen to samples that fail.
-ON_ERROR = ("raise", "nan")
 
 #: What the user calls an argument that is put together.
 WORDS = {"known": "tau or vdot", "known, t and pull": "tau or vdot"}
@@ -92,12 +92,6 @@ class Run:
     failures: dict[int, BaseException] = attrs.field(factory=dict)
 
 
-def check_on_error(on_error: str) -> None:
-    """Raise UsageError unless it is one of the two words."""
-    if on_error not in ON_ERROR:
-        raise UsageError(f"on_error must be 'raise' or 'nan', got {on_error!r}.")
-
-
 def compute(
     evaluator: Evaluator,
     what: Evaluation,
@@ -145,6 +139,8 @@ def compute(
     Exception
         Of the first sample that fails, which is named by its index.
     """
+    from mbkit.kernels.entries import batch  # here: threads find it loaded
+
     check_on_error(on_error)
     samples = _samples(evaluator, what, given, wrenches)
     result: NDArray[np.float64] = evaluator.arguments.output(what.result, samples.leading, out)
@@ -152,7 +148,7 @@ def compute(
     flat = result.reshape((count, result.size // count if count else 0))
     states = np.zeros(count, dtype=np.int64)
     run = Run(np.array([count]))
-    called = function, apply if wrenches is not None else 0, option
+    called = batch, function, apply if wrenches is not None else 0, option
 
     def chunk(first: int, last: int) -> None:
         _run_chunk(
@@ -177,15 +173,17 @@ def _samples(
         name: array.shape[: array.ndim - len(arguments.shape(name))]
         for name, array in arrays.items()
     }
-    try:
-        leading = np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        listed = ", ".join(f"{WORDS.get(name, name)} {shape}" for name, shape in shapes.items())
-        raise ShapeError(
-            f"The batch axes of the arguments do not broadcast: {listed}. Each must be the same "
-            f"or 1, or be left out."
-        ) from None
+    leading = common_axes({WORDS.get(name, name): shape for name, shape in shapes.items()})
     count = math.prod(leading)
+    wide = sum(
+        math.prod(arguments.shape(name))
+        for name, shape in shapes.items()
+        if shape not in ((1,) * len(shape), leading)
+    )
+    check_memory(
+        float(count) * wide, f"Arguments with the batch axes {leading}",
+        "ask for fewer samples at once",
+    )  # fmt: skip
 
     def rows(name: str) -> Any:
         if name not in arrays:
@@ -204,16 +202,14 @@ def _samples(
 def _run_chunk(
     evaluator: Evaluator,
     samples: Samples,
-    called: tuple[int, int, int],
+    called: tuple[Any, int, int, int],
     written: tuple[Any, Any],
     bounds: tuple[int, int],
     run: Run,
     stop: bool,
 ) -> None:
     """Compute the samples between two bounds; those that fail stop the batch or become NaN."""
-    from mbkit.kernels.entries import batch
-
-    function, apply, option = called
+    batch, function, apply, option = called
     flat, states = written
     sample, last = bounds
     workspace = evaluator.take()
@@ -240,17 +236,24 @@ def _run_chunk(
 
 
 # ------------------------------------------------------------------------------------- threads
+#
+# Ctrl-C may come between any two statements of the main thread, also inside the functions of the
+# standard library that are written in Python: of what they hold, a lock say, nothing is given back
+# then. So parts go to threads through C's queues alone, of which each call is done or is not.
+# Threads never see Ctrl-C.
 
-_executor: ThreadPoolExecutor | None = None
+_parts: SimpleQueue[Callable[[], None]] = SimpleQueue()
+_threads: list[int] = []
 
 
-def _forget_executor() -> None:
-    global _executor
-    _executor = None
+def _forget_threads() -> None:
+    global _parts
+    _parts = SimpleQueue()
+    _threads.clear()
 
 
 # Threads do not survive a fork.
-os.register_at_fork(after_in_child=_forget_executor)
+os.register_at_fork(after_in_child=_forget_threads)
 
 
 def cores() -> int:
@@ -258,38 +261,62 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _threads() -> ThreadPoolExecutor:
-    global _executor
-    if _executor is None:
-        _executor = ThreadPoolExecutor(cores(), thread_name_prefix="mbkit")
-    return _executor
+def _work(parts: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        parts.get()()
+
+
+def _start_threads() -> bool:
+    """Start a thread for each core, which the end of the process ends; return whether any is there.
+
+    Not those of `threading`: they are started and waited for by locks.
+    """
+    try:
+        while len(_threads) < cores():
+            _threads.append(_thread.start_new_thread(_work, (_parts,)))
+    except RuntimeError:  # as many as the system lets there be
+        pass
+    return bool(_threads)
 
 
 def _in_chunks(chunk: Callable[[int, int], None], count: int, chunks: int, run: Run) -> None:
     """Call ``chunk(first, last)`` for as many parts of `count` samples, on all cores.
 
     No thread is left behind: whatever ends the waiting, Ctrl-C included, makes the kernels stop at
-    their next sample, and is raised when all have.
+    their next sample, and is raised when all have. What comes meanwhile, another Ctrl-C say, is
+    not.
     """
-    if chunks < 2:
+    if chunks < 2 or not _start_threads():
         chunk(0, count)
         return
-    bounds: NDArray[np.int64] = np.linspace(0, count, chunks + 1).astype(np.int64)
+    bounds = np.linspace(0, count, chunks + 1).astype(np.int64).tolist()
     busy: set[int] = set()
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
-    def task(first: int, last: int) -> None:
+    def compute_part(first: int, last: int) -> None:
+        error = None
         busy.add(first)
         try:
-            chunk(first, last)
+            if run.limit[0] >= first:
+                chunk(first, last)
+        except BaseException as raised:
+            error = raised
         finally:
             busy.discard(first)
+            ended.put(error)
 
     try:
-        parts = itertools.pairwise(bounds.tolist())
-        for done in [_threads().submit(task, first, last) for first, last in parts]:
-            done.result()
+        for first, last in itertools.pairwise(bounds):
+            _parts.put(functools.partial(compute_part, first, last))
+        errors = [ended.get() for _ in range(chunks)]
     except BaseException:
         run.limit[0] = -1  # what starts after this stops before its first sample
         while busy:
-            time.sleep(1e-4)
+            try:  # not contextlib.suppress: what it calls can be interrupted itself
+                time.sleep(1e-4)
+            except BaseException:  # noqa: S112
+                continue
         raise
+    for error in errors:
+        if error is not None:
+            raise error

@@ -131,11 +131,12 @@ class BodyTree:
 
 
 def _levels(parents: list[int]) -> tuple[Integers, ...]:
-    """Return the rows by their depth: what is left moves up one body at a time."""
-    above = np.array(parents)
-    here = np.arange(len(parents))
-    depths = np.zeros(len(parents), dtype=np.int64)
-    while (here := np.where(here > 0, above[here], 0)).any():
-        depths[here > 0] += 1
-    depths[1:] += 1
-    return tuple(_frozen(np.flatnonzero(depths == depth)) for depth in range(depths.max() + 1))
+    """Return the rows by their depth: ways to the world, of which each round adds the next half."""
+    above = np.maximum(parents, 0)
+    depths = (np.arange(len(parents)) > 0).astype(np.int64)
+    while above.any():
+        depths += depths[above]
+        above = above[above]
+    order = np.argsort(depths, kind="stable")
+    ends = np.cumsum(np.bincount(depths))
+    return tuple(_frozen(level) for level in np.split(order, ends[:-1]))

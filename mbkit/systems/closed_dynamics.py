@@ -136,7 +136,7 @@ class ClosedDynamics(HybridDynamics):
         )
         good = self.check_motion(at, moving, gaining, time, on_error)
         A = self.constraint_jacobian(at, time, on_error=on_error)
-        sizes = velocity_sizes(self, at, on_error)
+        sizes = velocity_sizes(self, at)
         leading = time.shape
         efforts = np.full((*leading, self.nv), np.nan)
         multipliers = np.full((*leading, self.num_velocity_constraints), np.nan)

@@ -9,19 +9,20 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, ShapeError, UsageError, listed
+from mbkit.errors import ConstraintError, ShapeError, UsageError, check_kind, listed
+from mbkit.systems.arguments import common_axes, times_of
 from mbkit.systems.constrained_motion import HOLDS, ConstrainedMotion, largest_terms
 from mbkit.systems.entries import (
-    as_samples,
     broadcast,
     by_sample,
     entries_of,
     names_of,
+    positions_of,
     vector_of,
     velocity_sizes,
 )
 from mbkit.systems.kinematics import Floats
-from mbkit.systems.rank import RANK, Ranked
+from mbkit.systems.rank import RANK, Ranked, largest_row, rank_of
 
 __all__ = ["ClosedKinematics"]
 
@@ -94,7 +95,7 @@ class ClosedKinematics(ConstrainedMotion):
         held = self._held(entries)
         at, time = broadcast(self, t, q=q)
         A = self.constraint_jacobian(at, time, on_error=on_error)
-        sizes = velocity_sizes(self, at, on_error)
+        sizes = velocity_sizes(self, at)
         H = np.full((*time.shape, self.nv, len(entries)), np.nan)
 
         def compute(index: tuple[int, ...]) -> None:
@@ -142,18 +143,18 @@ class ClosedKinematics(ConstrainedMotion):
         --------
         See `docs/closed-dynamics.md`.
         """
+        words = "motions by name, {'crank': (position, rate, acceleration)}"
+        check_kind("closed_motion: independent", independent, Mapping, words)
         parts = {name: _three(name, value) for name, value in independent.items()}
         entries = [self._position_entries(name) for name in parts]
-        rows = [np.asarray(each[0], dtype=np.float64) for each in parts.values()]
-        rows = [
-            as_samples(row) if len(mine) == 1 else row
-            for row, mine in zip(rows, entries, strict=True)
-        ]
-        shape = np.broadcast_shapes(np.shape(t), *(row.shape[:-1] for row in rows))
+        rows = [positions_of(*each) for each in zip(parts, parts.values(), entries, strict=True)]
+        times = times_of(t)
+        axes = {name: row.shape[:-1] for name, row in zip(parts, rows, strict=True)}
+        shape = common_axes({"t": times.shape, **axes})
         if len(shape) > 1:
             raise ShapeError(f"closed_motion takes samples along one axis, got axes {shape}.")
-        times = np.broadcast_to(np.asarray(t, dtype=np.float64), shape)
-        here = self.reference_configuration() if q is None else self.checked("q", q)
+        times = np.broadcast_to(times, shape)
+        here = self.reference_configuration() if q is None else self.checked("q", q, finite=True)
         found = np.empty((*shape, self.nq))
         before = None
 
@@ -284,7 +285,9 @@ class ClosedKinematics(ConstrainedMotion):
         """Return velocities (which = 1) or accelerations (2): what is known, zero elsewhere."""
         entries, values = vector_of(self, independent, "independent")
         held = self._held(entries)
-        leading = np.broadcast_shapes(values.shape[:-1], np.shape(t)) if held else values.shape[:-1]
+        leading = values.shape[:-1]
+        if held:
+            leading = common_axes({"independent": leading, "t": times_of(t).shape})
         known = np.zeros((*leading, self.nv))
         if held:
             known[..., held] = self.prescribed_state(t)[which][..., held]
@@ -308,7 +311,7 @@ class ClosedKinematics(ConstrainedMotion):
         """
         length = self.arrays.closure.length
         A = self.constraint_jacobian(q, t, on_error=on_error)
-        sizes = velocity_sizes(self, q, on_error)
+        sizes = velocity_sizes(self, q)
         found = np.full(known.shape, np.nan)
 
         def compute(index: tuple[int, ...]) -> None:
@@ -337,9 +340,9 @@ class ClosedKinematics(ConstrainedMotion):
         """Return the solution for the dependent velocities; ConstraintError if there is none."""
         scaled = A / sizes
         dependent = [k for k in range(self.nv) if k not in set(entries)]
-        largest = float(np.linalg.norm(scaled, 2)) if scaled.size else 0.0
+        largest = largest_row(scaled)
         ranked = Ranked.of(scaled[:, dependent], largest)
-        rank = Ranked.of(scaled, largest).rank
+        rank = rank_of(scaled, largest)
         faults = []
         if ranked.rank < len(dependent):
             moving = np.abs(ranked.null).max(axis=1) > _MOVES

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import attrs
 from numpy.typing import ArrayLike
 
+from mbkit.systems.arguments import time_of
 from mbkit.systems.constrained import Constrained
 from mbkit.systems.kinematics import Floats
 
@@ -122,7 +123,7 @@ class Closing(Constrained):
         from mbkit.kinematics.close_loops import close_loops
 
         system: Any = self
-        closed, consistent = close_loops(system, q, v, fixed, branch, t, tolerance)
+        closed, consistent = close_loops(system, q, v, fixed, branch, time_of(t), tolerance)
         return closed if v is None else (closed, consistent)
 
     def consistent_velocity(
@@ -167,7 +168,7 @@ class Closing(Constrained):
         from mbkit.kinematics.consistent_velocity import consistent_velocity
 
         system: Any = self
-        return consistent_velocity(system, rates, q, v, t)
+        return consistent_velocity(system, rates, q, v, time_of(t))
 
     def assemblies(
         self,
@@ -230,7 +231,7 @@ class Closing(Constrained):
         from mbkit.kinematics.assemblies import assemblies
 
         system: Any = self
-        return assemblies(system, q, fixed, starts, seed, t, tolerance)
+        return assemblies(system, q, fixed, starts, seed, time_of(t), tolerance)
 
     def diagnose(self, q: ArrayLike | None = None, *, t: float = 0.0) -> Diagnosis:
         """Return what the constraints leave free, which are redundant, and what that means.
@@ -284,4 +285,4 @@ class Closing(Constrained):
         from mbkit.diagnosis import diagnose
 
         system: Any = self
-        return diagnose(system, q, t)
+        return diagnose(system, q, time_of(t))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from mbkit.memory import check_memory
 from mbkit.solvers import ConstraintSolver, DenseSolver, SolverKernels, automatic_solver
 from mbkit.systems.callbacks import register
 from mbkit.systems.evaluations import (
@@ -187,10 +188,13 @@ class ClosureMemory:
             "step": int(totals["num_steps"]), "change": nv, "unloaded": nv,
             "next_q": int(totals["num_positions"]), "room": 3 * unknowns, "efforts": nv,
         }  # fmt: skip
+        _check_memory(solver, kernels, sum(numbers.values()), nv, m)
         self._memory: dict[str, Any] = {
             # one entry at least: an empty array has no address of its own
             **{name: np.zeros(max(1, count)) for name, count in numbers.items()},
-            **{name: np.zeros(unknowns, dtype=np.int64) for name in ("pivots", "chosen")},
+            **{
+                name: np.zeros(unknowns, dtype=np.int64) for name in ("pivots", "chosen", "counted")
+            },
             "kept": self.kept,
             "multipliers": self.multipliers,
             "sites": self.sites,
@@ -206,6 +210,7 @@ class ClosureMemory:
         for name, array in self._memory.items():
             closure[name] = array_address(array)
         self._count(arrays)
+        self._compare(arrays, evaluator)
         for name, what in (
             ("free_dynamics", FORWARD_DYNAMICS), ("hybrid_dynamics", HYBRID_DYNAMICS),
             ("move_sites", CONSTRAINT_SITES),
@@ -231,6 +236,20 @@ class ClosureMemory:
         closure["num_hubs"] = len(arrays.hubs) - 1
         closure["num_position_rows"] = arrays.num_position_rows
         closure["length"] = arrays.length
+
+    def _compare(self, arrays: ClosureArrays, evaluator: Evaluator) -> None:
+        """Give room to `mbkit.kernels.constraints.rank`, and tell it which velocities turn."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.constraints import layout
+
+        closure: Any = self.record[0]
+        nv, m = len(evaluator.zero), arrays.num_rows
+        self._memory["scales"] = np.where(evaluator.arrays.turning, 1.0 / arrays.length, 1.0)
+        if nv:
+            closure["scales"] = array_address(self._memory["scales"])
+        if nv and m <= layout.MOST_COMPARED and arrays.open_pattern is None:
+            self._memory["compared"] = np.zeros(nv * (m + 1))
+            closure["compared"] = array_address(self._memory["compared"])
 
     def _install(self, arrays: ClosureArrays) -> dict[int, PythonConstraintSlot]:
         """Give a slot to each constraint that is in Python."""
@@ -278,7 +297,6 @@ class ClosureMemory:
         closure["reduce"] = 0 if kernels.reduce is None else kernels.reduce.address
         rounding = _HUBS_ROUND if kernels.dense is None and closure["num_hubs"] else 1.0
         closure["tolerance"] = kernels.tolerance * rounding
-        closure["regularisation"] = kernels.regularisation
         self.solver_slot: PythonSolverSlot | None = None
         self._kernels = kernels  # compiled functions live as long as something refers to them
         dense = kernels.dense
@@ -292,6 +310,19 @@ class ClosureMemory:
         if isinstance(solver, DenseSolver):
             self.solver_slot = slot = PythonSolverSlot(solver, memory, matrix.reshape((nv, m)))
             weakref.finalize(self, register(array_address(memory), slot))
+
+
+def _check_memory(
+    solver: ConstraintSolver, kernels: SolverKernels, numbers: int, nv: int, m: int
+) -> None:
+    """Raise NoMemoryError where there is no memory to solve for the multipliers."""
+    dense = 0 if kernels.dense is None else nv * m + kernels.dense.memory
+    check_memory(
+        numbers + dense,
+        f"{type(solver).__name__} of {nv} velocities and {m} rows of constraints",
+        "let mbkit choose the solver, or take other coordinates: absolute where constraints "
+        "share joints of the tree, relative where they share bodies",
+    )
 
 
 def _fitting(arrays: ClosureArrays, kernels: SolverKernels) -> tuple[ClosureArrays, SolverKernels]:

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.errors import NameUnknownError, NotFiniteError, UsageError, suggestion
 from mbkit.joints.prescribed import JointMotion
 from mbkit.representations import Representation
 from mbkit.systems.arrays import SystemArrays
@@ -205,6 +205,8 @@ class Configurations:
         return self._slice(self._step_slices, joint)
 
     def _slice(self, slices: dict[str, slice], joint: str) -> slice:
+        if not isinstance(joint, str):
+            raise NameUnknownError(f"A joint must be given by its name, got {joint!r}.")
         if joint not in slices:
             if joint in self._blueprint.loop_joints:
                 raise NameUnknownError(
@@ -221,9 +223,16 @@ class Configurations:
         """The frozen arrays that the kernels read."""
         return self.evaluator.arrays
 
-    def checked(self, name: str, value: ArrayLike) -> Floats:
-        """Return a copy of an argument ("q", "v", "tau", ...), or ShapeError if it does not fit."""
-        return np.array(self.evaluator.arguments.checked(name, value))
+    def checked(self, name: str, value: ArrayLike, *, finite: bool = False) -> Floats:
+        """Return a copy of an argument ("q", "v", "tau", ...), or ShapeError if it does not fit.
+
+        `finite` asks for numbers that are: NotFiniteError else.
+        """
+        array = np.array(self.evaluator.arguments.checked(name, value))
+        if finite and not np.isfinite(array).all():
+            bad = array[~np.isfinite(array)][0]
+            raise NotFiniteError(f"Argument '{name}' has the entry {bad}; all must be finite.")
+        return array
 
     # ------------------------------------------------------------------------ configuration
 

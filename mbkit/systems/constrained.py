@@ -94,9 +94,9 @@ class Constrained(Driven):
         >>> joint = mech.add_joint(mb.RevoluteJoint("bottom", axis=(0, 1, 0)), "left", "right")
         >>> system = mech.assemble()
         >>> system.constraint_solver
-        MinimumNorm(tolerance=1e-08)
+        MinimumNorm(tolerance=1e-06)
         >>> system.with_constraint_solver(mb.NullSpace()).constraint_solver
-        NullSpace(tolerance=1e-08)
+        NullSpace(tolerance=1e-06)
         """
         if not isinstance(solver, ConstraintSolver | None):
             raise UsageError(
@@ -231,7 +231,7 @@ class Constrained(Driven):
             much as they are open.
         """
         if not self.arrays.closure:
-            leading = self.evaluator.arguments.with_leading_axes("q", q).shape[:-1]
+            leading = self.evaluator.arguments.leading(t, on_error, q=q)
             return np.zeros((*leading, 0, self.nv))
         times = times_of(t, on_error)[..., None]
         return self.evaluator.compute(
@@ -253,6 +253,8 @@ class Constrained(Driven):
         ndarray, shape (..., num_velocity_constraints)
             By row, as in `constraint_names`. Empty for a tree.
         """
+        if not self.arrays.closure:
+            return np.zeros((*self.evaluator.arguments.leading(t, q=q, v=v), 0))
         times = times_of(t)[..., None]
         return self.evaluator.compute(CONSTRAINT_SIZES, q, v, times)
 
@@ -266,13 +268,12 @@ class Constrained(Driven):
     ) -> tuple[Floats, Floats, Floats]:
         """Return g, A v, A vdot + dA/dt v."""
         zero = self.evaluator.zero
-        timed = self.evaluator.arguments.timed("vdot", zero if vdot is None else vdot, t, on_error)
+        v, vdot = zero if v is None else v, zero if vdot is None else vdot
         if not self.arrays.closure:
-            checked = self.evaluator.arguments.with_leading_axes
-            leading = np.broadcast_shapes(checked("q", q).shape[:-1], timed.shape[:-1])
-            nothing = np.zeros((*leading, 0))
+            axes = self.evaluator.arguments.leading(t, on_error, q=q, v=v, vdot=vdot)
+            nothing = np.zeros((*axes, 0))
             return nothing, nothing, nothing
-        given = q, zero if v is None else v, timed
+        given = q, v, self.evaluator.arguments.timed("vdot", vdot, t, on_error)
         found = self.evaluator.compute(CONSTRAINT_STATE, *given, on_error=on_error)
         g, rate, bias = np.split(
             found, np.cumsum([self.num_position_constraints, self.num_velocity_constraints]), -1

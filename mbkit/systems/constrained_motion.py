@@ -12,11 +12,12 @@ from mbkit.errors import ConstraintError
 from mbkit.systems.derivatives import Derivatives
 from mbkit.systems.entries import broadcast, by_sample
 from mbkit.systems.kinematics import Floats
+from mbkit.systems.rank import LEFT
 
 __all__ = ["HOLDS", "ConstrainedMotion", "largest_terms"]
 
 #: What may be left of a constraint, in parts of the largest term of all.
-HOLDS = 1e-6
+HOLDS = LEFT
 
 #: How much of the largest velocity or acceleration counts as a term, wherever it is: parts of a
 #: mechanism that stand still are left with its rounding.
@@ -66,7 +67,7 @@ class ConstrainedMotion(Derivatives):
         Returns
         -------
         ndarray of bool, shape (...)
-            Which samples do: velocities and accelerations to 1e-6 of the largest term, positions to
+            Which samples do: velocities and accelerations to 4e-6 of the largest term, positions to
             1e-6 of the system's length.
 
         Raises

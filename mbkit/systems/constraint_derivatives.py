@@ -6,6 +6,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.systems.arguments import times_of
 from mbkit.systems.closing import Closing
 from mbkit.systems.evaluations import (
     CONSTRAINT_FORCE_DERIVATIVE,
@@ -57,13 +58,14 @@ class ConstraintDerivatives(Closing):
         See `mbkit.EquationsOfMotion`.
         """
         if not self.arrays.closure:
-            leading = self._leading(t, q=q, v=v)
+            leading = self.evaluator.arguments.leading(t, on_error, q=q, v=v)
             return np.zeros((*leading, 0, self.num_steps))
         if not self._loops_alone:
+            self.evaluator.arguments.leading(t, on_error, q=q, v=v)
             rates = self._jacobian_differences(q, t, on_error)
-            speed = np.asarray(v, dtype=np.float64)[..., None, :, None]
+            speed = self.evaluator.arguments.with_leading_axes("v", v)[..., None, :, None]
             return np.moveaxis((rates @ speed)[..., 0], -2, -1)
-        times = np.asarray(t, dtype=np.float64)[..., None]
+        times = times_of(t, on_error)[..., None]
         return self.evaluator.compute(
             CONSTRAINT_VELOCITY_DERIVATIVE, q, v, times, on_error=on_error
         )
@@ -100,22 +102,18 @@ class ConstraintDerivatives(Closing):
         See `mbkit.EquationsOfMotion`.
         """
         if not self.arrays.closure:
-            leading = self._leading(t, q=q, multipliers=multipliers)
+            leading = self.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
             return np.zeros((*leading, self.nv, self.num_steps))
         if not self._loops_alone:
+            self.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
             rates = self._jacobian_differences(q, t, on_error)
-            given = np.asarray(multipliers, dtype=np.float64)[..., None, None, :]
+            checked = self.evaluator.arguments.with_leading_axes
+            given = checked("multipliers", multipliers)[..., None, None, :]
             return np.moveaxis((given @ rates)[..., 0, :], -2, -1)
-        times = np.asarray(t, dtype=np.float64)[..., None]
+        times = times_of(t, on_error)[..., None]
         return self.evaluator.compute(
             CONSTRAINT_FORCE_DERIVATIVE, q, multipliers, times, on_error=on_error
         )
-
-    def _leading(self, t: ArrayLike, **given: ArrayLike) -> tuple[int, ...]:
-        """Return the batch axes of arguments, which are looked at."""
-        checked = self.evaluator.arguments.with_leading_axes
-        axes = (checked(name, value).shape[:-1] for name, value in given.items())
-        return np.broadcast_shapes(np.shape(t), *axes)
 
     @property
     def _loops_alone(self) -> bool:
@@ -130,7 +128,7 @@ class ConstraintDerivatives(Closing):
         steps = np.multiply.outer(np.eye(n), _STEPS).swapaxes(1, 2)  # (n, 4, n)
         start = self.evaluator.arguments.with_leading_axes("q", q)[..., None, None, :]
         near = self.retract(start, steps, on_error=on_error)
-        times = np.asarray(t, dtype=np.float64)[..., None, None]
+        times = times_of(t, on_error)[..., None, None]
         A = self.constraint_jacobian(near, times, on_error=on_error)
         rates: Floats = np.einsum("s,...srv->...rv", _WEIGHTS, A)
         return rates

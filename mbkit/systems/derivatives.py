@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
+from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed
+from mbkit.systems.arguments import common_axes, times_of
 from mbkit.systems.constraint_derivatives import ConstraintDerivatives
 from mbkit.systems.evaluations import FORCE_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
 from mbkit.systems.kinematics import Floats
@@ -159,9 +162,17 @@ class Derivatives(ConstraintDerivatives):
                 moving[self.velocity_slice(joint)] = False
                 steps[self.step_slice(joint)] = False
         vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
-        given = self.inverse_dynamics_derivatives(q, v, vdot, wrenches, on_error=on_error)
         leading = vdot.shape[:-1]
-        configurations = np.broadcast_to(np.asarray(q, dtype=np.float64), (*leading, self.nq))
+        check_memory(
+            math.prod(leading) * self.nv * (2.0 * self.num_steps + 3.0 * self.nv)
+            + 4.0 * self.nv**2,
+            f"Derivatives of {self.nv} accelerations, of {math.prod(leading)} states,",
+            "ask for fewer samples at once, or take differences along single directions",
+        )
+        given = self.inverse_dynamics_derivatives(q, v, vdot, wrenches, on_error=on_error)
+        configurations = np.broadcast_to(
+            self.evaluator.arguments.with_leading_axes("q", q), (*leading, self.nq)
+        )
         found = tuple(np.zeros((*leading, self.nv, n)) for n in (self.num_steps, self.nv, self.nv))
         for sample in np.ndindex(leading):
             if not np.isfinite(vdot[sample]).all():
@@ -216,7 +227,7 @@ class Derivatives(ConstraintDerivatives):
         >>> mech.assemble().force_derivatives([0.3], [0.0])
         (array([[-100.]]), array([[-3.]]))
         """
-        times = np.asarray(t, dtype=np.float64)[..., None]
+        times = times_of(t, on_error)[..., None]
         compute = self.evaluator.compute
         return self._split(compute(FORCE_DERIVATIVES, q, v, times, on_error=on_error))
 
@@ -238,7 +249,9 @@ class Derivatives(ConstraintDerivatives):
 
     def _in_body_axes(self, q: ArrayLike, wrenches: Wrenches, on_error: str) -> Floats:
         """Return body-fixed wrenches, W_b = T^T W where V = T V_b."""
-        rows = np.asarray(wrench_rows(self, q, wrenches), dtype=np.float64)
+        checked = self.evaluator.arguments.with_leading_axes
+        rows = checked("wrenches", wrench_rows(self, q, wrenches))
+        common_axes({"q": checked("q", q).shape[:-1], "wrenches": rows.shape[:-2]})
         T = self.representation.twist_map(self.poses(q, on_error=on_error))
         fixed: Floats = (np.swapaxes(T, -1, -2) @ rows[..., None])[..., 0]
         return fixed

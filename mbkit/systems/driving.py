@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, ShapeError, UsageError
+from mbkit.errors import ConstraintError, UsageError
 from mbkit.joints.prescribed import JointMotion
-from mbkit.systems.arguments import times_of
-from mbkit.systems.batches import check_on_error
+from mbkit.systems.arguments import check_on_error, common_axes, times_of
 from mbkit.systems.callbacks import callback_address, register
 from mbkit.systems.kinematics import Floats
 from mbkit.systems.loads import Loads
@@ -98,18 +97,15 @@ class Driven(Loads):
         given_q: Any = checked("q", self.reference_configuration() if q is None else q)
         given_v: Any = checked("v", self.evaluator.zero if v is None else v)
         times = times_of(t, on_error)
-        try:
-            leading = np.broadcast_shapes(times.shape, given_q.shape[:-1], given_v.shape[:-1])
-        except ValueError:
-            raise ShapeError(
-                f"The batch axes of the arguments do not broadcast: t {times.shape}, q "
-                f"{given_q.shape[:-1]}, v {given_v.shape[:-1]}."
-            ) from None
+        shapes = {"t": times.shape, "q": given_q.shape[:-1], "v": given_v.shape[:-1]}
+        leading = common_axes(shapes)
         all_q = np.array(np.broadcast_to(given_q, (*leading, self.nq)))
         all_v = np.array(np.broadcast_to(given_v, (*leading, self.nv)))
         vdot = np.zeros(all_v.shape)
         for joint, motion in self.motions.items():
             rows = [_sample(motion, times, index, on_error == "nan") for index in range(times.size)]
+            if not rows:
+                continue
             parts = (np.array(part).reshape((*times.shape, -1)) for part in zip(*rows, strict=True))
             places = self.position_slice(joint), *[self.velocity_slice(joint)] * 2
             for array, place, part in zip((all_q, all_v, vdot), places, parts, strict=True):
@@ -143,7 +139,9 @@ class Driven(Loads):
         if not self.motions:
             raise UsageError(f"System '{self.name}' has no prescribed joint; see Joint.prescribe.")
         q, v, vdot = self.prescribed_state(t, q, v)
-        applied = self.evaluator.zero if tau is None else np.asarray(tau, dtype=np.float64)
+        checked = self.evaluator.arguments.with_leading_axes
+        applied = self.evaluator.zero if tau is None else checked("tau", tau)
+        common_axes({"tau": applied.shape[:-1], "q and v": v.shape[:-1]})
         if self.forces:
             applied = applied + self.generalized_forces(q, v, t)
         system: Any = self
@@ -201,6 +199,8 @@ class Drive:
         nq, nv = len(q_places), len(v_places)
         start = layout.DRIVE_SIZE
         self.motions = tuple(motions.values())
+        #: Called with each time, and the states of the joints then.
+        self.listener: Callable[[float, list[Any]], None] | None = None
         self.error: BaseException | None = None
         self.memory = np.zeros(start + 2 * nq + 2 * nv + 5 * system.nv)
         self.memory[layout.DRIVE_CALLBACK] = callback_address("evaluate")
@@ -232,7 +232,10 @@ class Drive:
 
     def evaluate(self) -> None:
         """Write positions, velocities and accelerations at the slot's time."""
-        rows = [_motion_at(each, float(self._time[0])) for each in self.motions]
+        t = float(self._time[0])
+        rows = [_motion_at(each, t) for each in self.motions]
+        if self.listener is not None:
+            self.listener(t, rows)
         q, v, vdot = (np.concatenate(parts) for parts in zip(*rows, strict=True))
         self._q[:], self._v[:] = q, v
         self._vdot[self._places] = vdot

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError, ShapeError, UsageError
-from mbkit.systems.batches import check_on_error
+from mbkit.lie.arrays import as_floats
+from mbkit.systems.arguments import check_on_error, common_axes, times_of
 from mbkit.systems.kinematics import Floats
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = [
     "by_sample",
     "entries_of",
     "names_of",
+    "positions_of",
     "vector_of",
     "velocity_sizes",
 ]
@@ -55,7 +57,7 @@ def entries_of(system: Constrained, names: Iterable[str], what: str) -> list[int
     if not (isinstance(names, Iterable) and all(isinstance(name, str) for name in list(names))):
         raise UsageError(
             f"{what} must be names of joints, got {names!r}; for example "
-            f"['{system.joint_names[0]}']."
+            f"['{(*system.joint_names, 'hinge')[0]}']."
         )
     found: list[int] = []
     for name in names:
@@ -76,14 +78,13 @@ def _entries(system: Constrained, name: str) -> list[int]:
 def vector_of(system: Constrained, values: Any, what: str) -> tuple[list[int], Floats]:
     """Return the entries of v that a mapping names, and what it gives them, (..., entries)."""
     if not isinstance(values, Mapping):
-        raise UsageError(
-            f"{what} must be given by name, {{'{system.joint_names[0]}': 1.0}}; got {values!r}."
-        )
+        example = (*system.joint_names, "hinge")[0]
+        raise UsageError(f"{what} must be given by name, {{'{example}': 1.0}}; got {values!r}.")
     entries: list[int] = []
     parts: list[Floats] = []
     for name, value in values.items():
         mine = entries_of(system, [name], what)
-        array = np.asarray(value, dtype=np.float64)
+        array = as_floats(value, f"{what} of '{name}'")
         if len(mine) == 1 and array.shape != (1,):  # which is the joint's own vector
             array = as_samples(array)
         if array.shape[-1:] != (len(mine),):
@@ -106,6 +107,18 @@ def vector_of(system: Constrained, values: Any, what: str) -> tuple[list[int], F
     return entries, np.concatenate([np.zeros((*leading, 0)), *wide], axis=-1)
 
 
+def positions_of(name: str, motion: Sequence[ArrayLike], entries: Sequence[int]) -> Any:
+    """Return the positions of a joint's motion, (..., entries); ShapeError if there are others."""
+    rows = as_floats(motion[0], f"The motion of '{name}'")
+    rows = as_samples(rows) if len(entries) == 1 else rows
+    if rows.shape[-1:] not in ((len(entries),), (1,)):
+        raise ShapeError(
+            f"closed_motion: positions of '{name}' must have shape (..., {len(entries)}), got "
+            f"{rows.shape}."
+        )
+    return rows
+
+
 def as_samples(array: Any) -> Any:
     """Return samples of one number with an axis for it: all axes are batch axes but that of (k, 1).
 
@@ -119,17 +132,13 @@ def names_of(system: Constrained, entries: Iterable[int]) -> list[str]:
     return [system.velocity_names[k] for k in entries]
 
 
-def velocity_sizes(system: Constrained, q: ArrayLike, on_error: str) -> Floats:
-    """Return how fast a unit of each velocity moves the body of its joint, (..., nv).
+def velocity_sizes(system: Constrained, q: ArrayLike) -> Floats:
+    """Return the length for velocities that turn a body, one for others, (..., nv).
 
-    In metres: angular velocities count by the length of the system. Columns that are divided by it
-    can be compared.
+    In metres: columns that are divided by it can be compared.
     """
-    S = system.motion_subspaces(q, on_error=on_error)
-    length = system.arrays.closure.length
-    weights = np.array([length] * 3 + [1.0] * 3)
-    sizes = np.linalg.norm(S * weights, axis=-1)
-    return np.where(sizes > 0.0, sizes, 1.0)
+    sizes = np.where(system.arrays.turning, system.arrays.closure.length, 1.0)
+    return np.broadcast_to(sizes, (*np.shape(q)[:-1], system.nv))
 
 
 def broadcast(system: Constrained, t: ArrayLike, **given: Any) -> tuple[Any, ...]:
@@ -156,12 +165,8 @@ def broadcast(system: Constrained, t: ArrayLike, **given: Any) -> tuple[Any, ...
     """
     checked = system.evaluator.arguments.with_leading_axes
     arrays = {name: checked(name, value) for name, value in given.items()}
-    arrays["t"] = np.asarray(t, dtype=np.float64)[..., None]
-    try:
-        leading = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
-    except ValueError:
-        listed = ", ".join(f"{name} {array.shape[:-1]}" for name, array in arrays.items())
-        raise ShapeError(f"The batch axes of the arguments do not broadcast: {listed}.") from None
+    arrays["t"] = times_of(t, "nan")[..., None]
+    leading = common_axes({name: array.shape[:-1] for name, array in arrays.items()})
     wide = [np.broadcast_to(array, (*leading, array.shape[-1])) for array in arrays.values()]
     return (*wide[:-1], wide[-1][..., 0])
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy import empty
 from numpy.typing import ArrayLike, NDArray
 
 from mbkit.representations import Representation
@@ -26,6 +25,10 @@ Floats = NDArray[np.float64]
 
 #: Stands for a status where a kernel took none of the arguments it was given.
 REFUSED = -1
+
+
+#: Numba takes them for what is behind the mask.
+MASKED = np.ma.MaskedArray
 
 
 class Call(NamedTuple):
@@ -162,15 +165,15 @@ class Evaluator:
         ndarray
             The result: `out`, if it was given.
         """
-        if on_error != "raise":
+        if on_error.__class__ is not str or on_error != "raise":
             batches.check_on_error(on_error)
         function = self.function(what, representation)
-        if not what.entry or _several(given[0]):
+        if not what.entry or _several(given[0]) or MASKED in map(type, given):
             padded = (*given, *[None] * (3 - len(given)))
             return batches.compute(
                 self, what, padded, function=function, option=option, out=out, on_error=on_error
             )
-        result = np.empty(self.arguments.shape(what.result)) if out is None else out
+        result = self.arguments.empty(what.result) if out is None else out
         # whatever is not read is there all the same
         q, v, x = given if len(given) == 3 else (*given, *(self.zero,) * (3 - len(given)))
         given = q, v, x
@@ -183,7 +186,7 @@ class Evaluator:
         try:
             try:
                 state = kernel(workspace.address, *arguments)
-            except (TypeError, ValueError):  # of numba: types, empty lists
+            except refusals():  # of numba: types, empty lists
                 state = REFUSED
             return arguments[-1] if state == 0 else self._settle(state, workspace, Call(*call))
         finally:
@@ -217,12 +220,12 @@ class Evaluator:
         representation: Representation | None = None,
     ) -> Floats:
         """Compute a function of dynamics with wrenches on the bodies; otherwise as `compute`."""
-        if on_error != "raise":
+        if on_error.__class__ is not str or on_error != "raise":
             batches.check_on_error(on_error)
         function = self.function(what, representation)
         apply = self.function(APPLY_WRENCHES, representation)
         if what.entry == "dynamics" and not _several(given[0]):
-            result = np.empty(self.arguments.shape(what.result)) if out is None else out
+            result = self.arguments.empty(what.result) if out is None else out
             call = what, function, given, result, out, on_error, 1, apply, wrenches
             arguments = (function, apply, *given, wrenches, result)
             return self._run(_entry("loaded_dynamics"), arguments, call)
@@ -230,6 +233,12 @@ class Evaluator:
             self, what, given, function=function, apply=apply, option=1, wrenches=wrenches,
             out=out, on_error=on_error,
         )  # fmt: skip
+
+    def _new(self, name: str) -> tuple[Any, Callable[[Any], Any]]:
+        """Return what makes the array of a result, numpy's own for small ones, from what."""
+        if name in self.arguments.large:
+            return name, self.arguments.empty
+        return self.arguments.shape(name), np.empty
 
     # `compute` for what is called most: everything is a cell of the function and nothing is packed,
     # which saves 0.2 us, a fifth of the inverse dynamics of seven bodies.
@@ -239,11 +248,15 @@ class Evaluator:
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
         kernel, function = _entry(what.entry), self.function(what)
 
-        shape = self.arguments.shape(what.result)
+        shape, empty = self._new(what.result)
 
         def call(q: Any, v: Any, x: Any, out: Any, on_error: str) -> Any:
             # a look at the axes of q would cost every call more than it saves a batch
-            if on_error != "raise":
+            if (
+                on_error.__class__ is not str
+                or on_error != "raise"
+                or (q.__class__ is MASKED or v.__class__ is MASKED or x.__class__ is MASKED)
+            ):
                 return self.compute(what, q, v, x, out=out, on_error=on_error)
             result = empty(shape) if out is None else out
             try:
@@ -253,7 +266,7 @@ class Evaluator:
             try:
                 try:
                     state = kernel(workspace.address, function, 0, q, v, x, result)
-                except (TypeError, ValueError):  # of numba: types, empty lists
+                except refusals():  # of numba: types, empty lists
                     state = REFUSED
                 if state != 0:
                     failed = Call(what, function, (q, v, x), result, out, on_error)
@@ -269,11 +282,11 @@ class Evaluator:
         pop, give_back, settle = self._pool.pop, self._pool.append, self._settle
         kernel, function = _entry("square"), self.function(MASS_MATRIX)
 
-        shape = self.arguments.shape(MASS_MATRIX.result)
+        shape, empty = self._new(MASS_MATRIX.result)
 
         def call(q: Any, out: Any, on_error: str) -> Any:
             # a look at the axes of q would cost every call more than it saves a batch
-            if on_error != "raise":
+            if on_error.__class__ is not str or on_error != "raise" or q.__class__ is MASKED:
                 return self.compute(MASS_MATRIX, q, out=out, on_error=on_error)
             result = empty(shape) if out is None else out
             try:
@@ -283,7 +296,7 @@ class Evaluator:
             try:
                 try:
                     state = kernel(workspace.address, function, q, result)
-                except (TypeError, ValueError):  # of numba: types, empty lists
+                except refusals():  # of numba: types, empty lists
                     state = REFUSED
                 if state != 0:
                     failed = Call(MASS_MATRIX, function, (q, q, q), result, out, on_error)
@@ -323,6 +336,14 @@ class Evaluator:
         return states[:, start : start + int(body["num_positions"])]
 
 
+@functools.cache
+def refusals() -> tuple[type[Exception], ...]:
+    """Return what a kernel raises for arguments that it does not take."""
+    from mbkit.kernels.refusals import REFUSALS
+
+    return REFUSALS
+
+
 def _several(q: Any) -> bool:
     """Whether q is surely of many samples: what numba says to them takes it 60 us."""
     return q.__class__ is np.ndarray and q.ndim > 1
@@ -330,4 +351,9 @@ def _several(q: Any) -> bool:
 
 @functools.cache
 def _entry(name: str) -> Any:
-    return getattr(importlib.import_module("mbkit.kernels.entries"), name)
+    kernel = getattr(importlib.import_module("mbkit.kernels.entries"), name)
+    if hasattr(kernel, "overloads"):
+        # where arguments fit none, numba goes through an OrderedDict of them, whose iterator makes
+        # a KeyError of Ctrl-C
+        kernel.overloads = dict(kernel.overloads)
+    return kernel

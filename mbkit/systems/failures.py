@@ -141,7 +141,8 @@ def _joint_failure(
             f"Joint '{name}': its compiled function reported a failure.{_where(arguments)}"
         )
     quaternions = evaluator.positions_of_row(row, arguments)[:, :4]
-    squares = (quaternions**2).sum(axis=1)
+    with np.errstate(over="ignore"):
+        squares = (quaternions**2).sum(axis=1)
     off = np.sqrt(squares[np.abs(squares - 1.0) > QUATERNION_TOLERANCE])
     if off.size:
         return ConfigurationError(

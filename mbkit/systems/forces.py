@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -123,19 +123,27 @@ def force_arrays(
     known = {name: row for row, name in enumerate(bodies)}
     table = np.zeros(len(forces), layout.FORCE)
     kept: dict[str, Force] = {}
-    found: list[tuple[Any, list[Any], list[int]]] = []
+    found: list[tuple[Any, Any, list[int]]] = []
+
+    def entries_of(names: Iterable[str]) -> Any:
+        """Return where the entries of joints stand, as JOINT_SIZE numbers a joint, and one more."""
+        rows = [
+            (positions[name].start, sizes[name][0], velocities[name].start, sizes[name][1])
+            for name in names
+        ]
+        return np.array([*rows, (0, 0, 0, 0)], dtype=np.int64).reshape(-1)
+
+    # one list for all forces that name no joints
+    whole = entries_of(name for name in velocities if sizes[name][1])
+    along = whole if acting is None else entries_of(name for name in acting if sizes[name][1])
     for force in forces:
         check_force_definition(force)
         if force.name in kept:
             raise DuplicateNameError(f"There are two forces {force.name!r}; rename one.")
         kept[force.name] = force
         check_force_names(force, owner, sizes, known, loop_joints, remedy)
-        every = acting if acting is not None and force.acts_on == "joints" else velocities
-        named = force.joints or tuple(name for name in every if sizes[name][1])
-        entries = [
-            (positions[name].start, sizes[name][0], velocities[name].start, sizes[name][1])
-            for name in named
-        ]
+        every = along if force.acts_on == "joints" else whole
+        entries = entries_of(force.joints) if force.joints else every
         kernels: Any = force.kernels()
         on = [known[name] for name in force.bodies]
         if force.acts_on == "bodies" and not on and kernels.field is None:
@@ -160,7 +168,7 @@ def force_arrays(
     )
 
 
-def _site_numbers(found: Sequence[tuple[Any, list[Any], list[int]]]) -> tuple[dict[int, int], int]:
+def _site_numbers(found: Sequence[tuple[Any, Any, list[int]]]) -> tuple[dict[int, int], int]:
     """Return the row of SITE of each row of FRAME; how many of them time loops have use for."""
     numbers: dict[int, int] = {}
     num_moved = 0
@@ -238,8 +246,9 @@ def _size(entries: slice) -> int:
     return int(entries.stop - entries.start)
 
 
-def _fill(row: Any, force: Force, kernels: Any, entries: list[Any], sites: list[int]) -> _Made:
+def _fill(row: Any, force: Force, kernels: Any, joints: Any, sites: list[int]) -> _Made:
     """Write one row; return what it points to."""
+    from mbkit.kernels import layout
     from mbkit.kernels.compile import array_address
 
     numbers = np.zeros(0)
@@ -263,10 +272,9 @@ def _fill(row: Any, force: Force, kernels: Any, entries: list[Any], sites: list[
     # one entry at least: an empty array has no address of its own
     parameters = np.zeros(max(1, numbers.size))
     parameters[: numbers.size] = numbers
-    joints = np.array([*entries, (0, 0, 0, 0)], dtype=np.int64).reshape(-1)
     bodies = np.array([*sites, 0], dtype=np.int64)
     row["parameters"], row["num_parameters"] = array_address(parameters), numbers.size
-    row["joints"], row["num_joints"] = array_address(joints), len(entries)
+    row["joints"], row["num_joints"] = array_address(joints), len(joints) // layout.JOINT_SIZE - 1
     row["bodies"], row["num_bodies"] = array_address(bodies), len(sites)
     functions = kernels.evaluate, kernels.potential
     return _Made(

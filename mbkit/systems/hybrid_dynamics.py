@@ -9,13 +9,14 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, ShapeError, UsageError, listed
+from mbkit.errors import ConstraintError, UsageError, listed
+from mbkit.systems.arguments import common_axes
 from mbkit.systems.closed_kinematics import ClosedKinematics
 from mbkit.systems.constrained_motion import HOLDS, largest_terms
 from mbkit.systems.entries import broadcast, by_sample, names_of, velocity_sizes
 from mbkit.systems.evaluations import CLOSED_HYBRID_DYNAMICS, HYBRID_DYNAMICS
 from mbkit.systems.kinematics import Floats
-from mbkit.systems.rank import Ranked
+from mbkit.systems.rank import Ranked, largest_row, rank_of
 from mbkit.systems.wrenches import Wrenches, wrench_rows
 
 __all__ = ["HybridDynamics"]
@@ -133,11 +134,11 @@ class HybridDynamics(ClosedKinematics):
         unique = np.ones(kept.shape[:-1], dtype=bool)
         if self.nv and (kept == 0.0).any():
             A = self.constraint_jacobian(q, t, on_error=on_error)
-            A = A / velocity_sizes(self, q, on_error)[..., None, :]
+            A = A / velocity_sizes(self, q)[..., None, :]
             A = np.broadcast_to(A, (*unique.shape, *A.shape[-2:]))
             for index in map(tuple, np.argwhere((kept == 0.0).any(axis=-1))):
-                left = Ranked.of(A[index][:, free], float(np.linalg.norm(A[index], 2)))
-                unique[index] = left.rank == Ranked.of(A[index]).rank
+                left = Ranked.of(A[index][:, free], largest_row(A[index]))
+                unique[index] = left.rank == rank_of(A[index])
 
         def compute(index: tuple[int, ...]) -> None:
             if not unique[index]:
@@ -156,7 +157,7 @@ class HybridDynamics(ClosedKinematics):
         if not (isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
             raise UsageError(
                 f"hybrid_dynamics: prescribed must be names of joints, got {prescribed!r}; for "
-                f"example prescribed=['{self.joint_names[0]}']."
+                f"example prescribed=['{(*self.joint_names, 'hinge')[0]}']."
             )
         mask = np.zeros(self.nv)
         for joint in names:
@@ -174,13 +175,8 @@ class HybridDynamics(ClosedKinematics):
         checked, zero = self.evaluator.arguments.with_leading_axes, self.evaluator.zero
         given_tau = np.where(mask == 0.0, zero if tau is None else checked("tau", tau), 0.0)
         given_vdot = np.where(mask != 0.0, zero if vdot is None else checked("vdot", vdot), 0.0)
-        try:
-            leading = np.broadcast_shapes(given_tau.shape, given_vdot.shape)
-        except ValueError:
-            raise ShapeError(
-                f"The batch axes of the arguments do not broadcast: tau {given_tau.shape[:-1]}, "
-                f"vdot {given_vdot.shape[:-1]}."
-            ) from None
+        axes = common_axes({"tau": given_tau.shape[:-1], "vdot": given_vdot.shape[:-1]})
+        leading = (*axes, self.nv)
         parts = (np.broadcast_to(part, leading) for part in (given_tau, given_vdot, mask))
         return np.concatenate(tuple(parts), axis=-1)
 

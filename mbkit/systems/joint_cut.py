@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NameUnknownError, ShapeError, UsageError, suggestion
+from mbkit.errors import NameUnknownError, ShapeError, UsageError, check_kind, suggestion
 from mbkit.representations import Hybrid
 from mbkit.systems.joint_wrenches import bodies_beyond, body_loads, constraint_loads
 from mbkit.systems.kinematics import Floats
@@ -47,6 +47,9 @@ class JointCut:
     def of(cls, system: Constrained, name: str, on: str | None) -> Self:
         """Return the cut that a user asks for: of the successor where `on` is None."""
         joints = system.parts.joints
+        check_kind("reaction: joint", name, str, "the name of a joint")
+        if on is not None:
+            check_kind("reaction: on", on, str, "the name of a body")
         if name not in joints:
             raise NameUnknownError(
                 f"System '{system.name}' has no joint '{name}'; {suggestion(name, joints)}"

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Self
 
 import attrs
-import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ForceError
+from mbkit.errors import ForceError, several
 from mbkit.forces import Force
+from mbkit.systems.arguments import times_of
 from mbkit.systems.energetics import Energetics
 from mbkit.systems.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
 from mbkit.systems.kinematics import Floats
@@ -143,7 +143,7 @@ class Loads(Energetics):
         >>> system.force_names
         ('oil',)
         """
-        if isinstance(forces, Force) or not isinstance(forces, Iterable):
+        if isinstance(forces, Force) or not several(forces):
             raise ForceError(f"with_forces takes several forces, got {forces!r}; give a list.")
         return self._blueprint.with_forces(tuple(forces))  # type: ignore[return-value]
 
@@ -177,8 +177,11 @@ class Loads(Energetics):
         """
         if isinstance(names, str):
             raise ForceError(f"without_forces takes several names, got {names!r}; give a list.")
+        if not (several(names) and all(isinstance(each, str) for each in names)):
+            raise ForceError(f"without_forces takes names of forces, got {names!r}.")
         return self._blueprint.without_forces(tuple(names))  # type: ignore[return-value]
 
 
 def _times(t: ArrayLike) -> Floats:
-    return np.asarray(t, dtype=np.float64)[..., None]
+    times: Floats = times_of(t, "nan")[..., None]
+    return times

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbkit.errors import ShapeError
+from mbkit.memory import check_memory
 from mbkit.systems.failures import failure
 
 if TYPE_CHECKING:
@@ -277,6 +278,9 @@ def factorise(system: System, q: ArrayLike) -> MassFactor:
 
     nv = system.nv
     q = system.checked("q", q)
+    check_memory(
+        2.0 * nv * nv, f"The mass matrix of {nv} velocities with its factor", "use mass_action"
+    )
     M = system.mass_matrix(q)
     factor = np.zeros((nv, nv))
     order = np.empty(nv, dtype=np.int64)

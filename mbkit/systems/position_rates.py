@@ -62,7 +62,7 @@ class PositionRates(Configurations):
         array([0. , 0. , 0. , 1.5])
         """
         w = self.rates(q, v)
-        given = np.asarray(q, dtype=np.float64)
+        given = self.evaluator.arguments.with_leading_axes("q", q)
         out = np.empty((*w.shape[:-1], self.nq))
         added, taken, others = self._own_rates
         out[..., added] = w[..., taken]
@@ -103,7 +103,8 @@ class PositionRates(Configurations):
         >>> mech.assemble().time_to_lock(np.zeros(6), np.zeros(6))
         (0.0, 'free')
         """
-        given, w = np.asarray(q, dtype=np.float64), self.rates(q, v)
+        given = self.evaluator.arguments.checked("q", q)
+        w = self.rates(given, self.evaluator.arguments.checked("v", v))
         found = math.inf, ""
         for joint, positions, steps in self._own_rates[2]:
             time = joint.time_to_lock(given[positions], w[steps])

@@ -1,4 +1,4 @@
-"""Least-squares solutions of matrices whose rank is in question, and what they leave open."""
+"""The rank of constraints by the one rule (`mbkit.solvers.RANK`), and solutions by it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,39 @@ from typing import Any, Self, final
 import attrs
 import numpy as np
 
+from mbkit.solvers.solver import RANK
 from mbkit.systems.kinematics import Floats
 
-__all__ = ["RANK", "Ranked"]
+__all__ = ["LEFT", "RANK", "Ranked", "largest_row", "rank_of"]
 
-#: Singular values below this part of the largest are none: the root of what the factorisation of
-#: the constraints takes for a pivot, which is of the square. Redundant rows leave 1e-15 and less.
-RANK = 1e-6
+#: What may be left of the constraints, in parts of the largest terms: rows that depend on others
+#: but for `RANK` leave as much, of several velocities a few times that.
+LEFT = 4.0 * RANK
+
+
+def largest_row(A: Floats) -> float:
+    """Return the norm of the largest row."""
+    return float(np.linalg.norm(A, axis=-1).max(initial=0.0))
+
+
+def rank_of(A: Floats, largest: float | None = None) -> int:
+    """Return how many rows count: most left first, what is left of one after those before it.
+
+    As `mbkit.kernels.constraints.rank` counts them, so that kinematics and dynamics agree.
+
+    Parameters
+    ----------
+    A : ndarray, shape (rows, columns)
+        In parts of the length, along velocities that turn by radians, or slide by lengths.
+    largest : float, optional
+        What is compared with; the norm of the largest row if left out.
+    """
+    from scipy.linalg import qr
+
+    if not A.size:
+        return 0
+    left = np.abs(np.diagonal(qr(A.T, mode="r", pivoting=True, check_finite=False)[0]))
+    return int((left > RANK * (left[0] if largest is None else largest)).sum())
 
 
 @final
@@ -47,7 +73,7 @@ class Ranked:
         B : ndarray, shape (rows, columns)
             Any, empty as well.
         largest : float, optional
-            What they are compared with; its own largest if left out.
+            What rows are compared with; its own largest row if left out.
 
         Returns
         -------
@@ -55,8 +81,7 @@ class Ranked:
             Its parts.
         """
         U, sizes, Vt = np.linalg.svd(B)
-        bound = RANK * (sizes.max(initial=0.0) if largest is None else largest)
-        rank = int((sizes > bound).sum())
+        rank = rank_of(B, largest)
         return cls(rank, Vt[rank:].T, U[:, rank:], U[:, :rank], sizes[:rank], Vt[:rank].T)
 
     def solve(self, b: Any) -> Any:

@@ -189,7 +189,7 @@ class Reactions(ClosedDynamics):
         if not m:
             return np.zeros((*q.shape[:-1], 0, 0))
         A = self.constraint_jacobian(q, t, on_error=on_error)
-        A = np.nan_to_num(A / velocity_sizes(self, q, on_error)[..., None, :])[..., ~held]
+        A = np.nan_to_num(A / velocity_sizes(self, q)[..., None, :])[..., ~held]
         bases = {index: Ranked.of(A[index].T).null.T for index in np.ndindex(q.shape[:-1])}
         most = max((len(basis) for basis in bases.values()), default=0)
         null = np.zeros((*q.shape[:-1], most, m))

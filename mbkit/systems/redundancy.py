@@ -10,14 +10,15 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, RedundantConstraintsWarning
 from mbkit.systems.kinematics import Floats
+from mbkit.systems.rank import LEFT
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
 __all__ = ["check_dependent", "warn_of_redundant"]
 
-#: What dependent rows may miss, in parts of the largest terms; less may be rounding [m/s^2].
-_CONTRADICTION, _SMALLEST = 1e-6, 1e-3
+#: Terms below this are rounding. [m/s^2]
+_SMALLEST = 1e-3
 
 
 def check_dependent(system: System, q: ArrayLike, v: ArrayLike, vdot: Floats, t: ArrayLike) -> None:
@@ -26,7 +27,9 @@ def check_dependent(system: System, q: ArrayLike, v: ArrayLike, vdot: Floats, t:
         q, v, _ = system.prescribed_rows(t, q, v)
     left = np.abs(system.constraint_acceleration(q, v, vdot, t))
     size = system.constraint_sizes(q, vdot, t) + np.abs(system.constraint_bias(q, v, t))
-    off = left > _CONTRADICTION * np.maximum(size.max(axis=-1, keepdims=True), _SMALLEST)
+    # at rest under load constraints take gravity away: what is left of that is rounding, too
+    fall = float(np.linalg.norm(system.arrays.bodies[0]["gravity"]))
+    off = left > LEFT * np.maximum(size.max(axis=-1, keepdims=True), _SMALLEST + fall)
     if off.any():
         place = np.unravel_index(int(np.argmax(left * off)), left.shape)
         sample = f" in sample {tuple(map(int, place[:-1]))}" if place[:-1] else ""

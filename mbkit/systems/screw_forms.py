@@ -50,7 +50,7 @@ def screw_maps(
     """
     word = representation.name if screws is None else screws
     words = dict.fromkeys((*_FORMS, _REFERENCE, representation.name))
-    if word not in words:
+    if not (isinstance(word, str) and word in words):
         raise UsageError(
             f"system_jacobian: screws cannot be written as {word!r}; {suggestion(word, words)}"
         )

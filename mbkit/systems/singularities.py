@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING
 
 import attrs
 from numpy.typing import ArrayLike
+
+from mbkit.errors import check_kind
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -75,6 +78,10 @@ def near_singularity(
     >>> mb.near_singularity(system, [0.3, 1.57, 0.1])[0].joint
     'ball'
     """
+    from mbkit.systems.system import System
+
+    check_kind("near_singularity: system", system, System, "an mbkit.System")
+    check_kind("near_singularity: threshold", threshold, numbers.Real, "a number")
     configuration = system.checked("q", q)
     found = []
     for row, joint in enumerate(system.arrays.joints):

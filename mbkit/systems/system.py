@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.systems.arguments import times_of
 from mbkit.systems.evaluations import INVERSE_DYNAMICS
 from mbkit.systems.kinematics import Floats
 from mbkit.systems.mass_factor import MassFactor, factorise
@@ -165,6 +166,8 @@ class System(Reactions):
             If a joint can move without moving any inertia; it is named. An inertia below 1e-13 of
             the others at the joint counts as none.
         """
+        if t.__class__ is not float:
+            t = times_of(t, on_error)
         timed = self.num_velocity_constraints > 0 and (np.shape(t) != () or np.any(t))
         if self.motions or timed:
             vdot = self._timed_acceleration(q, v, tau, wrenches, t, on_error)

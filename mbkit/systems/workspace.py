@@ -91,14 +91,6 @@ class Workspace:
         if arrays.forces.forces:
             self._install_forces(space)
 
-    def install_equations(
-        self, forward_dynamics: int, inverse_dynamics: int = 0, mass_matrix: int = 0
-    ) -> None:
-        """Let time loops find the equations of motion, by address."""
-        self.record[0]["forward_dynamics"] = forward_dynamics
-        self.record[0]["inverse_dynamics"] = inverse_dynamics
-        self.record[0]["mass_matrix"] = mass_matrix
-
     def stabilise(self, *, project: bool, stiffness: float = 0.0, damping: float = 0.0) -> None:
         """Keep loops closed in time loops: after each step, or by what pulls them together."""
         if self.closure is not None:
@@ -178,20 +170,50 @@ class Workspace:
         """
         from mbkit.kernels.layout import CARRIES, COMMON
 
-        parent = self._arrays.bodies["parent"]
+        parent = self._arrays.bodies["parent"].tolist()
+        ends = [(int(spring["row_a"]), int(spring["row_b"])) for spring in springs]
+        moved, common = _carriers(parent, rows.tolist(), ends)
         carries = self.scratch["carries"]
-        pairs = [(0, row) for row in rows.tolist()]
-        pairs += [(spring["row_a"], spring["row_b"]) for spring in springs]
-        meet = []
-        for a, b in pairs:
-            while a != b:
-                low = max(a, b)  # parents come first
-                carries[low] = CARRIES
-                a, b = min(a, b), parent[low]
-            meet.append(a)
-        for row in meet:
-            if row != 0 and not carries[row]:
+        carries[moved] = CARRIES
+        for row in common:
+            if not carries[row]:
                 carries[row] = COMMON
+
+
+def _carriers(
+    parent: list[int], sites: list[int], springs: list[tuple[int, int]]
+) -> tuple[list[int], list[int]]:
+    """Return the rows on the ways of sites to the world and of springs between their ends.
+
+    Then those where the two ways of a spring meet, but for the world. Each row is seen once, from
+    the tips inwards, and of two groups of springs that meet the smaller one joins the larger: on
+    a chain of n bodies all ways have some n^2 rows.
+    """
+    to_world = {*sites}
+    beyond: dict[int, set[int]] = {}  # by row: springs with one end there or farther out
+    common = set()
+    for k, (a, b) in enumerate(springs):
+        if a == b:
+            common.add(a)
+            continue
+        for end in (a, b):
+            beyond.setdefault(end, set()).add(k)
+    moved = []
+    for row in range(len(parent) - 1, 0, -1):  # parents come first
+        up = parent[row]
+        if row in to_world:
+            to_world.add(up)
+        own = beyond.pop(row, None)
+        if own or row in to_world:
+            moved.append(row)
+        if own:
+            there = beyond.get(up, set())
+            few, many = (own, there) if len(own) < len(there) else (there, own)
+            if not few.isdisjoint(many):
+                common.add(up)
+            many ^= few
+            beyond[up] = many
+    return moved, sorted(common - {0})
 
 
 def _sites(arrays: SystemArrays) -> Any:
@@ -210,8 +232,9 @@ def _springs(arrays: SystemArrays) -> Any:
 
     forces = arrays.forces
     springs = np.zeros(len(forces.springs) + 1, layout.SPRING)
+    names = forces.names
     for spring, k in zip(springs, forces.springs, strict=False):
-        numbers = forces.parameters[forces.names[k]]
+        numbers = forces.parameters[names[k]]
         spring["stiffness"], spring["rest"], spring["damping"] = numbers[:3]
         ends = zip(
             "ab", forces.sites[forces.bodies[k][:2]], numbers[3:9].reshape(2, 3), strict=True

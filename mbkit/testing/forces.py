@@ -33,16 +33,22 @@ _SIZES = (1e-2, 0.7, 2.0)
 
 @attrs.frozen
 class _Subject:
-    """A system with one force, and one with its methods in Python, where it has both forms."""
+    """A system with one force, and one with its methods in Python, where it has both forms.
+
+    And, of a force on bodies alone, one whose bodies move freely in the world: there every part of
+    a wrench does work, and velocities are body-fixed twists.
+    """
 
     system: System
     in_python: System | None
+    free: System | None
 
 
 @attrs.frozen
 class _Place:
-    """A state at a time, and another time."""
+    """A state of a system at a time, and another time."""
 
+    system: System
     t: float
     q: Any
     v: Any
@@ -60,10 +66,15 @@ def check_force(force: Force, mechanism: Mechanism | None = None, *, seed: int =
     2. Its power is accounted for: tau.v = -dU/dt - what it dissipates + what it supplies, with the
        rate of the potential energy U while the mechanism moves and time goes on.
     3. What it dissipates is not negative.
-    4. The same arguments give the same results, in whatever order they are asked.
-    5. Compiled and Python forms agree, where it has both.
+    4. What acts between bodies acts back: wrenches balance, where one body feels another, and
+       neither place, direction nor velocity of all of them together matters.
+    5. The same arguments give the same results, in whatever order they are asked.
+    6. Compiled and Python forms agree, where it has both.
 
-    It is looked at in random states, near and far from the reference configuration.
+    It is looked at in random states, near and far from the reference configuration. Of a force that
+    acts on bodies and names no joints, 2 to 4 are looked at where its bodies move freely, too:
+    joints would hide what does no work along them. What a force declares to be dissipated or
+    supplied is what its power is: there the third and fourth law alone tell.
 
     Parameters
     ----------
@@ -95,12 +106,17 @@ def check_force(force: Force, mechanism: Mechanism | None = None, *, seed: int =
         system = _system(force, mechanism)
         twin = _twin(force)
         in_python = None if twin is None else _system(twin, mechanism)
-        subject = _Subject(system, in_python)
+        free = _free(force)
+        subject = _Subject(system, in_python, free)
         places = _places(system, np.random.default_rng(seed))
+        apart = [] if free is None else _places(free, np.random.default_rng(seed + 1))
     except Exception as error:
         known = isinstance(error, MbkitError)
         return Report(name, (Line(law, False, remark=str(error) if known else text_of(error)),))
-    lines = [line_of(law, bound, function, subject, places) for law, bound, function in _LAWS]
+    lines = [
+        line_of(law, bound, function, subject, [*places, *apart] if both else places)
+        for law, bound, function, both in _LAWS
+    ]
     return Report(name, (Line(law, True), *lines))
 
 
@@ -124,6 +140,18 @@ def _system(force: Force, mechanism: Mechanism | None) -> System:
         f"{wrong[0]} No chain of hinges, ball joints or free joints suits the force; give a "
         "mechanism that does."
     )
+
+
+def _free(force: Force) -> System | None:
+    """Return a system in which the bodies of a force on bodies alone move freely in the world."""
+    bodies = [name for name in dict.fromkeys(force.bodies) if name != "world"]
+    if force.acts_on != "bodies" or force.joints:
+        return None
+    mech = Mechanism("free bodies", gravity=(1.0, -2.0, -9.0))
+    for name in bodies or ["body"]:
+        body = mech.add_body(Body(name, SpatialInertia.box(2.0, size=(0.3, 0.5, 0.7))))
+        mech.add_joint(FreeJoint(f"of {name}"), mech.world, body)
+    return mech.assemble().with_forces([force])
 
 
 def _chain(force: Force, kind: Callable[[str], Any]) -> Mechanism:
@@ -163,7 +191,7 @@ def _state(system: System, rng: np.random.Generator, size: float = 0.7) -> tuple
 def _places(system: System, rng: np.random.Generator) -> list[_Place]:
     others = (*_TIMES[1:], _TIMES[0])
     return [
-        _Place(t, *_state(system, rng, size), other)
+        _Place(system, t, *_state(system, rng, size), other)
         for t, other in zip(_TIMES, others, strict=True)
         for size in _SIZES
     ]
@@ -173,7 +201,7 @@ def _places(system: System, rng: np.random.Generator) -> list[_Place]:
 
 
 def _accounted(subject: _Subject, at: _Place) -> Found:
-    system = subject.system
+    system = at.system
 
     def potential(e: float) -> Any:
         return system.force_potentials(system.retract(at.q, e * at.v), at.t + e)[0]
@@ -184,9 +212,56 @@ def _accounted(subject: _Subject, at: _Place) -> Found:
 
 
 def _dissipated(subject: _Subject, at: _Place) -> Found:
-    power = subject.system.force_powers(at.q, at.v, at.t)[0, 0]
+    power = at.system.force_powers(at.q, at.v, at.t)[0, 0]
     if power != 0.0:
         yield "what is dissipated", min(power, 0.0), 0.0
+
+
+def _balanced(subject: _Subject, at: _Place) -> Found:
+    """Look for what is left of wrenches between bodies that feel nothing but each other."""
+    system = subject.free
+    if system is None or len(system.body_names) < 3:  # the world is one
+        raise Nothing("it acts between no two bodies")
+    if at.system is not system:
+        return
+    poses, w = system.poses(at.q), system.generalized_forces(at.q, at.v, at.t)
+    size = 1e-9 * (1.0 + float(np.abs(w).max()))
+    turn = pose_from_quaternion((0.4, -1.1, 0.7), (0.5, -0.1, 0.7, 0.5))
+    carried = np.array([turn @ C for C in poses[1:]])
+    v = at.v.reshape(-1, 6).copy()
+    v[:, 3:] += np.einsum("kji,j->ki", poses[1:, :3, :3], [0.3, -0.2, 0.9])
+    for q, rates in ((_located(system, carried), at.v), (at.q, v.ravel())):
+        if np.abs(system.generalized_forces(q, rates, at.t) - w).max() > size:
+            raise Nothing("it depends on the world, where its bodies are or how they move there")
+    if not _feels(system, at, w, size):
+        raise Nothing("its bodies do not feel each other")
+    parts = w.reshape(-1, 2, 3)
+    moments, forces = (np.einsum("kij,kj->ki", poses[1:, :3, :3], parts[:, k]) for k in (0, 1))
+    yield "the sum of forces", forces.sum(axis=0), np.zeros(3)
+    centre = poses[1:, :3, 3].mean(axis=0)
+    about = moments + np.cross(poses[1:, :3, 3] - centre, forces)
+    yield "the sum of moments", about.sum(axis=0), np.zeros(3)
+
+
+def _feels(system: System, at: _Place, w: Any, size: float) -> bool:
+    """Return whether the wrench on a body changes while that body alone stays as it is."""
+    for k in range(len(w) // 6):
+        step = np.full(len(w), 0.1)
+        own = slice(6 * k, 6 * k + 6)
+        step[own] = 0.0
+        v = at.v + step
+        for q, rates in ((system.retract(at.q, step), at.v), (at.q, v)):
+            if np.abs(system.generalized_forces(q, rates, at.t)[own] - w[own]).max() > size:
+                return True
+    return False
+
+
+def _located(system: System, poses: Any) -> Any:
+    """Return the configuration of free bodies at poses (bodies, 4, 4)."""
+    q = system.reference_configuration()
+    for name, C in zip(system.body_names[1:], poses, strict=True):
+        q[system.position_slice(f"of {name}")] = FreeJoint("free").locate(C)
+    return q
 
 
 def _repeated(subject: _Subject, at: _Place) -> Found:
@@ -214,9 +289,11 @@ def _compiled(subject: _Subject, at: _Place) -> Found:
         yield what.replace("_", " "), one, other
 
 
-_LAWS: tuple[tuple[str, float, Callable[..., Found]], ...] = (
-    ("power is -dU/dt - dissipated + supplied", 1e-7, _accounted),
-    ("what is dissipated is not negative", 1e-12, _dissipated),
-    ("the same arguments give the same results", 0.0, _repeated),
-    ("compiled and Python forms agree", 1e-10, _compiled),
+#: With the bound of what may be wrong, and whether it is looked at where bodies move freely, too.
+_LAWS: tuple[tuple[str, float, Callable[..., Found], bool], ...] = (
+    ("power is -dU/dt - dissipated + supplied", 1e-7, _accounted, True),
+    ("what is dissipated is not negative", 1e-12, _dissipated, True),
+    ("what acts between bodies acts back", 1e-9, _balanced, True),
+    ("the same arguments give the same results", 0.0, _repeated, False),
+    ("compiled and Python forms agree", 1e-10, _compiled, False),
 )

@@ -179,6 +179,8 @@ def _rank(joint: Joint, at: _Place) -> Found:
     if not at.ordinary:
         return
     S = np.asarray(joint.motion_subspace(at.q))
+    for k in np.flatnonzero(~S.any(axis=0)):
+        yield f"the pose does not depend on velocity {k}: rank", 0, 1
     yield "rank", np.linalg.matrix_rank(S), joint.num_velocities
 
 

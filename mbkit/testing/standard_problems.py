@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import attrs
 import numpy as np
 
 from mbkit.coordinates import RelativeCoordinates
+from mbkit.errors import EnergyBalanceWarning
 from mbkit.forces import JointDamper, JointSpring, SpringDamper
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas, tableaus
 from mbkit.joints import FreeJoint, PrismaticJoint, RevoluteJoint, SphericalJoint
@@ -77,14 +79,19 @@ class StandardProblem:
         return self.system.num_velocity_constraints > 0
 
     def run(self, integrator: Integrator, steps: int, **options: Any) -> Result:
-        """Return the motion, in so many steps."""
+        """Return the motion, in so many steps.
+
+        They may be too large: how far it is from the solution is measured, and not warned of.
+        """
         from mbkit.simulation import simulate
 
         options = {"save_every": steps, "tau": self.tau, "progress": False, **options}
-        return simulate(
-            self.system, (0.0, self.end), self.end / steps, v=self.velocity,
-            integrator=integrator, **options,
-        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EnergyBalanceWarning)
+            return simulate(
+                self.system, (0.0, self.end), self.end / steps, v=self.velocity,
+                integrator=integrator, **options,
+            )  # fmt: skip
 
     def sampled(self, integrator: Integrator, steps: int, samples: int = SAMPLES) -> Result:
         """Return the motion in so many steps, a multiple of `samples`, at that many instants."""

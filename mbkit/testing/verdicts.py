@@ -116,9 +116,9 @@ def order_line(law: str, measured: Measured, order: int, most_steps: int) -> Lin
        down to rounding: no term of lower order is then left to be seen.
     2. It fails where the slope is below, unless rounding comes before the slope is clear, or the
        slope rises with smaller steps: that slope, or what it rises to, must then be nearer to the
-       order than to the one below, unless errors scatter by more than that. What counts is the
-       slope of the two smallest steps where that leaves the order, and there are no more steps
-       that show whereto.
+       order than to the one below, but for twice its uncertainty where rounding follows. What
+       counts is the slope of the two smallest steps where that leaves the order, and there are no
+       more steps that show whereto.
     3. Else it is undecided, and so it is where fewer than four step sizes are above rounding. Fewer
        than four up to the most steps fail: nothing was looked at.
 
@@ -154,8 +154,8 @@ def order_line(law: str, measured: Measured, order: int, most_steps: int) -> Lin
         return _undecided(law, f"{remark} when {end} is reached; give more")
     rises = last > first
     nearest = measured.limit if rises else slope.value
-    scattered = measured.rounded and slope.uncertainty > HALF
-    if not scattered and (nearest < order - HALF or not (rises or measured.rounded)):
+    doubt = 2.0 * slope.uncertainty if measured.rounded else 0.0
+    if nearest + doubt < order - HALF or not (rises or measured.rounded):
         return Line(law, False, -missed, ORDER_BOUND, remark)
     more = "" if measured.rounded else "; give more"
     towards = f", and rises to {last:.2f}," if rises else ""

@@ -1,10 +1,11 @@
-"""A result over time: positions, velocities, energies and how well the energy was kept."""
+"""A result over time: positions, velocities, energies and how well their balance was kept."""
 
 from __future__ import annotations
 
 import math
 import os
 import pathlib
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,15 @@ if TYPE_CHECKING:
 # Longer legends would hide the curves; the others are drawn thin and grey behind the named ones.
 _NAMED = 10
 
+# Characters in a line of what stands above the panels.
+_WIDTH = 110
+
 
 def plot_result(run: Result, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Draw positions, velocities, energies and the drift of the energy over time.
+    """Draw positions, velocities, energies and what their balance misses over time.
+
+    That is the drift of the energy where nothing dissipates or supplies any. What may be wrong
+    with the numbers stands above.
 
     Positions of different units (where the result knows them) get a panel each. A result of one
     instant is drawn as points.
@@ -54,7 +61,7 @@ def plot_result(run: Result, path: str | os.PathLike[str] | None = None) -> Figu
     groups = _position_groups(run)
     figure = new_figure(size=(10.0, 2.6 * (len(groups) + 3)), of_pyplot=path is None)
     panels = figure.subplots(len(groups) + 3, 1, sharex=True)
-    *position_panels, velocity_panel, energy_panel, drift_panel = panels
+    *position_panels, velocity_panel, energy_panel, balance_panel = panels
     for panel, (unit, columns) in zip(position_panels, groups.items(), strict=True):
         names = [run.position_names[column] for column in columns]
         _draw_columns(panel, run.t, run.q[:, columns], names)
@@ -62,12 +69,14 @@ def plot_result(run: Result, path: str | os.PathLike[str] | None = None) -> Figu
     _draw_columns(velocity_panel, run.t, run.v, run.velocity_names)
     velocity_panel.set_ylabel("velocities v [rad/s, m/s]")
     _draw_energies(energy_panel, run)
-    _draw_drift(drift_panel, run)
-    drift_panel.set_xlabel("time t [s]")
-    drift_panel.margins(x=0.01)
+    _draw_balance(balance_panel, run)
+    balance_panel.set_xlabel("time t [s]")
+    balance_panel.margins(x=0.01)
     figure.align_ylabels()
-    if not run.completed:
-        figure.suptitle(f"not completed: {run.message}", color="tab:red")
+    notices = [] if run.completed else [f"not completed: {run.message}"]
+    if notices or run.warnings:
+        lines = [textwrap.fill(text, _WIDTH) for text in (*notices, *run.warnings)]
+        figure.suptitle("\n".join(lines), color="tab:red", fontsize="medium")
     if path is not None:
         _write(figure, pathlib.Path(path))
     return figure
@@ -110,17 +119,23 @@ def _draw_energies(panel: Axes, run: Result) -> None:
     panel.plot(run.t, run.kinetic_energy, marker, label="kinetic", linewidth=1.2)
     panel.plot(run.t, run.potential_energy, marker, label="potential", linewidth=1.2)
     panel.plot(run.t, run.energy, marker, label="total", color="black", linewidth=1.2)
+    for label, energy in (("dissipated", run.dissipated_energy), ("supplied", run.supplied_energy)):
+        if np.any(energy):
+            panel.plot(run.t, energy, marker, label=label, linewidth=1.2)
     panel.set_ylabel("energy [J]")
     panel.grid(visible=True, alpha=0.3)
     _legend(panel)
 
 
-def _draw_drift(panel: Axes, run: Result) -> None:
-    panel.plot(run.t, run.energy_drift, _marker(run.t), color="black", linewidth=1.0)
-    panel.set_ylabel("energy - initial [J]")
+def _draw_balance(panel: Axes, run: Result) -> None:
+    """Draw what the balance misses, which is the drift where no forces dissipate or supply."""
+    panel.plot(run.t, run.energy_balance, _marker(run.t), color="black", linewidth=1.0)
+    is_forced = bool(np.any(run.dissipated_energy) or np.any(run.supplied_energy))
+    what = "missing in the balance" if is_forced else "energy - initial"
+    panel.set_ylabel(f"{what} [J]")
     panel.grid(visible=True, alpha=0.3)
     peak = float(np.max(run.kinetic_energy))
-    largest = float(np.max(np.abs(run.energy_drift)))
+    largest = float(np.max(np.abs(run.energy_balance)))
     if peak > 0.0 and math.isfinite(largest):
         panel.set_title(
             f"largest: {largest / peak:.1e} of the peak kinetic energy", fontsize="small"

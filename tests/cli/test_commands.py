@@ -468,7 +468,50 @@ def test_warmup_compiles_every_module_with_kernels():
     assert {"mbkit.kernels.munthe_kaas", *expected} <= {*kernel_modules()} <= {*sys.modules}
     assert len(kernel_modules()) == len({*kernel_modules()})
     assert {f"mbkit.kernels.{each}" for each in SLOWEST} <= {*sys.modules}
-    assert mbkit("warmup").output.strip().startswith("All kernels were compiled already")
+    assert "All kernels were compiled already" in mbkit("warmup").output
+
+
+LOADED = """
+from mbkit.kernels import caching
+loaded = set()
+class Noted(caching._KernelCache):
+    def load_overload(self, *arguments):
+        loaded.add(self._kernel_name)
+        return super().load_overload(*arguments)
+caching._KernelCache = Noted
+{0}
+print(*sorted(loaded))
+"""
+
+A_TREE = """
+import mbkit as mb
+import pathlib
+system = mb.load_model(pathlib.Path({0!r})).assemble()
+run = mb.simulate(system, (0.0, 0.1), 1e-2, tau=lambda t, q, v: -v)
+run.kinetic_energy, system.poses(run.q), system.inverse_dynamics(run.q, run.v, run.v)
+"""
+
+FOR_TREES = """
+from mbkit.cli.warmup import PACKAGE, TREES
+from mbkit.cli.workers import _compile
+for name in TREES:
+    _compile(PACKAGE + name)
+"""
+
+
+@pytest.mark.compiled
+def test_warmup_for_trees_compiles_all_that_a_tree_calls():
+    """What simulating a tree loads, with a Python function for its motors, is in the list."""
+
+    def loaded(code: str) -> set[str]:
+        command = [sys.executable, "-c", LOADED.format(code)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return {*done.stdout.split()}
+
+    model = pathlib.Path(__file__).parents[2] / "examples" / "models" / "panda.toml"
+    needed = loaded(A_TREE.format(str(model)))
+    assert {"munthe_kaas.advance", "body_fixed.algorithms.forward_dynamics"} <= needed
+    assert needed <= loaded(FOR_TREES)
 
 
 SIDE_BY_SIDE = """
@@ -682,3 +725,25 @@ def test_simulate_in_another_representation(pendulum, tmp_path):
     failed = mbkit("simulate", pendulum, "-o", tmp_path / "no.nc", "--representation", "hybird")
     assert failed.exit_code != 0
     assert "did you mean 'hybrid'?" in failed.stderr
+
+
+def test_steps_that_are_too_large_are_a_line(tmp_path):
+    """Once, with remedies that options are, also of a run in a directory; a picture has it too."""
+    mech = mb.Mechanism("stiff", gravity=(0, 0, 0))
+    mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("rail"), mech.world, "ball")
+    mech.add_force(mb.JointSpring("spring", "rail", stiffness=2500.0))
+    mb.save_model(mech, tmp_path / "stiff.toml")
+    start = ("--t-end", 1, "--h", 0.01, "--q", "rail=0.1")
+    for output in (tmp_path / "run.nc", f"{tmp_path / 'run'}/"):
+        done = mbkit("simulate", tmp_path / "stiff.toml", "-o", output, *start)
+        assert done.exit_code == 0
+        (line,) = (each for each in done.stderr.splitlines() if "Warning" in each)
+        assert line.startswith("Warning: The balance of energies misses up to 0.26 J, from t = 0.4")
+        assert "Use a smaller --h, or another integrator in a study" in line
+        assert "mbkit.GeneralizedAlpha" not in line
+    again = mbkit("simulate", "--resume", tmp_path / "run")
+    assert "was completed already" in again.stdout
+    assert "Warning: The balance of energies misses" in again.stderr
+    fine = mbkit("simulate", tmp_path / "stiff.toml", "-o", tmp_path / "fine.nc", "--h", 1e-3)
+    assert "Warning" not in fine.stderr

@@ -166,6 +166,7 @@ def test_implicit_methods_take_all_speeds_and_steps(linkage, coordinates, integr
             assert run.residuals[:, 0].max() < 1e-10
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # of 20 ms
 @pytest.mark.parametrize("name", ["3-four-bar", "Bricard", "delta robot", "Stewart platform"])
 @pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
 def test_several_loops_take_all_steps(name, formulation):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.kernels.variational.newton import is_rounding
 from tests.integrators.motions import motion, orders
 from tests.integrators.rattle_in_python import RattleInPython
 
@@ -211,3 +212,17 @@ def test_rolling_is_refused() -> None:
     system, q = mech.assemble(), [1, 0, 0, 0, 0, 0, 0.3]
     with pytest.raises(mb.UsageError, match="RATTLie takes constraints of positions"):
         mb.simulate(system, (0.0, 1.0), 1e-2, q=q, integrator=mb.RATTLie(), progress=False)
+
+
+@pytest.mark.parametrize("part", [0.4, 1e-3, 1e-8])
+def test_corrections_that_change_nothing_end_the_iteration(part: float) -> None:
+    """They may shrink by the same part down to the smallest numbers, and never become zero."""
+    rounding = 1e-13
+    size, before = 1e-9, np.inf
+    while not is_rounding(size, before, rounding):
+        assert size > 1e-30 * rounding
+        size, before = part * size, size
+    assert size <= rounding
+    assert not is_rounding(1e-14, 1e-9, rounding)  # it still helps
+    assert is_rounding(1e-14, 1.1e-14, rounding)  # no more
+    assert not is_rounding(np.nan, 1.0, rounding)

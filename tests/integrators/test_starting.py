@@ -77,6 +77,7 @@ class Fragile(mb.Force):
         out[0] = -3e4 * v[0]
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # it is over in a step
 def test_what_python_raises_in_a_part_that_blows_up_is_not_the_end() -> None:
     """A velocity of 1 m/s is gone in 1e-4 s; parts of a step of 10 ms exceed it first."""
     run = mb.simulate(
@@ -118,6 +119,7 @@ def test_a_model_that_cannot_be_evaluated_at_the_start_says_so() -> None:
         )  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # it is over in a step
 def test_a_motion_too_stiff_for_the_start_says_what_does() -> None:
     """No more than 65536 parts; methods are named that have no such start, and not itself."""
     system = slider(mb.JointDamper("oil", "rail", damping=1e10))

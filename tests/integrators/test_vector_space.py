@@ -87,6 +87,7 @@ def equivalent(system):
     return rates
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # eight steps
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853"])
 def test_steps_are_those_of_solve_ivp(cart, kind, method):

@@ -6,6 +6,10 @@ import pytest
 import mbkit as mb
 from mbkit.lie import SE3
 
+EVERY = [
+    mb.RelativeCoordinates(representation=each())
+    for each in (mb.BodyFixed, mb.Spatial, mb.Hybrid, mb.Mixed)
+]
 AXIS, POINT = np.array([1.0, -2.0, 2.0]) / 3.0, np.array([0.4, 0.1, -0.8])
 
 
@@ -73,6 +77,100 @@ def test_canonical_frame_moves_the_screw_onto_z(screw):
     np.testing.assert_allclose(K[:3, :3].T @ K[:3, :3], np.eye(3), atol=1e-15)
     assert np.linalg.det(K) == pytest.approx(1.0)
     np.testing.assert_allclose(SE3.Ad(K) @ [0, 0, rate, 0, 0, lead], screw, atol=1e-14)
+
+
+def between_hinges(joint):
+    """A hinge, the joint, and another hinge, with a body on each: axes askew."""
+    mech = mb.Mechanism("hinge, joint, hinge")
+    box = mb.SpatialInertia.box(1.0, size=(0.1, 0.2, 0.3))
+    before = mech.world
+    for each in (
+        mb.RevoluteJoint("first", (0.0, 0.3, 1.0), (0.3, 0.0, 0.0)),
+        joint,
+        mb.RevoluteJoint("last", (1.0, 0.3, 1.0), (0.3, 0.5, 0.0)),
+    ):
+        body = mech.add_body(mb.Body(each.name, box))
+        mech.add_joint(each, before, body)
+        before = body
+    return mech
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-8, 1e-12, 1e-15, 1e-20, 1e-160, 1e-310])
+@pytest.mark.parametrize("along", [0.0, 1.0])
+def test_a_screw_that_slides_but_for_rounding_slides(size, along):
+    """Where w is rounding the axis is far away or anywhere; nothing is computed there."""
+    v = np.array([0.6, 0.0, 0.8])
+    w = size * np.array([0.48 * along, 1.0, 0.64 * along])
+    joint = mb.ScrewJoint("j", np.r_[w, v])
+    assert np.array_equal(joint.pose([0.0]), np.eye(4))
+    for q in (-2.0, 0.3, 5.0):
+        # to first order in w: a turn by w q, and a shift by v q + w x v q^2 / 2
+        T = joint.pose([q])
+        expected = v * q + np.cross(w, v) * q**2 / 2
+        np.testing.assert_allclose(T[:3, 3], expected, rtol=0, atol=4e-15 + 30 * size**2)
+        np.testing.assert_allclose(T[2, 1], w[0] * q, atol=1e-15 + 30 * size**2)
+        np.testing.assert_allclose(joint.locate(T), [q], rtol=1e-9)
+    W = joint.constraint_wrenches(np.zeros(1))
+    np.testing.assert_allclose(W.T @ joint.screw, 0.0, atol=1e-14)
+    sliding = between_hinges(mb.PrismaticJoint("j", v)).assemble()
+    q, rates = np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 0.3])
+    expected = sliding.forward_dynamics(q, rates)
+    for coordinates in EVERY:
+        system = between_hinges(joint).assemble(coordinates)
+        np.testing.assert_allclose(
+            system.forward_dynamics(q, rates), expected, atol=1e-12 + 10 * size
+        )
+        np.testing.assert_allclose(system.poses(q), sliding.poses(q), atol=1e-14 + 10 * size)
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e-15, 1e-20])
+def test_a_screw_that_slides_but_for_rounding_closes_a_loop(size):
+    """In absolute coordinates it is a constraint, as the slider that it is."""
+    q, rates = np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 0.3])
+    found = []
+    for joint in (
+        mb.PrismaticJoint("j", (0.6, 0.0, 0.8)),
+        mb.ScrewJoint("j", (0.0, size, 0.0, 0.6, 0.0, 0.8)),
+    ):
+        mech = between_hinges(joint)
+        relative, absolute = mech.assemble(), mech.assemble(mb.AbsoluteCoordinates())
+        states = absolute.state_of(relative, q, rates)
+        found.append(absolute.forward_dynamics(*states))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-11 + 100 * size)
+
+
+def test_a_screw_after_a_change_of_frames_is_what_it_was():
+    """An inverse adjoint of a sliding screw leaves a turn that is rounding."""
+    rng = np.random.default_rng(3)
+    v = np.array([0.0, 0.0, 1.0])
+    for _ in range(20):
+        Ad = SE3.Ad(SE3.exp(rng.normal(size=6)))
+        X = np.linalg.inv(Ad) @ (Ad @ np.r_[0.0, 0.0, 0.0, v])
+        joint = mb.ScrewJoint("j", X)
+        np.testing.assert_allclose(joint.pose([0.7])[:3, 3], 0.7 * v, atol=1e-14)
+        assert joint.position_units == ("m",)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-4, 1.0, 1e4, 1e9])
+def test_pitches_of_all_sizes(size):
+    """The pose is where the pitch says, and is found again by both forms."""
+    for joint in (
+        mb.HelicalJoint("j", AXIS, POINT, pitch=size),
+        mb.ScrewJoint("j", np.r_[AXIS, np.cross(POINT, AXIS) + size * AXIS]),
+        mb.ScrewJoint("j", np.r_[AXIS / size, (np.cross(POINT, AXIS)) / size + AXIS]),
+    ):
+        unit = 1.0 / joint.rate
+        q = np.array([0.4 * unit])
+        np.testing.assert_allclose(
+            AXIS @ joint.pose(q)[:3, 3],
+            0.4 * size + AXIS @ (POINT - turned(0.4) @ POINT),
+            rtol=1e-13, atol=1e-15,
+        )  # fmt: skip
+        np.testing.assert_allclose(joint.locate(joint.pose(q)), q, rtol=1e-12)
+
+
+def turned(angle):
+    return SE3.exp(np.r_[angle * AXIS, 0.0, 0.0, 0.0])[:3, :3]
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1.0, 1e160, 1e300])

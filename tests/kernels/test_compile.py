@@ -124,8 +124,8 @@ def _first_of(address, count):
 
 
 @pytest.mark.skipif(door.UNCOMPILED, reason="there is no cache where nothing is compiled")
-def test_an_edit_in_a_helper_of_another_file_makes_the_cache_stale(tmp_path):
-    """Machine code of an old helper is never used: the stamp covers all kernel sources."""
+def test_an_edit_in_a_helper_of_another_file_compiles_what_links_it_alone(tmp_path):
+    """The stamp of a kernel covers all that its module imports, through others, and no more."""
     package = tmp_path / "mbkit" / "kernels"
     package.mkdir(parents=True)
     (tmp_path / "mbkit" / "__init__.py").write_text("")
@@ -133,25 +133,32 @@ def test_an_edit_in_a_helper_of_another_file_makes_the_cache_stale(tmp_path):
     for name in ("compile", "caching", "linking"):
         source = pathlib.Path(door.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
         (package / f"{name}.py").write_text(source)
-    (package / "caller.py").write_text(
-        textwrap.dedent(
-            """
-            from mbkit.kernels.compile import float64, kernel
-            from mbkit.kernels.callee import constant
-
-            @kernel(float64())
-            def value():
-                return constant()
-            """
+    (package / "between.py").write_text(
+        "from mbkit.kernels import (\n    compile as door,\n    callee,\n)\n\n"
+        "constant = callee.constant\n\n"
+        "@door.helper\ndef twice():\n    return 2.0 * constant()\n"
+    )
+    for name, value in (("caller", "twice()"), ("other", "7.0")):
+        (package / f"{name}.py").write_text(
+            "from mbkit.kernels.compile import float64, kernel\n"
+            + ("from mbkit.kernels.between import twice\n" if name == "caller" else "")
+            + f"\n@kernel(float64())\ndef value():\n    return {value}\n"
         )
+    code = textwrap.dedent(
+        """
+        from mbkit.kernels.caching import compilation_listener
+        heard = []
+        with compilation_listener(heard.append):
+            from mbkit.kernels import caller, other
+        print(caller.value(), other.value(), *heard)
+        """
     )
 
-    def value_with(number: float) -> str:
+    def values_with(number: float) -> list[str]:
         (package / "callee.py").write_text(
             "from mbkit.kernels.compile import helper\n\n"
             f"@helper\ndef constant():\n    return {number}\n"
         )
-        code = "from mbkit.kernels.caller import value; print(value())"
         done = subprocess.run(
             [sys.executable, "-c", code],
             cwd=tmp_path, capture_output=True, text=True, check=True,
@@ -162,11 +169,11 @@ def test_an_edit_in_a_helper_of_another_file_makes_the_cache_stale(tmp_path):
                 "PYTHONDONTWRITEBYTECODE": "1",
             },
         )  # fmt: skip
-        return done.stdout.strip()
+        return done.stdout.split()
 
-    assert value_with(1.5) == "1.5"
-    assert value_with(2.5) == "2.5"
-    assert value_with(2.5) == "2.5"
+    assert values_with(1.5) == ["3.0", "7.0", "caller.value", "other.value"]
+    assert values_with(2.5) == ["5.0", "7.0", "caller.value"]
+    assert values_with(2.5) == ["5.0", "7.0"]
 
 
 @pytest.mark.skipif(door.UNCOMPILED, reason="nothing is compiled")

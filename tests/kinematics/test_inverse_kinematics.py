@@ -516,7 +516,7 @@ def test_refusals():
         mb.inverse_kinematics(arm, {"link1": np.ones((4, 4))})
     with pytest.raises(mb.ShapeError, match="Argument 'q'"):
         mb.inverse_kinematics(arm, {"link1": pose}, [0.0])
-    with pytest.raises(mb.NotFiniteError, match="q must be finite"):
+    with pytest.raises(mb.NotFiniteError, match="Argument 'q' has the entry nan"):
         mb.inverse_kinematics(arm, {"link1": pose}, [0.0, np.nan])
     with pytest.raises(mb.ShapeError, match=r"limits must be an array of shape \(2, 2\)"):
         mb.inverse_kinematics(arm, {"link1": pose}, limits=[[0, 1]])

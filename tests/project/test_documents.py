@@ -7,11 +7,14 @@ import re
 import shlex
 import sys
 
+import attrs
 import pytest
 from click.testing import CliRunner
 
+import mbkit as mb
 from mbkit.cli.main import main
 
+ROOT = pathlib.Path(__file__).parents[2]
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
@@ -79,3 +82,17 @@ def test_pages_that_the_code_names_exist(modules):
     named = {page for path in modules for page in PAGE.findall(path.read_text())}
     assert named
     assert not [page for page in sorted(named) if not (root / page).exists()]
+
+
+def test_the_page_on_forces_lists_the_arguments_of_all():
+    """Every force that comes with mbkit has a row with all of its arguments, and no other."""
+    page = (ROOT / "docs" / "forces.md").read_text(encoding="utf-8")
+    _, _, rows = page.partition("| Class | Arguments after the name |\n|---|---|\n")
+    listed = {}
+    for row in rows.partition("\n\n")[0].splitlines():
+        name, arguments = re.fullmatch(r"\| `(\w+)` \| (.*) \|", row).groups()
+        listed[name] = {*re.findall(r"`([a-z_]+)(?:=[^`]*)?`", arguments)}
+    classes = [each for each in vars(mb).values() if isinstance(each, type)]
+    forces = [each for each in classes if issubclass(each, mb.Force) and attrs.has(each)]
+    expected = {each.__name__: {*attrs.fields_dict(each)} - {"name"} for each in forces}
+    assert listed == expected

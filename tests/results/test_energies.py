@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import h5netcdf
 import numpy as np
+import pytest
 
 import mbkit as mb
 
@@ -39,8 +40,9 @@ def test_a_file_without_them_has_none(tmp_path):
         for name, variable in file.variables.items():
             if name not in ("dissipated_energy", "supplied_energy"):
                 old.create_variable(name, variable.dimensions, variable.dtype, data=variable[...])
-        old.attrs.update(file.attrs)
-    found = mb.load_result(tmp_path / "old.nc")
+        old.attrs.update({**file.attrs, "mbkit_result": 1})
+    with pytest.warns(mb.ResultFileWarning, match="no checksum"):
+        found = mb.load_result(tmp_path / "old.nc")
     np.testing.assert_array_equal(found.q, run.q)
     np.testing.assert_array_equal(found.dissipated_energy, 0.0)
     np.testing.assert_array_equal(found.supplied_energy, 0.0)

@@ -54,7 +54,7 @@ def test_xarray_reads_the_file_as_to_xarray_shows_it(run, tmp_path):
     run.save(tmp_path / "run.nc")
     with xr.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as read:
         xr.testing.assert_equal(read, run.to_xarray())
-        assert {**run.to_xarray().attrs, "mbkit_result": 1} == read.attrs
+        assert {**run.to_xarray().attrs, "mbkit_result": 2} == read.attrs
 
 
 def test_existing_file_is_replaced_and_nothing_else_is_left(run, changed, tmp_path):
@@ -158,7 +158,11 @@ def _without_attributes(data, *names):
             "lacks variable 'body', attribute 'model', attribute 'options'",
         ),
         (lambda data: data.assign_attrs(options="{"), "attribute 'options' is not JSON"),
-        (lambda data: data.assign_attrs(mbkit_result=2), "format 2; this mbkit reads up to"),
+        (lambda data: data.assign_attrs(mbkit_result=3), "format 3; this mbkit reads up to"),
+        (lambda data: data.assign_attrs(mbkit_result=2), "has lost its checksum, which is its"),
+        (lambda data: data.assign_attrs(mbkit_result="1"), "'mbkit_result' must be a whole number"),
+        (lambda data: data.assign_attrs(options="[]"), r"'options' must be a table in JSON, got"),
+        (lambda data: data.assign_attrs(model=[1.0, 2.0]), "'model' must be a single value"),
         (
             lambda data: data.assign(q=("time", np.zeros(5))),
             r"does not fit together: Result: q has shape \(5,\)",
@@ -174,4 +178,5 @@ def test_damaged_results_are_refused_with_the_reason(run, tmp_path, change, mess
 def test_files_of_xarray_are_read(run, tmp_path):
     """The file is what the data set is: other programs may have written it."""
     _rewrite(run, tmp_path / "run.nc", lambda data: data)
-    assert_same(mb.load_result(tmp_path / "run.nc"), run)
+    with pytest.warns(mb.ResultFileWarning, match=r"run\.nc' has no checksum, since an earlier"):
+        assert_same(mb.load_result(tmp_path / "run.nc"), run)

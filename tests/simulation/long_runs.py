@@ -7,6 +7,7 @@ import json
 import numpy as np
 
 import mbkit as mb
+from mbkit.io.manifest import manifest_text
 
 NAMES = (
     "t", "q", "v", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy",
@@ -40,9 +41,10 @@ def manifest(path):
 
 
 def change_manifest(path, change):
+    """Write a manifest that is as whole as one of mbkit."""
     content = manifest(path)
     change(content)
-    (path / "manifest.json").write_text(json.dumps(content))
+    (path / "manifest.json").write_text(manifest_text(content))
 
 
 def assert_same(one, other):

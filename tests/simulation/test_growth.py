@@ -79,3 +79,20 @@ def test_forces_that_are_not_finite_are_not_called_growth():
     with pytest.raises(mb.NotFiniteError) as caught:
         mb.simulate(system, (0.0, 0.5), 2e-4, tau=tau, progress=False)
     assert "grows" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rate", [1.5, 2.6])
+def test_no_step_is_advised_that_is_larger_than_the_one_used(rate):
+    """Euler's method, which follows no vibration at all, and steps just beyond most others."""
+    mech = mb.Mechanism("rail", gravity=(0, 0, 0))
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("rail"), mech.world, body)
+    mech.add_force(mb.JointSpring("spring", "rail", stiffness=rate**2))
+    method = mb.RungeKuttaMuntheKaas(mb.tableaus.EULER)
+    with pytest.raises(mb.NotFiniteError, match="too large for RungeKuttaMuntheKaas") as caught:
+        mb.simulate(mech.assemble(), (0.0, 2000.0), 1.0, q=[1.0], integrator=method, progress=False)
+    message = str(caught.value)
+    advised = [float(part.split(" s")[0]) for part in message.split("over it, ")[1:]]
+    assert all(h <= 0.5 for h in advised)
+    assert len(advised) == (rate > 2.5)
+    assert f"at a rate of {rate:.4g} 1/s" in message

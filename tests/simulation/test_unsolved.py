@@ -145,6 +145,7 @@ def test_steps_that_newtons_method_makes_too_small_tell_of_the_last() -> None:
     assert abs(record.residual["moved rail"]) == record.residuals[-1]
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # it is over in a step
 @pytest.mark.parametrize("method", [mb.GeneralizedAlpha(), mb.BLieDF(1), mb.BLieDF(2)], ids=repr)
 @pytest.mark.parametrize("in_python", [True, False])
 def test_a_stiff_function_is_told_to_be_a_force(method: mb.Integrator, *, in_python: bool) -> None:

@@ -278,3 +278,15 @@ def test_what_is_no_moment_at_all_is_refused_even_then(moment):
         mb.SpatialInertia.from_com(1.0, (0, 0, 0), moment, unphysical=True)
     with pytest.raises(mb.InertiaError, match="mass must be finite"):
         mb.SpatialInertia.from_com(-1.0, (0, 0, 0), np.eye(3), unphysical=True)
+
+
+def test_an_inertia_that_is_taken_is_taken_in_every_frame():
+    """Rounding of a moment is small beside m c^2; in a frame beside the centre there is less."""
+    moment = np.diag([-1.8e-22, 0.0, 4.1e-18])
+    far = mb.SpatialInertia.from_com(1.0, (0.1, 0, 0), moment)
+    near = far.transformed(mb.spatial.translation((-0.1, 0, 0)))
+    assert not near.unphysical
+    np.testing.assert_array_equal(near.com, 0.0)
+    np.testing.assert_array_equal((near + near).moment_about_com, 2.0 * moment)
+    with pytest.raises(mb.InertiaError, match="must not be negative"):
+        mb.SpatialInertia.from_com(1.0, (0, 0, 0), moment)

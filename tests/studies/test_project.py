@@ -404,6 +404,38 @@ def test_what_is_there_stays(tmp_path):
     assert (new_project(empty) / "README.md").is_file()
 
 
+def test_a_folder_that_is_there_is_filled_and_stays_what_it_is(tmp_path, monkeypatch):
+    """Its permissions and its place on the disk: a shell that is in it goes on in it."""
+    folder = tmp_path / "pendulum"
+    folder.mkdir(mode=0o700)
+    before = folder.stat()
+    monkeypatch.chdir(folder)
+    assert new_project(".") == folder
+    after = folder.stat()
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+    assert {"README.md", "models", "studies"} <= {each.name for each in pathlib.Path().iterdir()}
+    assert not list(folder.glob(".pendulum.*"))
+    with pytest.raises(mb.UsageError, match="has something in it already"):
+        new_project(".")
+
+
+@pytest.mark.parametrize("at", [0, 3])
+def test_a_failure_leaves_an_empty_folder_empty(tmp_path, monkeypatch, at):
+    rename, left = pathlib.Path.rename, [at]
+
+    def fail(path, place):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError("No space left on device")
+        return rename(path, place)
+
+    (tmp_path / "pendulum").mkdir()
+    monkeypatch.setattr(pathlib.Path, "rename", fail)
+    with pytest.raises(OSError, match="No space"):
+        new_project(tmp_path / "pendulum")
+    assert list((tmp_path / "pendulum").iterdir()) == []
+
+
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     def fail(*arguments, **options):
         raise OSError("No space left on device")

@@ -74,11 +74,11 @@ def test_changes_may_be_tuples_and_arrays(study_folder):
 
 def test_results_carry_the_study(study_folder, tmp_path):
     """Its name and settings, changes included, also through a file."""
-    study = mb.load_study(study_folder / "swing.toml", {"bodies.upper.mass": 3, "h": 0.1})
+    study = mb.load_study(study_folder / "swing.toml", {"bodies.upper.mass": 3, "h": 5e-3})
     study.run().save(tmp_path / "run.nc")
     notes = mb.load_result(tmp_path / "run.nc").options["notes"]
     assert notes["study"] == "swing.toml"
-    assert notes["settings"]["h"] == 0.1
+    assert notes["settings"]["h"] == 5e-3
     assert notes["settings"]["parameters"]["bodies.upper.mass"] == 3
     assert notes["settings"]["parameters"]["gravity"] == (0.0, 0.0, -1.62)
     assert notes["settings"]["initial"]["v"] == {"ball[2]": 3.0}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 
@@ -76,7 +77,7 @@ def variant(base, **attributes):
 def stretched(self, q):
     T = np.eye(4)
     T[0, 3] = q[0]
-    T[1, 1] = 1.0 + 1e-6 * q[0]
+    T[1, 1] = 1.0 + 1e-6 * q[0] ** 4  # next to the neutral one the definition is refused
     return T
 
 
@@ -177,6 +178,79 @@ def test_a_wrong_definition_is_one_line():
     report = check_joint(variant(Good, bias=lambda self, q: np.zeros(6)))
     assert len(report.lines) == 1
     assert "must define bias(q, v) -> (6,)" in str(report)
+
+
+class Swapped(mb.Joint):
+    """A rotation with a sign lost: none but at the neutral configuration."""
+
+    num_positions = num_velocities = 1
+
+    def pose(self, q):
+        T = np.eye(4)
+        c, s = np.cos(q[0]), np.sin(q[0])
+        T[:2, :2] = [[c, s], [s, c]]
+        return T
+
+
+class Grows(mb.Joint):
+    num_positions = num_velocities = 1
+
+    def pose(self, q):
+        T = np.eye(4)
+        T[:3, :3] *= 1.0 + q[0]
+        return T
+
+
+class Forgets(mb.Joint):
+    """Its pose ignores the second position."""
+
+    num_positions = num_velocities = 2
+
+    def pose(self, q):
+        T = np.eye(4)
+        T[0, 3] = q[0]
+        return T
+
+
+class Repeats(Forgets):
+    def pose(self, q):
+        T = np.eye(4)
+        T[0, 3] = q[0] + 2.0 * q[1]
+        return T
+
+
+def on_a_box(joint):
+    mech = mb.Mechanism("m")
+    box = mech.add_body(mb.Body("box", mb.SpatialInertia.box(1.0, size=(0.1, 0.2, 0.3))))
+    mech.add_joint(joint, mech.world, box)
+    return mech.assemble()
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "cause"),
+    [
+        (Swapped, mb.JointError, r"pose\(q\) at q = \[0.1\] must hold a rotation"),
+        (Grows, mb.JointError, r"pose\(q\) at q = \[0.1\] must hold a rotation"),
+        (Forgets, mb.JointError, "pose does not depend on velocity 1"),
+        (Repeats, mb.JointError, "2 velocities move the bodies in fewer ways"),
+    ],
+)
+def test_a_wrong_pose_is_named_not_the_inertia(kind, error, cause):
+    """In the report, and where the joint is added and assembled."""
+    text = str(check_joint(kind("j")))
+    assert re.search(cause, text)
+    assert "nertia" not in text
+    with pytest.raises(error, match=cause):
+        on_a_box(kind("j"))
+
+
+def test_inertia_that_is_missing_is_still_named():
+    """Where the joint is right, and a point mass on its axis cannot resist."""
+    mech = mb.Mechanism("m")
+    point = mech.add_body(mb.Body("point", mb.SpatialInertia.from_com(1.0, (0, 0, 0.4))))
+    mech.add_joint(mb.RevoluteJoint("j"), mech.world, point)
+    with pytest.raises(mb.InertiaError, match="no inertia in that direction"):
+        mech.assemble()
 
 
 def test_what_raises_is_a_line():

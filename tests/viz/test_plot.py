@@ -47,6 +47,27 @@ def test_panels_show_the_columns_by_name(tmp_path):
     assert drift.get_xlabel() == "time t [s]"
 
 
+def test_the_balance_is_drawn_where_energy_is_supplied_or_dissipated(tmp_path):
+    """Not the drift, which is what motors do; and what is supplied and dissipated."""
+    t = np.linspace(0.0, 2.0, 50)
+    run = make_result(dissipated_energy=0.1 * t, supplied_energy=2.0 * t)
+    *_, energies, balance = plot_result(run, tmp_path / "run.png").axes
+    assert labels(energies) == ["kinetic", "potential", "total", "dissipated", "supplied"]
+    np.testing.assert_array_equal(energies.lines[4].get_ydata(), run.supplied_energy)
+    np.testing.assert_array_equal(balance.lines[0].get_ydata(), run.energy_balance)
+    assert np.abs(run.energy_balance - run.energy_drift).max() > 1.0
+    assert balance.get_ylabel() == "missing in the balance [J]"
+    assert balance.get_title().startswith("largest: 3.8e+00 of")
+
+
+def test_what_may_be_wrong_stands_above(tmp_path):
+    text = "The balance of energies misses up to 3 J. " * 5
+    figure = plot_result(make_result(warnings=(text, "A motion jumps.")), tmp_path / "run.png")
+    assert figure.get_suptitle().split() == f"{text} A motion jumps.".split()
+    assert figure.get_suptitle().endswith("\nA motion jumps.")
+    assert max(map(len, figure.get_suptitle().splitlines())) <= 110
+
+
 def test_units_have_panels_of_their_own(tmp_path):
     run = make_result(position_units=("rad", "m", "rad"))
     angles, lengths, *_ = plot_result(run, tmp_path / "run.png").axes

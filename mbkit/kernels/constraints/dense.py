@@ -77,7 +77,7 @@ def prepare_dense(space):
     sizes = rows_of(closure, closure.largest)
     limits = rows_of(closure, closure.limits)
     set_matrix(space, B.reshape((nv, m)), sizes)
-    set_limits(closure, sizes, limits)
+    set_limits(space, sizes, limits)
     room = floats_at(closure.room, m)
     room[:] = 1.0
     state = call_address(

@@ -8,6 +8,7 @@ from mbkit.kernels.compile import (
     helper,
 )
 from mbkit.kernels.constraints.evaluate import rows_of_motion, set_time
+from mbkit.kernels.constraints.rank import judge
 from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, rows_of
 from mbkit.kernels.driving import add_driving_efforts
 from mbkit.kernels.evaluation import EVALUATION
@@ -28,6 +29,8 @@ def factorise_rows(space, option, q, v, tau, vdot):
     """The same where the dynamics of the tree has just been computed."""
     closure = closure_of(space)
     state = rows_of_motion(space, option, q, v, vdot)
+    if state == OK:
+        state = judge(space, option, q, v, tau, vdot)
     if state == OK:
         state = call_address(closure.respond, (space, option, q, v, tau, vdot))
     if state == OK:

@@ -12,15 +12,23 @@ matrices", SIAM J. Optim. 5 (1995) 100-113.
 
 from mbkit.kernels.compile import at, floats_at, helper, integers_at
 from mbkit.kernels.constraints.layout import (
+    KEPT,
     MOST_OPENED,
     NEIGHBOUR_BLOCK,
     NEIGHBOUR_SIZE,
     NEIGHBOUR_START,
-    OPENNESS,
     PREFERENCE,
     ROUNDING,
 )
-from mbkit.kernels.constraints.space import blocks, chosen_rows, constraints, hubs
+from mbkit.kernels.constraints.rank import INFINITE, drop_zeros, least_part
+from mbkit.kernels.constraints.space import (
+    blocks,
+    chosen_rows,
+    closure_of,
+    constraints,
+    counted_rows,
+    hubs,
+)
 from mbkit.kernels.elementary import sqrt
 
 
@@ -87,7 +95,7 @@ def solve_pivots(G, pivots, rank, X, buffer):
 
 @helper
 def read_diagonal(closure, sizes):
-    """The diagonal of A M^-1 A^T: what the rows are worth alone."""
+    """The diagonal of A M^-1 A^T, one for each unknown: what the rows are worth alone."""
     gram = floats_at(closure.gram, closure.num_gram)
     table = blocks(closure)
     for b in range(table.shape[0]):
@@ -106,31 +114,31 @@ def read_diagonal(closure, sizes):
 
 
 @helper
-def set_limits(closure, sizes, limits):
+def set_limits(space, sizes, limits):
     """The least pivot that counts, from the squared sizes of the rows.
 
-    A part of each row's own: rows on light bodies outweigh those on heavy ones by any factor. Where
-    loops are open, as inside a step, rows that depend on others once they close are independent by
-    as much as that. There the rows that counted where the step began come first, and stay: which of
-    them are solved for matters as much as loops are open, and accelerations that change from one
-    set to another within a step are not smooth. Others count besides where a posture was singular.
+    Which rows count says `mbkit.kernels.constraints.rank`; of many, those also depend on others of
+    which the factor leaves less than a part of their own. Within a step the rows that counted where
+    it began come first, and stay: loops are open there, which of the rows are solved for matters
+    as much as they are, and accelerations that change from one set to another within a step are
+    not smooth. Others count besides where a posture was singular.
     """
-    residual = floats_at(closure.residual, closure.num_position_rows)
-    gap = 0.0
-    for r in range(closure.num_position_rows):
-        gap = max(gap, abs(residual[r]))
-    opened = min(OPENNESS * gap / closure.length, MOST_OPENED)
-    tolerance = max(closure.tolerance, opened * opened)
+    closure = closure_of(space)
     top = 0.0
     for r in range(closure.num_rows):
         top = max(top, sizes[r])
-    late = max(tolerance, min(PREFERENCE * tolerance, MOST_OPENED * MOST_OPENED))
-    chosen = chosen_rows(closure)
+    least = least_part(closure)
+    late = max(least, min(PREFERENCE * least, MOST_OPENED * MOST_OPENED))
+    follows = closure.follows != 0
+    if not follows and closure.judged == 0:
+        drop_zeros(space, least)
+    first = chosen_rows(closure) if follows else counted_rows(closure)
+    part = KEPT if follows or closure.judged != 0 else least
     for r in range(closure.num_rows):
-        least = tolerance
-        if closure.follows != 0:
-            least = closure.tolerance if chosen[r] != 0 else late
-        limits[r] = max(least * sizes[r], ROUNDING * top)
+        if first[r] != 0:
+            limits[r] = max(part * sizes[r], ROUNDING * top)
+        else:
+            limits[r] = late * top if follows else INFINITE
 
 
 @helper

@@ -57,6 +57,11 @@ CLOSURE = np.dtype(
         ("chosen", _i8),
         ("follows", _i8),
         ("decided", _i8),  # 1 from the first stage of a step to its end
+        # few rows: see `mbkit.kernels.constraints.rank`
+        ("compared", _i8),  # nv (num_rows + 1) numbers, 0 where rows are many
+        ("counted", _i8),  # num_rows integers: 1 for those that count
+        ("judged", _i8),  # 1 where this evaluation has looked
+        ("scales", _i8),  # nv: one over the length for velocities that turn, else 1
         ("largest", _i8),  # num_unknowns, room for the diagonal
         ("unknowns", _i8),  # num_unknowns: what is solved for
         ("buffer", _i8),  # BUFFER_SIZE numbers, or as many as the largest block has rows
@@ -93,7 +98,6 @@ CLOSURE = np.dtype(
             "tolerance",
             _f8,
         ),  # squared size of a row that depends on others, by that of its constraint
-        ("regularisation", _f8),  # added to the diagonal, by its largest entry
         ("room", _i8),  # 3 num_unknowns numbers
         # strategies on a dense matrix: see `mbkit.kernels.constraints.dense`
         ("dense_prepare", _i8),
@@ -262,6 +266,13 @@ MOST_OPENED = 1e-2
 
 #: How much more of a row must be left, squared, if it did not count where the step began.
 PREFERENCE = 1e4
+
+#: How much of a row that counts the factor must leave, squared: bodies are lighter than others by
+#: no more.
+KEPT = 1e-16
+
+#: The most rows that are compared with each other whatever the strategy.
+MOST_COMPARED = 24
 
 #: Squared sizes of rows below this part of the largest are rounding.
 ROUNDING = 1e-24

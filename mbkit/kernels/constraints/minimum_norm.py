@@ -1,13 +1,16 @@
 """Efforts and multipliers of least norm by orthogonal factors: nothing is squared.
 
-B P = Q [R11 R12; 0 0] by Householder reflections, the column with most left of it first; what is
-left below its limit depends on those before. With W = R11^-1 R12,
+R B P = Q [R11 R12; 0 0] by Householder reflections, the column with most left of it first; what is
+left below its limit depends on those before. Of each column the largest entry is turned to: with
+light bodies beside heavy ones rows of B differ by the root of any ratio of masses, and what a
+reflection leaves of a small row is only then not the rounding of a large one. With W = R11^-1 R12,
 
-    efforts = Q (w, 0),            R11^T w = -target,
+    efforts = R^T Q (w, 0),        R11^T w = -target,
     multipliers = P (x, W^T x),    (1 + W W^T) x = R11^-1 w,
 
 of the targets those of the rows that are kept. Source: Golub and Van Loan, Matrix Computations, 4th
-edition, sections 5.4.2 and 5.5.
+edition, sections 5.4.2 and 5.5; the rows: Cox and Higham, "Stability of Householder QR
+factorization for weighted least squares problems", Numerical Analysis 1997, 57-73.
 Cost: 2 nv m rank. Memory: `memory_size` numbers.
 """
 
@@ -25,18 +28,20 @@ from mbkit.kernels.status import OK
 def memory_size(nv: int, m: int) -> int:
     """Return how many numbers the factor needs beside B."""
     most = min(nv, m)
-    return 1 + 2 * m + most + most * most
+    return 1 + 2 * m + 2 * nv + most + most * most
 
 
 @helper
 def parts(nv, m, memory):
-    """Views of the memory: rank (1,), order (m,), room (m,), scales of reflections, L."""
+    """Views of the memory: rank, orders of columns and rows, room (m,), (nv,), scales, L."""
     most = min(nv, m)
-    whole = as_array(memory, 1 + 2 * m + most + most * most)
-    start = 1 + 2 * m + most
+    whole = as_array(memory, 1 + 2 * m + 2 * nv + most + most * most)
+    rows = 1 + 2 * m
+    start = rows + 2 * nv
     return (
-        whole[:1], whole[1 : 1 + m], whole[1 + m : 1 + 2 * m], whole[1 + 2 * m : start],
-        whole[start:].reshape((most, most)),
+        whole[:1], whole[1 : 1 + m], whole[rows : rows + nv], whole[1 + m : rows],
+        whole[rows + nv : start], whole[start : start + most],
+        whole[start + most :].reshape((most, most)),
     )  # fmt: skip
 
 
@@ -57,6 +62,19 @@ def largest_column(B, j, order, limits, room):
         ):
             best = i
     return best
+
+
+@helper
+def turn_to_largest(B, j, rows):
+    """The row with the largest entry of column j, of those from j on, changes places with row j."""
+    best = j
+    for k in range(j + 1, B.shape[0]):
+        if abs(B[k, j]) > abs(B[best, j]):
+            best = k
+    if best != j:
+        rows[j], rows[best] = rows[best], rows[j]
+        for i in range(B.shape[1]):  # with what is kept of the reflections before
+            B[j, i], B[best, i] = B[best, i], B[j, i]
 
 
 @helper
@@ -85,9 +103,11 @@ def reflect(B, j, square, room):
 
 @address_kernel(DENSE_PREPARE)
 def prepare(nv, m, matrix, limits, kept, memory):
-    """B becomes Q, R11 and W."""
+    """B becomes Q, R11 and W; see the top for the order of its rows."""
     B = as_array(matrix, nv * m).reshape((nv, m))
-    rank, order, room, scales, L = parts(nv, m, memory)
+    rank, order, rows, room, _efforts, scales, L = parts(nv, m, memory)
+    for k in range(nv):
+        rows[k] = k
     for i in range(m):
         order[i] = i
         kept[i] = 0.0
@@ -102,6 +122,7 @@ def prepare(nv, m, matrix, limits, kept, memory):
             for k in range(nv):
                 B[k, j], B[k, best] = B[k, best], B[k, j]
         kept[int(order[j])] = 1.0
+        turn_to_largest(B, j, rows)
         scales[j] = reflect(B, j, square, room)
         n = j + 1
     rank[0] = n
@@ -120,9 +141,8 @@ def prepare(nv, m, matrix, limits, kept, memory):
 def solve(nv, m, matrix, target, efforts, multipliers, memory):
     """See `mbkit.kernels.constraints.dense`."""
     B = as_array(matrix, nv * m).reshape((nv, m))
-    rank, order, room, scales, L = parts(nv, m, memory)
+    rank, order, rows, room, w, scales, L = parts(nv, m, memory)
     n = int(rank[0])
-    w = as_array(efforts, nv)
     for i in range(n):
         value = -target[int(order[i])]
         for j in range(i):
@@ -152,4 +172,6 @@ def solve(nv, m, matrix, target, efforts, multipliers, memory):
         w[j] -= value
         for k in range(j + 1, nv):
             w[k] -= B[k, j] * value
+    for k in range(nv):
+        efforts[int(rows[k])] = w[k]
     return OK

@@ -17,7 +17,7 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.dynamics import correct, linearise
 from mbkit.kernels.constraints.evaluate import rows_of_motion, set_time
-from mbkit.kernels.constraints.space import closure_of, constraints, rows_of
+from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, rows_of
 from mbkit.kernels.driving import drive
 from mbkit.kernels.elementary import grain, sqrt
 from mbkit.kernels.layout import KINEMATICS, SPACE
@@ -34,13 +34,19 @@ INFINITE = 1e300
 
 
 @helper
-def largest(x):
-    """max |x|, not a number where x has one."""
+def largest_residual(closure, which):
+    """max |g| of the rows that count (1), or of the others (0)."""
+    residual = floats_at(closure.residual, closure.num_position_rows)
+    kept = kept_rows(closure)
+    every = constraints(closure)
     most = 0.0
-    for j in range(x.shape[0]):
-        size = abs(x[j])
-        if not size <= most:
-            most = size
+    for c in range(every.shape[0]):
+        constraint = every[c]
+        for r in range(constraint.num_position_rows):
+            size = abs(residual[constraint.first_position_row + r])
+            counts = 1 if kept[constraint.first_row + r] != 0 else 0
+            if counts == which and not size <= most:
+                most = size
     return most
 
 
@@ -121,14 +127,18 @@ def close(space, t, q, v):
     finer = grain(closure.length)
     near = NEAR * sqrt(finer)
     rounded = ROUNDED * finer
+    left = max(rounded, sqrt(closure.tolerance))
     before = INFINITE
     for _ in range(MOST):
         state = linearise(space, 0, q, v, unloaded, change)
         if state != OK:
             return state
-        error = largest(floats_at(closure.residual, closure.num_position_rows)) / closure.length
+        error = largest_residual(closure, 1) / closure.length
         helps = error < 0.5 * before
         if error <= near or (error <= rounded and not helps):
+            # what no motion closes: rows that depend on others but for less than they count by
+            if not largest_residual(closure, 0) / closure.length <= left:
+                return status(NOT_CLOSED, 0)
             return finish(space, q, v)
         if not helps:
             return status(NOT_CLOSED, 0)

@@ -88,6 +88,12 @@ def chosen_rows(closure):
 
 
 @helper
+def counted_rows(closure):
+    """1 for each row that counts by the rule of `mbkit.kernels.constraints.rank`."""
+    return integers_at(closure.counted, closure.num_rows)
+
+
+@helper
 def wrenches_of(closure, constraint):
     """The wrenches of a constraint, (rows and sites, 6): those of row r begin at r num_sites."""
     first = constraint.first_wrench

@@ -13,7 +13,6 @@ velocities. What is prepared is a function of the state alone: nothing is kept f
 to the next, or runs that are resumed would differ from those that are not.
 """
 
-from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
     as_array,
@@ -35,8 +34,8 @@ from mbkit.kernels.constraints.factor import (
 from mbkit.kernels.constraints.gram import set_gram
 from mbkit.kernels.constraints.layout import GATHER, INWARD, OUTWARD, OUTWARD_AT_REST
 from mbkit.kernels.constraints.nested import set_sizes
-from mbkit.kernels.constraints.response import gather_efforts, subtract_response
-from mbkit.kernels.constraints.space import blocks, closure_of, kept_rows, rows_of
+from mbkit.kernels.constraints.response import gather_efforts
+from mbkit.kernels.constraints.space import closure_of, rows_of
 from mbkit.kernels.status import OK
 
 PREPARE = "i"
@@ -50,9 +49,9 @@ def set_sizes_and_limits(space):
     """A M^-1 A^T, the squared sizes of its rows, and what counts of them."""
     closure = closure_of(space)
     set_gram(space)
-    sizes = rows_of(closure, closure.largest)
+    sizes = floats_at(closure.largest, closure.num_unknowns)  # hubs have blocks of their own
     read_diagonal(closure, sizes)
-    set_limits(closure, sizes, rows_of(closure, closure.limits))
+    set_limits(space, sizes, rows_of(closure, closure.limits))
 
 
 @address_kernel(GATHER_FORM)
@@ -139,7 +138,7 @@ def prepare_nested(space):
     closure = closure_of(space)
     sizes = rows_of(closure, closure.largest)
     set_sizes(space, sizes)
-    set_limits(closure, sizes, rows_of(closure, closure.limits))
+    set_limits(space, sizes, rows_of(closure, closure.limits))
     pointer = at(sizes, 0)
     return call_address(closure.close_inward, (space, 0, pointer, pointer, pointer, pointer))
 
@@ -172,70 +171,3 @@ def reduce_nested(space, multipliers):
 def gather_nested(space, multipliers):
     """What the multipliers do as wrenches, body by body."""
     return nested(space, GATHER, as_array(multipliers, closure_of(space).num_rows))
-
-
-# ----------------------------------------------------------- range space: regularised, then refined
-
-#: Refinements that are tried, and the part of the target at which they end.
-MOST = 40
-NEAR = 1e-15
-
-
-@address_kernel(PREPARE)
-def prepare_range(space):
-    """A M^-1 A^T + epsilon = L L^T: no pivot is too small, no rank is decided."""
-    closure = closure_of(space)
-    set_sizes_and_limits(space)
-    sizes = rows_of(closure, closure.largest)
-    limits = rows_of(closure, closure.limits)
-    top = 0.0
-    for r in range(closure.num_rows):
-        top = max(top, sizes[r])
-        limits[r] = 0.0
-    gram = floats_at(closure.gram, closure.num_gram)
-    table = blocks(closure)
-    for b in range(table.shape[0]):
-        block = table[b]
-        for r in range(0 if block.is_hub != 0 else block.num_rows):
-            gram[block.start + r * block.num_rows + r] += closure.regularisation * top
-    factorise(closure)
-    kept_rows(closure)[:] = 1
-    return OK
-
-
-@address_kernel(RESOLVE)
-def resolve_range(space, target, multipliers):
-    """x += (A M^-1 A^T + epsilon)^-1 (-target - A M^-1 A^T x), from zero, while that grows less.
-
-    Each is a step of the proximal point method. Source: Rockafellar 1976; what is left falls by
-    epsilon / (epsilon + sigma^2) in the direction of the singular value sigma.
-    """
-    closure = closure_of(space)
-    m = closure.num_rows
-    x = as_array(multipliers, m)
-    room = floats_at(closure.room, 3 * closure.num_unknowns)
-    rest = room[:m]
-    change = floats_at(closure.unknowns, closure.num_unknowns)
-    x[:] = 0.0
-    first = 0.0
-    for r in range(m):
-        rest[r] = -target[r]
-        first = max(first, abs(target[r]))
-    before = first
-    for _ in range(MOST):
-        assign(change[:m], rest)
-        for r in range(m, change.shape[0]):
-            change[r] = 0.0
-        solve(closure, change)
-        for r in range(m):
-            x[r] += change[r]
-            rest[r] = -target[r]
-        gather_efforts(space, x)
-        subtract_response(space, rest)
-        most = 0.0
-        for r in range(m):
-            most = max(most, abs(rest[r]))
-        if not (most > NEAR * first and most < 0.9 * before):
-            return OK
-        before = most
-    return OK

@@ -5,6 +5,9 @@ from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.driving import drive
 from mbkit.kernels.explicit.stages import (
+    HELD_SIZE,
+    HELD_STAGES,
+    HELD_TIME,
     add_work,
     combine,
     combine_velocities,
@@ -13,12 +16,6 @@ from mbkit.kernels.explicit.stages import (
 )
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
-
-#: What is known of the last step: when it began, its size, and how many stages were evaluated.
-HELD_TIME = 0
-HELD_SIZE = 1
-HELD_STAGES = 2
-NUM_HELD = 3
 
 
 @helper

@@ -13,7 +13,7 @@ from mbkit.kernels.compile import (
     matrix,
     records_at,
 )
-from mbkit.kernels.explicit.dense_output import HELD_SIZE, HELD_STAGES, HELD_TIME, between
+from mbkit.kernels.explicit.dense_output import between
 from mbkit.kernels.explicit.error_control import (
     LEAST,
     MOST_STEPS,
@@ -25,7 +25,14 @@ from mbkit.kernels.explicit.error_control import (
     ratio_rejected,
     turns_too_far,
 )
-from mbkit.kernels.explicit.stages import add_work, arrive, evaluate_stages
+from mbkit.kernels.explicit.stages import (
+    HELD_SIZE,
+    HELD_STAGES,
+    HELD_TIME,
+    add_work,
+    arrive,
+    evaluate_stages,
+)
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.saving import save
 from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, status

@@ -21,6 +21,11 @@ from mbkit.kernels.validation import all_finite
 #: B_k / k!, of the series of dexp^-1_{-x} in brackets with x, with B_1 = 1/2.
 SERIES = (1.0, 1 / 2, 1 / 12, 0.0, -1 / 720, 0.0, 1 / 30240)
 
+#: What is known of the last step: when it began, its size, and how many stages were evaluated.
+HELD_TIME = 0
+HELD_SIZE = 1
+HELD_STAGES = 2
+
 #: Instead of a number of brackets: all of them.
 ALL = -1
 

@@ -17,20 +17,18 @@ def locate_screw(rate, lead, R, p):
     """The q whose pose is nearest to (R, p): nine numbers by rows, and three.
 
     The angle is that of the nearest rotation about z, tan a = (R10 - R01) / (R00 + R11). The shift
-    tells turns, and its part that is left moves q to where rate (angle left) + lead (shift left) is
-    zero.
+    tells turns; of angle and shift together q is that with rate (angle left) + lead (shift left)
+    zero, which divides by neither.
     """
     if rate == 0.0:
         return p[2] / lead
     angle = arctan2(R[3] - R[1], R[0] + R[4])
-    q = angle / rate
     if lead == 0.0:
-        return q
-    advance = lead * TURN / rate
-    turns = (p[2] - lead * q) / advance
-    if abs(advance) > LEAST_ADVANCE and abs(turns) < 1e15:  # false where it is not a number
-        q = (angle + TURN * int(turns + (0.5 if turns > 0.0 else -0.5))) / rate
-    return q + lead * (p[2] - lead * q) / (rate * rate + lead * lead)
+        return angle / rate
+    turns = (p[2] * rate / lead - angle) / TURN
+    if abs(lead) * TURN > LEAST_ADVANCE * abs(rate) and abs(turns) < 1e15:  # false where no number
+        angle += TURN * int(turns + (0.5 if turns > 0.0 else -0.5))
+    return (rate * angle + lead * p[2]) / (rate * rate + lead * lead)
 
 
 @helper

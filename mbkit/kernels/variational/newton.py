@@ -10,6 +10,7 @@ from mbkit.kernels.compile import (
     integers_at,
 )
 from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.elementary import grain
 from mbkit.kernels.saddle import factorise, reduce, solve_saddle
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR_STEP, status
@@ -43,6 +44,10 @@ from mbkit.kernels.variational.terms import (
 ROUNDED = 1e-10
 PLACE_ROUNDED = 1e-14
 SLOW = 1e-3
+
+#: Corrections below this part of rounding change nothing, shrink as they may: where a force
+#: balances they do so down to the smallest numbers that there are.
+NOTHING = 1e-6
 
 #: A correction that is more than this part of the one before asks for a new matrix.
 SLUGGISH = 0.1
@@ -247,6 +252,13 @@ def place_rounding(record, q):
     return PLACE_ROUNDED * (1.0 + floats_at(record.reach, 1)[0] + largest)
 
 
+@helper
+def is_rounding(size, before, rounding):
+    """Whether a correction is rounding, and another one is no smaller, or changes nothing."""
+    helps = size < 0.5 * before and size > NOTHING * grain(size) * rounding
+    return size <= rounding and not helps
+
+
 @address_kernel("iiddp")
 def newton(space, step, end, h, q):
     """D and the impulse, by corrections until they help no more."""
@@ -269,7 +281,7 @@ def newton(space, step, end, h, q):
             fastest = max(fastest, abs(D[k]))
         rounding = ROUNDED * fastest + of_places
         note(step, iteration, size / rounding)
-        if size <= rounding and not size < 0.5 * before:
+        if is_rounding(size, before, rounding):
             return OK
         if not size < float("inf"):
             return status(NOT_CONVERGED, 0)

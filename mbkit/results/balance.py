@@ -1,0 +1,163 @@
+"""The balance of energies of a run, looked at: where it misses more than what moves explains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+__all__ = ["EnergyWatch", "in_order"]
+
+#: Part of the largest energy that moves which the balance may miss.
+PART = 0.01
+
+#: Part of the potential energies that may be rounding: a body a thousand kilometres up.
+ROUNDED = 1e-9
+
+#: How kinetic, potential, dissipated and supplied energy enter the balance.
+_SIGNS = np.array([1.0, 1.0, 1.0, -1.0])
+
+#: Methods that take energy from what is fast by their step on purpose.
+DAMPING = ("GeneralizedAlpha", "BLieDF")
+
+
+@attrs.define(eq=False)
+class EnergyWatch:
+    """Follows the balance of energies through the rows of a run, block by block.
+
+    What moves is the larger of the kinetic energy, and of how much potential, dissipated and
+    supplied energy change.
+
+    Attributes
+    ----------
+    least : float
+        Energy that may be missing whatever moves: what the tolerances of solvers leave. [J]
+    missing, at : float
+        The most that the balance missed, and when. [J], [s]
+    moving : float
+        The largest energy that moved. [J]
+    since : float or None
+        From when on the balance missed too much, by what had moved until then; None if it does not
+        at the end. [s]
+    first : float or None
+        When it missed too much for the first time. [s]
+
+    Examples
+    --------
+    A swing that gains energy.
+
+    >>> watch = EnergyWatch()
+    >>> watch.look(
+    ...     [0.0, 1.0, 2.0], kinetic=[0.0, 1.0, 1.2], potential=[1.0, 0.0, 0.0],
+    ...     dissipated=[0.0, 0.0, 0.0], supplied=[0.0, 0.0, 0.0],
+    ... )
+    >>> watch.exceeds, watch.since, round(watch.missing, 9)
+    (True, 2.0, 0.2)
+    """
+
+    least: float = 0.0
+    missing: float = 0.0
+    at: float = 0.0
+    moving: float = 0.0
+    since: float | None = None
+    first: float | None = None
+    _start: Any = attrs.field(init=False, default=None)
+    _potential: float = attrs.field(init=False, default=0.0)
+
+    def look(self, t: Any, kinetic: Any, potential: Any, dissipated: Any, supplied: Any) -> None:
+        """Look at rows (k,), which follow those before; rows without numbers are left out."""
+        rows = np.array([t, kinetic, potential, dissipated, supplied], dtype=np.float64)
+        rows = rows[:, np.isfinite(rows).all(axis=0)]
+        if rows.shape[1] == 0:
+            return
+        times, energies = rows[0], rows[1:]
+        if self._start is None:
+            self._start = energies[:, :1].copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            changes = energies - self._start
+            gap = np.abs(_SIGNS @ changes)
+            moved = np.maximum(energies[0], np.abs(changes[1:]).max(axis=0))
+        gap[np.isnan(gap)] = np.inf
+        moved = np.maximum(np.maximum.accumulate(moved), self.moving)
+        sizes = np.maximum(np.maximum.accumulate(np.abs(energies[1])), self._potential)
+        self._note_when(times, gap > self._allowed(moved, sizes))
+        worst = int(np.argmax(gap))
+        if gap[worst] > self.missing:
+            self.missing, self.at = float(gap[worst]), float(times[worst])
+        self.moving, self._potential = float(moved[-1]), float(sizes[-1])
+
+    def _note_when(self, t: Any, too_much: Any) -> None:
+        """Keep since when the balance misses too much, and when it did so first."""
+        if self.first is None and too_much.any():
+            self.first = float(t[np.argmax(too_much)])
+        kept = np.flatnonzero(~too_much)
+        if kept.size:
+            after = int(kept[-1]) + 1
+            self.since = float(t[after]) if after < t.size else None
+        elif self.since is None:
+            self.since = float(t[0])
+
+    def _allowed(self, moved: Any, potential: Any) -> Any:
+        return np.maximum(PART * moved, self.least + ROUNDED * potential)
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether the balance missed too much, by all that has moved."""
+        return bool(self.missing > self._allowed(self.moving, self._potential))
+
+    def finding(self, options: Mapping[str, Any]) -> str:
+        """Return what to say of a run with such options; nothing where the balance is kept.
+
+        Parameters
+        ----------
+        options : mapping
+            Those of a result: ``integrator`` and ``h``.
+        """
+        if not self.exceeds:
+            return ""
+        if self.since is not None:
+            when = f"from t = {self.since:.6g} s on"
+        else:
+            when = f"first at t = {self.at if self.first is None else self.first:.6g} s"
+        share = self.missing / self.moving if self.moving > 0.0 else np.inf
+        said = f"{100.0 * share:.3g} %" if share < 10.0 else f"{share:.3g} times"
+        return (
+            f"The balance of energies misses up to {self.missing:.3g} J, {when}: at "
+            f"t = {self.at:.6g} s {said} of the largest energy that moved. {_remedy(options)}"
+        )
+
+
+def _remedy(options: Mapping[str, Any]) -> str:
+    """Return what is wrong with such a balance, by the method, and what helps."""
+    method = str(options.get("integrator", ""))
+    name = method.partition("(")[0] or "the integrator"
+    wrong = "and its numbers are inexact or wrong"
+    look = (
+        "where that does not help, a force has another power than it says. See 'When steps are too "
+        "large' in docs/integrators.md."
+    )
+    if "rtol=" in method or "atol=" in method:
+        return (
+            f"The tolerances of {name} are too large for this motion, {wrong}. Use a smaller rtol; "
+            f"{look}"
+        )
+    h = options.get("h")
+    steps = f"{'Steps' if h is None else f'Steps of h = {h:.9g} s'} are too large for {name}"
+    if name in DAMPING:
+        return (
+            f"{steps}, which takes energy from motions that are faster than they are: of these its "
+            f"numbers are wrong, and of others inexact. Use a smaller h; {look}"
+        )
+    further = "" if name == "RATTLie" else ", rtol for steps of its own size"
+    return (
+        f"{steps}, {wrong}. Use a smaller h{further}, or mbkit.GeneralizedAlpha() where parts are "
+        f"stiff; {look}"
+    )
+
+
+def in_order(rows: Sequence[Any], samples: Any) -> Any:
+    """Return time and energies (5, k + n) of rows, five arrays (k,), and samples (5, n) by time."""
+    both = np.concatenate([np.stack([np.asarray(each) for each in rows]), samples], axis=1)
+    return both[:, np.argsort(both[0], kind="stable")]

@@ -1,0 +1,70 @@
+"""States of a run that are looked at beside the rows it saves, where these are few."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.integrators.integrator import Problem, Rows
+from mbkit.simulation.energies import energies
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["Samples"]
+
+#: How many there are in a run.
+COUNT = 64
+
+#: Steps between them have no common measure, so that no period of the motion is theirs.
+GOLDEN = 0.6180339887498949
+
+
+class Samples:
+    """States after some steps, the same ones however a run is cut into calls.
+
+    What saved rows show may be at rest each time, as a pendulum at the ends of its periods; whether
+    energies are in balance is judged by what moves between.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose states.
+    steps : int
+        How many it has in all.
+    """
+
+    def __init__(self, problem: Problem, steps: int) -> None:
+        places = np.floor(np.arange(1, COUNT + 1) * GOLDEN % 1.0 * steps).astype(np.int64)
+        self._steps = np.unique(np.append(places, steps))
+        self._problem = problem
+        self._taken: dict[int, tuple[float, Any, Any, Any]] = {}
+
+    def fitting(self, step: int, count: int) -> int:
+        """Return how many steps from `step` on, up to `count`, lead to the next one."""
+        following = int(np.searchsorted(self._steps, step, side="right"))
+        if following == self._steps.size:
+            return count
+        return min(count, int(self._steps[following]) - step)
+
+    def note(self, step: int) -> None:
+        """Take the problem's state after so many steps, if it is one of them."""
+        at = int(np.searchsorted(self._steps, step))
+        if step == 0 or (at < self._steps.size and self._steps[at] == step):
+            problem = self._problem
+            t = problem.t0 + step * problem.h
+            self._taken[step] = (t, problem.q.copy(), problem.v.copy(), problem.work.copy())
+
+    def energies(self, system: System, first: int, last: int) -> Any:
+        """Return t and four energies (5, k) of those after `first` to `last` steps."""
+        states = [self._taken[step] for step in sorted(self._taken) if first <= step <= last]
+        if not states:
+            return np.zeros((5, 0))
+        t, q, v, work = (np.array(part) for part in zip(*states, strict=True))
+        kinetic, potential, _ = energies(system, Rows(t, q, v, work, np.zeros((t.size, 0))))
+        return np.stack([t, kinetic, potential, work[:, 0], work[:, 1]])
+
+    def forget(self, last: int) -> None:
+        """Drop those of up to `last` steps."""
+        self._taken = {step: state for step, state in self._taken.items() if step > last}

@@ -1,0 +1,33 @@
+"""What Python tells of the first start of an installation."""
+
+from __future__ import annotations
+
+import functools
+import logging
+
+__all__ = ["tell_of_compiling"]
+
+_logger = logging.getLogger("mbkit")
+
+
+@functools.cache
+def tell_of_compiling() -> None:
+    """Let one line be written when the first kernel of this process has to be compiled.
+
+    By the logger "mbkit", as a warning: it is on the standard error stream, unless the program says
+    otherwise by Python's logging. Nothing where all kernels are in the cache, nor where somebody
+    else listens, as the command line does.
+    """
+    from mbkit.kernels import caching
+
+    def tell(kernel: str) -> None:
+        if len(listeners) == 1:
+            listeners.remove(tell)
+            _logger.warning(
+                "mbkit compiles what this needs for this processor, %s to begin with: once per "
+                "installation, for seconds to a few minutes. 'mbkit warmup' compiles everything.",
+                kernel,
+            )
+
+    listeners = caching._listeners  # for good: what it has as a context manager would end
+    listeners.append(tell)

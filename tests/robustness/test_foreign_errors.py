@@ -1,0 +1,169 @@
+"""What was told in the words of numpy, numba or Python is told by mbkit's own errors."""
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.robustness.subjects import subject
+
+TREE, BAR, MOVED = "tree", "four-bar", "in python"
+MASKED = np.ma.array([0.0, 0.0, 0.0], mask=[True, False, False])
+ZERO = np.zeros(3)
+
+
+@pytest.mark.parametrize("far", [1e155, 1e200, 1e308])
+def test_quaternions_far_too_long_are_no_unit_quaternions(far):
+    with pytest.raises(mb.GeometryError, match="unit quaternion"):
+        mb.spatial.rotation_from_quaternion([far, far, 0.0, 0.0])
+    system = subject(TREE)
+    q = system.reference_configuration()
+    q[:4] = far
+    with pytest.raises((mb.ConfigurationError, mb.NotFiniteError)):
+        system.mass_matrix(q)
+
+
+@pytest.mark.parametrize("name", ["absolute", TREE])
+@pytest.mark.parametrize("method", ["retract", "motion_subspaces", "poses"])
+def test_positions_far_away_are_refused_in_all_coordinates(name, method):
+    system = subject(name)
+    q = np.full(system.nq, 1e200)
+    rest = (np.zeros(system.num_steps),) if method == "retract" else ()
+    with pytest.raises(mb.MbkitError):
+        getattr(system, method)(q, *rest)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda s: s.mass_matrix(MASKED),
+        lambda s: s.inverse_dynamics(ZERO, MASKED, ZERO),
+        lambda s: s.constraint_jacobian(ZERO, np.ma.masked),
+        lambda s: mb.spatial.translation(MASKED),
+        lambda s: mb.RevoluteJoint("hinge", axis=np.ma.array([0, 0, 1.0], mask=[1, 0, 0])),
+    ],
+)
+def test_masked_arrays_are_no_numbers(call):
+    with pytest.raises(mb.MbkitError, match=r"masked|numbers"):
+        call(subject(BAR))
+
+
+TWO, THREE = np.zeros((2, 3)), np.zeros((3, 3))
+
+
+@pytest.mark.parametrize("name", [BAR, "tree of three"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda s: s.constraint_velocity(TWO, THREE),
+        lambda s: s.constraint_residual(TWO, np.zeros(3)),
+        lambda s: s.constraint_jacobian(TWO, np.zeros(3)),
+        lambda s: s.constraint_acceleration(TWO, TWO, THREE),
+        lambda s: s.constraint_bias(TWO, TWO, np.zeros(3)),
+        lambda s: s.constraint_sizes(TWO, THREE),
+        lambda s: s.constraint_jacobian_velocity_derivative(TWO, THREE),
+        lambda s: s.constraint_force_derivative(TWO, np.zeros((3, s.num_velocity_constraints))),
+        lambda s: s.dependent_velocity(TWO, {s.velocity_names[0]: np.zeros((3, 1))}),
+        lambda s: s.force_derivatives(TWO, THREE),
+        lambda s: s.inverse_dynamics_derivatives(
+            TWO, TWO, TWO, np.zeros((3, len(s.body_names), 6))
+        ),
+    ],
+)
+def test_batch_axes_that_do_not_broadcast_are_listed(name, call):
+    system = subject(BAR) if name == BAR else three()
+    with pytest.raises(mb.ShapeError, match="do not broadcast"):
+        call(system)
+
+
+def three():
+    """A tree with three positions."""
+    mech = mb.Mechanism("three")
+    body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.TranslationalJoint("shift"), mech.world, body)
+    return mech.assemble()
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "constraint_residual", "constraint_velocity", "constraint_jacobian", "constraint_sizes",
+        "constraint_jacobian_velocity_derivative", "force_derivatives", "force_powers",
+        "generalized_forces", "solve_dynamics", "close_loops", "diagnose", "assemblies",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", [BAR, "tree of three"])
+@pytest.mark.parametrize("t", ["x", None, {}, [[1.0], [1.0, 2.0]]])
+def test_times_are_numbers(method, name, t):
+    system = subject(BAR) if name == BAR else three()
+    without_v = ("constraint_residual", "constraint_jacobian", "close_loops", "diagnose")
+    given = (ZERO,) if method in (*without_v, "assemblies") else (ZERO, ZERO)
+    with pytest.raises(mb.ShapeError, match="'t'"):
+        getattr(system, method)(*given, t=t)
+
+
+@pytest.mark.parametrize("value", [None, "x", [], [1.0, 2.0], {}])
+def test_events_must_be_numbers(value):
+    event = mb.Event("odd", lambda t, q, v: t - 0.5 if t < 0.05 else value)
+    with pytest.raises(mb.ShapeError, match="Event 'odd' must be a number"):
+        mb.simulate(three(), (0.0, 0.1), 0.01, events=[event], progress=False)
+
+
+@pytest.mark.parametrize("pose", [None, "x", np.eye(3), np.zeros((2, 4, 4)), [[1.0], [1.0, 2.0]]])
+def test_inverse_is_of_poses(pose):
+    with pytest.raises((mb.GeometryError, mb.ShapeError), match="C must"):
+        mb.spatial.inverse(pose)
+
+
+@pytest.mark.parametrize("value", ["x", None, [], [1.0], ["a", "b", "c"], {}])
+def test_forces_of_a_run_are_numbers_of_the_right_shape(value):
+    with pytest.raises(mb.ShapeError):
+        mb.simulate(three(), (0.0, 0.1), 0.01, tau=lambda t, q, v: value, progress=False)
+
+
+@pytest.mark.parametrize("q", [np.zeros(2), np.zeros((2, 3)), "x", None])
+def test_time_to_lock_is_of_one_state(q):
+    with pytest.raises(mb.ShapeError, match="'q'"):
+        three().time_to_lock(q, ZERO)
+
+
+@pytest.mark.parametrize(
+    "independent",
+    ["x", None, 1.0, {"hinge 0": 1.0}, {"hinge 0": ("x", 0.0, 0.0)}, {"hinge 0": ([[0, 1]], 0, 0)}],
+)
+def test_closed_motion_says_what_it_takes(independent):
+    with pytest.raises((mb.UsageError, mb.ShapeError)):
+        subject(BAR).closed_motion(independent)
+
+
+def test_driving_efforts_look_at_tau():
+    system = subject(MOVED)
+    for tau in ("x", np.zeros(3), np.zeros((2, 2))):
+        with pytest.raises(mb.ShapeError, match="tau"):
+            system.driving_efforts(np.zeros((3, 2)), np.zeros((3, 2)), tau)
+
+
+@pytest.mark.parametrize("on_error", [None, "x", np.zeros(0), np.zeros(2), [], {}])
+@pytest.mark.parametrize("method", ["mass_matrix", "poses", "constraint_jacobian"])
+def test_on_error_is_one_of_two_words(method, on_error):
+    with pytest.raises(mb.UsageError, match="on_error must be"):
+        getattr(subject(BAR), method)(ZERO, on_error=on_error)
+
+
+@pytest.mark.parametrize("name", [None, [], {}, np.zeros(2), 1.0])
+def test_names_of_joints_are_texts(name):
+    for function in ("position_slice", "velocity_slice", "step_slice"):
+        with pytest.raises(mb.NameUnknownError, match="by its name"):
+            getattr(subject(BAR), function)(name)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_loops_are_not_closed_from_positions_that_are_not_finite(bad):
+    q = np.array([0.0, bad, 0.0])
+    for call in (
+        lambda s: s.close_loops(q),
+        lambda s: s.consistent_velocity({"hinge 0": 1.0}, q),
+        lambda s: s.diagnose(q),
+        lambda s: s.assemblies(q),
+    ):
+        with pytest.raises(mb.NotFiniteError, match="'q'"):
+            call(subject(BAR))

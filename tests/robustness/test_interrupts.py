@@ -1,0 +1,85 @@
+"""A few hundred of the interrupts that `tests.robustness.interrupts` can send any number of."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from mbkit.interrupts import HeldInterrupts, Interrupts
+from tests.robustness.interrupted import CASES
+from tests.robustness.interrupts import in_a_process
+
+pytestmark = pytest.mark.compiled  # moments are of compiled code
+
+
+def test_interrupts_of_batches_and_runs():
+    """None hangs, leaves a handler, changes a bit of what comes next, or ends as anything else."""
+    outcomes = in_a_process(CASES, 20, seed=1)
+    assert outcomes["interrupts"] > 8 * len(CASES)
+    assert outcomes["raised"] > 2 * len(CASES)
+    assert outcomes["part"] > len(CASES)
+
+
+@pytest.fixture
+def listening():
+    """Python's own handler of SIGINT: a shell starts background jobs with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.usefixtures("listening")
+def test_the_second_is_raised():
+    """After the handler is what it was: nothing has to be put back while it goes up."""
+    with Interrupts() as interrupts:
+        press()
+        assert interrupts.noted
+        with pytest.raises(KeyboardInterrupt):
+            press()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("listening")
+def test_all_are_held():
+    """And one is raised at the end, or counts as one of those that are noted outside."""
+    reached = []
+
+    def hold():
+        with HeldInterrupts():
+            press()
+            press()
+            reached.append("end")
+
+    with pytest.raises(KeyboardInterrupt):
+        hold()
+    assert reached == ["end"]
+    with Interrupts() as outer:
+        with HeldInterrupts():
+            press()
+            press()
+            assert not outer.noted
+        assert outer.noted
+        with pytest.raises(KeyboardInterrupt), HeldInterrupts():
+            press()
+
+
+@pytest.mark.usefixtures("listening")
+def test_handlers_of_others_stay():
+    """They know what they do."""
+    heard = []
+    signal.signal(signal.SIGINT, lambda *_: heard.append("it"))
+    try:
+        with Interrupts() as interrupts, HeldInterrupts() as held:
+            press()
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert heard == ["it"]
+    assert not interrupts.noted
+    assert not held.noted

@@ -1,0 +1,66 @@
+"""What Python tells of the first start of an installation."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytestmark = pytest.mark.compiled
+
+
+def test_compiling_is_told_in_one_line(tmp_path):
+    """On the standard error stream, once; nothing where all is in the cache or logging is off."""
+    code = textwrap.dedent(
+        """
+        import sys, logging
+        import mbkit as mb
+        if sys.argv[1:]:
+            logging.getLogger("mbkit").setLevel(logging.ERROR)
+        mech = mb.Mechanism("ball")
+        ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        mech.add_joint(mb.PrismaticJoint("fall"), mech.world, ball)
+        mech.assemble()
+        from mbkit.kernels import configuration  # stands for what calls need
+        assert configuration.retract.address and configuration.difference.address
+        """
+    )
+
+    def said(cache: str, *arguments: str) -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            capture_output=True, text=True, check=True,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / cache)},
+        )  # fmt: skip
+        assert done.stdout == ""
+        return done.stderr.splitlines()
+
+    (line,) = said("first")
+    assert line.startswith("mbkit compiles")
+    assert "once per installation" in line
+    assert said("first") == []
+    assert said("second", "quiet") == []
+
+
+def test_others_tell_it_themselves(caplog):
+    """Where the command line listens, nothing is said beside it."""
+    from mbkit.kernels import caching
+    from mbkit.systems.compiling import tell_of_compiling
+
+    before = caching._listeners[:]
+    caching._listeners.clear()
+    tell_of_compiling.cache_clear()
+    try:
+        tell_of_compiling()
+        (tell,) = caching._listeners
+        with caching.compilation_listener(lambda _: None):
+            tell("kernel")
+        assert caplog.messages == []
+        tell("kernel")
+        assert len(caplog.messages) == 1
+        assert caching._listeners == []
+    finally:
+        caching._listeners[:] = before
