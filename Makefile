@@ -78,12 +78,12 @@ clean: ## remove the environment, results and all caches
 		-exec rm -rf {} + 2>/dev/null || true
 
 $(STAMPS)/venv: tools/make_venv
-	@tools/make_venv $(VENV) $(PYTHON)
+	@tools/ticking "Making the environment" tools/make_venv $(VENV) $(PYTHON)
 	@mkdir -p $(STAMPS) && touch $@
 
 # Pins with hashes; each file holds the one before it (see `requirements` below). pip checks hashes of
 # what it downloads; mbkit itself is a folder, which has none, hence two calls.
 $(STAMPS)/%: requirements/%.txt pyproject.toml $(STAMPS)/venv
 	@tools/ticking "Installing requirements/$*.txt into $(VENV), once" $(PIP) --require-hashes -r $<
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@tools/ticking "Installing mbkit" $(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -57,6 +57,9 @@ def warmup(processes: int | None, trees: bool) -> None:
       mbkit warmup
       mbkit warmup --trees
     """
+    which = "the kernels for trees" if trees else "all kernels"
+    click.echo(f"Looking which of {which} are compiled ...", err=True)  # imports take seconds
+
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -87,11 +90,10 @@ def warmup(processes: int | None, trees: bool) -> None:
         else:
             compile_side_by_side(modules, processes, announce, advance, tick)
     seconds = time.perf_counter() - started
-    which = "The kernels for trees" if trees else "All kernels"
     if compiled:
         click.echo(f"Compiled {len(compiled)} kernels in {seconds:.0f} s.")
     else:
-        click.echo(f"{which} were compiled already (checked in {seconds:.1f} s).")
+        click.echo(f"{which.capitalize()} were compiled already (checked in {seconds:.1f} s).")
 
 
 def kernel_modules() -> list[str]:
