@@ -155,31 +155,16 @@ class Problem:
         """
         from mbkit.kernels.protocol import accelerate, accelerate_stage
 
-        try:
-            if stage is None:
-                state = accelerate(self.space, t, q, v, vdot, powers)
-            else:
-                state = accelerate_stage(self.space, stage, t, q, v, vdot, powers)
-        except Exception:  # of numba: other types
-            state = WRONG_LENGTH
-        if state == WRONG_LENGTH:
-            shapes = {"q": (self.nq,), "v": (self.nv,), "vdot": (self.nv,), "powers": (2,)}
-            given = {"q": q, "v": v, "vdot": vdot, "powers": powers, "t": t, "stage": stage}
-            raise refused("accelerate", shapes, given)
-        return int(state)
+        arrays = {"q": q, "v": v, "vdot": vdot, "powers": powers}
+        if stage is None:
+            return self._ask("accelerate", accelerate, {"t": t, **arrays})
+        return self._ask("accelerate", accelerate_stage, {"stage": stage, "t": t, **arrays})
 
     def retract(self, q: Any, x: Any, out: Any) -> int:
         """Write the configuration (nq,) that the step x (num_steps,) leads to; return a status."""
         from mbkit.kernels.protocol import move
 
-        try:
-            state = move(self.space, q, x, out)
-        except Exception:  # of numba: other types
-            state = WRONG_LENGTH
-        if state == WRONG_LENGTH:
-            shapes = {"q": (self.nq,), "x": (self.num_steps,), "out": (self.nq,)}
-            raise refused("retract", shapes, {"q": q, "x": x, "out": out})
-        return int(state)
+        return self._ask("retract", move, {"q": q, "x": x, "out": out})
 
     def rates(self, q: Any, v: Any, out: Any) -> int:
         """Write the rates (num_steps,) at which a step leaves q with velocity v; return a status.
@@ -188,14 +173,7 @@ class Problem:
         """
         from mbkit.kernels.protocol import rates
 
-        try:
-            state = rates(self.space, q, v, out)
-        except Exception:  # of numba: other types
-            state = WRONG_LENGTH
-        if state == WRONG_LENGTH:
-            shapes = {"q": (self.nq,), "v": (self.nv,), "out": (self.num_steps,)}
-            raise refused("rates", shapes, {"q": q, "v": v, "out": out})
-        return int(state)
+        return self._ask("rates", rates, {"q": q, "v": v, "out": out})
 
     def dexp_inv(self, x: Any, w: Any, out: Any) -> int:
         """Write the rate (num_steps,) of x while ``retract(q, x)`` moves with the rates w.
@@ -205,14 +183,7 @@ class Problem:
         """
         from mbkit.kernels.protocol import rate
 
-        try:
-            state = rate(self.space, x, w, out)
-        except Exception:  # of numba: other types
-            state = WRONG_LENGTH
-        if state == WRONG_LENGTH:
-            shapes = dict.fromkeys(("x", "w", "out"), (self.num_steps,))
-            raise refused("dexp_inv", shapes, {"x": x, "w": w, "out": out})
-        return int(state)
+        return self._ask("dexp_inv", rate, {"x": x, "w": w, "out": out})
 
     def close(self, t: float, q: Any, v: Any) -> int:
         """Bring q and v back to the constraints, in place, at the end of a step; return a status.
@@ -221,14 +192,7 @@ class Problem:
         """
         from mbkit.kernels.protocol import close_at
 
-        try:
-            state = close_at(self.space, t, q, v)
-        except Exception:  # of numba: other types
-            state = WRONG_LENGTH
-        if state == WRONG_LENGTH:
-            shapes = {"q": (self.nq,), "v": (self.nv,)}
-            raise refused("close", shapes, {"q": q, "v": v, "t": t})
-        return int(state)
+        return self._ask("close", close_at, {"t": t, "q": q, "v": v})
 
     def look(self, t: float, q: Any, v: Any) -> int:
         """Return 0 where a step may end at (t, q, v), and not where an event lies in it.
@@ -238,13 +202,21 @@ class Problem:
         """
         from mbkit.kernels.protocol import look_at
 
+        return self._ask("look", look_at, {"t": t, "q": q, "v": v})
+
+    def _ask(self, door: str, kernel: Callable[..., int], given: dict[str, Any]) -> int:
+        """Call a kernel of `mbkit.kernels.protocol`; ShapeError for arrays it does not take."""
+        from mbkit.kernels.refusals import REFUSALS
+
         try:
-            state = look_at(self.space, t, q, v)
-        except Exception:  # of numba: other types
+            state = kernel(self.space, *given.values())
+        except REFUSALS:
             state = WRONG_LENGTH
         if state == WRONG_LENGTH:
-            shapes = {"q": (self.nq,), "v": (self.nv,)}
-            raise refused("look", shapes, {"q": q, "v": v, "t": t})
+            out = {"retract": self.nq}.get(door, self.num_steps)
+            sizes = {"q": self.nq, "v": self.nv, "vdot": self.nv, "powers": 2, "out": out}
+            sizes |= {"x": self.num_steps, "w": self.num_steps}
+            raise refused(door, {name: (sizes[name],) for name in sizes if name in given}, given)
         return int(state)
 
     def failed(self, error: BaseException) -> int:

@@ -27,9 +27,7 @@ def energies(system: System, rows: Rows) -> tuple[Any, Any, BaseException | None
     except BaseException as error:
         kinetic, potential = np.full(rows.t.size, np.nan), np.full(rows.t.size, np.nan)
         with contextlib.suppress(BaseException):
-            if isinstance(
-                error, KeyboardInterrupt
-            ):  # of no row: all at once again, but for another
+            if isinstance(error, KeyboardInterrupt):  # is no fault of a row
                 kinetic, potential = _both(system, rows.t, rows.q, rows.v)
                 return kinetic, potential, error
             for row in range(rows.t.size):

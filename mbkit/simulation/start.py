@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError, several, suggestion
 from mbkit.integrators.integrator import Rows
-from mbkit.memory import check_memory
+from mbkit.memory import NoMemoryError, check_memory
 from mbkit.systems import System
 
 __all__ = [
@@ -148,11 +148,10 @@ def checked_notes(notes: Any, name: str = "notes") -> Any:
 
 def empty_rows(count: int, nq: int, nv: int, m: int) -> Rows:
     """Return memory for `count` rows; what is never written to is never taken from the machine."""
+    what = f"A result of {count} saved states, {nq + nv + m + 3} numbers each,"
+    remedy = "use a larger save_every, or a larger h"
+    check_memory(float(count) * (nq + nv + m + 3), what, remedy)
     try:
-        check_memory(float(count) * (nq + nv + m + 3), "It", "")
         return Rows.empty(count, nq, nv, m)
-    except (MemoryError, ValueError, OverflowError):
-        raise UsageError(
-            f"There is no memory for {count} saved states of {nq + nv + m + 1} numbers; "
-            f"use a larger save_every, or a larger h."
-        ) from None
+    except (MemoryError, ValueError):  # of numpy: too many for an index
+        raise NoMemoryError(f"{what} has no place in memory; {remedy}.") from None

@@ -115,7 +115,7 @@ def test_the_model_at_rest_is_where_a_run_starts(system):
         ({"h": "fast"}, mb.UsageError, "h a number"),
         ({"h": 0.3}, mb.UsageError, "whole number of steps h; got h=0.3 s. Use .* h=0.333"),
         ({"h": 3.0}, mb.UsageError, "whole number of steps"),
-        ({"h": 1e-14}, mb.UsageError, "no memory for .* larger save_every"),
+        ({"h": 1e-14}, mb.NoMemoryError, "saved states, .* larger save_every"),
         ({"h": 1e-320}, mb.UsageError, "too small for a span"),
         ({"integrator": mb.tableaus.RK4}, mb.UsageError, "must be an mbkit.Integrator"),
         ({"save_every": 0}, mb.UsageError, "save_every must be a whole number"),
