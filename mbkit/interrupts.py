@@ -46,6 +46,11 @@ class Interrupts:
             raise KeyboardInterrupt
         self.noted = True
 
+    def look(self) -> None:
+        """Raise KeyboardInterrupt if there was a Ctrl-C, where it does no harm."""
+        if self.noted:
+            raise KeyboardInterrupt
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -70,11 +75,6 @@ class HeldInterrupts(Interrupts):
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.noted = True
-
-    def look(self) -> None:
-        """Raise KeyboardInterrupt if there was a Ctrl-C, where it does no harm."""
-        if self.noted:
-            raise KeyboardInterrupt
 
     def __exit__(
         self,

@@ -1,4 +1,4 @@
-"""What the first start of an installation spends its time on, said while it lasts."""
+"""Progress of compilation at the first start of an installation."""
 
 from __future__ import annotations
 

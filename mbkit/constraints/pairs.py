@@ -1,4 +1,4 @@
-"""What constraints between two bodies, and between two joints, have in common."""
+"""Base classes of constraints between two bodies and between two joints."""
 
 from __future__ import annotations
 

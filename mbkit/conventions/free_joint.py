@@ -1,4 +1,4 @@
-"""How programs write the coordinates of a body that moves freely in the world."""
+"""Conventions of other programs for the coordinates of a body that moves freely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which constraints act on each other, and in which order their multipliers are eliminated."""
+"""Blocks of constraints that act on each other, and the order of their elimination."""
 
 from __future__ import annotations
 

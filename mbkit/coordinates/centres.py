@@ -1,4 +1,4 @@
-"""Where bodies are, for frames that may be anywhere along an axis or in space."""
+"""Positions of bodies, for frames that may be anywhere along an axis or in space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a strategy makes the bodies and joints of a system from those of a mechanism."""
+"""The division of a mechanism's bodies and joints into those of a system."""
 
 from __future__ import annotations
 

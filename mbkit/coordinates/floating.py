@@ -1,4 +1,4 @@
-"""Which bodies float: their inertia is inverted once, at assembly."""
+"""Floating bodies: their inertia is inverted once, at assembly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which joints a force of positions may act along: those whose velocities are their rates."""
+"""Joints that a force of positions may act along: their velocities are their rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the bodies of a mechanism stand at its reference."""
+"""Poses of the bodies of a mechanism at its reference."""
 
 from __future__ import annotations
 

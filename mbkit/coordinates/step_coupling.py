@@ -1,4 +1,4 @@
-"""Which bodies and constraints have a common entry in the equations of an implicit step."""
+"""Bodies and constraints with a common entry in the equations of an implicit step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows of the tree a constraint moves, and on which ways its wrenches go inwards."""
+"""Rows of the tree that a constraint moves, and the paths of its wrenches inwards."""
 
 from __future__ import annotations
 

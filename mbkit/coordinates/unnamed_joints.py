@@ -1,4 +1,4 @@
-"""Which joints a force acts along that names none: those of the tree of relative coordinates."""
+"""Joints of forces that name none: those of the tree of relative coordinates."""
 
 from __future__ import annotations
 

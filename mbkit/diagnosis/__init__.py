@@ -1,4 +1,4 @@
-"""What the constraints of a system leave free, which are redundant, which reactions are unique."""
+"""Diagnosis of constraints: freedoms left, redundant constraints, reactions that are unique."""
 
 from mbkit.diagnosis.diagnose import diagnose as diagnose
 from mbkit.diagnosis.diagnosis import Branch as Branch

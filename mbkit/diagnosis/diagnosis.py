@@ -1,4 +1,4 @@
-"""What a diagnosis says."""
+"""The diagnosis of a system, as a record and in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which reactions of joints internal stress leaves open."""
+"""Reactions of joints that internal stress leaves undetermined."""
 
 from __future__ import annotations
 

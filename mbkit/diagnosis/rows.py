@@ -1,4 +1,4 @@
-"""Which rows of constraints can be dropped."""
+"""Rows of constraints that can be dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in somebody's function a trace came to its end."""
+"""The place in a user's function at which a trace came to its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an event does to the state."""
+"""Resets: the effect of an event on the state."""
 
 from __future__ import annotations
 

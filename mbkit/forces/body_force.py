@@ -1,4 +1,4 @@
-"""What forces on bodies have in common."""
+"""Base class of forces on bodies."""
 
 from __future__ import annotations
 

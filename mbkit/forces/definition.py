@@ -1,4 +1,4 @@
-"""What of a force's definition can be seen to be wrong at once."""
+"""Checks of a force's definition, made as soon as it is added."""
 
 from __future__ import annotations
 

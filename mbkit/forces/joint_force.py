@@ -1,4 +1,4 @@
-"""What forces of one joint have in common."""
+"""Base class of forces of one joint."""
 
 from __future__ import annotations
 

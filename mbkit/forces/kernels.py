@@ -1,4 +1,4 @@
-"""What a force with compiled functions hands to a system."""
+"""Compiled functions of a force, as a system takes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of coordinates the steps of a system's joints are, seen from their differential."""
+"""Kinds of coordinates that the steps of joints are, seen from their differential."""
 
 from __future__ import annotations
 

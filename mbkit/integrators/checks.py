@@ -1,4 +1,4 @@
-"""What fields of integrators, and arrays that come to compiled ones, are checked for."""
+"""Checks of the fields of integrators, and of arrays that compiled ones are given."""
 
 from __future__ import annotations
 

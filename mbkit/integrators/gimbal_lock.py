@@ -1,4 +1,4 @@
-"""Whether angles that are integrated as numbers come to gimbal lock."""
+"""Gimbal lock of angles that are integrated as numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of Newton's iteration in a step: to say why it failed."""
+"""Convergence of Newton's iteration in the last step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the values of a model file are read: strictly, with messages of our own."""
+"""Fields of model files, read strictly, with messages of our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a text that is no TOML, in words of our own where a name stands twice."""
+"""Faults of TOML texts, in words of our own where a name stands twice."""
 
 from __future__ import annotations
 

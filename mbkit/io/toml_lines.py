@@ -1,4 +1,4 @@
-"""Where the keys of a TOML text stand: Python's parser does not tell."""
+"""Lines of the keys of a TOML text, which Python's parser does not tell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where joints are in coordinates of the first or second kind, in closed form.
+"""Poses of joints in coordinates of the first or second kind, in closed form.
 
 Nearest to T = (R, p) as `mbkit.joints.nearest` has it, those of two crossing axes but for terms of
 second order in what is left. The compiled forms are in `mbkit.kernels.joints.charts`, by the same

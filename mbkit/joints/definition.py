@@ -1,4 +1,4 @@
-"""What of a joint's definition can be seen to be wrong at once."""
+"""Checks of a joint's definition, made as soon as it is added."""
 
 from __future__ import annotations
 

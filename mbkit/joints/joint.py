@@ -54,8 +54,7 @@ class Joint(FinalBuiltIns, abc.ABC):
     8. ``dexp_inv(x, w) -> (nv,)``: the rate xdot while q = retract(q0, x) moves with velocity w.
        Default w, or the derivative of `retract` where that is given. It must not depend on
        q0: retract has to come from a group (q0 times exp(x), or times another map of x to the
-       group, or that times q0), or from coordinates that are simply
-       added.
+       group, or that times q0), or from coordinates that are simply added.
     9. ``neutral() -> (nq,)``: a configuration. Default zeros.
     10. ``constraint_wrenches(q) -> (6, 6 - nv)``: a basis, in the successor's joint frame, of the
         wrenches that do no work along S, smooth in q. Default an orthonormal one by reflections

@@ -1,4 +1,4 @@
-"""What a joint with compiled functions hands to a system."""
+"""Compiled functions of a joint, as a system takes them."""
 
 from __future__ import annotations
 

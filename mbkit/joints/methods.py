@@ -1,4 +1,4 @@
-"""Whether the methods of a joint's class are those that are called, and called as they expect."""
+"""Checks of the methods of a joint's class: their names and their arguments."""
 
 from __future__ import annotations
 

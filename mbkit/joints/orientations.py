@@ -1,4 +1,4 @@
-"""What the orientation of a body in absolute coordinates is written in."""
+"""Orientations of bodies in absolute coordinates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the entries of a unit quaternion change while what it turns does."""
+"""Rates of the entries of a unit quaternion."""
 
 from __future__ import annotations
 

@@ -8,15 +8,19 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core import cgutils, types
-from numba.core.ccallback import CFunc
-from numba.extending import intrinsic
-from numba.np.numpy_support import as_dtype
 
-from mbkit.kernels.caching import FASTMATH, enable_cache
-from mbkit.kernels.linking import linked
+from mbkit.interrupts import HeldInterrupts, Interrupts
+
+with HeldInterrupts():  # Ctrl-C would leave numba half imported
+    import numba
+    from numba.core import cgutils, types
+    from numba.core.ccallback import CFunc
+    from numba.extending import intrinsic
+    from numba.np.numpy_support import as_dtype
+
+    from mbkit.kernels.caching import FASTMATH, enable_cache
+    from mbkit.kernels.linking import linked
 
 UNCOMPILED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
@@ -38,11 +42,18 @@ def kernel(signature: Any, *, nogil: bool = False) -> Callable[[Callable[..., An
             return _interpreted(py_func, signature)
         dispatcher = numba.njit(nogil=nogil, **_OPTIONS)(py_func)
         enable_cache(dispatcher, py_func)
-        dispatcher.compile(signature)
+        _undisturbed(lambda: dispatcher.compile(signature))
         dispatcher.disable_compile()
         return dispatcher
 
     return decorate
+
+
+def _undisturbed(compile_or_load: Callable[[], Any]) -> None:
+    """Let one Ctrl-C wait for it, which would leave numba's lock held; the second is raised."""
+    with Interrupts() as interrupts:
+        compile_or_load()
+    interrupts.look()
 
 
 def _interpreted(py_func: Callable[..., Any], signature: Any) -> Any:
@@ -175,7 +186,7 @@ def address_kernel(form: str) -> Callable[[Callable[..., Any]], FunctionAddress]
             signature = (types.int64(*[_C_TYPES[letter] for letter in form])).args, types.int64
             compiled = CFunc(py_func, signature, {}, dict(_OPTIONS))
             enable_cache(compiled, py_func)
-            compiled.compile()
+            _undisturbed(compiled.compile)
             return int(compiled.address or 0), compiled
 
         return _stand_in(py_func) if UNCOMPILED else FunctionAddress(py_func, make)

@@ -1,4 +1,4 @@
-"""Where calls from Python enter: lengths are compared, then the function is called by address.
+"""Entries of calls from Python: lengths are compared, then a function is called by address.
 
 Every function has the form of `mbkit.kernels.evaluation`. What it does not read is given anyway,
 as any array.

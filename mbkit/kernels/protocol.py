@@ -1,4 +1,4 @@
-"""What an integrator in Python asks the equations of motion for; compiled ones use the helpers."""
+"""Kernels behind the methods of `Problem`; compiled integrators use the helpers."""
 
 from mbkit.kernels.compile import float64, floats, int64, kernel
 from mbkit.kernels.configuration import dexp_inv_rows, rates_rows, retract_rows

@@ -1,4 +1,4 @@
-"""What a call of a kernel raises for arguments that it does not take."""
+"""Exceptions of a kernel that is called with arguments of other types."""
 
 from numba.core.errors import NumbaError
 

@@ -1,4 +1,4 @@
-"""What may move, and how far: joint limits, locked joints, random starts."""
+"""Freedom of a search: joint limits, locked joints, random starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well a body can be moved: singular values of its Jacobian and what follows from them."""
+"""Manipulability: singular values of a body's Jacobian and what follows from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where targets leave a choice: descent along the configurations that reach them."""
+"""Preferences where targets leave a choice: descent among configurations that reach them."""
 
 from __future__ import annotations
 

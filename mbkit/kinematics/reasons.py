@@ -1,4 +1,4 @@
-"""Why a search for a configuration ended, in words."""
+"""Reasons why a search for a configuration ended, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where frames on bodies shall be, and how far off they are."""
+"""Targets: poses that frames on bodies shall have, and the errors that are left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a group gives: its maps, on arrays that have been checked, and the checks."""
+"""The contract of a group's maps on arrays that have been checked, and the checks."""
 
 from __future__ import annotations
 

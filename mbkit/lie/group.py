@@ -1,4 +1,4 @@
-"""What a Lie group offers: the contract that every group meets."""
+"""`LieGroup`: the contract that every group meets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a mechanism holds: bodies, joints in their places, forces and constraints, by name."""
+"""Contents of a mechanism by name: bodies, joints in their places, forces, constraints."""
 
 from __future__ import annotations
 

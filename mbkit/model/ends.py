@@ -1,4 +1,4 @@
-"""Which bodies a joint is to connect, given as bodies or by their names."""
+"""Bodies that a joint is to connect, given as bodies or by their names."""
 
 from __future__ import annotations
 

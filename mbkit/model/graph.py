@@ -1,4 +1,4 @@
-"""What the graph of bodies has to know of a joint."""
+"""Joints as the graph of bodies knows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether every motion at the end of a branch has inertia."""
+"""Check that every motion at the end of a branch has inertia."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a joint besides its motion: limits and friction, as data."""
+"""Data of a joint besides its motion: limits and friction."""
 
 from __future__ import annotations
 

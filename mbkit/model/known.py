@@ -1,4 +1,4 @@
-"""What may be named in a mechanism: seen, not copied, for each thing that is added."""
+"""Names in a mechanism: seen, not copied, for each thing that is added."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a mechanism consists of at one moment: what a system is made from, and changed by."""
+"""Parts of a mechanism at one moment, of which a system is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How model files call the class of an object."""
+"""Names of classes in model files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each hook must return: checked when a plugin is loaded."""
+"""Contracts of the hooks: what each must return, checked when a plugin is loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a simulation leaves behind: arrays with names, and everything needed to tell how."""
+"""Results of simulations: arrays with names, and the account of how they came about."""
 
 from mbkit.results.event_log import EventLog as EventLog
 from mbkit.results.result import Result as Result

@@ -1,4 +1,4 @@
-"""Where a number crosses zero: a bracket that closes, whatever the number does."""
+"""Zeros of a function by a bracket that closes, whatever the function does."""
 
 from __future__ import annotations
 

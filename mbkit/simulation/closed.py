@@ -1,4 +1,4 @@
-"""What a simulation of a closed mechanism starts from, and goes on from after an event."""
+"""Consistent states of closed mechanisms, at the start and after an event."""
 
 from __future__ import annotations
 

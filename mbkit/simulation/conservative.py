@@ -1,4 +1,4 @@
-"""Which forces a method takes that wants all of them to have a potential."""
+"""Forces with a potential, for methods that take no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How steps end beside the statuses of kernels."""
+"""Endings of steps, beside the statuses of kernels."""
 
 from mbkit.integrators.integrator import FAILED
 

@@ -1,4 +1,4 @@
-"""Why a step of a run failed: from a status to an exception that says it in words."""
+"""Failures of steps: from a status to an exception that says it in words."""
 
 from __future__ import annotations
 

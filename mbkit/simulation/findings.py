@@ -1,4 +1,4 @@
-"""What may be wrong with the numbers of a run: found, told, and kept in its result."""
+"""Findings about the numbers of a run that may be wrong: told, and kept in its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an integrator gives to a run, looked at: once it is prepared, and after each call."""
+"""Guards around integrators: looks at what they prepare, and at each call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be the same for a run to go on bit for bit: functions, system, versions, processor."""
+"""Identity of a run that goes on bit for bit: functions, system, versions, processor."""
 
 from __future__ import annotations
 

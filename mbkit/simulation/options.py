@@ -1,4 +1,4 @@
-"""What a result says of the run that it comes from."""
+"""Options of a run, as its result has them."""
 
 from __future__ import annotations
 

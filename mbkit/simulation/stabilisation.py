@@ -1,4 +1,4 @@
-"""How a time loop keeps the loops of a mechanism closed."""
+"""Stabilisation: how a time loop keeps the loops of a mechanism closed."""
 
 from __future__ import annotations
 

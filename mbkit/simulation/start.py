@@ -1,4 +1,4 @@
-"""What a simulation starts from, checked before anything is computed."""
+"""Starts of simulations, checked before anything is computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an implicit integrator, or one that chooses its steps, could not do, in words."""
+"""Failures of implicit integrators and of those that choose their steps, in words."""
 
 from __future__ import annotations
 

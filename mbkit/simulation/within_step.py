@@ -1,4 +1,4 @@
-"""What happens within one step: where events are, and what they do to the state."""
+"""Events within a step: where they are, and what they do to the state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the multipliers of constraints are found: strategies for A M^-1 A^T."""
+"""Strategies for the multipliers of constraints: solutions of A M^-1 A^T x = y."""
 
 from mbkit.solvers.automatic import automatic_solver as automatic_solver
 from mbkit.solvers.dense_solver import DenseSolver as DenseSolver

@@ -1,4 +1,4 @@
-"""Which strategy is taken where none is named."""
+"""The choice of a strategy where none is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which masses and moments of inertia a body can have."""
+"""Physical consistency of masses and moments of inertia."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What typed twists, wrenches and accelerations share: where they belong, what adds to what."""
+"""Base of typed twists, wrenches and accelerations: frames, and sums of like with like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which commit of git a folder is at, for results to carry."""
+"""The commit of git that a folder is at, for results to carry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a study reads its model and writes its result."""
+"""Places of a study's model and result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files of a project its loaded code came from, and whether they are still the same."""
+"""Sources of a project's loaded code, and whether they have changed since."""
 
 from __future__ import annotations
 

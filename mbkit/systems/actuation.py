@@ -1,4 +1,4 @@
-"""Which efforts of actuators give a motion against constraints.
+"""Efforts of actuators that give a motion against constraints.
 
 Source: Kim 2012, section 3. With r the efforts that the tree needs for the motion, less those that
 are there, p the passive velocities and a the actuated ones:

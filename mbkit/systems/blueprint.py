@@ -1,4 +1,4 @@
-"""What a system was made from, as far as it knows."""
+"""The blueprint of a system: what it was made from, as far as it knows."""
 
 from __future__ import annotations
 

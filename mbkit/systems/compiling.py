@@ -1,4 +1,4 @@
-"""What Python tells of the first start of an installation."""
+"""The message that kernels are compiled, at the first start of an installation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a motion satisfies the constraints."""
+"""Checks that a motion satisfies the constraints."""
 
 from __future__ import annotations
 

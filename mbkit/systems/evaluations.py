@@ -1,4 +1,4 @@
-"""What a system can compute, as data: a compiled function, its arguments, its result."""
+"""Evaluations of a system, as data: a compiled function, its arguments, its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a method of a system reaches its kernel, and what happens when the kernel refuses."""
+"""Calls of kernels from the methods of a system, and their refusals."""
 
 from __future__ import annotations
 

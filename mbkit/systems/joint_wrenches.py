@@ -1,4 +1,4 @@
-"""What a joint passes on between its bodies, by the balance of momentum beyond it.
+"""Wrenches that joints pass on, by the balance of momentum beyond them.
 
 The bodies beyond joint i of the tree, with everything that acts on them from outside, need
     W_i = sum over these of (rate of momentum - gravity - wrenches applied and of constraints),

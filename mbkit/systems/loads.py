@@ -1,4 +1,4 @@
-"""What the forces of a system do: generalized forces, powers, potential energies."""
+"""Loads of a system: generalized forces, powers and potential energies of its forces."""
 
 from __future__ import annotations
 

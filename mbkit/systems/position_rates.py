@@ -1,4 +1,4 @@
-"""How the positions of a system change, as numbers."""
+"""Rates of the positions of a system, as numbers."""
 
 from __future__ import annotations
 

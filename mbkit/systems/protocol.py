@@ -1,4 +1,4 @@
-"""What an integrator or a solver may ask a system for."""
+"""Protocols: what integrators and solvers may ask a system for."""
 
 from __future__ import annotations
 

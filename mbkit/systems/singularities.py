@@ -1,4 +1,4 @@
-"""Which joints of a system are near a singular configuration, and what avoids that."""
+"""Joints of a system near a singular configuration, and what avoids it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What authors of joints, forces, integrators and representations test their own work with."""
+"""Tests for authors of joints, forces, constraints, integrators and representations."""
 
 from mbkit.testing.constraints import check_constraint as check_constraint
 from mbkit.testing.forces import check_force as check_force

@@ -1,4 +1,4 @@
-"""Whether a constraint keeps what it promises: rows, rate and bias are derivatives."""
+"""Laws of constraints: rows, rates and biases are derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a force keeps what it promises, of its power above all."""
+"""Laws of forces, of their power above all."""
 
 from __future__ import annotations
 

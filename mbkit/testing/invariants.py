@@ -1,4 +1,4 @@
-"""What the steps of an integrator keep: energy, momentum, length one, and constraints."""
+"""Invariants of an integrator's steps: energy, momentum, length one, constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a joint keeps what it promises, held against its own pose."""
+"""Laws of joints, held against their own poses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a joint promises that closes loops, held against its own pose."""
+"""Laws of joints that close loops, held against their own poses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what a plugin provides keeps what it promises."""
+"""Laws of everything that a plugin provides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found of an object, law by law."""
+"""Reports of checks, law by law."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a representation of twists keeps what it promises: its maps, and its recursions."""
+"""Laws of representations of twists: their maps, and their recursions."""
 
 from __future__ import annotations
 

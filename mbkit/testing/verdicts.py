@@ -1,4 +1,4 @@
-"""What measured errors say of an order: that it holds, that it does not, or neither.
+"""Verdicts on an order, by measured errors: it holds, it does not, or it is undecided.
 
 An error ``C h^p + D h^(p + 1) + ...`` has the slope p where its first term is alone. Rounding, or
 the most steps, may come before that: a slope beside the order then refutes nothing.

@@ -1,4 +1,4 @@
-"""Whether joints lead from the world to every body, and what to do where none does."""
+"""Connectedness: joints lead from the world to every body, or the message says what is missing."""
 
 from __future__ import annotations
 

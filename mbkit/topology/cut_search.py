@@ -1,4 +1,4 @@
-"""Which joints to leave out of the tree: a first tree, and a search among its neighbours.
+"""The search for joints to cut: a first tree, and its neighbours.
 
 Bodies and joints are numbers here, the world is body 0, joints are in the order of adding.
 """

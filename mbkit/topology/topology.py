@@ -1,4 +1,4 @@
-"""What is connected to what, as the algorithms need it."""
+"""`Topology`: the connections of bodies, as the algorithms need them."""
 
 from __future__ import annotations
 

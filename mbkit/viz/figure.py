@@ -1,4 +1,4 @@
-"""Where pictures are drawn."""
+"""Figures: where pictures are drawn."""
 
 from __future__ import annotations
 

@@ -55,6 +55,14 @@ def test_modules_are_short(module):
     assert lines <= 400
 
 
+def test_the_title_of_a_module_names_a_thing(module):
+    """No title asks, so that a list of modules reads like a table of contents."""
+    title = ast.get_docstring(ast.parse(module.read_text())) or ""
+    questions = ("what", "how", "which", "where", "who", "when", "whether", "why", "whose")
+    assert title
+    assert not title.lower().startswith(questions)
+
+
 def test_functions_are_short(module):
     """What has more than 60 lines of code has steps that want names."""
     lengths = _function_lengths(module)

@@ -1,4 +1,4 @@
-"""What is wrong with a URDF file, and what of it is not read: both with their lines."""
+"""Faults of a URDF file, and the parts of it that are not read, with their lines."""
 
 from __future__ import annotations
 

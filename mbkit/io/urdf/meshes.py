@@ -1,4 +1,4 @@
-"""Where the meshes of a URDF file are: looked for below given folders alone, never opened."""
+"""Meshes of a URDF file: looked for below given folders alone, never opened."""
 
 from __future__ import annotations
 

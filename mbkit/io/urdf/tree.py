@@ -1,4 +1,4 @@
-"""Whether the links and joints of a URDF file are one tree."""
+"""Check that the links and joints of a URDF file are one tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is computed in body-fixed twists."""
+"""The algorithms of dynamics in body-fixed twists."""
 
 from mbkit.kernels.body_fixed import recursion as own
 from mbkit.kernels.compile import address_kernel

@@ -1,4 +1,4 @@
-"""What given multipliers do to the tree, within inverse dynamics: M vdot + b - A^T lambda.
+"""Inverse dynamics with given multipliers: M vdot + b - A^T lambda.
 
 A is not formed: the rows of a constraint are wrenches on its sites, and go inwards with all others.
 """

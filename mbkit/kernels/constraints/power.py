@@ -1,4 +1,4 @@
-"""What constraints that move in time do to the energy."""
+"""Power of constraints that move in time."""
 
 from mbkit.kernels.compile import helper, records_at
 from mbkit.kernels.constraints.layout import TABLE

@@ -1,4 +1,4 @@
-"""Which rows of the constraints count: the one rule of rank.
+"""The rank of constraints: the one rule that decides which rows count.
 
 With A in parts of the length L of the system, along velocities that turn by radians and along those
 that slide by lengths, a row counts where more than a part `tolerance` of the largest row is left of

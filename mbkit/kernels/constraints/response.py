@@ -1,4 +1,4 @@
-"""How the tree responds to the wrenches of the rows: A M^-1 A^T by the articulated-body algorithm.
+"""The tree's response to wrenches of the rows: A M^-1 A^T by articulated bodies.
 
 Forward dynamics leaves, for each velocity k, U = I S and D = 1 / (S.U). A wrench f that acts on a
 row of the tree is passed on inwards as f - U D (S.f), joint by joint; with y = S.f, where it comes

@@ -1,4 +1,4 @@
-"""How A M^-1 A^T x = y is solved: the form of a strategy, which the equations call by address.
+"""Strategies for A M^-1 A^T x = y: their form, and how equations call them by address.
 
 After `respond` has left y = S.f and D of every row (see `mbkit.kernels.constraints.response`):
 

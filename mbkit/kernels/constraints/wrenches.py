@@ -1,4 +1,4 @@
-"""What multipliers are as wrenches: those of each constraint on each of its sites."""
+"""Wrenches of multipliers: those of each constraint on each of its sites."""
 
 from mbkit.kernels.compile import address_kernel, as_array
 from mbkit.kernels.constraints.jacobian import rows_at_rest

@@ -1,4 +1,4 @@
-"""How the pose, S and S-dot v of a joint change along the steps of its group, by differences.
+"""Changes of the pose, S and S-dot v of a joint along its group, by differences.
 
 For joints whose S depends on q. Central differences of sixth order at h = 1/256:
 

@@ -1,4 +1,4 @@
-"""What derivatives of constraints need of the bodies, and of the joints that close loops."""
+"""Quantities of bodies and loop joints in the derivatives of constraints."""
 
 from mbkit.kernels.compile import at, floats_at, helper
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_WRENCHES

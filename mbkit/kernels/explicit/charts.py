@@ -1,4 +1,4 @@
-"""Which entry of a step belongs to which joint."""
+"""The joint that each entry of a step belongs to."""
 
 from mbkit.kernels.compile import int64, integers, kernel
 from mbkit.kernels.space import bodies

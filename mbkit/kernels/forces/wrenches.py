@@ -1,4 +1,4 @@
-"""What the forces of a system do to each body, and along each joint, before it is summed up."""
+"""Forces of a system as wrenches on bodies and efforts of joints, before they are summed."""
 
 from mbkit.kernels.compile import address_kernel, as_array, records_at
 from mbkit.kernels.evaluation import EVALUATION, velocities

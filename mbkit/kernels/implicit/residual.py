@@ -1,4 +1,4 @@
-"""What is left of the equations of motion and of the constraints at the end of a step.
+"""Residual of the equations of motion and of the constraints at the end of a step.
 
 M vdot + b - f - tau - A^T lambda,   g(q, t),   A v + g_t.
 """

@@ -1,4 +1,4 @@
-"""Which rows of the constraints are of position level too."""
+"""Rows of the constraints that are of position level too."""
 
 from mbkit.kernels.compile import int64, integers, kernel
 from mbkit.kernels.constraints.layout import LOOP_JOINT

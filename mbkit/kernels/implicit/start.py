@@ -1,4 +1,4 @@
-"""What an implicit scheme starts from: accelerations, their rate, and a velocity beside the first.
+"""Starting values of implicit schemes: accelerations, their rate, a velocity beside the first.
 
 The equations of motion are taken as the ordinary differential equation that they are on the
 constraints (index 1), by the forward dynamics of the system.

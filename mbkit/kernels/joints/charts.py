@@ -1,4 +1,4 @@
-"""Where joints are whose coordinates are of the first or second kind, in closed form.
+"""Poses of joints in coordinates of the first or second kind, in closed form.
 
 Nearest to T = (R, p) as `mbkit.kernels.joints.locate` has it, those of two crossing axes but for
 terms of second order in what is left. `mbkit.joints.charts` has the same in Python.

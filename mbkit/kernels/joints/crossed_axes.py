@@ -1,4 +1,4 @@
-"""What joints of two crossing axes bear: forces through the crossing, and a moment.
+"""Reactions of joints with two crossing axes: forces through the crossing, and a moment.
 
 Of a universal joint, about the common normal of its axes; of a constant velocity joint, about the
 normal of the plane that halves the angle between the shafts. Both depend on q smoothly.

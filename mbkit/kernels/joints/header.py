@@ -1,4 +1,4 @@
-"""How the parameters of joints in several coordinates begin, and what is common to them.
+"""The common beginning of the parameters of joints in several coordinates.
 
 The number n of velocities, then 6 - n wrenches of six numbers each, a basis of those that the joint
 bears where it is constant in its successor's frame; what else a joint needs comes after them.

@@ -1,4 +1,4 @@
-"""What a joint of any kind gives to close a loop: where it is, and what it bears.
+"""Joints of any kind that close loops: the pose that they measure, the wrenches that they bear.
 
 A row is a record with the fields `kind`, `num_velocities`, `rate`, `lead`, and of the table
 `locate`, `locate_parameters`, `constraint_wrenches` and `wrench_parameters`, as BODY has them. All

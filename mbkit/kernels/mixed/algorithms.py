@@ -1,4 +1,4 @@
-"""What is computed in mixed twists."""
+"""The algorithms of dynamics in mixed twists."""
 
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.constraints import nested, nested_solution, response

@@ -1,4 +1,4 @@
-"""What a recursion does with the columns S of a joint's motion subspace, taken from the scratch."""
+"""Columns S of a joint's motion subspace in a recursion, taken from the scratch."""
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.inertias import articulated_times, trace

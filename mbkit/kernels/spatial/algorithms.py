@@ -1,4 +1,4 @@
-"""What is computed in spatial twists."""
+"""The algorithms of dynamics in spatial twists."""
 
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.constraints import nested, nested_solution, response

@@ -1,4 +1,4 @@
-"""What the discrete equations are made of: forces, masses and constraints at the ends of a step.
+"""Terms of the discrete equations: forces, masses, constraints at the ends of a step.
 
 M(q), the forces f of gravity and of all others, the constraints; the gradient of D.M(q) D / 2 along
 steps, which is P^T D / 2 with P = D_q(M D); and the pull back by the joints' dexp_inv.
