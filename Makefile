@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --root-user-acti
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test fuzz peers plugins bench lint format warmup requirements clean
+.PHONY: help demo test long fuzz peers plugins bench lint format warmup requirements clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 22
@@ -27,9 +27,13 @@ demo: $(STAMPS)/demo ## simulate a seven-joint arm; writes a plot and a result f
 	@$(BIN)/mbkit warmup --trees
 	$(BIN)/python examples/seven_joint_arm.py
 
-test: $(STAMPS)/test ## run the tests, without those against other programs
+test: $(STAMPS)/test ## run the tests, without the long ones and those against other programs
 	@$(BIN)/mbkit warmup
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/peers
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not long" --ignore=tests/peers
+
+long: $(STAMPS)/test ## run the long tests, which `make test` leaves out
+	@$(BIN)/mbkit warmup
+	$(BIN)/python -m pytest -n $(WORKERS) -m long --ignore=tests/peers
 
 fuzz: $(STAMPS)/test ## call everything with odd arguments, break callbacks and files; SECONDS=3600
 	$(BIN)/python -m tests.robustness.fuzz --seconds $(SECONDS) --seed $(SEED)

@@ -418,6 +418,7 @@ def test_a_run_that_blows_up_is_kept_as_far_as_it_got(pendulum, tmp_path):
     assert np.isfinite(run.q).all()
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 @pytest.mark.slow
 def test_the_first_start_says_what_it_compiles(pendulum, tmp_path, monkeypatch):
@@ -457,6 +458,7 @@ def test_plot_refuses_what_is_no_result(pendulum):
     assert "is not a netCDF 4 file" in failed.stderr
 
 
+@pytest.mark.long
 def test_warmup_compiles_every_module_with_kernels():
     from mbkit.cli.warmup import SLOWEST, kernel_modules
 
@@ -499,6 +501,7 @@ for name in TREES:
 """
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 def test_warmup_for_trees_compiles_all_that_a_tree_calls():
     """What simulating a tree loads, with a Python function for its motors, is in the list."""
@@ -530,6 +533,7 @@ def side_by_side(module, tmp_path):
     return subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 def test_two_processes_that_need_a_kernel_compile_it_once(tmp_path):
     done = side_by_side("mbkit.kernels.lie.so3_arrays", tmp_path)
@@ -546,6 +550,7 @@ def test_two_processes_that_need_a_kernel_compile_it_once(tmp_path):
     assert not [*tmp_path.rglob("*.tmp.*")]
 
 
+@pytest.mark.long
 def test_a_process_that_fails_to_compile_is_named(tmp_path):
     failed = side_by_side("mbkit.kernels.no_such_module", tmp_path)
     assert failed.returncode != 0

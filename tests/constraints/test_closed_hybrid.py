@@ -141,6 +141,7 @@ def test_a_prescribed_crank(representation):
     np.testing.assert_allclose(found[1], expected.efforts, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 @each_representation

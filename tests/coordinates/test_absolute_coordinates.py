@@ -38,6 +38,7 @@ def test_closed_mechanisms_move_the_same(case, coordinates):
     check_same(relative, mech.assemble(coordinates), run.q[-1], run.v[-1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["four_bar", "bricard", "bennett", "sarrus", "stewart"])
 def test_closed_mechanisms_of_the_literature_move_the_same(name):
     """Somewhere along their motion, with any velocity they can have."""

@@ -56,6 +56,7 @@ def _means(run: mb.Result) -> float:
     return float(abs(drift[:tenth].mean() - drift[-tenth:].mean()) / np.ptp(drift))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_energy_does_not_drift_in_a_million_steps() -> None:
     system, q, v, _ = motion("fast ball top")

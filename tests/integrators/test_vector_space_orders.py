@@ -93,6 +93,7 @@ def test_orders_where_the_length_is_a_constraint(method, problem, spin, end, cou
     assert_order(integrator, problem, spin, end, counts)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "integrator", [mb.LocalVectorSpace("RK23"), mb.QuaternionVectorSpace("RK23")], ids=repr
@@ -102,6 +103,7 @@ def test_the_contract_holds(integrator):
     check_integrator(integrator, most_steps=1024).raise_if_failed()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "problems"),

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.io.mutations import MUTATIONS, ROOT, __file__ as program, mutant  # isort: skip
 
 COUNT = 2000
@@ -20,6 +22,7 @@ def test_mutants_are_of_all_kinds_and_always_the_same():
     assert len({data for _, _, data in map(mutant, range(COUNT))}) > 0.9 * COUNT
 
 
+@pytest.mark.long
 def test_malformed_files_are_refused_with_file_and_line(tmp_path):
     """No other exception, no crash, no hang, no file opened but themselves, nothing fetched."""
     command = [sys.executable, program, str(tmp_path), str(COUNT)]

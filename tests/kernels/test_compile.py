@@ -123,6 +123,7 @@ def _first_of(address, count):
     return total
 
 
+@pytest.mark.long
 @pytest.mark.skipif(door.UNCOMPILED, reason="there is no cache where nothing is compiled")
 def test_an_edit_in_a_helper_of_another_file_compiles_what_links_it_alone(tmp_path):
     """The stamp of a kernel covers all that its module imports, through others, and no more."""
@@ -176,6 +177,7 @@ def test_an_edit_in_a_helper_of_another_file_compiles_what_links_it_alone(tmp_pa
     assert values_with(2.5) == ["5.0", "7.0"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(door.UNCOMPILED, reason="nothing is compiled")
 def test_compiling_is_announced_and_loading_is_not(tmp_path):
     """A listener hears of each kernel that has to be compiled, and of none that is loaded."""

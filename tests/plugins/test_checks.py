@@ -84,6 +84,7 @@ def found(plugin):
     return {each.what: each for each in check_plugin(plugin)}
 
 
+@pytest.mark.long
 def test_what_comes_with_mbkit_holds_by_the_same_checks(registry, shown):
     """Joints, forces, the integrator and the representations, with an example of every type."""
     code, text = shown("--all")

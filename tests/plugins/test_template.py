@@ -79,6 +79,7 @@ steepness = 2.0
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_the_page_make_a_plugin(page, clone):

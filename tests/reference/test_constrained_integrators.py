@@ -77,6 +77,7 @@ def test_without_its_correction_bliedf_misses_its_order(name):
         assert cell(corrected, problem).missed <= 0.1
 
 
+@pytest.mark.long
 def test_tables_of_orders_have_what_is_claimed(tmp_path):
     """Two integrators on two problems, written between the marks of a page."""
     chosen = {"RKMK4": mb.RungeKuttaMuntheKaas(), "alpha": mb.GeneralizedAlpha()}

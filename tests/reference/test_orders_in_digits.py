@@ -26,6 +26,7 @@ def found():
     return in_digits(CELLS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cell", CELLS, ids="/".join)
 def test_orders_that_doubles_have_no_room_for(found, cell):
     orders = found[cell].orders
@@ -45,6 +46,7 @@ def test_the_steps_are_those_of_doubles(found, cell):
     np.testing.assert_allclose([*run.q[-1], *run.v[-1]], found[cell].end, atol=2e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "tableau", [mb.tableaus.VERNER6, dop853()], ids=lambda tableau: tableau.name
 )

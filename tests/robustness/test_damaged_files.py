@@ -9,6 +9,7 @@ from tests.robustness.damaged_files import CASES, fuzz
 COUNT = 300
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_damaged_files_are_read_as_they_were_or_refused():
     """No crash, no other exception, no other number, and no more memory than the files take."""

@@ -14,6 +14,7 @@ from tests.robustness.interrupts import in_a_process
 pytestmark = pytest.mark.compiled  # moments are of compiled code
 
 
+@pytest.mark.long
 def test_interrupts_of_batches_and_runs():
     """None hangs, leaves a handler, changes a bit of what comes next, or ends as anything else."""
     outcomes = in_a_process(CASES, 20, seed=1)

@@ -101,6 +101,7 @@ def test_a_run_in_a_directory_is_the_run_in_memory(system, tmp_path, options):
     assert_same_events(mb.load_result(tmp_path / "run" / "result.nc"), memory)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("options", [{"save_every": 7}, {"save_at": np.linspace(0.21, 2.19, 555)}])
 @pytest.mark.parametrize("at", [0.2, 0.9131, 1.7, 2.1995])
@@ -168,6 +169,7 @@ def test_other_events_are_refused_by_name(system, tmp_path, other, message):
         mb.resume(path, events=other, progress=False)
 
 
+@pytest.mark.long
 def test_events_do_not_pile_up_in_memory(system, tmp_path, often):
     """What a part has confirmed is forgotten."""
     course = importlib.import_module("mbkit.simulation.course").Course

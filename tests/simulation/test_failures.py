@@ -140,6 +140,7 @@ def interrupted(code, *arguments):
                 child.kill()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("where", ["joint", "force"])
@@ -167,6 +168,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_a_signal_during_a_direct_call_never_gives_a_wrong_number():

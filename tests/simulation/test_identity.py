@@ -377,6 +377,7 @@ def test_objects_that_hold_each_other_have_a_fingerprint():
     assert fingerprint(one) == fingerprint(other)
 
 
+@pytest.mark.long
 def test_another_process_finds_the_same_fingerprints(system):
     """Whatever its addresses and its order of sets."""
     code = (
@@ -412,6 +413,7 @@ class Wind(mb.Force):
 """
 
 
+@pytest.mark.long
 def test_classes_of_users_have_the_same_fingerprint_in_another_process(tmp_path):
     """Also classes of attrs, whose hash is salted, and functions that name several globals."""
     (tmp_path / "wind_of_a_user.py").write_text(WIND)
@@ -496,6 +498,7 @@ def test_numbers_of_curves_within_functions_count(curve):
     assert sine["values"] != cosine["values"]
 
 
+@pytest.mark.long
 def test_numbers_of_curves_are_the_same_in_other_processes():
     script = PRELUDE + f"print([of(np.sin(T), make) for make in {list(CURVES.values())!r}])"
     texts = {

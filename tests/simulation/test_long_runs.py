@@ -206,6 +206,7 @@ def test_what_is_left_out_and_single_precision_do_not_change_how_a_run_goes_on(
     assert run.q.dtype == np.float32
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("body_frames", ["joint", "com", "world"])
 @pytest.mark.parametrize("representation", [mb.BodyFixed(), mb.Hybrid()], ids=lambda r: r.name)
 def test_another_process_makes_the_same_system_from_the_model_file(
@@ -257,6 +258,7 @@ def test_signals_are_noted_between_chunks(system, tmp_path):
 KILLS = os.path.join(os.path.dirname(__file__), "..", "..", "benchmarks", "kills.py")
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 @pytest.mark.parametrize("force", [(), ("--force",)], ids=["compiled", "force in Python"])
 def test_kills_at_random_moments_lose_nothing(force):
@@ -291,6 +293,7 @@ print(largest() - before)
 """
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux's /proc")
 def test_memory_stays_flat(tmp_path):

@@ -255,6 +255,7 @@ except mb.ResultFileError as error:
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root to mount")
 def test_a_real_full_disk(system, tmp_path):
     """A file system of 12 MiB, in memory."""
@@ -290,6 +291,7 @@ except mb.ResultFileError as error:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("size", "message"),
     [(2000, "nothing was computed"), (12_000, "step 0, is kept"), (26_000, "All 144 instants")],

@@ -102,6 +102,7 @@ def test_a_study_runs_with_and_without_changes(project):
     assert other.options["notes"]["settings"]["initial"]["q"]["hinge"] == 1.2
 
 
+@pytest.mark.long
 def test_refusals_of_the_command(project):
     """What is there already stays; an unknown path is told with what was meant."""
     target = project / "results" / "swing.nc"
@@ -165,6 +166,7 @@ def test_its_plugin_keeps_its_contracts(project):
     assert shown[3] == "Everything that was checked holds."
 
 
+@pytest.mark.long
 def test_readme_commands_run(project):
     """Those of `mbkit`, with results in places of their own."""
     lines = (project / "README.md").read_text().splitlines()
@@ -206,6 +208,7 @@ def test_installed_as_a_package_its_types_are_known_everywhere(project, tmp_path
 # --------------------------------------------------------------------------------- long runs
 
 
+@pytest.mark.long
 @needs_git
 @pytest.mark.parametrize("how", [("run", "studies/long.toml", "--resume"), ("simulate", "--resume",
                                  "results/long")], ids=["run", "simulate"])  # fmt: skip

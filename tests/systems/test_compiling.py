@@ -12,6 +12,7 @@ import pytest
 pytestmark = pytest.mark.compiled
 
 
+@pytest.mark.long
 def test_compiling_is_told_in_one_line(tmp_path):
     """On the standard error stream, once; nothing where all is in the cache or logging is off."""
     code = textwrap.dedent(

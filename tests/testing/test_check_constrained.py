@@ -31,6 +31,7 @@ def alpha():
     return namespace["Alpha"]()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_implicit_integrator_in_python_holds(check_integrator):
     """All laws, by the fixture, with its own multipliers and without projection."""

@@ -11,6 +11,7 @@ from mbkit.testing.convergence import fitted_slope
 from mbkit.testing.standard_problems import STANDARD_PROBLEMS
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "tableau",
