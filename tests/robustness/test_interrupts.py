@@ -23,6 +23,13 @@ def test_interrupts_of_batches_and_runs():
     assert outcomes["part"] > len(CASES)
 
 
+@pytest.mark.long
+def test_interrupts_of_loading():
+    """What was interrupted is loaded by the next call, with the same result, in any thread."""
+    outcomes = in_a_process(["batch", "constrained"], 10, seed=1, loading=True)
+    assert outcomes["interrupts"] >= 20
+
+
 @pytest.fixture
 def listening():
     """Python's own handler of SIGINT: a shell starts background jobs with the signal ignored."""

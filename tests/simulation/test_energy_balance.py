@@ -10,6 +10,8 @@ import pytest
 import mbkit as mb
 from mbkit.results.balance import EnergyWatch
 
+pytestmark = pytest.mark.compiled  # thousands of steps
+
 
 def at(x, z=0.0):
     pose = np.eye(4)

@@ -7,6 +7,8 @@ import pytest
 
 import mbkit as mb
 
+pytestmark = pytest.mark.compiled  # thousands of steps
+
 
 def driven(motion, joint=None, gravity=(0, 0, 0)):
     """A body on a joint whose motion is a function of time, and a rod that hangs on it."""

@@ -62,6 +62,7 @@ def test_an_array_that_is_given_is_written_to(chain: mb.System) -> None:
     assert chain.mass_matrix(chain.reference_configuration(), out=out) is out
 
 
+@pytest.mark.compiled
 def test_batches(chain: mb.System) -> None:
     q, v = chain.reference_configuration(), np.zeros(COUNT)
     with pytest.raises(mb.NoMemoryError, match=r"'vdot' \(20 x 40 numbers\).*fewer samples"):
@@ -152,6 +153,7 @@ print(refused())
 """
 
 
+@pytest.mark.compiled
 def test_a_process_with_a_limit() -> None:
     root = pathlib.Path(mb.__file__).parents[1]
     said = subprocess.run(

@@ -177,6 +177,7 @@ def test_a_mechanism_that_grows_changes_no_system(arm):
     assert system.with_parameters({"bodies.upper.mass": 2.0}).mass == 3.0
 
 
+@pytest.mark.slow
 def test_forces_have_parameters():
     """A stiffer spring, in equations and in a run."""
     mech = mb.Mechanism("oscillator", gravity=(0, 0, 0))
