@@ -10,8 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from mbkit.interrupts import HeldInterrupts
+
+with HeldInterrupts():  # Ctrl-C would leave numba half imported
+    import numba
+    from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 # What may be assumed of floating point. Not "nnan" or "ninf": they make isnan(nan) false, and a
 # run that has blown up must be noticed.

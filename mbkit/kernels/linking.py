@@ -11,10 +11,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numba
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-from numba.core.registry import CPUDispatcher
+from mbkit.interrupts import HeldInterrupts
+
+with HeldInterrupts():  # Ctrl-C would leave numba half imported
+    import numba
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+    from numba.core.registry import CPUDispatcher
 
 
 class _Library(JITCodeLibrary):
