@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.coordinates.packing import packed
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
+from mbkit.sparsity.packing import packed
 from mbkit.spatial import SpatialInertia
 
 if TYPE_CHECKING:

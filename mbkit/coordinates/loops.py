@@ -9,8 +9,8 @@ import numpy as np
 
 from mbkit.coordinates.centres import centre_between
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
-from mbkit.coordinates.patterns import with_pattern
 from mbkit.joints.placed import placed_beside
+from mbkit.sparsity.patterns import with_pattern
 from mbkit.spatial import translation
 from mbkit.systems.arrays import SystemArrays, fill_table
 from mbkit.systems.closure import ClosureArrays

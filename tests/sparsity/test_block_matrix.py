@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.coordinates import step_blocks
 from mbkit.integrators import generalized_alpha, step_memory
 from mbkit.kernels.compile import UNCOMPILED
+from mbkit.sparsity import step_blocks
 from mbkit.spatial import rotation, translation
 
 H = 1e-3

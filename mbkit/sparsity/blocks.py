@@ -7,10 +7,10 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.coordinates.elimination import early_constraints, find_hubs, minimum_degree
-from mbkit.coordinates.packing import packed
-from mbkit.coordinates.supports import Support
 from mbkit.memory import check_memory
+from mbkit.sparsity.elimination import early_constraints, find_hubs, minimum_degree
+from mbkit.sparsity.packing import packed
+from mbkit.sparsity.supports import Support
 
 __all__ = [
     "ONE_BLOCK",

@@ -10,15 +10,15 @@ import pytest
 
 import mbkit as mb
 from benchmarks.absolute import hanging_ladder, rimmed_wheel, row_of_four_bars
-from mbkit.coordinates import nesting, patterns
-from mbkit.coordinates.blocks import ONE_BLOCK
-from mbkit.coordinates.elimination import minimum_degree
-from mbkit.coordinates.supports import supports_of
+from mbkit.sparsity import nesting, patterns
+from mbkit.sparsity.blocks import ONE_BLOCK
+from mbkit.sparsity.elimination import minimum_degree
+from mbkit.sparsity.supports import supports_of
 from mbkit.systems.workspace import Workspace
 from tests.constraints.driven import driven
 from tests.constraints.loops import LOOP_KINDS, consistent, random_loops
-from tests.constraints.test_large import numbers, state
 from tests.every_representation import each_representation
+from tests.sparsity.test_large import numbers, state
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 
-from mbkit.coordinates.blocks import blocks_of
-from mbkit.coordinates.nesting import nested_pattern
-from mbkit.coordinates.supports import set_supports, supports_of
+from mbkit.sparsity.blocks import blocks_of
+from mbkit.sparsity.nesting import nested_pattern
+from mbkit.sparsity.supports import set_supports, supports_of
 from mbkit.systems.closure import ClosureArrays
 
 __all__ = ["with_pattern"]

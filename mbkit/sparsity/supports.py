@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.coordinates.packing import packed
+from mbkit.sparsity.packing import packed
 
 __all__ = ["Support", "set_supports", "supports_of"]
 

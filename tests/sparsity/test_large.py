@@ -17,8 +17,8 @@ from benchmarks.absolute import (
     row_of_four_bars,
     wheel,
 )
-from mbkit.coordinates.elimination import HUB, early_constraints, minimum_degree
 from mbkit.joints.local_coordinates import LocalCoordinates
+from mbkit.sparsity.elimination import HUB, early_constraints, minimum_degree
 from mbkit.spatial import translation
 from mbkit.systems.workspace import Workspace
 

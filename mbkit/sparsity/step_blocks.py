@@ -9,8 +9,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.coordinates.elimination import minimum_degree
-from mbkit.coordinates.step_coupling import Coupling, coupling_of
+from mbkit.sparsity.elimination import minimum_degree
+from mbkit.sparsity.step_coupling import Coupling, coupling_of
 from mbkit.systems.arrays import SystemArrays
 
 __all__ = ["StepBlocks", "step_blocks"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.coordinates.blocks import (
+from mbkit.sparsity.blocks import (
     ONE_BLOCK,
     block_rows,
     coupled_pairs,
@@ -14,9 +14,9 @@ from mbkit.coordinates.blocks import (
     places_of,
     places_of_blocks,
 )
-from mbkit.coordinates.elimination import find_hubs, minimum_degree
-from mbkit.coordinates.packing import packed
-from mbkit.coordinates.supports import Support, set_supports, supports_of
+from mbkit.sparsity.elimination import find_hubs, minimum_degree
+from mbkit.sparsity.packing import packed
+from mbkit.sparsity.supports import Support, set_supports, supports_of
 
 __all__ = ["nested_pattern"]
 

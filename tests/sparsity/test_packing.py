@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mbkit.coordinates.packing import packed
+from mbkit.sparsity.packing import packed
 
 
 def test_parts_follow_each_other_in_one_array() -> None:
