@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from mbkit.errors import ConfigurationError, ConvergenceError
+from mbkit.integrators.classical.python_steps import StepFailed
 from mbkit.integrators.integrator import Problem
-from mbkit.integrators.python_steps import StepFailed
 
 __all__ = ["check_lock", "named_lock"]
 

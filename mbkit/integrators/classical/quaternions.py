@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.integrators.python_steps import StepFailed
+from mbkit.integrators.classical.python_steps import StepFailed
 
 if TYPE_CHECKING:
     from mbkit.integrators.integrator import Problem

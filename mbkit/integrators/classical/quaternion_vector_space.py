@@ -9,13 +9,11 @@ import numpy as np
 
 from mbkit.errors import JointError, UsageError
 from mbkit.integrators.checks import as_number, check_choice, has_tolerance
-from mbkit.integrators.description import shown
-from mbkit.integrators.gimbal_lock import check_lock, named_lock
-from mbkit.integrators.integrator import Advance, Integrator, Problem
-from mbkit.integrators.norm_constraint import NormConstraint
-from mbkit.integrators.python_steps import StepFailed, in_python, settled
-from mbkit.integrators.quaternions import Quaternions
-from mbkit.integrators.scipy_methods import (
+from mbkit.integrators.classical.gimbal_lock import check_lock, named_lock
+from mbkit.integrators.classical.norm_constraint import NormConstraint
+from mbkit.integrators.classical.python_steps import StepFailed, in_python, settled
+from mbkit.integrators.classical.quaternions import Quaternions
+from mbkit.integrators.classical.scipy_methods import (
     LEAST_RTOL,
     METHODS,
     OwnSteps,
@@ -23,6 +21,8 @@ from mbkit.integrators.scipy_methods import (
     check_tolerance,
     one_step,
 )
+from mbkit.integrators.description import shown
+from mbkit.integrators.integrator import Advance, Integrator, Problem
 
 __all__ = ["QuaternionVectorSpace"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import ConfigurationError, UsageError
+from mbkit.integrators.classical.python_steps import StepFailed, settled
+from mbkit.integrators.classical.quaternions import Quaternions
 from mbkit.integrators.integrator import Problem
-from mbkit.integrators.python_steps import StepFailed, settled
-from mbkit.integrators.quaternions import Quaternions
 
 __all__ = ["NormConstraint"]
 

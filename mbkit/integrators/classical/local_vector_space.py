@@ -9,10 +9,8 @@ import numpy as np
 
 from mbkit.integrators.charts import angular_entries
 from mbkit.integrators.checks import as_number, has_tolerance
-from mbkit.integrators.description import shown
-from mbkit.integrators.integrator import Advance, Integrator, Problem
-from mbkit.integrators.python_steps import StepFailed, in_python, settled
-from mbkit.integrators.scipy_methods import (
+from mbkit.integrators.classical.python_steps import StepFailed, in_python, settled
+from mbkit.integrators.classical.scipy_methods import (
     LEAST_RTOL,
     METHODS,
     OwnSteps,
@@ -20,6 +18,8 @@ from mbkit.integrators.scipy_methods import (
     check_tolerance,
     one_step,
 )
+from mbkit.integrators.description import shown
+from mbkit.integrators.integrator import Advance, Integrator, Problem
 
 __all__ = ["LocalVectorSpace"]
 

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ConvergenceError, UsageError
-from mbkit.integrators.python_steps import StepFailed
+from mbkit.integrators.classical.python_steps import StepFailed
 
 __all__ = [
     "LEAST_RTOL", "METHODS", "Chart", "OwnSteps", "check_method", "check_tolerance", "one_step",
