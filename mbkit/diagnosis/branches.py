@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mbkit.closed_loops.closing import close
+from mbkit.closed_loops.loops import Loops
 from mbkit.diagnosis.diagnosis import Branch
-from mbkit.kinematics.closing import close
-from mbkit.kinematics.loops import Loops
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import rank_of
 

@@ -7,7 +7,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.kinematics.loops import Loops
+from mbkit.closed_loops.loops import Loops
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["CLOSED", "Closing", "Linear", "close", "lead"]
