@@ -121,21 +121,21 @@ def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
     from mbkit.model.parts import Parts
 
     whole = Parts.of(mechanism)
-    division, topology = mb.AbsoluteCoordinates().divided(whole)
+    bodies, division, topology = mb.AbsoluteCoordinates().divided(whole)
     notes = []
-    if division.hanging:
-        kept = [each.joint for each in division.hanging]
+    if bodies.hanging:
+        kept = [each.joint for each in bodies.hanging]
         notes.append(
             f"{listed(kept)} {'keeps its' if len(kept) == 1 else 'keep their'} coordinates, by a "
             f"part of a body{'' if len(kept) == 1 else ' each'}."
         )
-    borrowers = sorted(division.lent.borrowers)
+    borrowers = sorted(bodies.lent.borrowers)
     if borrowers:
         notes.append(
             f"without a moment of inertia about all axes, and lent some by neighbours: "
             f"{listed(borrowers)}."
         )
-    return division.parts(whole), topology, " ".join(notes)
+    return division.parts, topology, " ".join(notes)
 
 
 def _diagnose(mechanism: Mechanism, coordinates: str) -> None:
@@ -350,8 +350,8 @@ def _warnings(
 
     try:
         if coordinates == "absolute":
-            whole = Whole.of(mechanism)
-            mb.AbsoluteCoordinates().divided(whole)[0].check(whole, topology)
+            bodies, division, _ = mb.AbsoluteCoordinates().divided(Whole.of(mechanism))
+            bodies.check(division, topology)
         else:
             check_inertias(parts, topology)
     except InertiaError as error:

@@ -19,6 +19,7 @@ from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
 
 if TYPE_CHECKING:
+    from mbkit.coordinates.division import Division
     from mbkit.coordinates.free_bodies import FreeBodies
     from mbkit.model import Mechanism
     from mbkit.model.parts import Parts
@@ -154,13 +155,13 @@ class AbsoluteCoordinates:
         from mbkit.model.parts import Parts
 
         whole = Parts.of(mechanism)
-        division, topology = self.divided(whole)
-        division.check(whole, topology)
+        bodies, division, topology = self.divided(whole)
+        bodies.check(division, topology)
         return Assembly(
-            whole, topology, self.representation, "joint", self.length, division, coordinates=self
+            division, topology, self.representation, "joint", self.length, coordinates=self
         ).system()
 
-    def divided(self, whole: Parts) -> tuple[FreeBodies, Topology]:
+    def divided(self, whole: Parts) -> tuple[FreeBodies, Division, Topology]:
         """Return how bodies and joints are made from those of a mechanism, and their tree.
 
         Parameters
@@ -172,15 +173,18 @@ class AbsoluteCoordinates:
         -------
         FreeBodies
             What is free, what keeps its coordinates, what borrows.
+        Division
+            The bodies and joints that it makes of those of the mechanism.
         Topology
-            Of the parts that it makes. Whether they have inertia is not looked at.
+            Of these. Whether they have inertia is not looked at.
         """
         from mbkit.coordinates.free_bodies import FreeBodies
         from mbkit.coordinates.free_topology import free_topology
 
         _check_connected(whole)
-        division = FreeBodies.of(whole, self.free_joint, self._kept(whole))
-        return division, free_topology(division.parts(whole), division)
+        bodies = FreeBodies.of(whole, self.free_joint, self._kept(whole))
+        division = bodies.divide(whole)
+        return bodies, division, free_topology(division.parts, bodies)
 
     def _kept(self, parts: Parts) -> dict[str, str]:
         """Return the joints that keep their coordinates, and why, in the order of adding."""

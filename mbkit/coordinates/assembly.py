@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.coordinates.division import CutBodies, Division
+from mbkit.coordinates.division import Division
 from mbkit.coordinates.force_positions import check_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.rows import assemble_rows
@@ -45,10 +45,10 @@ class Assembly:
 
     Attributes
     ----------
-    parts : Parts
-        Bodies, joints and gravity.
+    division : Division
+        Bodies, joints, forces and gravity, and what the system has of them.
     topology : Topology
-        Its spanning tree, and the joints that close loops.
+        The system's spanning tree, and the joints that close loops.
     representation : Representation
         In which the recursions run.
     body_frames : str
@@ -56,8 +56,6 @@ class Assembly:
     length : float, optional
         By which moments of constraints are compared with forces; the mechanism's size if left out.
         [m]
-    division : Division
-        How the bodies and joints of the system are made from those of the mechanism.
     coordinates : object
         The strategy that made it.
     further : frozenset of str
@@ -66,15 +64,19 @@ class Assembly:
         What finds the multipliers of constraints; chosen by size and rank if left out.
     """
 
-    parts: Parts
+    division: Division
     topology: Topology
     representation: Representation
     body_frames: str
     length: float | None = None
-    division: Division = attrs.field(factory=CutBodies)
     coordinates: Any = None
     further: frozenset[str] = frozenset()
     constraint_solver: ConstraintSolver | None = None
+
+    @property
+    def parts(self) -> Parts:
+        """Bodies and joints of the mechanism."""
+        return self.division.whole
 
     @property
     def loop_joints(self) -> tuple[str, ...]:
@@ -84,7 +86,7 @@ class Assembly:
     @property
     def assembled(self) -> Parts:
         """Bodies and joints of the system, those that are cut as their halves."""
-        return self.division.parts(self.parts)
+        return self.division.parts
 
     @property
     def halves(self) -> Mapping[str, Half]:
@@ -99,12 +101,12 @@ class Assembly:
     @property
     def loans(self) -> Mapping[str, Loan]:
         """Moments of inertia that bodies have for others, by the joint between."""
-        return self.division.loans(self.parts)
+        return self.division.loans
 
     @property
     def remedy(self) -> str:
         """How a joint that closes a loop gets coordinates, as the end of a sentence."""
-        return self.division.remedy
+        return self.division.rule.remedy
 
     def relative(self) -> System:
         """Return the system of the same parts in relative coordinates, of a tree of its own."""
@@ -138,9 +140,8 @@ class Assembly:
                 raise DuplicateNameError(f"There are two forces {force.name!r}; rename one.")
             joined[force.name] = force
         further = self.further.union(force.name for force in forces)
-        return attrs.evolve(
-            self, parts=attrs.evolve(self.parts, forces=joined), further=further
-        ).system()
+        other = self._divided(attrs.evolve(self.parts, forces=joined))
+        return attrs.evolve(other, further=further).system()
 
     def without_forces(self, names: tuple[str, ...]) -> System:
         """Return the system without some forces."""
@@ -150,9 +151,8 @@ class Assembly:
                 raise NameUnknownError(
                     f"System '{self.parts.name}' has no force {name!r}; {suggestion(name, left)}"
                 )
-        return attrs.evolve(
-            self, parts=attrs.evolve(self.parts, forces=left), further=self.further - {*names}
-        ).system()
+        other = self._divided(attrs.evolve(self.parts, forces=left))
+        return attrs.evolve(other, further=self.further - {*names}).system()
 
     def with_constraint_solver(self, solver: ConstraintSolver | None) -> System:
         """Return the system with another strategy for its constraints; by itself if None."""
@@ -165,10 +165,14 @@ class Assembly:
         """
         from mbkit.model.parameters import changed
 
-        other = attrs.evolve(self, parts=changed(self.parts, values))
+        other = self._divided(changed(self.parts, values))
         if any(path.startswith("bodies.") for path in values):
-            self.division.check(other.parts, self.topology)
+            other.division.rule.check(other.division, self.topology)
         return other.system()
+
+    def _divided(self, parts: Parts) -> Assembly:
+        """Return the assembly of the same bodies and joints with other forces or numbers."""
+        return attrs.evolve(self, division=self.division.rule.divide(parts))
 
     def system(self) -> System:
         """Return the equations of motion."""
@@ -192,7 +196,7 @@ class Assembly:
             gravity=parts.gravity,
             **_limits([parts.joints[name] for name in joints]),
             blueprint=self,
-            reference=_reference(joints, self.division.reference(self.parts)),
+            reference=_reference(joints, self.division.rule.reference(self.parts)),
             position_slices=positions,
             velocity_slices=velocities,
             step_slices=steps,
@@ -234,7 +238,7 @@ class Assembly:
             ("world", *parts.bodies),
             frozenset(loops),
             remedy=self.remedy,
-            acting=self.division.acting(self.parts),
+            acting=self.division.rule.acting(self.parts),
         )
         arrays = attrs.evolve(rows, forces=forces)
         # the size is that of the mechanism, whatever was hung or cut

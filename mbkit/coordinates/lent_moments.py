@@ -116,7 +116,7 @@ class LentMoments:
         """
         inertias = dict(group_inertias(parts, groups))
         lent = self._of_now(parts, groups, inertias)
-        found: Mapping[str, Loan] = {}
+        found: Mapping[str, Loan] = MappingProxyType({})
         for share in _SHARES if lent.borrowers else ():
             found = lent._by_joint(parts, inertias, share)
             left = with_loans(parts, found.values())

@@ -153,11 +153,11 @@ class RelativeCoordinates:
 
     def assemble_parts(self, whole: Parts) -> System:
         """Return the equations of motion of what a mechanism consists of; see `assemble`."""
-        from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies
+        from mbkit.coordinates.cut_bodies import all_cuts
 
         cuts = all_cuts(whole, self.cut_bodies)
-        topology = spanning_tree(cut_bodies(whole, cuts), cuts, self.loop_joints)
+        division = CutBodies(cuts).divide(whole)
+        topology = spanning_tree(division.parts, cuts, self.loop_joints)
         return Assembly(
-            whole, topology, self.representation, self.body_frames, self.length, CutBodies(cuts),
-            coordinates=self,
-        ).system()  # fmt: skip
+            division, topology, self.representation, self.body_frames, self.length, coordinates=self
+        ).system()
