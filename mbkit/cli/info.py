@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mbkit.forces import Force
     from mbkit.io.urdf import Urdf
     from mbkit.model import Connection, Mechanism
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 #: Entries of a vector that is shown.
@@ -98,7 +98,7 @@ def _as_assembled(mechanism: Mechanism, coordinates: str) -> tuple[Parts, Topolo
         return _by_bodies(mechanism)
     from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
     from mbkit.model.graph import graph_of
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import build_topology
 
     whole = Parts.of(mechanism)
@@ -118,7 +118,7 @@ def _as_assembled(mechanism: Mechanism, coordinates: str) -> tuple[Parts, Topolo
 def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
     """Return the same in absolute coordinates, and what is cut or lent."""
     import mbkit as mb
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
     whole = Parts.of(mechanism)
     bodies, division, topology = mb.AbsoluteCoordinates().divided(whole)
@@ -346,7 +346,7 @@ def _warnings(
     import mbkit as mb
     from mbkit.errors import InertiaError
     from mbkit.model import check_inertias
-    from mbkit.model.parts import Parts as Whole
+    from mbkit.parts.parts import Parts as Whole
 
     try:
         if coordinates == "absolute":

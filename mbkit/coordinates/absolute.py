@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mbkit.coordinates.division import Division
     from mbkit.coordinates.free_bodies import FreeBodies
     from mbkit.model import Mechanism
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["AbsoluteCoordinates"]
@@ -152,7 +152,7 @@ class AbsoluteCoordinates:
             If there is no joint of a name, or it does not move; if a name that a joint or a part of
             a body would have is taken.
         """
-        from mbkit.model.parts import Parts
+        from mbkit.parts.parts import Parts
 
         whole = Parts.of(mechanism)
         bodies, division, topology = self.divided(whole)

@@ -32,7 +32,7 @@ from mbkit.systems.loans import Loan
 if TYPE_CHECKING:
     from mbkit.joints import Joint
     from mbkit.joints.prescribed import JointMotion
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["Assembly"]

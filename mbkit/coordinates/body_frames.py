@@ -11,7 +11,7 @@ from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["BODY_FRAMES", "frames_in_joints", "poses_of_tree", "set_seat"]

@@ -16,7 +16,7 @@ from mbkit.systems.halves import Half
 from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["CutBodies", "Division", "DivisionRule", "on_halves"]

@@ -23,7 +23,7 @@ from mbkit.systems.halves import Half
 from mbkit.topology import WORLD
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["FreeBodies", "Hanging"]

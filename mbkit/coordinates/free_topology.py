@@ -9,7 +9,7 @@ from mbkit.topology import WORLD, JointEdge, Topology, numbered_tree
 
 if TYPE_CHECKING:
     from mbkit.coordinates.free_bodies import FreeBodies
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["free_topology"]
 

@@ -24,8 +24,8 @@ from mbkit.topology import WORLD
 if TYPE_CHECKING:
     from mbkit.coordinates.rigid_groups import RigidGroups
     from mbkit.joints import Joint
-    from mbkit.model.connection import Connection
-    from mbkit.model.parts import Parts
+    from mbkit.parts.connection import Connection
+    from mbkit.parts.parts import Parts
 
 __all__ = ["LentMoments", "group_inertias", "resists", "with_loans"]
 

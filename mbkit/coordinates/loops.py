@@ -17,8 +17,8 @@ from mbkit.systems.closure import ClosureArrays
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
-    from mbkit.model.connection import Connection
-    from mbkit.model.parts import Parts
+    from mbkit.parts.connection import Connection
+    from mbkit.parts.parts import Parts
 
 __all__ = ["characteristic_length", "loop_closure"]
 

@@ -20,7 +20,7 @@ from mbkit.systems import System
 if TYPE_CHECKING:
     from mbkit.coordinates.cut_bodies import Cut
     from mbkit.model import Mechanism
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["RelativeCoordinates"]
 
@@ -147,7 +147,7 @@ class RelativeCoordinates:
             If a motion at the end of a branch has no inertia, also with the 20 best cuts if
             `loop_joints` is left out.
         """
-        from mbkit.model.parts import Parts
+        from mbkit.parts.parts import Parts
 
         return self.assemble_parts(Parts.of(mechanism))
 

@@ -16,7 +16,7 @@ from mbkit.systems.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["assemble_rows"]

@@ -10,7 +10,7 @@ from mbkit.errors import InertiaError
 
 if TYPE_CHECKING:
     from mbkit.coordinates.cut_bodies import Cut
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import BodyGraph, Topology
 
 __all__ = ["relative_tree", "spanning_tree"]

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.diagnosis.cycles import cycles
-from mbkit.diagnosis.diagnosis import LoopScrews
+from mbkit.results.diagnosis import LoopScrews
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:

@@ -11,18 +11,18 @@ import numpy as np
 from mbkit.constraints import Constraint
 from mbkit.forces import Force
 from mbkit.joints import Joint, LocalCoordinates, Orientation
-from mbkit.model.body import Body
-from mbkit.model.connection import Connection
 from mbkit.model.constraint_types import constraint_type_name
 from mbkit.model.force_types import force_type_name
-from mbkit.model.joint_data import JointFriction, JointLimits
 from mbkit.model.joint_types import type_name
 from mbkit.model.toml_text import render
+from mbkit.parts.body import Body
+from mbkit.parts.connection import Connection
+from mbkit.parts.joint_data import JointFriction, JointLimits
 from mbkit.spatial import FloatArray, SpatialInertia, inverse
 
 if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["FORMAT_VERSION", "can_be_written", "to_document", "to_toml"]
 

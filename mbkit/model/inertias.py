@@ -14,9 +14,9 @@ from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from mbkit.model.connection import Connection
     from mbkit.model.mechanism import Mechanism
-    from mbkit.model.parts import Parts
+    from mbkit.parts.connection import Connection
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["check_inertias"]

@@ -13,7 +13,7 @@ from mbkit.systems.constrained import Constrained
 from mbkit.systems.kinematics import Floats
 
 if TYPE_CHECKING:
-    from mbkit.diagnosis import Diagnosis
+    from mbkit.results.diagnosis import Diagnosis
 
 __all__ = ["Closing"]
 

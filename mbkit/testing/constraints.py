@@ -15,7 +15,7 @@ from mbkit.errors import ConstraintError, MbkitError
 from mbkit.joints import FreeJoint, RevoluteJoint, SphericalJoint
 from mbkit.joints.differences import derivative
 from mbkit.model import Body, Mechanism
-from mbkit.model.parts import Parts
+from mbkit.parts.parts import Parts
 from mbkit.representations import BodyFixed
 from mbkit.spatial import SpatialInertia, pose_from_quaternion
 from mbkit.systems import System

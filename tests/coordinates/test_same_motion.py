@@ -11,7 +11,7 @@ from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.cut_bodies import cut_bodies, weld_name
 from mbkit.coordinates.division import CutBodies
 from mbkit.model.graph import graph_of
-from mbkit.model.parts import Parts
+from mbkit.parts.parts import Parts
 from mbkit.topology import build_topology
 from tests.trees import random_inertia, random_pose
 

@@ -6,6 +6,7 @@ from typing import final
 
 import attrs
 
+from mbkit.results.diagnosis_text import text_of
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["Branch", "Diagnosis", "LoopScrews", "Reaction"]
@@ -194,6 +195,4 @@ class Diagnosis:
         return tuple(each.name for each in self.reactions if each.is_unique)
 
     def __str__(self) -> str:
-        from mbkit.diagnosis.text import text_of
-
         return text_of(self)

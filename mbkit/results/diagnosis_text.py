@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbkit.diagnosis.branches import MOST
-from mbkit.diagnosis.diagnosis import Branch, Diagnosis, Reaction
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["text_of"]
+if TYPE_CHECKING:
+    from mbkit.results.diagnosis import Branch, Diagnosis, Reaction
+
+__all__ = ["MOST_BRANCHES", "text_of"]
+
+#: So many branches are followed and told; of many loops that are singular at once, there are more.
+MOST_BRANCHES = 8
 
 _WIDTH = 80
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -89,7 +94,7 @@ def _meeting(branches: tuple[Branch, ...]) -> str:
     if len(branches) == 1:
         return f"Around it mobility is {branches[0].mobility}."
     each = ", ".join(str(branch.mobility) for branch in branches)
-    more = " or more" if len(branches) == MOST else ""
+    more = " or more" if len(branches) == MOST_BRANCHES else ""
     return (
         f"{len(branches)} branches{more} meet here, of mobility {each}. Rows and reactions are "
         f"better looked at elsewhere."

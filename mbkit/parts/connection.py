@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from mbkit.errors import MbkitError, UsageError
 from mbkit.joints import Joint
 from mbkit.joints.prescribed import JointMotion
-from mbkit.model.body import Body
-from mbkit.model.joint_data import JointFriction, JointLimits
+from mbkit.parts.body import Body
+from mbkit.parts.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 from mbkit.spatial.frames import check_pose, inverse
 

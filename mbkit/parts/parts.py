@@ -4,20 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, final
+from typing import Protocol, final
 
 import attrs
 
 from mbkit.constraints import Constraint
 from mbkit.forces import Force
-from mbkit.model.body import Body
-from mbkit.model.connection import Connection
+from mbkit.parts.body import Body
+from mbkit.parts.connection import Connection
 from mbkit.spatial.arrays import FloatArray
 
-if TYPE_CHECKING:
-    from mbkit.model.mechanism import Mechanism
-
 __all__ = ["Parts"]
+
+
+class _Whole(Protocol):
+    """What has such parts: a mechanism."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def gravity(self) -> FloatArray: ...
+
+    @property
+    def world(self) -> Body: ...
+
+    @property
+    def bodies(self) -> Mapping[str, Body]: ...
+
+    @property
+    def joints(self) -> Mapping[str, Connection]: ...
+
+    @property
+    def forces(self) -> Mapping[str, Force]: ...
+
+    @property
+    def constraints(self) -> Mapping[str, Constraint]: ...
 
 
 @final
@@ -52,7 +74,7 @@ class Parts:
     constraints: Mapping[str, Constraint] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, mechanism: Mechanism) -> Parts:
+    def of(cls, mechanism: _Whole) -> Parts:
         """Return the parts of a mechanism as they are now."""
         return cls(
             name=mechanism.name,
