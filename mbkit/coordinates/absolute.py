@@ -14,15 +14,17 @@ from mbkit.joints import AbsoluteJoint, ScrewCoordinates, UnitQuaternion
 from mbkit.joints.absolute import check_local, check_orientation, check_trivialised
 from mbkit.joints.local_coordinates import LocalCoordinates
 from mbkit.joints.orientations import Orientation
+from mbkit.model.graph import graph_of, why_held
+from mbkit.parts.parts import Parts
 from mbkit.representations import Representation
 from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
+from mbkit.topology import WORLD, check_connected
 
 if TYPE_CHECKING:
     from mbkit.coordinates.division import Division
     from mbkit.coordinates.free_bodies import FreeBodies
     from mbkit.model import Mechanism
-    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["AbsoluteCoordinates"]
@@ -152,8 +154,6 @@ class AbsoluteCoordinates:
             If there is no joint of a name, or it does not move; if a name that a joint or a part of
             a body would have is taken.
         """
-        from mbkit.parts.parts import Parts
-
         whole = Parts.of(mechanism)
         bodies, division, topology = self.divided(whole)
         bodies.check(division, topology)
@@ -189,7 +189,6 @@ class AbsoluteCoordinates:
     def _kept(self, parts: Parts) -> dict[str, str]:
         """Return the joints that keep their coordinates, and why, in the order of adding."""
         from mbkit.coordinates.unnamed_joints import unnamed_joints
-        from mbkit.model.graph import why_held
 
         asked = dict.fromkeys(self.joints, "coordinates are asked of it")
         for name in asked:
@@ -216,8 +215,6 @@ class AbsoluteCoordinates:
 def _check_connected(parts: Parts) -> None:
     """Raise TopologyError unless joints lead from the world to every body."""
     from mbkit.coordinates.rigid_groups import spanning_steps
-    from mbkit.model.graph import graph_of
-    from mbkit.topology import WORLD, check_connected
 
     if sum(1 for _ in spanning_steps(parts.joints, (WORLD,))) < len(parts.bodies):
         check_connected(graph_of(parts))

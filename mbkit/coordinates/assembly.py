@@ -16,6 +16,8 @@ from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
+from mbkit.model.document import can_be_written, to_toml
+from mbkit.model.parameters import changed, parameters
 from mbkit.representations import Representation
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems import System
@@ -116,8 +118,6 @@ class Assembly:
 
     def text(self) -> str:
         """Return the text of a model file."""
-        from mbkit.model.document import can_be_written, to_toml
-
         forces = {
             name: force
             for name, force in self.parts.forces.items()
@@ -127,8 +127,6 @@ class Assembly:
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the numbers that can be changed, by name."""
-        from mbkit.model.parameters import parameters
-
         return MappingProxyType(parameters(self.parts))
 
     def with_forces(self, forces: tuple[Force, ...]) -> System:
@@ -163,8 +161,6 @@ class Assembly:
 
         The spanning tree stays what it is; the rows that the kernels read are computed anew.
         """
-        from mbkit.model.parameters import changed
-
         other = self._divided(changed(self.parts, values))
         if any(path.startswith("bodies.") for path in values):
             other.division.rule.check(other.division, self.topology)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, final
 import attrs
 import numpy as np
 
+from mbkit.coordinates.loops import characteristic_length
 from mbkit.coordinates.rigid_groups import spanning_steps
 from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import FloatArray
@@ -141,8 +142,6 @@ class LentMoments:
     def _by_joint(
         self, parts: Parts, inertias: Mapping[str, SpatialInertia], share: float
     ) -> Mapping[str, Loan]:
-        from mbkit.coordinates.loops import characteristic_length
-
         length = characteristic_length(parts)
         flow: dict[str, float] = {}
         for root, inertia in inertias.items():

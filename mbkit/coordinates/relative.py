@@ -13,6 +13,7 @@ from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.coordinates.division import CutBodies
 from mbkit.coordinates.spanning_trees import spanning_tree
 from mbkit.errors import UsageError
+from mbkit.parts.parts import Parts
 from mbkit.representations import BodyFixed, Representation
 from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
@@ -20,7 +21,6 @@ from mbkit.systems import System
 if TYPE_CHECKING:
     from mbkit.coordinates.cut_bodies import Cut
     from mbkit.model import Mechanism
-    from mbkit.parts.parts import Parts
 
 __all__ = ["RelativeCoordinates"]
 
@@ -147,8 +147,6 @@ class RelativeCoordinates:
             If a motion at the end of a branch has no inertia, also with the 20 best cuts if
             `loop_joints` is left out.
         """
-        from mbkit.parts.parts import Parts
-
         return self.assemble_parts(Parts.of(mechanism))
 
     def assemble_parts(self, whole: Parts) -> System:

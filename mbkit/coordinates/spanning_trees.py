@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from mbkit.errors import InertiaError
+from mbkit.model import check_inertias
+from mbkit.model.graph import graph_of
+from mbkit.topology import build_topology
 
 if TYPE_CHECKING:
     from mbkit.coordinates.cut_bodies import Cut
@@ -46,7 +49,6 @@ def spanning_tree(
         If a motion at the end of a branch has no inertia, also with the 20 best cuts.
     """
     from mbkit.coordinates.cut_bodies import weld_name
-    from mbkit.model.graph import graph_of
 
     welds = [weld_name(body) for body in cut]
     loops = None if loop_joints is None else (*loop_joints, *welds)
@@ -64,8 +66,6 @@ def relative_tree(whole: Parts) -> tuple[Parts, Topology]:
         Of a mechanism.
     """
     from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
-    from mbkit.model.graph import graph_of
-    from mbkit.topology import build_topology
 
     cuts: Mapping[str, Cut] = all_cuts(whole, {})
     divided = cut_bodies(whole, cuts)
@@ -80,9 +80,6 @@ def _with_inertia(parts: Parts, graph: BodyGraph, loop_joints: tuple[str, ...] |
 
     If there is none among the best, raise what the first one lacks.
     """
-    from mbkit.model import check_inertias
-    from mbkit.topology import build_topology
-
     best = build_topology(graph, loop_joints)
     try:
         check_inertias(parts, best)

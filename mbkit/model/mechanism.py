@@ -22,6 +22,7 @@ from mbkit.model.graph import add_edge, graph_of
 from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection, joint_frames
 from mbkit.parts.joint_data import JointFriction, JointLimits
+from mbkit.parts.parts import Parts
 from mbkit.topology import Topology, build_topology
 
 if TYPE_CHECKING:
@@ -314,8 +315,6 @@ class Mechanism(Contents):
         >>> mech.topology(loop_joints=["right"]).cycles
         (('right', 'left'),)
         """
-        from mbkit.parts.parts import Parts
-
         return build_topology(graph_of(Parts.of(self)), loop_joints)
 
     def graph(self) -> Any:

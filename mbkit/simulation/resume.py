@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.coordinates import RelativeCoordinates
+from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.errors import (
     ModelFileError,
     NameUnknownError,
@@ -16,16 +18,20 @@ from mbkit.errors import (
     UsageError,
     check_kind,
 )
+from mbkit.io.model_file import parse_model
+from mbkit.io.run_directory import RunDirectory
+from mbkit.io.run_result import open_run
+from mbkit.io.text_file import checked_place
+from mbkit.solvers import described, from_description
+from mbkit.systems import System
 
 if TYPE_CHECKING:
     from mbkit.events import Event
     from mbkit.forces import Force
     from mbkit.integrators import Integrator
-    from mbkit.io.run_directory import RunDirectory
     from mbkit.results import Result
     from mbkit.simulation.preparation import Prepared
     from mbkit.solvers import ConstraintSolver
-    from mbkit.systems import System
 
 __all__ = ["resume"]
 
@@ -83,11 +89,8 @@ def resume(
     ``mb.simulate(system, (0.0, 1e4), 1e-3, output="runs/arm")`` is killed; later, in another
     process, ``run = mb.resume("runs/arm")`` takes the steps that are left.
     """
-    from mbkit.io.run_directory import RunDirectory
-    from mbkit.io.text_file import checked_place
     from mbkit.simulation.differences import differences
     from mbkit.simulation.long_run import go_on, recorder_for
-    from mbkit.systems import System
 
     if system is not None:
         check_kind("resume: system", system, System, "an mbkit.System")
@@ -125,8 +128,6 @@ def resume(
 
 def _result_so_far(directory: RunDirectory, manifest: Mapping[str, Any]) -> Result:
     """Return the result of the directory; where it is damaged, say how to go on without it."""
-    from mbkit.io.run_result import open_run
-
     try:
         return open_run(directory, manifest)
     except ResultFileError as error:
@@ -184,8 +185,6 @@ def _prepared(
 
 def _solver(system: System, options: Mapping[str, Any]) -> ConstraintSolver | None:
     """Return the strategy for constraints of a run; None where the system has it."""
-    from mbkit.solvers import described, from_description
-
     about = options.get("constraint_solver")
     if about is None:
         return None
@@ -221,7 +220,6 @@ def _assembled(
 
     And the further forces of the run, which it does not have: those given, or those of the file.
     """
-    from mbkit.io.model_file import parse_model
     from mbkit.plugins import registry
     from mbkit.simulation.identity import system_digest
 
@@ -261,8 +259,6 @@ def _assembled(
 
 def _strategies(options: Mapping[str, Any], representation: Any) -> list[Any]:
     """Return the coordinates that a run may have had: its frames inside are not told."""
-    from mbkit.coordinates import RelativeCoordinates
-    from mbkit.coordinates.body_frames import BODY_FRAMES
     from mbkit.io.coordinate_table import read_coordinates
 
     if "coordinates" in options:

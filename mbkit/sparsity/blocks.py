@@ -7,6 +7,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from mbkit.kernels.constraints import layout
+from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.memory import check_memory
 from mbkit.sparsity.elimination import early_constraints, find_hubs, minimum_degree
 from mbkit.sparsity.packing import packed
@@ -75,7 +77,6 @@ def blocks_of(constraints: Any, sites: Any, supports: list[Support], bodies: Any
         The tree.
     """
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.constraints import layout
 
     sizes = constraints["num_rows"].tolist()
     places = [places_of(support, bodies) for support in supports]
@@ -123,8 +124,6 @@ def coupled_pairs(places: list[dict[int, int]]) -> list[tuple[int, int]]:
 
 def _early(constraints: Any, sites: Any, hubs: list[int], bodies: Any) -> set[int]:
     """Return the constraints that may go before the hubs."""
-    from mbkit.kernels.constraints.layout import LOOP_JOINT
-
     rows = sites["row"].tolist()
     firsts = constraints["first_site"].tolist()
     ends = [
@@ -139,7 +138,6 @@ def pair_rows(
 ) -> tuple[Any, list[Any]]:
     """Return PAIR rows, and what they point to."""
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.constraints import layout
 
     pairs = np.zeros(len(wanted), layout.PAIR)
     counts = bodies["num_velocities"].tolist()
@@ -204,7 +202,6 @@ def places_of_blocks(
 def block_rows(constraints: Any, sizes: list[int], elimination: Any) -> tuple[Any, list[Any]]:
     """Return BLOCK rows, and what they point to."""
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.constraints import layout
 
     order, later, position, starts = elimination
     firsts = np.cumsum(sizes) - sizes
@@ -230,8 +227,6 @@ def _hubs(
     elimination: Any,
 ) -> Any:
     """Return HUB rows, and one more: an empty array has no address of its own."""
-    from mbkit.kernels.constraints import layout
-
     sizes, position, starts = elimination
     entries = np.zeros(len(held) + 1, layout.HUB)
     for entry, (node, c) in zip(entries, held, strict=False):

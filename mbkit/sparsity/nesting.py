@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.kernels.constraints import layout
 from mbkit.sparsity.blocks import (
     ONE_BLOCK,
     block_rows,
@@ -99,8 +100,6 @@ def _pattern(
     bodies: Any,
 ) -> dict[str, Any]:
     """Return the arrays, and what they point to."""
-    from mbkit.kernels.constraints import layout
-
     constraints = constraints.copy()
     counts, ways, owners = set_supports(constraints, supports, bodies)
     order, later = elimination
@@ -178,8 +177,6 @@ def _passages(
     parent: list[int],
 ) -> tuple[Any, Any]:
     """Return PASSAGE rows, one more than there are, and the first of each row of the tree."""
-    from mbkit.kernels.constraints import layout
-
     entries = []
     for c, (support, own) in enumerate(zip(supports, ways, strict=True)):
         here = arrivals[c]

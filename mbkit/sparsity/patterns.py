@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from mbkit.kernels.constraints.layout import BUFFER_SIZE
 from mbkit.sparsity.blocks import blocks_of
 from mbkit.sparsity.nesting import nested_pattern
 from mbkit.sparsity.supports import set_supports, supports_of
@@ -43,8 +44,6 @@ def _open(
     closure: ClosureArrays, constraints: Any, carriers: list[list[int]], bodies: Any
 ) -> ClosureArrays:
     """Return the constraints with the pattern of A M^-1 A^T."""
-    from mbkit.kernels.constraints.layout import BUFFER_SIZE
-
     constraints = constraints.copy()
     parent = bodies["parent"].tolist()
     supports = supports_of(constraints, closure.sites, carriers, parent, nested=False)

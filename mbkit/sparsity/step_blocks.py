@@ -9,6 +9,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from mbkit.kernels.implicit.layout import NODE
 from mbkit.sparsity.elimination import minimum_degree
 from mbkit.sparsity.step_coupling import Coupling, coupling_of
 from mbkit.systems.arrays import SystemArrays
@@ -173,8 +174,6 @@ class _Layout:
 
     @classmethod
     def of(cls, sizes: list[int], order: list[int], later: dict[int, list[int]]) -> _Layout:
-        from mbkit.kernels.implicit.layout import NODE
-
         nodes = np.zeros(len(order), NODE)
         position = {node: k for k, node in enumerate(order)}
         within: dict[tuple[int, int], int] = {}

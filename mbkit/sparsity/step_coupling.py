@@ -8,6 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from mbkit.kernels.layout import JOINT_NUM_VELOCITIES, JOINT_SIZE, JOINT_VELOCITY
 from mbkit.systems.arrays import SystemArrays
 
 __all__ = ["Coupling", "coupling_of"]
@@ -133,8 +134,6 @@ def _rows_of_forces(arrays: SystemArrays) -> Iterator[list[int]]:
 
 def _velocities(joints: Any) -> list[int]:
     """Return the velocities of a force's joints."""
-    from mbkit.kernels.layout import JOINT_NUM_VELOCITIES, JOINT_SIZE, JOINT_VELOCITY
-
     table = np.asarray(joints).reshape(-1, JOINT_SIZE)
     return [
         k

@@ -8,6 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.sparsity.packing import packed
 
 __all__ = ["Support", "set_supports", "supports_of"]
@@ -49,8 +50,6 @@ def supports_of(
         Whether joints that close loops, and constraints that name no bodies, end at their base: how
         that moves is nothing to them. Others, and all if false, go on to the world.
     """
-    from mbkit.kernels.constraints.layout import LOOP_JOINT
-
     firsts, counts = constraints["first_site"].tolist(), constraints["num_sites"].tolist()
     rows = sites["row"].tolist()
     found = []
