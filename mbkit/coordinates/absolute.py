@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, final
 import attrs
 
 from mbkit.coordinates.assembly import Assembly
+from mbkit.coordinates.free_bodies import FreeBodies
+from mbkit.coordinates.free_topology import free_topology
+from mbkit.coordinates.rigid_groups import spanning_steps
+from mbkit.coordinates.unnamed_joints import unnamed_joints
 from mbkit.errors import NameUnknownError, UsageError, suggestion
 from mbkit.joints import AbsoluteJoint, ScrewCoordinates, UnitQuaternion
 from mbkit.joints.absolute import check_local, check_orientation, check_trivialised
@@ -23,7 +27,6 @@ from mbkit.topology import WORLD, check_connected
 
 if TYPE_CHECKING:
     from mbkit.coordinates.division import Division
-    from mbkit.coordinates.free_bodies import FreeBodies
     from mbkit.model import Mechanism
     from mbkit.topology import Topology
 
@@ -178,9 +181,6 @@ class AbsoluteCoordinates:
         Topology
             Of these. Whether they have inertia is not looked at.
         """
-        from mbkit.coordinates.free_bodies import FreeBodies
-        from mbkit.coordinates.free_topology import free_topology
-
         _check_connected(whole)
         bodies = FreeBodies.of(whole, self.free_joint, self._kept(whole))
         division = bodies.divide(whole)
@@ -188,8 +188,6 @@ class AbsoluteCoordinates:
 
     def _kept(self, parts: Parts) -> dict[str, str]:
         """Return the joints that keep their coordinates, and why, in the order of adding."""
-        from mbkit.coordinates.unnamed_joints import unnamed_joints
-
         asked = dict.fromkeys(self.joints, "coordinates are asked of it")
         for name in asked:
             if name not in parts.joints:
@@ -214,7 +212,5 @@ class AbsoluteCoordinates:
 
 def _check_connected(parts: Parts) -> None:
     """Raise TopologyError unless joints lead from the world to every body."""
-    from mbkit.coordinates.rigid_groups import spanning_steps
-
     if sum(1 for _ in spanning_steps(parts.joints, (WORLD,))) < len(parts.bodies):
         check_connected(graph_of(parts))

@@ -10,6 +10,7 @@ import attrs
 
 from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.body_frames import BODY_FRAMES
+from mbkit.coordinates.cut_bodies import all_cuts, check_cuts
 from mbkit.coordinates.division import CutBodies
 from mbkit.coordinates.spanning_trees import spanning_tree
 from mbkit.errors import UsageError
@@ -105,8 +106,6 @@ class RelativeCoordinates:
 
     @cut_bodies.validator
     def _check_cut_bodies(self, _attribute: object, cuts: object) -> None:
-        from mbkit.coordinates.cut_bodies import check_cuts
-
         check_cuts(cuts)
 
     @representation.validator
@@ -151,8 +150,6 @@ class RelativeCoordinates:
 
     def assemble_parts(self, whole: Parts) -> System:
         """Return the equations of motion of what a mechanism consists of; see `assemble`."""
-        from mbkit.coordinates.cut_bodies import all_cuts
-
         cuts = all_cuts(whole, self.cut_bodies)
         division = CutBodies(cuts).divide(whole)
         topology = spanning_tree(division.parts, cuts, self.loop_joints)

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
 from mbkit.errors import InertiaError
 from mbkit.model import check_inertias
 from mbkit.model.graph import graph_of
@@ -48,8 +49,6 @@ def spanning_tree(
     InertiaError
         If a motion at the end of a branch has no inertia, also with the 20 best cuts.
     """
-    from mbkit.coordinates.cut_bodies import weld_name
-
     welds = [weld_name(body) for body in cut]
     loops = None if loop_joints is None else (*loop_joints, *welds)
     return _with_inertia(divided, graph_of(divided, welds), loops)
@@ -65,8 +64,6 @@ def relative_tree(whole: Parts) -> tuple[Parts, Topology]:
     whole : Parts
         Of a mechanism.
     """
-    from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
-
     cuts: Mapping[str, Cut] = all_cuts(whole, {})
     divided = cut_bodies(whole, cuts)
     try:

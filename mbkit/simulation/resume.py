@@ -22,6 +22,12 @@ from mbkit.io.model_file import parse_model
 from mbkit.io.run_directory import RunDirectory
 from mbkit.io.run_result import open_run
 from mbkit.io.text_file import checked_place
+from mbkit.simulation.differences import differences
+from mbkit.simulation.failed_step import explain
+from mbkit.simulation.identity import environment, system_digest
+from mbkit.simulation.long_run import go_on, recorder_for
+from mbkit.simulation.preparation import prepare, versions
+from mbkit.simulation.recording import new_buffer
 from mbkit.solvers import described, from_description
 from mbkit.systems import System
 
@@ -89,9 +95,6 @@ def resume(
     ``mb.simulate(system, (0.0, 1e4), 1e-3, output="runs/arm")`` is killed; later, in another
     process, ``run = mb.resume("runs/arm")`` takes the steps that are left.
     """
-    from mbkit.simulation.differences import differences
-    from mbkit.simulation.long_run import go_on, recorder_for
-
     if system is not None:
         check_kind("resume: system", system, System, "an mbkit.System")
     directory = RunDirectory(checked_place(path, "resume"))
@@ -148,7 +151,6 @@ def _prepared(
     events: tuple[Event, ...],
     integrator: Integrator | None,
 ) -> Prepared:
-    from mbkit.simulation.preparation import prepare
     from mbkit.simulation.stabilisation import from_description
 
     text = directory.read_model(manifest)
@@ -221,7 +223,6 @@ def _assembled(
     And the further forces of the run, which it does not have: those given, or those of the file.
     """
     from mbkit.plugins import registry
-    from mbkit.simulation.identity import system_digest
 
     ask = "assemble the system as before and give it: mbkit.resume(..., system=system)."
     try:
@@ -287,9 +288,6 @@ def _load_state(
 
     With `check`, the first step of that part is taken again, and must come out as it did.
     """
-    from mbkit.simulation.failed_step import explain
-    from mbkit.simulation.recording import new_buffer
-
     numbers = directory.parts()
     if not numbers:
         raise ResultFileError(f"'{directory.path}' has no parts; they were deleted.")
@@ -331,9 +329,6 @@ def _set_state(run: Prepared, part: Mapping[str, Any], prefix: str) -> None:
 
 def _noted(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return the manifest of a run that goes on with other versions, as they are now."""
-    from mbkit.simulation.identity import environment
-    from mbkit.simulation.preparation import versions
-
     now = environment(versions())
     if now == manifest["environment"]:
         return manifest
