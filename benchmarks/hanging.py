@@ -17,7 +17,7 @@ import mbkit as mb
 from benchmarks.absolute import STEP, absolute, hanging_ladder, rimmed_wheel, times_of_steps
 from benchmarks.report import Row, Table
 from benchmarks.timing import sized
-from mbkit.coordinates import patterns
+from mbkit.sparsity import patterns
 
 #: Sizes; up to which of them the others are measured too; the slope in log-log that is not to be
 #: exceeded, the most of the time in absolute coordinates, and the longest assembly. [s]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mbkit.forces import Force
     from mbkit.io.urdf import Urdf
     from mbkit.model import Connection, Mechanism
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 #: Entries of a vector that is shown.
@@ -98,7 +98,7 @@ def _as_assembled(mechanism: Mechanism, coordinates: str) -> tuple[Parts, Topolo
         return _by_bodies(mechanism)
     from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
     from mbkit.model.graph import graph_of
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import build_topology
 
     whole = Parts.of(mechanism)
@@ -118,24 +118,24 @@ def _as_assembled(mechanism: Mechanism, coordinates: str) -> tuple[Parts, Topolo
 def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
     """Return the same in absolute coordinates, and what is cut or lent."""
     import mbkit as mb
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
     whole = Parts.of(mechanism)
-    division, topology = mb.AbsoluteCoordinates().divided(whole)
+    bodies, division, topology = mb.AbsoluteCoordinates().divided(whole)
     notes = []
-    if division.hanging:
-        kept = [each.joint for each in division.hanging]
+    if bodies.hanging:
+        kept = [each.joint for each in bodies.hanging]
         notes.append(
             f"{listed(kept)} {'keeps its' if len(kept) == 1 else 'keep their'} coordinates, by a "
             f"part of a body{'' if len(kept) == 1 else ' each'}."
         )
-    borrowers = sorted(division.lent.borrowers)
+    borrowers = sorted(bodies.lent.borrowers)
     if borrowers:
         notes.append(
             f"without a moment of inertia about all axes, and lent some by neighbours: "
             f"{listed(borrowers)}."
         )
-    return division.parts(whole), topology, " ".join(notes)
+    return division.parts, topology, " ".join(notes)
 
 
 def _diagnose(mechanism: Mechanism, coordinates: str) -> None:
@@ -346,12 +346,12 @@ def _warnings(
     import mbkit as mb
     from mbkit.errors import InertiaError
     from mbkit.model import check_inertias
-    from mbkit.model.parts import Parts as Whole
+    from mbkit.parts.parts import Parts as Whole
 
     try:
         if coordinates == "absolute":
-            whole = Whole.of(mechanism)
-            mb.AbsoluteCoordinates().divided(whole)[0].check(whole, topology)
+            bodies, division, _ = mb.AbsoluteCoordinates().divided(Whole.of(mechanism))
+            bodies.check(division, topology)
         else:
             check_inertias(parts, topology)
     except InertiaError as error:

@@ -3,8 +3,6 @@
 from mbkit.coordinates.absolute import AbsoluteCoordinates as AbsoluteCoordinates
 from mbkit.coordinates.cut_bodies import BodyCut as BodyCut
 from mbkit.coordinates.relative import RelativeCoordinates as RelativeCoordinates
-
-#: Any of the strategies.
-Coordinates = AbsoluteCoordinates | RelativeCoordinates
+from mbkit.model.strategy import Coordinates as Coordinates
 
 __all__ = ["AbsoluteCoordinates", "BodyCut", "Coordinates", "RelativeCoordinates"]

@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING, final
 import attrs
 
 from mbkit.coordinates.assembly import Assembly
+from mbkit.coordinates.free_bodies import FreeBodies
+from mbkit.coordinates.free_topology import free_topology
+from mbkit.coordinates.rigid_groups import spanning_steps
+from mbkit.coordinates.unnamed_joints import unnamed_joints
 from mbkit.errors import NameUnknownError, UsageError, suggestion
 from mbkit.joints import AbsoluteJoint, ScrewCoordinates, UnitQuaternion
 from mbkit.joints.absolute import check_local, check_orientation, check_trivialised
 from mbkit.joints.local_coordinates import LocalCoordinates
 from mbkit.joints.orientations import Orientation
+from mbkit.model.graph import graph_of, why_held
+from mbkit.parts.parts import Parts
 from mbkit.representations import Representation
 from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
+from mbkit.topology import WORLD, check_connected
 
 if TYPE_CHECKING:
-    from mbkit.coordinates.free_bodies import FreeBodies
+    from mbkit.coordinates.division import Division
     from mbkit.model import Mechanism
-    from mbkit.model.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["AbsoluteCoordinates"]
@@ -151,16 +157,14 @@ class AbsoluteCoordinates:
             If there is no joint of a name, or it does not move; if a name that a joint or a part of
             a body would have is taken.
         """
-        from mbkit.model.parts import Parts
-
         whole = Parts.of(mechanism)
-        division, topology = self.divided(whole)
-        division.check(whole, topology)
+        bodies, division, topology = self.divided(whole)
+        bodies.check(division, topology)
         return Assembly(
-            whole, topology, self.representation, "joint", self.length, division, coordinates=self
+            division, topology, self.representation, "joint", self.length, coordinates=self
         ).system()
 
-    def divided(self, whole: Parts) -> tuple[FreeBodies, Topology]:
+    def divided(self, whole: Parts) -> tuple[FreeBodies, Division, Topology]:
         """Return how bodies and joints are made from those of a mechanism, and their tree.
 
         Parameters
@@ -172,21 +176,18 @@ class AbsoluteCoordinates:
         -------
         FreeBodies
             What is free, what keeps its coordinates, what borrows.
+        Division
+            The bodies and joints that it makes of those of the mechanism.
         Topology
-            Of the parts that it makes. Whether they have inertia is not looked at.
+            Of these. Whether they have inertia is not looked at.
         """
-        from mbkit.coordinates.free_bodies import FreeBodies
-        from mbkit.coordinates.free_topology import free_topology
-
         _check_connected(whole)
-        division = FreeBodies.of(whole, self.free_joint, self._kept(whole))
-        return division, free_topology(division.parts(whole), division)
+        bodies = FreeBodies.of(whole, self.free_joint, self._kept(whole))
+        division = bodies.divide(whole)
+        return bodies, division, free_topology(division.parts, bodies)
 
     def _kept(self, parts: Parts) -> dict[str, str]:
         """Return the joints that keep their coordinates, and why, in the order of adding."""
-        from mbkit.coordinates.unnamed_joints import unnamed_joints
-        from mbkit.model.graph import why_held
-
         asked = dict.fromkeys(self.joints, "coordinates are asked of it")
         for name in asked:
             if name not in parts.joints:
@@ -211,9 +212,5 @@ class AbsoluteCoordinates:
 
 def _check_connected(parts: Parts) -> None:
     """Raise TopologyError unless joints lead from the world to every body."""
-    from mbkit.coordinates.rigid_groups import spanning_steps
-    from mbkit.model.graph import graph_of
-    from mbkit.topology import WORLD, check_connected
-
     if sum(1 for _ in spanning_steps(parts.joints, (WORLD,))) < len(parts.bodies):
         check_connected(graph_of(parts))

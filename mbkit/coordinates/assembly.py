@@ -10,12 +10,14 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.coordinates.division import CutBodies, Division
+from mbkit.coordinates.division import Division
 from mbkit.coordinates.force_positions import check_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
+from mbkit.model.document import can_be_written, to_toml
+from mbkit.model.parameters import changed, parameters
 from mbkit.representations import Representation
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems import System
@@ -32,7 +34,7 @@ from mbkit.systems.loans import Loan
 if TYPE_CHECKING:
     from mbkit.joints import Joint
     from mbkit.joints.prescribed import JointMotion
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["Assembly"]
@@ -45,10 +47,10 @@ class Assembly:
 
     Attributes
     ----------
-    parts : Parts
-        Bodies, joints and gravity.
+    division : Division
+        Bodies, joints, forces and gravity, and what the system has of them.
     topology : Topology
-        Its spanning tree, and the joints that close loops.
+        The system's spanning tree, and the joints that close loops.
     representation : Representation
         In which the recursions run.
     body_frames : str
@@ -56,8 +58,6 @@ class Assembly:
     length : float, optional
         By which moments of constraints are compared with forces; the mechanism's size if left out.
         [m]
-    division : Division
-        How the bodies and joints of the system are made from those of the mechanism.
     coordinates : object
         The strategy that made it.
     further : frozenset of str
@@ -66,15 +66,19 @@ class Assembly:
         What finds the multipliers of constraints; chosen by size and rank if left out.
     """
 
-    parts: Parts
+    division: Division
     topology: Topology
     representation: Representation
     body_frames: str
     length: float | None = None
-    division: Division = attrs.field(factory=CutBodies)
     coordinates: Any = None
     further: frozenset[str] = frozenset()
     constraint_solver: ConstraintSolver | None = None
+
+    @property
+    def parts(self) -> Parts:
+        """Bodies and joints of the mechanism."""
+        return self.division.whole
 
     @property
     def loop_joints(self) -> tuple[str, ...]:
@@ -84,7 +88,7 @@ class Assembly:
     @property
     def assembled(self) -> Parts:
         """Bodies and joints of the system, those that are cut as their halves."""
-        return self.division.parts(self.parts)
+        return self.division.parts
 
     @property
     def halves(self) -> Mapping[str, Half]:
@@ -99,12 +103,12 @@ class Assembly:
     @property
     def loans(self) -> Mapping[str, Loan]:
         """Moments of inertia that bodies have for others, by the joint between."""
-        return self.division.loans(self.parts)
+        return self.division.loans
 
     @property
     def remedy(self) -> str:
         """How a joint that closes a loop gets coordinates, as the end of a sentence."""
-        return self.division.remedy
+        return self.division.rule.remedy
 
     def relative(self) -> System:
         """Return the system of the same parts in relative coordinates, of a tree of its own."""
@@ -114,8 +118,6 @@ class Assembly:
 
     def text(self) -> str:
         """Return the text of a model file."""
-        from mbkit.model.document import can_be_written, to_toml
-
         forces = {
             name: force
             for name, force in self.parts.forces.items()
@@ -125,8 +127,6 @@ class Assembly:
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the numbers that can be changed, by name."""
-        from mbkit.model.parameters import parameters
-
         return MappingProxyType(parameters(self.parts))
 
     def with_forces(self, forces: tuple[Force, ...]) -> System:
@@ -138,9 +138,8 @@ class Assembly:
                 raise DuplicateNameError(f"There are two forces {force.name!r}; rename one.")
             joined[force.name] = force
         further = self.further.union(force.name for force in forces)
-        return attrs.evolve(
-            self, parts=attrs.evolve(self.parts, forces=joined), further=further
-        ).system()
+        other = self._divided(attrs.evolve(self.parts, forces=joined))
+        return attrs.evolve(other, further=further).system()
 
     def without_forces(self, names: tuple[str, ...]) -> System:
         """Return the system without some forces."""
@@ -150,9 +149,8 @@ class Assembly:
                 raise NameUnknownError(
                     f"System '{self.parts.name}' has no force {name!r}; {suggestion(name, left)}"
                 )
-        return attrs.evolve(
-            self, parts=attrs.evolve(self.parts, forces=left), further=self.further - {*names}
-        ).system()
+        other = self._divided(attrs.evolve(self.parts, forces=left))
+        return attrs.evolve(other, further=self.further - {*names}).system()
 
     def with_constraint_solver(self, solver: ConstraintSolver | None) -> System:
         """Return the system with another strategy for its constraints; by itself if None."""
@@ -163,12 +161,14 @@ class Assembly:
 
         The spanning tree stays what it is; the rows that the kernels read are computed anew.
         """
-        from mbkit.model.parameters import changed
-
-        other = attrs.evolve(self, parts=changed(self.parts, values))
+        other = self._divided(changed(self.parts, values))
         if any(path.startswith("bodies.") for path in values):
-            self.division.check(other.parts, self.topology)
+            other.division.rule.check(other.division, self.topology)
         return other.system()
+
+    def _divided(self, parts: Parts) -> Assembly:
+        """Return the assembly of the same bodies and joints with other forces or numbers."""
+        return attrs.evolve(self, division=self.division.rule.divide(parts))
 
     def system(self) -> System:
         """Return the equations of motion."""
@@ -192,7 +192,7 @@ class Assembly:
             gravity=parts.gravity,
             **_limits([parts.joints[name] for name in joints]),
             blueprint=self,
-            reference=_reference(joints, self.division.reference(self.parts)),
+            reference=_reference(joints, self.division.rule.reference(self.parts)),
             position_slices=positions,
             velocity_slices=velocities,
             step_slices=steps,
@@ -234,7 +234,7 @@ class Assembly:
             ("world", *parts.bodies),
             frozenset(loops),
             remedy=self.remedy,
-            acting=self.division.acting(self.parts),
+            acting=self.division.rule.acting(self.parts),
         )
         arrays = attrs.evolve(rows, forces=forces)
         # the size is that of the mechanism, whatever was hung or cut

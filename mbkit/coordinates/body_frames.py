@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.kernels import layout
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["BODY_FRAMES", "frames_in_joints", "poses_of_tree", "set_seat"]
@@ -104,7 +105,6 @@ def set_seat(row: Any, frame: FloatArray) -> list[Any]:
     list
         What the row points to, to be kept alive with it.
     """
-    from mbkit.kernels import layout
     from mbkit.kernels.compile import array_address
 
     if np.array_equal(frame, np.eye(4)):

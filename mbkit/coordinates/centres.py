@@ -15,8 +15,8 @@ from mbkit.spatial.arrays import ORIGIN, FloatArray
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
-    from mbkit.model.connection import Connection
-    from mbkit.model.parts import Parts
+    from mbkit.parts.connection import Connection
+    from mbkit.parts.parts import Parts
     from mbkit.spatial import SpatialInertia
     from mbkit.topology import Topology
 

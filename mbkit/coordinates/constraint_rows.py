@@ -13,7 +13,7 @@ from mbkit.constraints.derivatives import ConstraintDerivatives
 from mbkit.errors import ConstraintError
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["KnownNames", "Made", "set_constraint"]
 

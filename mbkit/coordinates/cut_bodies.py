@@ -21,7 +21,7 @@ from mbkit.errors import (
 from mbkit.joints import FixedJoint
 from mbkit.model import Body, Connection
 from mbkit.model.graph import graph_of
-from mbkit.model.parts import Parts
+from mbkit.parts.parts import Parts
 from mbkit.spatial import SpatialInertia
 from mbkit.topology import WORLD, held_loop
 

@@ -3,60 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, final
 
 import attrs
 
 from mbkit.coordinates.cut_bodies import Cut, cut_bodies, half_name
 from mbkit.forces import Force, UniformField
+from mbkit.model import check_inertias
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.halves import Half
 from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["CutBodies", "Division", "on_halves"]
+__all__ = ["CutBodies", "Division", "DivisionRule", "on_halves"]
 
 
-class Division(Protocol):
-    """Bodies and joints of a system, beside those of the mechanism or in their places."""
+class DivisionRule(Protocol):
+    """How the bodies and joints of systems are made of those of mechanisms, of any numbers."""
 
     @property
     def remedy(self) -> str:
         """How a joint gets coordinates, as the end of a sentence."""
         ...
 
-    @property
-    def halves(self) -> Mapping[str, Half]:
-        """Bodies that are parts of others."""
-        ...
-
-    @property
-    def free_joints(self) -> tuple[str, ...]:
-        """Names of the joints of six freedoms that bodies were hung on."""
+    def divide(self, whole: Parts) -> Division:
+        """Return the bodies and joints of the system."""
         ...
 
     def acting(self, whole: Parts) -> tuple[str, ...] | None:
         """Return the joints that a force acts on which names none; None for all of the tree."""
         ...
 
-    def parts(self, whole: Parts) -> Parts:
-        """Return the bodies and joints of the system."""
-        ...
-
-    def loans(self, whole: Parts) -> Mapping[str, Loan]:
-        """Return the moments of inertia that bodies have for others, by the joint between."""
-        ...
-
     def reference(self, whole: Parts) -> Mapping[str, FloatArray]:
         """Return the reference positions of joints, of those for which they are not neutral."""
         ...
 
-    def check(self, whole: Parts, topology: Topology) -> None:
+    def check(self, division: Division, topology: Topology) -> None:
         """Raise InertiaError unless everything that moves has inertia."""
         ...
+
+
+@final
+@attrs.frozen(eq=False)
+class Division:
+    """Bodies and joints of a system, beside those of the mechanism or in their places.
+
+    Attributes
+    ----------
+    rule : DivisionRule
+        What made it, and makes that of other numbers.
+    whole : Parts
+        Bodies and joints of the mechanism.
+    parts : Parts
+        Those of the system.
+    halves : mapping of str to Half
+        Bodies of the system that are parts of others.
+    free_joints : tuple of str
+        Names of the joints of six freedoms that bodies were hung on.
+    loans : mapping of str to Loan
+        Moments of inertia that bodies have for others, by the joint between.
+    """
+
+    rule: DivisionRule
+    whole: Parts
+    parts: Parts
+    halves: Mapping[str, Half]
+    free_joints: tuple[str, ...] = ()
+    loans: Mapping[str, Loan] = MappingProxyType({})
 
 
 @final
@@ -71,37 +88,23 @@ class CutBodies:
         """How a joint gets coordinates, as the end of a sentence."""
         return "cut the loop elsewhere by RelativeCoordinates(loop_joints=...)"
 
-    @property
-    def halves(self) -> Mapping[str, Half]:
-        """The second halves."""
-        return {half_name(name): Half(name, name) for name in self.cuts}
-
-    @property
-    def free_joints(self) -> tuple[str, ...]:
-        """None."""
-        return ()
+    def divide(self, whole: Parts) -> Division:
+        """Return the bodies and joints of the system: the second halves beside the first."""
+        halves = {half_name(name): Half(name, name) for name in self.cuts}
+        cut = cut_bodies(whole, self.cuts)
+        parts = attrs.evolve(cut, forces=on_halves(cut.forces, halves))
+        return Division(self, whole, parts, MappingProxyType(halves))
 
     def acting(self, whole: Parts) -> None:
         """Return None: all joints of the tree."""
-
-    def parts(self, whole: Parts) -> Parts:
-        """Return the bodies and joints of the system."""
-        divided = cut_bodies(whole, self.cuts)
-        return attrs.evolve(divided, forces=on_halves(divided.forces, self.halves))
-
-    def loans(self, whole: Parts) -> Mapping[str, Loan]:
-        """Return none."""
-        return {}
 
     def reference(self, whole: Parts) -> Mapping[str, FloatArray]:
         """Return none: all joints are neutral."""
         return {}
 
-    def check(self, whole: Parts, topology: Topology) -> None:
+    def check(self, division: Division, topology: Topology) -> None:
         """Raise InertiaError unless every motion at the end of a branch has inertia."""
-        from mbkit.model import check_inertias
-
-        check_inertias(self.parts(whole), topology)
+        check_inertias(division.parts, topology)
 
 
 def on_halves(forces: Mapping[str, Force], halves: Mapping[str, Half]) -> dict[str, Force]:

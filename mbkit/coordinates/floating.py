@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.coordinates.packing import packed
+from mbkit.kernels import layout
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
+from mbkit.sparsity.packing import packed
 from mbkit.spatial import SpatialInertia
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ def set_floating(
     named : collection of str
         Joints that constraints name.
     """
-    from mbkit.kernels import layout
     from mbkit.kernels.compile import array_address
     from mbkit.kernels.recursions import floating
 

@@ -9,7 +9,7 @@ from mbkit.errors import ForceError
 from mbkit.forces.joint_force import PositionForce
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["check_positions"]
 

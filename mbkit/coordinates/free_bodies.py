@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.coordinates.division import on_halves
+from mbkit.coordinates.division import Division, on_halves
 from mbkit.coordinates.lent_moments import LentMoments, group_inertias, resists, with_loans
 from mbkit.coordinates.reference_poses import reference_poses
 from mbkit.coordinates.rigid_groups import RigidGroups, relative_pose
@@ -20,11 +20,10 @@ from mbkit.model import Body, Connection
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.halves import Half
-from mbkit.systems.loans import Loan
 from mbkit.topology import WORLD
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["FreeBodies", "Hanging"]
@@ -76,7 +75,7 @@ class Hanging:
 @final
 @attrs.frozen(eq=False)
 class FreeBodies:
-    """The bodies of a mechanism, each by itself: a `Division`.
+    """The bodies of a mechanism, each by itself: a `DivisionRule`.
 
     Attributes
     ----------
@@ -97,13 +96,6 @@ class FreeBodies:
     names: Mapping[str, str]
     hanging: tuple[Hanging, ...]
     lent: LentMoments
-    halves: Mapping[str, Half] = attrs.field(init=False)
-    _latest: dict[Parts, Parts] = attrs.field(init=False, factory=dict)
-    _latest_loans: dict[Parts, Mapping[str, Loan]] = attrs.field(init=False, factory=dict)
-
-    def __attrs_post_init__(self) -> None:
-        halves = {each.name: Half(each.whole, each.origin) for each in self.hanging}
-        object.__setattr__(self, "halves", MappingProxyType(halves))
 
     @classmethod
     def of(
@@ -162,30 +154,18 @@ class FreeBodies:
                         f"would name one of theirs; rename it."
                     )
 
-    def loans(self, whole: Parts) -> Mapping[str, Loan]:
-        """Return the moments of inertia that bodies have for others, by the joint between."""
-        found = self._latest_loans.get(whole)
-        if found is None:  # reactions ask each time
-            self._latest_loans.clear()
-            found = self._latest_loans.setdefault(whole, self.lent.loans(whole, self.groups))
-        return found
-
-    def _lent(self, whole: Parts) -> Parts:
-        return with_loans(whole, self.loans(whole).values())
-
-    def parts(self, whole: Parts) -> Parts:
+    def divide(self, whole: Parts) -> Division:
         """Return the bodies and joints of the system.
 
         A free joint for each body comes first, then the joints of the mechanism, those that keep
         their coordinates with the parts that hang on them, then their welds.
         """
-        found = self._latest.get(whole)
-        if found is None:  # an assembly asks several times
-            self._latest.clear()
-            found = self._latest.setdefault(whole, self._divided(self._lent(whole)))
-        return found
+        loans = self.lent.loans(whole, self.groups)
+        halves = {each.name: Half(each.whole, each.origin) for each in self.hanging}
+        parts = self._divided(with_loans(whole, loans.values()), halves)
+        return Division(self, whole, parts, MappingProxyType(halves), self.free_joints, loans)
 
-    def _divided(self, whole: Parts) -> Parts:
+    def _divided(self, whole: Parts, halves: Mapping[str, Half]) -> Parts:
         bodies, joints = dict(whole.bodies), dict(whole.joints)
         welds = {}
         if self.hanging:
@@ -211,7 +191,7 @@ class FreeBodies:
             whole,
             bodies=MappingProxyType(bodies),
             joints=MappingProxyType({**free, **joints, **welds}),
-            forces=MappingProxyType(on_halves(whole.forces, self.halves)),
+            forces=MappingProxyType(on_halves(whole.forces, halves)),
         )
 
     def _shares(self) -> dict[str, float]:
@@ -236,9 +216,10 @@ class FreeBodies:
                     found[each.joint] = joint.locate(inverse(edge.S_pred) @ C @ edge.S_succ)
         return found
 
-    def check(self, whole: Parts, topology: Topology) -> None:
+    def check(self, division: Division, topology: Topology) -> None:
         """Raise InertiaError unless each body, with what is fixed to it, resists every motion."""
-        for root, inertia in group_inertias(self._lent(whole), self.groups):
+        lent = with_loans(division.whole, division.loans.values())
+        for root, inertia in group_inertias(lent, self.groups):
             if inertia.mass == 0.0:
                 raise InertiaError(
                     f"Body {root!r} has no mass: in absolute coordinates each body moves by "
@@ -246,17 +227,18 @@ class FreeBodies:
                     f"to a body that has, or take mbkit.RelativeCoordinates()."
                 )
             if not resists(inertia):
-                raise InertiaError(self._what_is_missing(whole, root))
+                raise InertiaError(self._what_is_missing(division, root))
 
-    def _what_is_missing(self, whole: Parts, root: str) -> str:
+    def _what_is_missing(self, division: Division, root: str) -> str:
         """Return why nobody lends a body the moments of inertia that it lacks, as a message."""
+        whole = division.whole
         moments = np.linalg.eigvalsh(whole.bodies[root].inertia.moment_about_com)
         shown = ", ".join(f"{moment:.3g}" for moment in moments)
         rule = (
             "in absolute coordinates each body moves by itself, and needs moments of inertia about "
             "all axes"
         )
-        borrowed = [loan for loan in self.loans(whole).values() if loan.borrower == root]
+        borrowed = [loan for loan in division.loans.values() if loan.borrower == root]
         if resists(dict(group_inertias(with_loans(whole, borrowed), self.groups))[root]):
             return (
                 f"Body {root!r} would have to lend a neighbour, which can turn about its centre of "

@@ -9,12 +9,12 @@ from mbkit.topology import WORLD, JointEdge, Topology, numbered_tree
 
 if TYPE_CHECKING:
     from mbkit.coordinates.free_bodies import FreeBodies
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["free_topology"]
 
 
-def free_topology(parts: Parts, division: FreeBodies) -> Topology:
+def free_topology(parts: Parts, bodies: FreeBodies) -> Topology:
     """Return the tree of the parts that `FreeBodies` makes, in regular numbering, depth-first.
 
     In it are the free joints, those that fix bodies to them, and those that keep coordinates with
@@ -24,8 +24,8 @@ def free_topology(parts: Parts, division: FreeBodies) -> Topology:
     ----------
     parts : Parts
         Bodies and joints, divided.
-    division : FreeBodies
-        How.
+    bodies : FreeBodies
+        What divided them.
 
     Returns
     -------
@@ -33,11 +33,11 @@ def free_topology(parts: Parts, division: FreeBodies) -> Topology:
         At a cost that is linear in bodies and joints.
     """
     children: dict[str, list[tuple[str, str]]] = {
-        WORLD: [(name, root) for root, name in division.names.items()]
+        WORLD: [(name, root) for root, name in bodies.names.items()]
     }
-    for joint, towards, body in division.groups.steps:
+    for joint, towards, body in bodies.groups.steps:
         children.setdefault(towards, []).append((joint, body))
-    for each in division.hanging:
+    for each in bodies.hanging:
         edge = parts.joints[each.joint]
         towards = edge.predecessor if edge.successor == each.name else edge.successor
         children.setdefault(towards, []).append((each.joint, each.name))

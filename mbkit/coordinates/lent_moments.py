@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, final
 import attrs
 import numpy as np
 
+from mbkit.coordinates.loops import characteristic_length
 from mbkit.coordinates.rigid_groups import spanning_steps
 from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import FloatArray
@@ -24,8 +25,8 @@ from mbkit.topology import WORLD
 if TYPE_CHECKING:
     from mbkit.coordinates.rigid_groups import RigidGroups
     from mbkit.joints import Joint
-    from mbkit.model.connection import Connection
-    from mbkit.model.parts import Parts
+    from mbkit.parts.connection import Connection
+    from mbkit.parts.parts import Parts
 
 __all__ = ["LentMoments", "group_inertias", "resists", "with_loans"]
 
@@ -116,7 +117,7 @@ class LentMoments:
         """
         inertias = dict(group_inertias(parts, groups))
         lent = self._of_now(parts, groups, inertias)
-        found: Mapping[str, Loan] = {}
+        found: Mapping[str, Loan] = MappingProxyType({})
         for share in _SHARES if lent.borrowers else ():
             found = lent._by_joint(parts, inertias, share)
             left = with_loans(parts, found.values())
@@ -141,8 +142,6 @@ class LentMoments:
     def _by_joint(
         self, parts: Parts, inertias: Mapping[str, SpatialInertia], share: float
     ) -> Mapping[str, Loan]:
-        from mbkit.coordinates.loops import characteristic_length
-
         length = characteristic_length(parts)
         flow: dict[str, float] = {}
         for root, inertia in inertias.items():

@@ -9,16 +9,18 @@ import numpy as np
 
 from mbkit.coordinates.centres import centre_between
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
-from mbkit.coordinates.patterns import with_pattern
 from mbkit.joints.placed import placed_beside
+from mbkit.kernels import layout
+from mbkit.kernels.constraints import layout as own
+from mbkit.sparsity.patterns import with_pattern
 from mbkit.spatial import translation
 from mbkit.systems.arrays import SystemArrays, fill_table
 from mbkit.systems.closure import ClosureArrays
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
-    from mbkit.model.connection import Connection
-    from mbkit.model.parts import Parts
+    from mbkit.parts.connection import Connection
+    from mbkit.parts.parts import Parts
 
 __all__ = ["characteristic_length", "loop_closure"]
 
@@ -54,9 +56,7 @@ def loop_closure(
         6 - nv rows a joint, in the order of the joints; those of six velocities have none, and are
         left out. Then the constraints, in theirs.
     """
-    from mbkit.kernels import layout
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.constraints import layout as own
 
     names = tuple(name for name in loop_joints if parts.joints[name].joint.num_velocities < 6)
     others = tuple(parts.constraints.values())
@@ -143,8 +143,6 @@ def _set_loop_joint(constraint: Any, joint: Joint, k: int) -> None:
 
 
 def _set_joint(row: Any, joint: Joint) -> list[Any]:
-    from mbkit.kernels import layout
-
     row["num_positions"], row["num_velocities"] = joint.num_positions, joint.num_velocities
     row["num_steps"] = joint.num_steps
     row["R"] = np.eye(3)

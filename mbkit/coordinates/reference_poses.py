@@ -12,7 +12,7 @@ from mbkit.spatial.arrays import FloatArray
 from mbkit.topology import WORLD
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["reference_poses"]
 

@@ -10,9 +10,11 @@ import attrs
 
 from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.body_frames import BODY_FRAMES
+from mbkit.coordinates.cut_bodies import all_cuts, check_cuts
 from mbkit.coordinates.division import CutBodies
 from mbkit.coordinates.spanning_trees import spanning_tree
 from mbkit.errors import UsageError
+from mbkit.parts.parts import Parts
 from mbkit.representations import BodyFixed, Representation
 from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
@@ -20,7 +22,6 @@ from mbkit.systems import System
 if TYPE_CHECKING:
     from mbkit.coordinates.cut_bodies import Cut
     from mbkit.model import Mechanism
-    from mbkit.model.parts import Parts
 
 __all__ = ["RelativeCoordinates"]
 
@@ -105,8 +106,6 @@ class RelativeCoordinates:
 
     @cut_bodies.validator
     def _check_cut_bodies(self, _attribute: object, cuts: object) -> None:
-        from mbkit.coordinates.cut_bodies import check_cuts
-
         check_cuts(cuts)
 
     @representation.validator
@@ -147,17 +146,13 @@ class RelativeCoordinates:
             If a motion at the end of a branch has no inertia, also with the 20 best cuts if
             `loop_joints` is left out.
         """
-        from mbkit.model.parts import Parts
-
         return self.assemble_parts(Parts.of(mechanism))
 
     def assemble_parts(self, whole: Parts) -> System:
         """Return the equations of motion of what a mechanism consists of; see `assemble`."""
-        from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies
-
         cuts = all_cuts(whole, self.cut_bodies)
-        topology = spanning_tree(cut_bodies(whole, cuts), cuts, self.loop_joints)
+        division = CutBodies(cuts).divide(whole)
+        topology = spanning_tree(division.parts, cuts, self.loop_joints)
         return Assembly(
-            whole, topology, self.representation, self.body_frames, self.length, CutBodies(cuts),
-            coordinates=self,
-        ).system()  # fmt: skip
+            division, topology, self.representation, self.body_frames, self.length, coordinates=self
+        ).system()

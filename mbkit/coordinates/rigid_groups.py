@@ -13,8 +13,8 @@ from mbkit.spatial.arrays import FloatArray
 from mbkit.topology import WORLD
 
 if TYPE_CHECKING:
-    from mbkit.model.connection import Connection
-    from mbkit.model.parts import Parts
+    from mbkit.parts.connection import Connection
+    from mbkit.parts.parts import Parts
 
 __all__ = ["RigidGroups", "Step", "relative_pose", "spanning_steps"]
 

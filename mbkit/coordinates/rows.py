@@ -10,13 +10,14 @@ from mbkit.coordinates.body_frames import frames_in_joints, poses_of_tree, set_s
 from mbkit.coordinates.centres import centres_of_bodies, seen_from, warn_of_distance
 from mbkit.coordinates.floating import set_floating
 from mbkit.joints.placed import placed_beside
+from mbkit.kernels import layout
 from mbkit.representations import Representation
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.systems.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["assemble_rows"]
@@ -59,8 +60,6 @@ def assemble_rows(
     SystemArrays
         The rows, and what goes with them.
     """
-    from mbkit.kernels import layout
-
     moving = [name for name in topology.joint_of_body[1:] if _joint(parts, name).num_velocities]
     bodies = np.zeros(len(moving) + 1, layout.BODY)
     seats: dict[str, tuple[int, Any]] = {"world": (0, np.eye(4))}
@@ -165,8 +164,6 @@ def _move_rows(bodies: Any, frames: list[Any]) -> list[Any]:
 
 
 def _set_joint(row: Any, joint: Joint, sign: float) -> list[Any]:
-    from mbkit.kernels import layout
-
     form = joint.screw_form()
     row["constant"] = form is not None or joint.constant_subspace
     if form is None:
@@ -205,8 +202,6 @@ def _set_columns(bodies: Any) -> Any:
 
 
 def _frames(parts: Parts, seats: dict[str, tuple[int, Any]]) -> Any:
-    from mbkit.kernels import layout
-
     frames = np.zeros(len(parts.bodies) + 1, layout.FRAME)
     for frame, name in zip(frames, ("world", *parts.bodies), strict=True):
         frame["row"], pose = seats[name]

@@ -6,11 +6,15 @@ import contextlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
 from mbkit.errors import InertiaError
+from mbkit.model import check_inertias
+from mbkit.model.graph import graph_of
+from mbkit.topology import build_topology
 
 if TYPE_CHECKING:
     from mbkit.coordinates.cut_bodies import Cut
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.topology import BodyGraph, Topology
 
 __all__ = ["relative_tree", "spanning_tree"]
@@ -45,9 +49,6 @@ def spanning_tree(
     InertiaError
         If a motion at the end of a branch has no inertia, also with the 20 best cuts.
     """
-    from mbkit.coordinates.cut_bodies import weld_name
-    from mbkit.model.graph import graph_of
-
     welds = [weld_name(body) for body in cut]
     loops = None if loop_joints is None else (*loop_joints, *welds)
     return _with_inertia(divided, graph_of(divided, welds), loops)
@@ -63,10 +64,6 @@ def relative_tree(whole: Parts) -> tuple[Parts, Topology]:
     whole : Parts
         Of a mechanism.
     """
-    from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
-    from mbkit.model.graph import graph_of
-    from mbkit.topology import build_topology
-
     cuts: Mapping[str, Cut] = all_cuts(whole, {})
     divided = cut_bodies(whole, cuts)
     try:
@@ -80,9 +77,6 @@ def _with_inertia(parts: Parts, graph: BodyGraph, loop_joints: tuple[str, ...] |
 
     If there is none among the best, raise what the first one lacks.
     """
-    from mbkit.model import check_inertias
-    from mbkit.topology import build_topology
-
     best = build_topology(graph, loop_joints)
     try:
         check_inertias(parts, best)

@@ -10,7 +10,7 @@ from mbkit.errors import ForceError, listed
 
 if TYPE_CHECKING:
     from mbkit.forces import Force
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["check_unnamed_joints", "unnamed_joints"]
 

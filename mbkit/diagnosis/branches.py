@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbkit.diagnosis.diagnosis import Branch
-from mbkit.kinematics.closing import close
-from mbkit.kinematics.loops import Loops
+from mbkit.closed_loops.closing import close
+from mbkit.closed_loops.loops import Loops
+from mbkit.results.diagnosis import Branch
+from mbkit.results.diagnosis_text import MOST_BRANCHES
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import rank_of
 
-__all__ = ["MOST", "branches"]
+__all__ = ["branches"]
 
 #: Length of the steps that find branches, so small that these look straight, and of those that
 #: lead along them, in radians or lengths.
@@ -19,8 +20,6 @@ _LARGE = 0.2
 #: Directions that are tried, beside as many as there are velocities left; steps along a branch.
 _DIRECTIONS = 12
 _STEPS = 4
-#: So many branches are followed; of many loops that are singular at once, there are far more.
-MOST = 8
 #: The sine of the angle between the velocities of two branches, at least.
 _APART = 0.15
 #: Part of a step that closing must leave, or there is no motion that way.
@@ -39,7 +38,7 @@ def branches(loops: Loops, q: FloatArray) -> tuple[Branch, ...]:
     count = Z.shape[1]
     near: list[tuple[FloatArray, FloatArray]] = []
     for k in range(_DIRECTIONS + 2 * count if count else 0):
-        if len(near) == MOST:
+        if len(near) == MOST_BRANCHES:
             break
         direction = np.eye(count)[k] if k < count else rng.normal(size=count)
         there = _step(loops, q, Z @ direction, _SMALL)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.closed_loops.close_loops import checked_start
+from mbkit.closed_loops.loops import Loops, checked_fixed
 from mbkit.diagnosis.branches import branches
-from mbkit.diagnosis.diagnosis import Branch, Diagnosis
 from mbkit.diagnosis.reactions import reactions, row_words
 from mbkit.diagnosis.rows import independent_rows
 from mbkit.diagnosis.screws import loop_screws
 from mbkit.errors import ConstraintError
-from mbkit.kinematics.close_loops import checked_start
-from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.memory import check_memory
+from mbkit.results.diagnosis import Branch, Diagnosis
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import RANK, rank_of
 

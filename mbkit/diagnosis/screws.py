@@ -8,7 +8,8 @@ import attrs
 import numpy as np
 
 from mbkit.diagnosis.cycles import cycles
-from mbkit.diagnosis.diagnosis import LoopScrews
+from mbkit.kernels.constraints import layout
+from mbkit.results.diagnosis import LoopScrews
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -84,8 +85,6 @@ class LoopJoint:
 
 def loop_joints(system: System, q: FloatArray) -> tuple[LoopJoint, ...]:
     """Return the joints that close the loops of a system."""
-    from mbkit.kernels.constraints import layout
-
     closure = system.arrays.closure
     poses = system.poses(q)
     found = []

@@ -11,13 +11,13 @@ import builtins
 import enum
 import functools
 import math
-import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from mbkit.differentiation.marks import COPIED, is_copied, stand_in_of
 from mbkit.differentiation.namespaces import MATH, NUMPY, Float, holds_traced, promoted, stand_in
 from mbkit.differentiation.rules import spline
 from mbkit.differentiation.tape import CannotTraceError, Traced, number_of
@@ -25,10 +25,6 @@ from mbkit.differentiation.tape import CannotTraceError, Traced, number_of
 __all__ = ["Retargeting"]
 
 _MATH_FUNCTIONS = {id(getattr(math, name)): name for name in dir(math)}
-
-#: Near its pole the inverse differential is computed by splitting numbers, for the last digits.
-#: What stands here is the same without.
-_EXACT = "mbkit.kernels.lie.exact"
 
 
 def _distance_from_pole(_x: Any, z: Any) -> Any:
@@ -53,28 +49,19 @@ def _quaternion_exp(x: Any) -> Any:
     return cosine, 0.5 * sinc * x[0], 0.5 * sinc * x[1], 0.5 * sinc * x[2]
 
 
-def _unchecked(value: Any, *_others: Any, **_options: Any) -> Any:
-    return np.array(value, dtype=object)
+@functools.cache
+def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
+    """Return what stands for kernels: these know nothing of tracing."""
+    from mbkit.kernels.lie import exact, quaternion
 
-
-def _nothing(*_arguments: Any, **_options: Any) -> None:
-    return None
-
-
-_REPLACED: dict[tuple[str, str], Any] = {
-    (_EXACT, "distance_from_pole"): _distance_from_pole,
-    (_EXACT, "dot_near_pole"): _dot_near_pole,
-    ("mbkit.kernels.lie.quaternion", "quaternion_exp"): _quaternion_exp,
-    # what checks arrays of floats has nothing to say on traced numbers
-    ("mbkit.lie.arrays", "checked"): _unchecked,
-    ("mbkit.lie.so3", "require_rotations"): _nothing,
-    ("mbkit.lie.se3", "require_poses"): _nothing,
-    ("mbkit.spatial.arrays", "frozen_array"): _unchecked,
-    ("mbkit.spatial.arrays", "check_array"): _nothing,
-    ("mbkit.spatial.arrays", "check_direction"): _nothing,
-    ("mbkit.spatial.frames", "check_pose"): _nothing,
-    ("mbkit.spatial.frames", "check_rotation"): _nothing,
-}
+    stand_ins: list[tuple[Any, Callable[..., Any]]] = [
+        # near its pole the inverse differential is computed by splitting numbers, for the last
+        # digits; what stands here is the same without
+        (exact.distance_from_pole, _distance_from_pole),
+        (exact.dot_near_pole, _dot_near_pole),
+        (quaternion.quaternion_exp, _quaternion_exp),
+    ]
+    return {getattr(kernel, "py_func", kernel): made for kernel, made in stand_ins}
 
 
 class _Spline:
@@ -113,7 +100,7 @@ _LEFT_OUT = frozenset(
         "sizeof", "class", "attrs_post_init", "post_init", "set_name", "instancecheck",
         "subclasscheck", "slots", "module", "qualname", "doc", "name",
     )
-)  # fmt: skip
+) | {COPIED}  # fmt: skip
 
 
 class _Globals(dict[str, Any]):
@@ -225,9 +212,12 @@ class Retargeting:
             return known
         module, name = function.__module__ or "", function.__name__
         package = module.partition(".")[0]
+        marked = stand_in_of(function)
+        if marked is None and module.startswith("mbkit.kernels.lie."):
+            marked = _kernels().get(function)
         made: Any
-        if (module, name) in _REPLACED:
-            made = _REPLACED[module, name]
+        if marked is not None:
+            made = marked
         elif package == "numpy":
             holder = NUMPY.linalg if module.startswith("numpy.linalg") else NUMPY
             own = getattr(holder, name, None)
@@ -271,9 +261,7 @@ class Retargeting:
     def _type(self, kind: type) -> Any:
         if kind in (float, np.float64):
             return Float
-        groups = sys.modules.get("mbkit.lie.contract")
-        is_group = groups is not None and issubclass(kind, groups.GroupMaps)
-        return self._shadow_class(kind) if is_group else kind
+        return self._shadow_class(kind) if is_copied(kind) else kind
 
     def _shadow_class(self, kind: type) -> Any:
         """Return a class with copies of a class' functions, and of those of its bases."""

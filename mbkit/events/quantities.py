@@ -11,6 +11,7 @@ import numpy as np
 from mbkit.errors import NameUnknownError, UsageError, suggestion
 from mbkit.events.fields import finite
 from mbkit.events.quantity import Quantity
+from mbkit.representations import Hybrid
 from mbkit.spatial.arrays import (
     EQUAL,
     ORIGIN,
@@ -174,8 +175,6 @@ class PlaneDistance(Quantity):
 
     def gradient(self, system: System, t: float, q: Any) -> FloatArray:
         """Return n . (J_v - (R r)~ J_w), with the hybrid Jacobian of the body."""
-        from mbkit.representations import Hybrid
-
         pose = system.poses(q)[system.body_index(self.body)]
         J = system.jacobian(self.body, q, representation=Hybrid())
         arm = pose[:3, :3] @ self.point

@@ -2,6 +2,10 @@
 
 from mbkit.integrators import tableaus as tableaus
 from mbkit.integrators.bliedf import BLieDF as BLieDF
+from mbkit.integrators.classical.local_vector_space import LocalVectorSpace as LocalVectorSpace
+from mbkit.integrators.classical.quaternion_vector_space import (
+    QuaternionVectorSpace as QuaternionVectorSpace,
+)
 from mbkit.integrators.composition import COMMUTATOR_FREE3 as COMMUTATOR_FREE3
 from mbkit.integrators.composition import COMMUTATOR_FREE4 as COMMUTATOR_FREE4
 from mbkit.integrators.composition import Composition as Composition
@@ -10,12 +14,8 @@ from mbkit.integrators.exponentials import CrouchGrossman as CrouchGrossman
 from mbkit.integrators.generalized_alpha import AlphaCoefficients as AlphaCoefficients
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
 from mbkit.integrators.integrator import Integrator as Integrator
-from mbkit.integrators.local_vector_space import LocalVectorSpace as LocalVectorSpace
 from mbkit.integrators.multistep_munthe_kaas import MultistepMuntheKaas as MultistepMuntheKaas
 from mbkit.integrators.munthe_kaas import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
-from mbkit.integrators.quaternion_vector_space import (
-    QuaternionVectorSpace as QuaternionVectorSpace,
-)
 from mbkit.integrators.rattlie import RATTLie as RATTLie
 from mbkit.integrators.tableau import Tableau as Tableau
 

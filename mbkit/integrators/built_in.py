@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mbkit.integrators.bliedf import BLieDF
+from mbkit.integrators.classical.local_vector_space import LocalVectorSpace
+from mbkit.integrators.classical.quaternion_vector_space import QuaternionVectorSpace
 from mbkit.integrators.composition import Composition
 from mbkit.integrators.exponentials import CommutatorFree, CrouchGrossman
 from mbkit.integrators.generalized_alpha import AlphaCoefficients, GeneralizedAlpha
 from mbkit.integrators.integrator import Integrator
-from mbkit.integrators.local_vector_space import LocalVectorSpace
 from mbkit.integrators.multistep_munthe_kaas import MultistepMuntheKaas
 from mbkit.integrators.munthe_kaas import RungeKuttaMuntheKaas
-from mbkit.integrators.quaternion_vector_space import QuaternionVectorSpace
 from mbkit.integrators.rattlie import RATTLie
 from mbkit.integrators.tableau import Tableau
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mbkit.integrators.integrator import Problem
 from mbkit.integrators.newton import Newton
+from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
 from mbkit.memory import check_memory
 
 __all__ = ["StepMemory"]
@@ -44,7 +45,6 @@ class StepMemory:
     def __init__(self, problem: Problem, *, stabilised: bool, tolerance: float) -> None:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.configuration import BLOCK_SIZE
-        from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
 
         nq, nv = problem.nq, problem.nv
         m = problem.equations.num_velocity_constraints
@@ -105,7 +105,6 @@ class StepMemory:
     def follow_gain(self) -> None:
         """Let velocities follow D in a matrix of their own: see `gain` in the record."""
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.implicit.layout import MOST_STEPS
 
         nv = int(self.record[0]["nv"])
         self._arrays["gain"] = gain = np.zeros(max(1, nv) * MOST_STEPS)

@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Callable, Mapping
 
 from mbkit.errors import MbkitError, ModelFileError, UsageError, printable
+from mbkit.io.model_file import load_model
 from mbkit.io.urdf import load_urdf
 from mbkit.model import Mechanism
 from mbkit.plugins import hookimpl, registry
@@ -23,8 +24,6 @@ def mbkit_file_readers() -> Mapping[str, Reader]:
 
 def read_toml(path: pathlib.Path) -> Mechanism:
     """Return the mechanism of a TOML file."""
-    from mbkit.io.model_file import load_model
-
     return load_model(path)
 
 

@@ -13,7 +13,9 @@ from mbkit.joints.local_coordinates import LocalCoordinates
 from mbkit.joints.motion import Motion
 from mbkit.joints.orientations import Orientation
 from mbkit.joints.quaternion_rates import rotated
+from mbkit.kernels.joints import kinds
 from mbkit.lie import SE3
+from mbkit.lie import UnitQuaternion as Group
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation
 
@@ -110,8 +112,6 @@ class AbsoluteMotion(Motion):
 
     def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
         """Return T psi(dx), or psi(dx) T, the product being that of the group."""
-        from mbkit.lie import UnitQuaternion as Group
-
         Q, r = self.parts(q)
         dQ, t = self.local.increment(dx)
         if self.left:
@@ -122,8 +122,6 @@ class AbsoluteMotion(Motion):
 
     def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
         """Return psi^-1 of T0^-1 T1, or of T1 T0^-1; not finite where psi does not reach it."""
-        from mbkit.lie import UnitQuaternion as Group
-
         (Q0, r0), (Q1, r1) = self.parts(q0), self.parts(q1)
         back = Group.inverse(Q0)
         if self.left:
@@ -167,8 +165,6 @@ class AbsoluteMotion(Motion):
 
     def locate(self, T: FloatArray) -> FloatArray:
         """Return the positions of R, its quaternion's first entry not negative, and r."""
-        from mbkit.lie import UnitQuaternion as Group
-
         return self.joined(Group.from_rotation(T[:3, :3]), T[:3, 3])
 
     def kernels(self) -> JointKernels:
@@ -186,8 +182,6 @@ class AbsoluteMotion(Motion):
 
     def parameters(self) -> FloatArray:
         """Return the numbers that `mbkit.kernels.joints.kinds` lists."""
-        from mbkit.kernels.joints import kinds
-
         local = self.local
         side = kinds.LEFT if self.left else kinds.RIGHT
         numbers = (self.orientation.kind, local.rotation.kind, local.lift, side)

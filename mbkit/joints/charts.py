@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints.euler_angles import angles_of
+from mbkit.lie import SE3, UnitQuaternion
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = [
@@ -149,8 +150,6 @@ def _angles(screws: FloatArray, T: FloatArray) -> FloatArray:
 
 def _rotation_vector(screws: FloatArray, T: FloatArray) -> FloatArray:
     """Of the sum of turns about x, y and z: the logarithm."""
-    from mbkit.lie import UnitQuaternion
-
     return UnitQuaternion.log(_quaternion(T))
 
 
@@ -160,8 +159,6 @@ def _normal_rotation_vector(screws: FloatArray, T: FloatArray) -> FloatArray:
     Nearest to a unit quaternion is the one without its last entry; to a turn by pi about z, all of
     them are equally near.
     """
-    from mbkit.lie import UnitQuaternion
-
     Q = _quaternion(T) * (1.0, 1.0, 1.0, 0.0)
     size = np.linalg.norm(Q)
     if size == 0.0:
@@ -171,8 +168,6 @@ def _normal_rotation_vector(screws: FloatArray, T: FloatArray) -> FloatArray:
 
 def _screw_coordinates(screws: FloatArray, T: FloatArray) -> FloatArray:
     """Of the sum of all turns and shifts: the logarithm."""
-    from mbkit.lie import SE3
-
     return SE3.log(T)
 
 
@@ -188,8 +183,6 @@ def _planar_sum(screws: FloatArray, T: FloatArray) -> FloatArray:
 
 
 def _quaternion(T: FloatArray) -> FloatArray:
-    from mbkit.lie import UnitQuaternion
-
     return UnitQuaternion.from_rotation(T[:3, :3])
 
 

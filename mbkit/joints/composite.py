@@ -17,6 +17,7 @@ from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_motion import ScrewMotion
 from mbkit.joints.screw_product import ScrewProduct
+from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
@@ -145,8 +146,6 @@ class CompositeJoint(Joint):
 
     def motion_subspace(self, q: FloatArray) -> FloatArray:
         """Return the members' motion subspaces as seen from behind all later members."""
-        from mbkit.lie import SE3
-
         S = np.zeros((6, 0))
         for joint, own, _ in self._parts(q, np.zeros(self.num_velocities)):
             back = SE3.Ad(inverse(joint.pose(own)))
@@ -155,8 +154,6 @@ class CompositeJoint(Joint):
 
     def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return c, built up by c = Ad^-1 c + c_i + [Ad^-1 V, S_i v_i], V = Ad^-1 V + S_i v_i."""
-        from mbkit.lie import SE3
-
         V, c = np.zeros(6), np.zeros(6)
         for joint, own, rates in self._parts(q, v):
             back = SE3.Ad(inverse(joint.pose(own)))
@@ -258,8 +255,6 @@ class CompositeJoint(Joint):
     @functools.cached_property
     def screw_product(self) -> ScrewProduct | None:
         """The members as one product of exponentials, if they are."""
-        from mbkit.lie import SE3
-
         screws: list[Any] = []
         for joint in self.members:
             if isinstance(joint, ScrewMotion):

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from mbkit.lie import UnitQuaternion
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["angles_of", "quaternion_of"]
@@ -67,8 +68,6 @@ def _direction(x: float, y: float) -> float:
 
 def quaternion_of(angles: FloatArray, axes: tuple[int, int, int]) -> FloatArray:
     """Return the unit quaternion (4,) of angles (3,) about axes; see `angles_of`."""
-    from mbkit.lie import UnitQuaternion
-
     Q = UnitQuaternion.identity()
     for axis, angle in zip(axes, angles, strict=True):
         turn = np.zeros(4)

@@ -19,6 +19,7 @@ from mbkit.joints.rotation_maps import CAYLEY, CAYLEY2, EXPONENTIAL, RotationMap
 from mbkit.kernels.joints import kinds
 from mbkit.lie import SE3, Group, SO3xR3
 from mbkit.lie.arrays import blocks, hat
+from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -102,8 +103,6 @@ class LocalCoordinates(FinalBuiltIns, abc.ABC):
         >>> mb.RodriguesPosition().representation("right")
         Hybrid()
         """
-        from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
-
         check_side(trivialised, type(self).__name__)
         left, right = (BodyFixed(), Spatial()) if self.group is SE3 else (Mixed(), Hybrid())
         return left if trivialised == "left" else right

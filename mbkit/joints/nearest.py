@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from mbkit.lie import SE3, UnitQuaternion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
@@ -89,8 +90,6 @@ class _Search:
     """Steps towards one pose."""
 
     def __init__(self, joint: _Moving, T: FloatArray, frame: FloatArray) -> None:
-        from mbkit.lie import SE3
-
         self.joint = joint
         self.frame = frame
         self.back = inverse(frame)
@@ -99,8 +98,6 @@ class _Search:
 
     def look(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return S (6, nv) and what is left to T, (w, d) (6,)."""
-        from mbkit.lie import UnitQuaternion
-
         C = self.back @ np.asarray(self.joint.pose(q)) @ self.frame
         quaternions = (UnitQuaternion.from_rotation(X[:3, :3]) for X in (C, self.T))
         first, second = quaternions

@@ -15,6 +15,8 @@ from mbkit.final import FinalBuiltIns
 from mbkit.joints.euler_angles import angles_of, quaternion_of
 from mbkit.joints.quaternion_rates import quaternion_rate
 from mbkit.kernels.joints import kinds
+from mbkit.lie import SO3
+from mbkit.lie import UnitQuaternion as Group
 from mbkit.spatial.arrays import FloatArray, with_key
 
 __all__ = ["ORIENTATIONS", "EulerAngles", "Orientation", "RotationVector", "UnitQuaternion"]
@@ -128,20 +130,14 @@ class RotationVector(Orientation):
 
     def quaternion(self, positions: FloatArray) -> FloatArray:
         """Return (cos(|rho| / 2), sin(|rho| / 2) rho / |rho|)."""
-        from mbkit.lie import UnitQuaternion as Group
-
         return Group.exp(positions)
 
     def positions(self, Q: FloatArray) -> FloatArray:
         """Return the principal rotation vector."""
-        from mbkit.lie import UnitQuaternion as Group
-
         return Group.log(Q)
 
     def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
         """Return dexp_body^-1(rho) w, which is singular at |rho| = 2 pi."""
-        from mbkit.lie import SO3
-
         rate: FloatArray = SO3.dexp_body_inv(positions) @ w
         return rate
 
@@ -234,8 +230,6 @@ class EulerAngles(Orientation):
 
         w is the sum of the turns about the axes, each turned back by the turns behind it.
         """
-        from mbkit.lie import SO3
-
         axes = np.eye(3)[list(self.axes)]
         back = [SO3.exp(-angle * axis) for angle, axis in zip(positions, axes, strict=True)]
         a, b, c = back[2] @ back[1] @ axes[0], back[2] @ axes[1], axes[2]

@@ -15,6 +15,7 @@ from mbkit.joints.joint import Joint
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_motion import ScrewMotion
 from mbkit.joints.screw_product import ScrewProduct
+from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
@@ -89,8 +90,6 @@ def placed_beside(joint: Joint, point: FloatArray) -> tuple[Joint, FloatArray]:
     if isinstance(joint, CompositeJoint):
         product = joint.screw_product
         if product is not None and math.hypot(*point) > _FAR:
-            from mbkit.lie import SE3
-
             K = _at(point)
             screws = product.screws @ SE3.Ad(inverse(K)).T
             units = joint.position_units

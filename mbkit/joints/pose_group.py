@@ -11,6 +11,7 @@ from mbkit.errors import ConfigurationError
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion
 from mbkit.joints.quaternion_rates import quaternion_rate, rotated
+from mbkit.lie import SE3, UnitQuaternion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation
 
@@ -53,16 +54,12 @@ class PoseGroup(Motion):
 
     def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
         """Return T(q) exp(dx) on SE(3)."""
-        from mbkit.lie import SE3, UnitQuaternion
-
         moved = UnitQuaternion.compose(q[:4], UnitQuaternion.exp(dx[:3]))
         position = q[4:] + UnitQuaternion.Ad(q[:4]) @ SE3.exp(dx)[:3, 3]
         return np.concatenate([moved / np.linalg.norm(moved), position])
 
     def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
         """Return log(T(q0)^-1 T(q1)) on SE(3)."""
-        from mbkit.lie import SE3, UnitQuaternion
-
         back = UnitQuaternion.inverse(q0[:4])
         step = np.eye(4)
         step[:3, 3] = UnitQuaternion.Ad(back) @ (q1[4:] - q0[4:])
@@ -71,8 +68,6 @@ class PoseGroup(Motion):
 
     def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
         """Return dexp_body^-1(x) v on SE(3)."""
-        from mbkit.lie import SE3
-
         rate: FloatArray = SE3.dexp_body_inv(x) @ v
         return rate
 
@@ -90,8 +85,6 @@ class PoseGroup(Motion):
 
     def locate(self, T: FloatArray) -> FloatArray:
         """Return the quaternion, its first entry not negative, and the position."""
-        from mbkit.lie import UnitQuaternion
-
         return np.concatenate([UnitQuaternion.from_rotation(T[:3, :3]), T[:3, 3]])
 
     def kernels(self) -> JointKernels:

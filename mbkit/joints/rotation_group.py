@@ -11,6 +11,7 @@ from mbkit.errors import ConfigurationError
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion
 from mbkit.joints.quaternion_rates import quaternion_rate
+from mbkit.lie import SO3, UnitQuaternion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation
 
@@ -52,22 +53,16 @@ class RotationGroup(Motion):
 
     def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
         """Return q exp(dx), dx a rotation vector in the successor."""
-        from mbkit.lie import UnitQuaternion
-
         moved = UnitQuaternion.compose(q, UnitQuaternion.exp(dx))
         unit: FloatArray = moved / np.linalg.norm(moved)  # or rounding would add up, step by step
         return unit
 
     def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
         """Return log(q0^-1 q1), at most pi long: the same for q1 and -q1."""
-        from mbkit.lie import UnitQuaternion
-
         return UnitQuaternion.log(UnitQuaternion.compose(UnitQuaternion.inverse(q0), q1))
 
     def dexp_inv(self, x: FloatArray, v: FloatArray) -> FloatArray:
         """Return dexp_body^-1(x) v on SO(3)."""
-        from mbkit.lie import SO3
-
         rate: FloatArray = SO3.dexp_body_inv(x) @ v
         return rate
 
@@ -85,8 +80,6 @@ class RotationGroup(Motion):
 
     def locate(self, T: FloatArray) -> FloatArray:
         """Return the quaternion, its first entry not negative."""
-        from mbkit.lie import UnitQuaternion
-
         return UnitQuaternion.from_rotation(T[:3, :3])
 
     def kernels(self) -> JointKernels:

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from mbkit.kernels.joints import kinds
+from mbkit.lie import SE3, SO3, UnitQuaternion
 from mbkit.lie.arrays import hat
 from mbkit.spatial.arrays import FloatArray
 
@@ -60,28 +61,18 @@ class _Exponential(RotationMap):
     range = 2.0 * math.pi
 
     def quaternion(self, x: FloatArray) -> FloatArray:
-        from mbkit.lie import UnitQuaternion
-
         return UnitQuaternion.exp(x)
 
     def vector(self, Q: FloatArray) -> FloatArray:
-        from mbkit.lie import UnitQuaternion
-
         return UnitQuaternion.log(Q)
 
     def differential(self, x: FloatArray) -> FloatArray:
-        from mbkit.lie import SO3
-
         return SO3.dexp_spatial(x)
 
     def differential_inv(self, x: FloatArray) -> FloatArray:
-        from mbkit.lie import SO3
-
         return SO3.dexp_spatial_inv(x)
 
     def differential_inv_change(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        from mbkit.lie import SE3
-
         return SE3.dexp_spatial_inv(np.concatenate([x, y]))[3:, :3]
 
 

@@ -14,6 +14,7 @@ from mbkit.joints.charts import Chart
 from mbkit.joints.complement import complement
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion, header
+from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["ScrewProduct"]
@@ -67,15 +68,11 @@ class ScrewProduct(Motion):
     @property
     def constant_subspace(self) -> bool:  # type: ignore[override]
         """Whether all screws commute, so that each looks the same from behind the others."""
-        from mbkit.lie import SE3
-
         pairs = itertools.combinations(self.screws, 2)
         return not any((SE3.ad(X) @ Y).any() for X, Y in pairs)
 
     def pose(self, q: FloatArray) -> FloatArray:
         """Return the product of the exponentials."""
-        from mbkit.lie import SE3
-
         T = np.eye(4)
         for X, x in zip(self.screws, q, strict=True):
             T = T @ SE3.exp(X * x)
@@ -83,8 +80,6 @@ class ScrewProduct(Motion):
 
     def motion_subspace(self, q: FloatArray) -> FloatArray:
         """Return each screw as seen from behind all later factors."""
-        from mbkit.lie import SE3
-
         S = np.empty((6, len(self.screws)))
         Ad = np.eye(6)  # of the inverse of the later factors
         for k in reversed(range(len(self.screws))):
@@ -94,8 +89,6 @@ class ScrewProduct(Motion):
 
     def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return the sum of [S_a, S_b] v_a v_b over a < b."""
-        from mbkit.lie import SE3
-
         twists = self.motion_subspace(q).T * np.asarray(v)[:, None]
         before, bias = np.zeros(6), np.zeros(6)
         for twist in twists:

@@ -12,6 +12,7 @@ from mbkit.joints.charts import Chart
 from mbkit.joints.complement import complement
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion, header
+from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["ScrewSum"]
@@ -62,14 +63,10 @@ class ScrewSum(Motion):
 
     def pose(self, q: FloatArray) -> FloatArray:
         """Return exp(X)."""
-        from mbkit.lie import SE3
-
         return SE3.exp(q @ self.screws)
 
     def motion_subspace(self, q: FloatArray) -> FloatArray:
         """Return dexp_-X applied to the screws."""
-        from mbkit.lie import SE3
-
         S: FloatArray = SE3.dexp_body(q @ self.screws) @ self.screws.T
         return S
 
@@ -78,8 +75,6 @@ class ScrewSum(Motion):
 
         With Y_k = (-ad_X)^k Xdot the rate of Y_k is -ad_Xdot Y_k-1 - ad_X (the rate of Y_k-1).
         """
-        from mbkit.lie import SE3
-
         X, X_dot = q @ self.screws, v @ self.screws
         if not np.isfinite(X).all():
             return np.full(6, np.nan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -17,9 +17,7 @@ from mbkit.kinematics.preference import checked_preference, follow
 from mbkit.kinematics.reasons import reason
 from mbkit.kinematics.targets import PoseTarget, Targets, checked_targets
 from mbkit.spatial.arrays import FloatArray, frozen_number
-
-if TYPE_CHECKING:
-    from mbkit.systems import System
+from mbkit.systems import System
 
 __all__ = ["InverseKinematics", "inverse_kinematics"]
 
@@ -181,8 +179,6 @@ singular posture
     >>> found.lost_motions
     {'lower': ('translation along (1, 0, 0)', 'translation along (0, 0, 1)')}
     """
-    from mbkit.systems import System
-
     who = "inverse_kinematics"
     check_kind(f"{who}: system", system, System, "an mbkit.System")
     wanted = checked_targets(system, targets)

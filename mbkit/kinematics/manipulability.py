@@ -17,11 +17,11 @@ from mbkit.kinematics.targets import ROWS
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, frozen_number
 from mbkit.spatial.frames import check_pose, inverse
+from mbkit.systems import System
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mbkit.systems import System
 
 __all__ = ["Manipulability", "manipulability"]
 
@@ -146,8 +146,6 @@ def manipulability(
     >>> round(found.measure, 12), found.lost
     (0.25, ('translation along (0, 0, 1)',))
     """
-    from mbkit.systems import System
-
     who = "manipulability"
     check_kind(f"{who}: system", system, System, "an mbkit.System")
     scale = _length(rows, length)

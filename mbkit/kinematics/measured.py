@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError, check_kind
 from mbkit.representations import Representation
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
-
-if TYPE_CHECKING:
-    from mbkit.systems import System
+from mbkit.systems import System
 
 __all__ = ["bias_accelerations", "body_fixed_jacobian", "chosen", "measured_rows"]
 
 
 def chosen(system: System, representation: Representation | None, who: str) -> Representation:
     """Return a representation, the system's if None; UsageError in the name of `who` if none."""
-    from mbkit.systems import System
-
     check_kind(f"{who}: system", system, System, "an mbkit.System")
     if representation is None:
         return system.representation
@@ -34,8 +28,6 @@ def chosen(system: System, representation: Representation | None, who: str) -> R
 
 def measured_rows(system: System, values: ArrayLike, who: str, what: str) -> FloatArray:
     """Return a copy (bodies + 1, 6) whose row of the world is zero, or say what does not fit."""
-    from mbkit.systems import System
-
     check_kind(f"{who}: system", system, System, "an mbkit.System")
     given = frozen_array(values)
     rows = np.array(given)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mbkit.differentiation.marks import traced_as, unchanged
 from mbkit.errors import ShapeError
 
 FloatArray = npt.NDArray[np.float64]
@@ -35,6 +36,7 @@ def as_floats(value: npt.ArrayLike, owner: str) -> FloatArray:
     return np.asarray(array, dtype=np.float64)
 
 
+@traced_as(unchanged)
 def checked(value: npt.ArrayLike, shape: tuple[int, ...], owner: str) -> FloatArray:
     """Return `value` as a float64 array whose last axes are `shape`."""
     array = as_floats(value, owner)

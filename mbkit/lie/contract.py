@@ -8,9 +8,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from mbkit.differentiation.marks import copied_when_traced
 from mbkit.lie.arrays import FloatArray, checked
 
 
+@copied_when_traced
 class GroupMaps(abc.ABC):
     """The class attributes and the methods that a subclass of `Group` writes.
 

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from mbkit.differentiation.marks import traced_as, without
 from mbkit.errors import GeometryError
 from mbkit.lie.arrays import (
     MEMBERSHIP_TOLERANCE,
@@ -85,6 +86,7 @@ class SE3(CompiledGroup):
         require_poses(element, owner)
 
 
+@traced_as(without)
 def require_poses(C: FloatArray, owner: str) -> None:
     """Raise GeometryError, in the name of `owner`, unless all matrices (..., 4, 4) are poses."""
     from mbkit.kernels.lie import se3_arrays

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from mbkit.differentiation.marks import traced_as, without
 from mbkit.errors import GeometryError
 from mbkit.lie.arrays import MEMBERSHIP_TOLERANCE, FloatArray, batch_of, hat, index_of, rows_of
 from mbkit.lie.compiled import CompiledGroup
@@ -72,6 +73,7 @@ class SO3(CompiledGroup):
         require_rotations(element, owner)
 
 
+@traced_as(without)
 def require_rotations(R: FloatArray, owner: str) -> None:
     """Raise GeometryError, in the name of `owner`, unless all of R (..., 3, 3) are rotations."""
     from mbkit.kernels.lie import so3_arrays

@@ -1,14 +1,14 @@
 """Mechanisms: bodies, joints between them, and where these sit."""
 
-from mbkit.model.body import Body as Body
-from mbkit.model.connection import Connection as Connection
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow as DenavitHartenbergRow
 from mbkit.model.document import to_document as to_document
 from mbkit.model.document import to_toml as to_toml
 from mbkit.model.inertias import check_inertias as check_inertias
-from mbkit.model.joint_data import JointFriction as JointFriction
-from mbkit.model.joint_data import JointLimits as JointLimits
 from mbkit.model.mechanism import Mechanism as Mechanism
+from mbkit.parts.body import Body as Body
+from mbkit.parts.connection import Connection as Connection
+from mbkit.parts.joint_data import JointFriction as JointFriction
+from mbkit.parts.joint_data import JointLimits as JointLimits
 
 __all__ = [
     "Body",

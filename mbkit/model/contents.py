@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from mbkit.constraints import Constraint
 from mbkit.errors import UsageError, check_name
 from mbkit.forces import Force
-from mbkit.model.body import Body
-from mbkit.model.connection import Connection
+from mbkit.parts.body import Body
+from mbkit.parts.connection import Connection
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
 from mbkit.topology import WORLD, BodyGraph
 

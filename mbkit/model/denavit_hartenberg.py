@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import GeometryError, UsageError
 from mbkit.joints import Joint, PrismaticJoint, RevoluteJoint
-from mbkit.model.body import Body
-from mbkit.model.joint_data import JointLimits
+from mbkit.parts.body import Body
+from mbkit.parts.joint_data import JointLimits
 from mbkit.spatial import FloatArray, SpatialInertia, inverse
 from mbkit.spatial.arrays import frozen_array, frozen_number
 from mbkit.spatial.frames import check_pose

@@ -11,18 +11,16 @@ import numpy as np
 from mbkit.constraints import Constraint
 from mbkit.forces import Force
 from mbkit.joints import Joint, LocalCoordinates, Orientation
-from mbkit.model.body import Body
-from mbkit.model.connection import Connection
-from mbkit.model.constraint_types import constraint_type_name
-from mbkit.model.force_types import force_type_name
-from mbkit.model.joint_data import JointFriction, JointLimits
-from mbkit.model.joint_types import type_name
 from mbkit.model.toml_text import render
+from mbkit.model.type_names import type_name
+from mbkit.parts.body import Body
+from mbkit.parts.connection import Connection
+from mbkit.parts.joint_data import JointFriction, JointLimits
 from mbkit.spatial import FloatArray, SpatialInertia, inverse
 
 if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["FORMAT_VERSION", "can_be_written", "to_document", "to_toml"]
 
@@ -64,12 +62,11 @@ def to_document(mechanism: Mechanism | Parts) -> dict[str, Any]:
         }
     if mechanism.forces:
         document["forces"] = {
-            name: _table_of(force, force_type_name(force))
-            for name, force in mechanism.forces.items()
+            name: _table_of(force, type_name(force)) for name, force in mechanism.forces.items()
         }
     if mechanism.constraints:
         document["constraints"] = {
-            name: _table_of(constraint, constraint_type_name(constraint))
+            name: _table_of(constraint, type_name(constraint))
             for name, constraint in mechanism.constraints.items()
         }
     return document
@@ -212,7 +209,7 @@ def _table_of(made: Force | Constraint, type_name: str) -> dict[str, Any]:
 
 def can_be_written(force: Force) -> bool:
     """Return whether a file can hold all of a force, and name its class."""
-    local = "<locals>" in force_type_name(force)
+    local = "<locals>" in type_name(force)
     return not local and "not_written" not in _fields(force)
 
 

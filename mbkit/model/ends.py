@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mbkit.errors import UsageError
-from mbkit.model.body import Body
+from mbkit.parts.body import Body
 
 __all__ = ["end_name"]
 

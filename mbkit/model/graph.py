@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from mbkit.model.connection import Connection
+from mbkit.parts.connection import Connection
 from mbkit.topology import BodyGraph
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["add_edge", "graph_of", "why_held"]
 
@@ -65,7 +65,7 @@ def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
     Examples
     --------
     >>> import mbkit as mb
-    >>> from mbkit.model.parts import Parts
+    >>> from mbkit.parts.parts import Parts
     >>> mech = mb.Mechanism("door")
     >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge"), "world", mech.add_body(mb.Body("door")))
     >>> list(graph_of(Parts.of(mech)).joints())

@@ -10,13 +10,14 @@ import numpy as np
 
 from mbkit.errors import InertiaError, JointError, listed
 from mbkit.joints import Joint
+from mbkit.lie import SE3
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from mbkit.model.connection import Connection
     from mbkit.model.mechanism import Mechanism
-    from mbkit.model.parts import Parts
+    from mbkit.parts.connection import Connection
+    from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
 __all__ = ["check_inertias"]
@@ -187,8 +188,6 @@ def _at_centre(S: FloatArray, com: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _subspace(edge: Connection, body: str) -> FloatArray:
     """Return the motion subspace of `body`, in its own frame, where the joint is not singular."""
-    from mbkit.lie import SE3
-
     q = _regular_configuration(edge.joint)
     S: FloatArray = edge.joint.motion_subspace(q)
     if body == edge.successor:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, final
 
-from mbkit.model.body import Body
-from mbkit.model.connection import Connection
+from mbkit.parts.body import Body
+from mbkit.parts.connection import Connection
 from mbkit.topology import WORLD
 
 __all__ = ["BodiesAndWorld", "JointSizes"]

@@ -13,19 +13,20 @@ from mbkit.errors import ShapeError, UsageError
 from mbkit.forces import Force
 from mbkit.joints import Joint, PrescribedJoint, check_joint_definition
 from mbkit.joints.prescribed import parted
-from mbkit.model.body import Body
-from mbkit.model.connection import Connection, joint_frames
 from mbkit.model.constraints import add_constraint
 from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
 from mbkit.model.ends import end_name
 from mbkit.model.forces import add_force
 from mbkit.model.graph import add_edge, graph_of
-from mbkit.model.joint_data import JointFriction, JointLimits
+from mbkit.parts.body import Body
+from mbkit.parts.connection import Connection, joint_frames
+from mbkit.parts.joint_data import JointFriction, JointLimits
+from mbkit.parts.parts import Parts
 from mbkit.topology import Topology, build_topology
 
 if TYPE_CHECKING:
-    from mbkit.coordinates import Coordinates
+    from mbkit.model.strategy import Coordinates
     from mbkit.systems import System
 
 __all__ = ["Mechanism"]
@@ -314,8 +315,6 @@ class Mechanism(Contents):
         >>> mech.topology(loop_joints=["right"]).cycles
         (('right', 'left'),)
         """
-        from mbkit.model.parts import Parts
-
         return build_topology(graph_of(Parts.of(self)), loop_joints)
 
     def graph(self) -> Any:

@@ -13,7 +13,7 @@ from mbkit.constraints import Constraint
 from mbkit.errors import MbkitError, NameUnknownError, ParameterError, check_kind, suggestion
 from mbkit.forces import Force
 from mbkit.joints import CompositeJoint, Joint
-from mbkit.model.parts import Parts
+from mbkit.parts.parts import Parts
 from mbkit.spatial.arrays import check_array, frozen_array
 from mbkit.spatial.frames import check_pose
 

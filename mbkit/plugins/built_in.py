@@ -48,9 +48,7 @@ from mbkit.joints import (
     UniversalJoint,
 )
 from mbkit.lie import SE3
-from mbkit.model.constraint_types import CONSTRAINT_TYPES
-from mbkit.model.force_types import FORCE_TYPES
-from mbkit.model.joint_types import JOINT_TYPES
+from mbkit.model.type_names import CONSTRAINT_TYPES, FORCE_TYPES, JOINT_TYPES
 from mbkit.plugins.hookspecs import hookimpl
 from mbkit.representations import REPRESENTATIONS, Representation
 

@@ -1,4 +1,4 @@
-"""Results of simulations: arrays with names, and the account of how they came about."""
+"""Results: of simulations, arrays with names and how they came about; and of diagnoses."""
 
 from mbkit.results.event_log import EventLog as EventLog
 from mbkit.results.result import Result as Result

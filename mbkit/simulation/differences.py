@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from mbkit.simulation.long_run import identity
+
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
 
@@ -13,8 +15,6 @@ __all__ = ["differences"]
 
 def differences(run: Prepared, manifest: Mapping[str, Any], *, other_versions: bool) -> list[str]:
     """Return what is not as the manifest of a run directory has it, in a sentence each."""
-    from mbkit.simulation.long_run import identity
-
     now = identity(run)
     found = []
     if now["model_sha256"] != manifest["model_sha256"]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.joints import CompositeJoint
+from mbkit.kernels.layout import SEAT_SIZE
 from mbkit.systems import System
 
 __all__ = ["environment", "fingerprint", "fingerprints_of_parts", "system_digest"]
@@ -65,8 +66,6 @@ def system_digest(system: System) -> str:
     It tells systems of the same model apart that were assembled with other frames inside, or whose
     numbers were changed afterwards.
     """
-    from mbkit.kernels.layout import SEAT_SIZE
-
     digest = hashlib.sha256(system.representation.name.encode())
     arrays = system.arrays
     bodies, frames = arrays.bodies, arrays.frames

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.diagnosis.cycles import cycles
 from mbkit.errors import ConstraintError, MbkitError, listed
 from mbkit.systems import System
 from mbkit.systems.entries import velocity_sizes
@@ -104,8 +105,6 @@ def _holders(system: System, A: Any) -> str:
 
     A has the rows at the start, along velocities that are made comparable.
     """
-    from mbkit.diagnosis.cycles import cycles
-
     closure = system.arrays.closure
     names, holding, largest = closure.names, [], largest_row(A)
     for name, each in zip(names, closure.constraints, strict=True):

@@ -13,7 +13,6 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.coordinates.step_blocks import step_blocks
 from mbkit.errors import LockedMechanismWarning, UsageError, check_kind, several
 from mbkit.events import Event
 from mbkit.forces import Force
@@ -38,6 +37,7 @@ from mbkit.simulation.stabilisation import (
 from mbkit.simulation.start import check_finite, initial_state, number_of_steps, saving_interval
 from mbkit.simulation.watch import Watch, checked_events
 from mbkit.solvers import ConstraintSolver
+from mbkit.sparsity.step_blocks import step_blocks
 from mbkit.systems import System
 from mbkit.systems.driving import Drive
 from mbkit.systems.evaluations import INVERSE_DYNAMICS, MASS_MATRIX

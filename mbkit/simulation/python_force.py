@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import ShapeError
+from mbkit.kernels import layout
 from mbkit.lie.arrays import as_floats
 from mbkit.systems.callbacks import callback_address, register
 from mbkit.systems.workspace import Workspace
@@ -23,8 +24,6 @@ class PythonForce:
     """
 
     def __init__(self, function: Callable[..., Any], nq: int, nv: int) -> None:
-        from mbkit.kernels import layout
-
         start = layout.FORCE_VECTORS
         self.function = function
         self.error: BaseException | None = None

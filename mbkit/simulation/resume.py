@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.coordinates import RelativeCoordinates
+from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.errors import (
     ModelFileError,
     NameUnknownError,
@@ -16,16 +18,26 @@ from mbkit.errors import (
     UsageError,
     check_kind,
 )
+from mbkit.io.model_file import parse_model
+from mbkit.io.run_directory import RunDirectory
+from mbkit.io.run_result import open_run
+from mbkit.io.text_file import checked_place
+from mbkit.simulation.differences import differences
+from mbkit.simulation.failed_step import explain
+from mbkit.simulation.identity import environment, system_digest
+from mbkit.simulation.long_run import go_on, recorder_for
+from mbkit.simulation.preparation import prepare, versions
+from mbkit.simulation.recording import new_buffer
+from mbkit.solvers import described, from_description
+from mbkit.systems import System
 
 if TYPE_CHECKING:
     from mbkit.events import Event
     from mbkit.forces import Force
     from mbkit.integrators import Integrator
-    from mbkit.io.run_directory import RunDirectory
     from mbkit.results import Result
     from mbkit.simulation.preparation import Prepared
     from mbkit.solvers import ConstraintSolver
-    from mbkit.systems import System
 
 __all__ = ["resume"]
 
@@ -83,12 +95,6 @@ def resume(
     ``mb.simulate(system, (0.0, 1e4), 1e-3, output="runs/arm")`` is killed; later, in another
     process, ``run = mb.resume("runs/arm")`` takes the steps that are left.
     """
-    from mbkit.io.run_directory import RunDirectory
-    from mbkit.io.text_file import checked_place
-    from mbkit.simulation.differences import differences
-    from mbkit.simulation.long_run import go_on, recorder_for
-    from mbkit.systems import System
-
     if system is not None:
         check_kind("resume: system", system, System, "an mbkit.System")
     directory = RunDirectory(checked_place(path, "resume"))
@@ -125,8 +131,6 @@ def resume(
 
 def _result_so_far(directory: RunDirectory, manifest: Mapping[str, Any]) -> Result:
     """Return the result of the directory; where it is damaged, say how to go on without it."""
-    from mbkit.io.run_result import open_run
-
     try:
         return open_run(directory, manifest)
     except ResultFileError as error:
@@ -147,7 +151,6 @@ def _prepared(
     events: tuple[Event, ...],
     integrator: Integrator | None,
 ) -> Prepared:
-    from mbkit.simulation.preparation import prepare
     from mbkit.simulation.stabilisation import from_description
 
     text = directory.read_model(manifest)
@@ -184,8 +187,6 @@ def _prepared(
 
 def _solver(system: System, options: Mapping[str, Any]) -> ConstraintSolver | None:
     """Return the strategy for constraints of a run; None where the system has it."""
-    from mbkit.solvers import described, from_description
-
     about = options.get("constraint_solver")
     if about is None:
         return None
@@ -221,9 +222,7 @@ def _assembled(
 
     And the further forces of the run, which it does not have: those given, or those of the file.
     """
-    from mbkit.io.model_file import parse_model
     from mbkit.plugins import registry
-    from mbkit.simulation.identity import system_digest
 
     ask = "assemble the system as before and give it: mbkit.resume(..., system=system)."
     try:
@@ -261,8 +260,6 @@ def _assembled(
 
 def _strategies(options: Mapping[str, Any], representation: Any) -> list[Any]:
     """Return the coordinates that a run may have had: its frames inside are not told."""
-    from mbkit.coordinates import RelativeCoordinates
-    from mbkit.coordinates.body_frames import BODY_FRAMES
     from mbkit.io.coordinate_table import read_coordinates
 
     if "coordinates" in options:
@@ -291,9 +288,6 @@ def _load_state(
 
     With `check`, the first step of that part is taken again, and must come out as it did.
     """
-    from mbkit.simulation.failed_step import explain
-    from mbkit.simulation.recording import new_buffer
-
     numbers = directory.parts()
     if not numbers:
         raise ResultFileError(f"'{directory.path}' has no parts; they were deleted.")
@@ -335,9 +329,6 @@ def _set_state(run: Prepared, part: Mapping[str, Any], prefix: str) -> None:
 
 def _noted(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return the manifest of a run that goes on with other versions, as they are now."""
-    from mbkit.simulation.identity import environment
-    from mbkit.simulation.preparation import versions
-
     now = environment(versions())
     if now == manifest["environment"]:
         return manifest

@@ -22,6 +22,7 @@ from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
 from mbkit.simulation.failed_step import explain
 from mbkit.simulation.findings import UNKNOWN, balance_is_known, least_energy, tell
+from mbkit.simulation.long_run import begin
 from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.preparation import (
     GeneralizedForces,
@@ -173,8 +174,6 @@ def simulate(
     if notes is not None:
         run.options["notes"] = checked_notes(notes)
     if output is not None:
-        from mbkit.simulation.long_run import begin
-
         return begin(run, output, save=save, dtype=dtype, progress=progress)
     check_kept_whole(save, dtype)
     return _in_memory(run, t_span, progress=progress)

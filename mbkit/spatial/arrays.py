@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbkit.differentiation.marks import traced_as, unchanged, without
 from mbkit.errors import GeometryError, MbkitError, ShapeError
 
 __all__ = [
@@ -70,6 +71,9 @@ def frozen_array(value: ArrayLike) -> FloatArray:
     return array
 
 
+traced_as(unchanged)(frozen_array)  # no decorator: mypy takes none at a converter of attrs
+
+
 def shown(value: Any) -> str:
     """Return numbers as one line of text, as they would be typed."""
     return repr(value.tolist() if isinstance(value, np.ndarray) else value)
@@ -87,6 +91,7 @@ ORIGIN = frozen_array((0.0, 0.0, 0.0))
 Z_AXIS = frozen_array((0.0, 0.0, 1.0))
 
 
+@traced_as(without)
 def check_array(
     value: FloatArray,
     shape: tuple[int, ...],
@@ -157,6 +162,7 @@ def stored_vector(instance: object, attribute: attrs.Attribute[Any], value: Floa
     with_key(attribute.name, check_array, value, (3,), f"{owner(instance)}: {attribute.name}")
 
 
+@traced_as(without)
 def check_direction(instance: object, attribute: attrs.Attribute[Any], value: FloatArray) -> None:
     """Check a field that is a direction, a vector of any length but zero (a validator of attrs)."""
     stored_vector(instance, attribute, value)

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.differentiation.marks import traced_as, without
 from mbkit.errors import GeometryError, MbkitError
 from mbkit.kernels.layout import QUATERNION_TOLERANCE
 from mbkit.spatial.arrays import (
@@ -262,6 +263,7 @@ def nearest_rotation(matrix: ArrayLike) -> FloatArray:
     return R
 
 
+@traced_as(without)
 def check_pose(C: FloatArray, what: str) -> None:
     """Raise unless `C` is a pose: finite, (4, 4), a rotation and a last row (0, 0, 0, 1).
 
@@ -290,6 +292,7 @@ def check_pose(C: FloatArray, what: str) -> None:
     check_rotation(C[:3, :3], what)
 
 
+@traced_as(without)
 def check_rotation(R: FloatArray, what: str) -> None:
     """Raise unless `R` (3, 3) is a rotation within ROTATION_TOLERANCE; see `check_pose`."""
     with np.errstate(over="ignore", invalid="ignore"):  # numbers like 1e308 are none either

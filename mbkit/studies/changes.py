@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import ModelFileError, StudyFileError, UsageError
+from mbkit.io.toml_document import read_document
 
 __all__ = ["STUDY_KEYS", "Changed", "changed_document", "flattened", "parsed_change"]
 
@@ -60,8 +61,6 @@ def parsed_change(text: str) -> tuple[str, Any]:
     >>> parsed_change("integrator.tableau=heun")
     ('integrator.tableau', 'heun')
     """
-    from mbkit.io.toml_document import read_document
-
     match = _CHANGE.fullmatch(text)
     path, value = ("", "") if match is None else (part.strip() for part in match.groups())
     if not (path and value):
@@ -126,7 +125,6 @@ def changed_document(
 
 def _unquoted(path: str) -> str:
     """Return a path without the quotes that TOML has around some keys: ``initial.q."a[0]"``."""
-    from mbkit.io.toml_document import read_document
 
     def plain(match: re.Match[str]) -> str:
         try:

@@ -15,6 +15,7 @@ import attrs
 
 from mbkit.errors import ModelFileError, PluginWarning, UsageError, printable
 from mbkit.io.text_file import checked_path, read_text
+from mbkit.io.toml_document import read_document
 from mbkit.studies.sources import changed_sources
 
 if TYPE_CHECKING:
@@ -180,8 +181,6 @@ def _stranger(file: pathlib.Path, named: pathlib.Path | None) -> str:
 
 def _read(file: pathlib.Path) -> dict[str, Any]:
     """Return the tables of a pyproject.toml; empty, with a warning, where it is none."""
-    from mbkit.io.toml_document import read_document
-
     what = f"'{printable(file)}'"
     try:
         return read_document(read_text(file, what, _MAX_SIZE), what, file.name)

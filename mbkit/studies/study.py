@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 
 from mbkit.errors import PluginWarning, UsageError, listed, printable
+from mbkit.io.run_directory import RunDirectory
+from mbkit.simulation.resume import resume
+from mbkit.simulation.simulate import simulate
 from mbkit.studies.commit import commit_of
 from mbkit.studies.sources import changed_sources
 
@@ -113,8 +116,6 @@ class Study:
             As of `simulate`. ``options["notes"]`` says which study it was, with all its settings,
             and at which commit of git the project was.
         """
-        from mbkit.simulation import simulate
-
         kept: dict[str, Any] = {} if output is None else {"save": self.save, "dtype": self.dtype}
         return simulate(
             self.system, self.t_span, self.h, integrator=self.integrator, q=self.q, v=self.v,
@@ -149,9 +150,6 @@ class Study:
             If the run was begun with other settings than the study has now, or anything else
             differs that `mbkit.resume` looks at.
         """
-        from mbkit.io.run_directory import RunDirectory
-        from mbkit.simulation import resume
-
         place = RunDirectory(self.output if output is None else output)
         notes = place.read_manifest()["options"].get("notes", {})
         changed = _changed(notes.get("settings", {}), self.settings)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from mbkit.errors import ModelFileError, StudyFileError, printable
 from mbkit.io.text_file import checked_path, read_text, shortened
+from mbkit.io.toml_document import check_format, read_document
+from mbkit.io.toml_lines import lines_of_keys
 from mbkit.studies.changes import Changed, changed_document
 from mbkit.studies.project import Project, find_project, load_plugin
 from mbkit.studies.study import Study
@@ -63,7 +65,6 @@ def load_study(path: str | os.PathLike[str], changes: Mapping[str, Any] | None =
     >>> run.options["notes"]["study"], float(run.t[-1])
     ('studies/swing.toml', 0.5)
     """
-    from mbkit.io.toml_document import check_format, read_document
     from mbkit.studies.study_tables import read_study
 
     source = checked_path(path, "load_study").absolute()
@@ -101,8 +102,6 @@ def _plugin_of(project: Project, what: str) -> str:
 
 def _told(faults: Faults, changed: Changed, text: str, name: str) -> list[str]:
     """Return a line for each fault: of a change with the change, of the file with its line."""
-    from mbkit.io.toml_lines import lines_of_keys
-
     by_name = {".".join(path): path for path in lines_of_keys(text)}  # of flat parameters too
     lines, of_file = [], []
     for path, message, hint in faults.found:

@@ -13,7 +13,7 @@ from mbkit.systems.halves import Half
 from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
     from mbkit.systems.system import System
 
 __all__ = ["Blueprint"]

@@ -13,7 +13,7 @@ from mbkit.systems.constrained import Constrained
 from mbkit.systems.kinematics import Floats
 
 if TYPE_CHECKING:
-    from mbkit.diagnosis import Diagnosis
+    from mbkit.results.diagnosis import Diagnosis
 
 __all__ = ["Closing"]
 
@@ -120,7 +120,7 @@ class Closing(Constrained):
         >>> v.round(6)
         array([ 2.      , -2.822596,  1.277694])
         """
-        from mbkit.kinematics.close_loops import close_loops
+        from mbkit.closed_loops.close_loops import close_loops
 
         system: Any = self
         closed, consistent = close_loops(system, q, v, fixed, branch, time_of(t), tolerance)
@@ -165,7 +165,7 @@ class Closing(Constrained):
         --------
         See `close_loops`.
         """
-        from mbkit.kinematics.consistent_velocity import consistent_velocity
+        from mbkit.closed_loops.consistent_velocity import consistent_velocity
 
         system: Any = self
         return consistent_velocity(system, rates, q, v, time_of(t))
@@ -228,7 +228,7 @@ class Closing(Constrained):
         >>> len(system.assemblies([1.5, 0.0, 0.0], fixed=["A"]))
         2
         """
-        from mbkit.kinematics.assemblies import assemblies
+        from mbkit.closed_loops.assemblies import assemblies
 
         system: Any = self
         return assemblies(system, q, fixed, starts, seed, time_of(t), tolerance)

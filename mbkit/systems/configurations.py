@@ -22,7 +22,7 @@ from mbkit.systems.halves import Half
 from mbkit.systems.loans import Loan
 
 if TYPE_CHECKING:
-    from mbkit.model.parts import Parts
+    from mbkit.parts.parts import Parts
 
 __all__ = ["Configurations", "Floats"]
 

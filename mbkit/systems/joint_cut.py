@@ -15,7 +15,7 @@ from mbkit.systems.kinematics import Floats
 from mbkit.systems.wrenches import Wrenches
 
 if TYPE_CHECKING:
-    from mbkit.model.connection import Connection
+    from mbkit.parts.connection import Connection
     from mbkit.systems.constrained import Constrained
 
 __all__ = ["JointCut"]

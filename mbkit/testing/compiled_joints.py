@@ -10,6 +10,7 @@ import numpy as np
 
 from mbkit.errors import JointError
 from mbkit.joints import Joint
+from mbkit.lie import SE3
 from mbkit.spatial import inverse
 from mbkit.systems.arrays import padded
 
@@ -36,8 +37,6 @@ def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple
     JointError
         If a compiled form reports a failure.
     """
-    from mbkit.lie import SE3
-
     kernels: Any = joint.kernels()
     nv = joint.num_velocities
     K = joint.canonical_frame

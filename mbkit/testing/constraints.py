@@ -10,11 +10,12 @@ import numpy as np
 
 from mbkit.constraints import Constraint, check_constraint_definition
 from mbkit.coordinates.assembly import Assembly
+from mbkit.coordinates.division import CutBodies
 from mbkit.errors import ConstraintError, MbkitError
 from mbkit.joints import FreeJoint, RevoluteJoint, SphericalJoint
 from mbkit.joints.differences import derivative
 from mbkit.model import Body, Mechanism
-from mbkit.model.parts import Parts
+from mbkit.parts.parts import Parts
 from mbkit.representations import BodyFixed
 from mbkit.spatial import SpatialInertia, pose_from_quaternion
 from mbkit.systems import System
@@ -132,7 +133,8 @@ def _subject(constraint: Constraint, mechanism: Mechanism | None) -> _Subject:
 def _with_constraint(mechanism: Mechanism, constraint: Constraint) -> _Subject:
     """Return the system of a mechanism with one constraint besides its loops."""
     parts = attrs.evolve(Parts.of(mechanism), constraints={constraint.name: constraint})
-    system = Assembly(parts, mechanism.topology(), BodyFixed(), "joint").system()
+    division = CutBodies().divide(parts)
+    system = Assembly(division, mechanism.topology(), BodyFixed(), "joint").system()
     row = system.arrays.closure.constraints[-1]
     first, second = int(row["first_row"]), int(row["first_position_row"])
     return _Subject(

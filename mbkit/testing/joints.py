@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from mbkit.errors import JointError, MbkitError
 from mbkit.joints import Joint, check_joint_definition
 from mbkit.joints.differences import derivative
-from mbkit.spatial import inverse
+from mbkit.model import Body, Mechanism
+from mbkit.spatial import SpatialInertia, inverse, pose_from_quaternion
 from mbkit.testing.compiled_joints import compiled_differences
 from mbkit.testing.laws import Found, Nothing, error_of, line_of, text_of
 from mbkit.testing.loop_joints import nearest, neighbours, poses_found
@@ -299,9 +300,6 @@ def _compiled(joint: Joint, at: _Place) -> Found:
 
 def _power(joint: Joint, at: _Place) -> Found:
     """Balance of one body on the joint, in gravity: d(kinetic + potential)/dt = tau . v."""
-    from mbkit.model import Body, Mechanism
-    from mbkit.spatial import SpatialInertia, pose_from_quaternion
-
     if joint.num_velocities == 0:
         raise Nothing("it does not move")
     mech = Mechanism("balance", gravity=(1.0, -2.0, -9.0))

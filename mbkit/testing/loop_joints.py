@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.joints import Joint
+from mbkit.lie import SE3
 from mbkit.spatial import inverse
 from mbkit.testing.laws import Found, Nothing
 
@@ -41,8 +42,6 @@ def poses_found(joint: Joint, at: Any) -> Found:
 
 def nearest(joint: Joint, at: Any) -> Found:
     """Look for a part along S in what is left of a pose that is a little off, by its length."""
-    from mbkit.lie import SE3
-
     _require_loop(joint)
     if not at.ordinary:
         return

@@ -17,6 +17,7 @@ from mbkit.integrators import Integrator, RungeKuttaMuntheKaas, tableaus
 from mbkit.joints import FreeJoint, PrismaticJoint, RevoluteJoint, SphericalJoint
 from mbkit.model import Body, Mechanism
 from mbkit.results import Result
+from mbkit.simulation.simulate import simulate
 from mbkit.spatial import SpatialInertia
 from mbkit.systems import System
 
@@ -83,8 +84,6 @@ class StandardProblem:
 
         They may be too large: how far it is from the solution is measured, and not warned of.
         """
-        from mbkit.simulation import simulate
-
         options = {"save_every": steps, "tau": self.tau, "progress": False, **options}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EnergyBalanceWarning)

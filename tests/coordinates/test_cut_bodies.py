@@ -8,7 +8,7 @@ import pytest
 import mbkit as mb
 from mbkit.coordinates.cut_bodies import cut_bodies, half_name, weld_name
 from mbkit.model.graph import graph_of
-from mbkit.model.parts import Parts
+from mbkit.parts.parts import Parts
 from mbkit.topology import build_topology
 from tests.trees import random_inertia, random_pose
 

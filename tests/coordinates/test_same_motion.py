@@ -9,8 +9,9 @@ import scipy.linalg
 import mbkit as mb
 from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.cut_bodies import cut_bodies, weld_name
+from mbkit.coordinates.division import CutBodies
 from mbkit.model.graph import graph_of
-from mbkit.model.parts import Parts
+from mbkit.parts.parts import Parts
 from mbkit.topology import build_topology
 from tests.trees import random_inertia, random_pose
 
@@ -50,7 +51,7 @@ def system_of(mech, loop_joints=None, cuts=None):
     parts = cut_bodies(Parts.of(mech), cuts or {})
     graph = graph_of(parts, cut=[weld_name(name) for name in cuts or {}])
     topology = build_topology(graph, loop_joints)
-    return Assembly(parts, topology, mb.BodyFixed(), "joint", 1.0).system()
+    return Assembly(CutBodies().divide(parts), topology, mb.BodyFixed(), "joint", 1.0).system()
 
 
 def body_jacobian(system, q, names):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.coordinates import step_blocks
+from mbkit.sparsity import step_blocks
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS
-from tests.integrators.test_block_matrix import ladder
+from tests.sparsity.test_block_matrix import ladder
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 

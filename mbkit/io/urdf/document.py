@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, final
 
 import attrs
 
+from mbkit.io.urdf.build import build_mechanism
+from mbkit.io.urdf.meshes import find_meshes
 from mbkit.joints import Joint
 from mbkit.model import JointFriction, JointLimits
 from mbkit.spatial import FloatArray, SpatialInertia
@@ -198,8 +200,6 @@ class Urdf:
         UsageError
             If `mimic` is none of the three.
         """
-        from mbkit.io.urdf.build import build_mechanism
-
         return build_mechanism(self, root_joint, mimic)
 
     def mesh_files(
@@ -229,6 +229,4 @@ class Urdf:
         ModelFileWarning
             Once, with the number of those that are not found, and why.
         """
-        from mbkit.io.urdf.meshes import find_meshes
-
         return find_meshes(self, package_roots)

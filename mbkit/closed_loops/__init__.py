@@ -1,0 +1,1 @@
+"""Closed loops: configurations that close them, all assemblies, and consistent velocities."""

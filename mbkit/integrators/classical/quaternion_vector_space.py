@@ -1,0 +1,217 @@
+"""Scipy's methods on q itself, with quaternions as four numbers: the classical way."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import JointError, UsageError
+from mbkit.integrators.checks import as_number, check_choice, has_tolerance
+from mbkit.integrators.classical.gimbal_lock import check_lock, named_lock
+from mbkit.integrators.classical.norm_constraint import NormConstraint
+from mbkit.integrators.classical.python_steps import StepFailed, in_python, settled
+from mbkit.integrators.classical.quaternions import Quaternions
+from mbkit.integrators.classical.scipy_methods import (
+    LEAST_RTOL,
+    METHODS,
+    OwnSteps,
+    check_method,
+    check_tolerance,
+    one_step,
+)
+from mbkit.integrators.description import shown
+from mbkit.integrators.integrator import Advance, Integrator, Problem
+
+__all__ = ["QuaternionVectorSpace"]
+
+#: Why methods with several steps are refused.
+BROKEN = (
+    "which have no place here: at the end of each step quaternions are brought back to length one, "
+    "or loops closed, and the states before do not lie on the way to that"
+)
+
+
+@final
+@attrs.frozen(repr=False)
+class QuaternionVectorSpace(Integrator):
+    """A one-step method of scipy on (q, v) as numbers, quaternions as four of them.
+
+    This is the classical way, to compare the others with: q is a vector, with the rate
+    ``system.position_rates(q, v)``, for a unit quaternion
+
+        ``Qdot = Q (0, w) / 2``.
+
+    It is for joints whose coordinates add, or that say how theirs change: spherical, free and
+    planar joints in group coordinates do, and those made of them. Where Q is needed as an
+    orientation, also within a step, it is divided by its length. How it keeps its length is a
+    choice:
+
+    ``"renormalised"``
+        After each step Q is divided by its length.
+    ``"constrained"``
+        The length is a constraint, with a multiplier, at the level of accelerations (index 1). The
+        state has Qdot in the place of the angular velocity, with
+
+            ``Qddot = Q (0, wdot) / 2 - (|Qdot|^2 / |Q|^2) Q``.
+
+        Nothing is projected, so that the length drifts, by the order of the method; where it is off
+        by more than 1e-6, the run ends.
+
+    Loops are constraints in index 1, closed again at the end of each step. Rotation vectors are
+    then brought back to half a turn at most, and Euler angles to their ranges. Where a step of one
+    size could lead to gimbal lock, the run ends with a `ConfigurationError`: rates of angles are
+    infinite there.
+
+    Attributes
+    ----------
+    method : {"RK45", "DOP853", "RK23", "Radau"}
+        One of scipy's solvers. They go on with the result of order 8, 5, 3 and 5.
+    norm : {"renormalised", "constrained"}
+        How quaternions keep their length.
+    rtol, atol : float, optional
+        Tolerances of scipy, on (q, v) as numbers; one step of size h is taken if both are left out.
+        With `rtol` alone `atol` is the same number; with `atol` alone `rtol` is the least that
+        scipy takes.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mb.QuaternionVectorSpace("RK45", norm="constrained")
+    QuaternionVectorSpace(method='RK45', norm='constrained')
+    """
+
+    looks = True
+    takes_constraints = True
+    local_steps = False
+
+    method: str = "RK45"
+    norm: str = attrs.field(default="renormalised", kw_only=True)
+    rtol: float | None = attrs.field(default=None, converter=as_number, kw_only=True)
+    atol: float | None = attrs.field(default=None, converter=as_number, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        check_method(self, BROKEN)
+        check_choice(self, "norm", ("renormalised", "constrained"))
+        check_tolerance(self, "rtol")
+        check_tolerance(self, "atol")
+
+    @property
+    def order(self) -> int:  # type: ignore[override]
+        """Order of convergence in q and v."""
+        return METHODS[self.method]
+
+    @property
+    def stays_on_group(self) -> bool:  # type: ignore[override]
+        """Whether quaternions keep length one, to rounding."""
+        return self.norm == "renormalised"
+
+    @property
+    def takes_nonholonomic_joints(self) -> bool:  # type: ignore[override]
+        """Only where quaternions are renormalised: Qdot stands for as many velocities else."""
+        return self.norm == "renormalised"
+
+    @property
+    def own_steps(self) -> bool:  # type: ignore[override]
+        """Whether steps are chosen by `rtol` or `atol`."""
+        return has_tolerance(self)
+
+    __repr__ = shown
+
+    def prepare(self, problem: Problem) -> Advance:
+        """Return the function that takes steps of the problem."""
+        _check_joints(problem)
+        model = NormConstraint(problem) if self.norm == "constrained" else Renormalised(problem)
+        own = None
+        if self.own_steps:
+            own = _own_steps(self, model.start)
+            problem.memory["step_size"] = np.zeros(1)
+
+        within = problem.h if own is None else 0.0
+
+        def step(t: float, end: float) -> None:
+            model.begin()
+
+            def rates(s: float, y: Any) -> Any:
+                found = model.rates(t + s, y)
+                if own is None and not np.isfinite(found).all():
+                    check_lock(problem, problem.q_stage, problem.v_stage, within)
+                return found
+
+            check_lock(problem, problem.q, problem.v, within)
+            with named_lock(problem):
+                if own is None:
+                    y, widest = one_step(self.method, rates, model.start, problem.h), 0.0
+                else:
+                    remembered = float(problem.memory["step_size"][0])
+                    y, widest = own.go(rates, model.start, t, problem.h, remembered)
+                model.take_over(end, y)
+            if own is not None:
+                problem.memory["step_size"][0] = widest
+
+        return in_python(problem, step)
+
+
+def _check_joints(problem: Problem) -> None:
+    try:
+        problem.equations.position_rates(problem.q, problem.v)
+    except JointError as error:
+        raise UsageError(
+            f"QuaternionVectorSpace takes positions as a vector. {error} Or use "
+            f"mbkit.LocalVectorSpace, which takes all joints."
+        ) from error
+
+
+def _own_steps(method: QuaternionVectorSpace, start: Any) -> OwnSteps:
+    """Return what takes steps by the tolerances; work has none, and is last."""
+    atol = method.atol if method.atol is not None else method.rtol
+    scale = np.full(start.size, atol)
+    scale[-2:] = np.inf
+    return OwnSteps(method.method, method.rtol or LEAST_RTOL, scale)
+
+
+class Renormalised:
+    """The equations of motion in y = (q, v, work), where quaternions are renormalised."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._quaternions = Quaternions(problem.equations.quaternions)
+        self._stage = 0
+
+    def begin(self) -> None:
+        """Let the next rates be those at the beginning of a step."""
+        self._stage = 0
+
+    @property
+    def start(self) -> Any:
+        """The state at the beginning of a step, with no work done yet."""
+        problem = self._problem
+        return np.concatenate([problem.q, problem.v, np.zeros(problem.work.size)])
+
+    def rates(self, t: float, y: Any) -> Any:
+        """Return the rates of q, v and work at t."""
+        problem = self._problem
+        nq, nv = problem.nq, problem.nv
+        q, v, out = problem.q_stage, problem.v_stage, np.empty(y.size)
+        lengths = self._quaternions.normalised(y[:nq], q)
+        v[:] = y[nq : nq + nv]
+        # which writes q and v of prescribed joints
+        state = problem.accelerate(t, q, v, out[nq : nq + nv], out[nq + nv :], self._stage)
+        self._stage += 1
+        if state != 0:
+            raise StepFailed(state)
+        out[:nq] = problem.equations.position_rates(q, v)
+        self._quaternions.scale(out[:nq], lengths)
+        return out
+
+    def take_over(self, end: float, y: Any) -> None:
+        """Make the end of a step the state of the problem."""
+        problem = self._problem
+        nq, nv = problem.nq, problem.nv
+        q, v = np.empty(nq), y[nq : nq + nv].copy()
+        self._quaternions.normalised(y[:nq], q)
+        self._quaternions.principal(problem, q)
+        settled(problem, end, q, v)
+        problem.q[:], problem.v[:] = q, v
+        problem.work[:] += y[nq + nv :]

@@ -1,0 +1,153 @@
+"""A joint in its place, and the three ways to say where that is."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import MbkitError, UsageError
+from mbkit.joints import Joint
+from mbkit.joints.prescribed import JointMotion
+from mbkit.parts.body import Body
+from mbkit.parts.joint_data import JointFriction, JointLimits
+from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
+from mbkit.spatial.frames import check_pose, inverse
+
+__all__ = ["Connection", "joint_frames"]
+
+
+def _or_no_limits(value: JointLimits | None) -> JointLimits:
+    return JointLimits() if value is None else value
+
+
+def _or_no_friction(value: JointFriction | None) -> JointFriction:
+    return JointFriction() if value is None else value
+
+
+@final
+@attrs.frozen
+class Connection:
+    """A joint between two bodies; the pose of the successor is S_pred T(q) S_succ^-1.
+
+    Attributes
+    ----------
+    joint : Joint
+        How the bodies can move.
+    predecessor, successor : str
+        Names of the bodies.
+    S_pred, S_succ : ndarray, shape (4, 4)
+        Pose of the joint frame on either body, in the frame of that body.
+    limits : JointLimits, default none
+        Of positions, velocities and efforts.
+    friction : JointFriction, default none
+        Damping and friction.
+    motion : JointMotion or None
+        The function of time that its motion is, where it is prescribed.
+
+    Raises
+    ------
+    ShapeError, UsageError
+        If limits or friction are none, or have another number of entries than the joint.
+    """
+
+    joint: Joint
+    predecessor: str
+    successor: str
+    S_pred: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False, repr=shown)
+    S_succ: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False, repr=shown)
+    limits: JointLimits = attrs.field(default=None, converter=_or_no_limits)
+    friction: JointFriction = attrs.field(default=None, converter=_or_no_friction)
+    motion: JointMotion | None = attrs.field(default=None, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        for key, kind in (("limits", JointLimits), ("friction", JointFriction)):
+            value = getattr(self, key)
+            if not isinstance(value, kind):
+                raise UsageError(
+                    f"Joint {self.joint.name!r}: {key} must be an mbkit.{kind.__name__}, got "
+                    f"{value!r}; make one by mbkit.{kind.__name__}(...)."
+                )
+            try:
+                value.check_fits(self.joint)
+            except MbkitError as error:
+                error.key = f"{key}.{error.key}"
+                raise
+
+
+def joint_frames(
+    joint: Joint,
+    predecessor: Body,
+    successor: Body,
+    *,
+    frames: tuple[ArrayLike, ArrayLike] | None = None,
+    reference: ArrayLike | None = None,
+    screws_in: str = "successor",
+) -> tuple[FloatArray, FloatArray]:
+    """Return the pair (S_pred, S_succ) of any of the three descriptions of a joint's place.
+
+    Parameters
+    ----------
+    joint : Joint
+        For messages.
+    predecessor, successor : Body
+        What it connects.
+    frames : pair of array_like, shape (4, 4), optional
+        Joint frames: the pair itself.
+    reference : array_like, shape (4, 4), optional
+        Body-fixed: pose B of the successor in the predecessor where T is the identity.
+    screws_in : {"successor", "predecessor"}
+        With `reference`: in which body's frame the joint's axes are given.
+
+    Returns
+    -------
+    tuple of ndarray, shape (4, 4)
+        S_pred and S_succ. With neither `frames` nor `reference` the joint's axes are given in the
+        world, where each body stands at `Body.pose` at the reference configuration.
+
+    Raises
+    ------
+    UsageError
+        If the arguments do not go together.
+    ShapeError, GeometryError
+        If a pose is none.
+
+    Notes
+    -----
+    Screws in the successor, X = Ad_S_succ Z: C = B exp(X q), so that S_pred = B, S_succ = I.
+    Screws in the predecessor: C = exp(Xbar q) B, S_pred = I, S_succ = B^-1. Screws in the world, at
+    the reference poses A: C = A_pred^-1 exp(Y q) A_succ. Source: Mueller 2018 ("Screw and Lie group
+    theory in multibody kinematics", Multibody Syst. Dyn. 43), sections 2.2 to 2.4.
+    """
+    what = f"Joint {joint.name!r}"
+    if screws_in not in ("successor", "predecessor"):
+        raise UsageError(
+            f"{what}: screws_in must be 'successor' or 'predecessor', got {screws_in!r}."
+        )
+    if frames is not None and reference is not None:
+        raise UsageError(f"{what} takes either frames or reference, got both; leave one out.")
+    if screws_in == "predecessor" and reference is None:
+        raise UsageError(f"{what}: screws_in='predecessor' goes with reference; give it.")
+    if frames is not None:
+        S_pred, S_succ = _pair(frames, what)
+        return _pose(S_pred, f"{what}: frames[0]"), _pose(S_succ, f"{what}: frames[1]")
+    if reference is None:
+        return inverse(predecessor.pose), inverse(successor.pose)
+    B = _pose(reference, f"{what}: reference")
+    return (B, np.eye(4)) if screws_in == "successor" else (np.eye(4), inverse(B))
+
+
+def _pair(frames: Any, what: str) -> tuple[ArrayLike, ArrayLike]:
+    if not isinstance(frames, (tuple, list)) or len(frames) != 2:
+        raise UsageError(
+            f"{what}: frames must be a pair of poses (S_pred, S_succ), got {type(frames).__name__}."
+        )
+    return frames[0], frames[1]
+
+
+def _pose(value: ArrayLike, what: str) -> FloatArray:
+    pose = frozen_array(value)
+    check_pose(pose, what)
+    return pose

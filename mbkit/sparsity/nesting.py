@@ -1,0 +1,194 @@
+"""Loops that hang on loops: what each is closed with at its base, and whether that is cheaper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbkit.kernels.constraints import layout
+from mbkit.sparsity.blocks import (
+    ONE_BLOCK,
+    block_rows,
+    coupled_pairs,
+    pair_rows,
+    places_of,
+    places_of_blocks,
+)
+from mbkit.sparsity.elimination import find_hubs, minimum_degree
+from mbkit.sparsity.packing import packed
+from mbkit.sparsity.supports import Support, set_supports, supports_of
+
+__all__ = ["nested_pattern"]
+
+#: What a velocity of the tree costs once more, and a row at a velocity that it passes. [products]
+_VELOCITY = 600
+_PASSAGE = 40
+
+
+def nested_pattern(
+    constraints: Any, sites: Any, carriers: list[list[int]], bodies: Any
+) -> dict[str, Any] | None:
+    """Return what `ClosureArrays` has of loops that are closed at their bases.
+
+    None where all bases are the world, where all is one block, where there are hubs, or where to
+    close all loops at once takes less.
+
+    Parameters
+    ----------
+    constraints : ndarray of CONSTRAINT
+        With their sites and sizes.
+    sites : ndarray of CONSTRAINT_SITE
+        Where they act.
+    carriers : list of list of int
+        By constraint: rows of the joints that it names.
+    bodies : ndarray of BODY
+        The tree.
+    """
+    sizes = constraints["num_rows"].tolist()
+    if sum(sizes) <= ONE_BLOCK:
+        return None
+    parent = bodies["parent"].tolist()
+    supports = supports_of(constraints, sites, carriers, parent, nested=True)
+    bases = [each.base for each in supports]
+    places = [places_of(each, bodies) for each in supports]
+    if not any(bases) or find_hubs(places, bodies):
+        return None
+    coupled = coupled_pairs(places)
+    order, later = minimum_degree(len(sizes), coupled, turns=[-base for base in bases])
+    if _cost(sizes, supports, later, bodies) > _least_cost_of_all_at_once(sizes, supports, bodies):
+        return None
+    return _pattern(constraints, supports, places, coupled, (order, later), bodies)
+
+
+def _cost(
+    sizes: list[int], supports: list[Support], later: dict[int, list[int]], bodies: Any
+) -> float:
+    """Return about how many products it takes to close each loop at its base."""
+    counts = bodies["num_velocities"]
+    total = float(_VELOCITY * counts.sum())
+    for c, n in enumerate(sizes):
+        beside = sum(sizes[other] for other in later[c]) + 6 * (supports[c].base != 0)
+        total += n * (n + beside) ** 2
+        total += (_PASSAGE + n) * n * int(counts[supports[c].rows].sum())
+    return total
+
+
+def _least_cost_of_all_at_once(sizes: list[int], supports: list[Support], bodies: Any) -> float:
+    """Return how many products it takes at least to close all loops at once.
+
+    A row goes on from its base to the world; those that pass the same velocity are coupled.
+    """
+    passing = np.zeros(len(bodies))
+    beyond = np.zeros(len(bodies))
+    for n, support in zip(sizes, supports, strict=True):
+        passing[support.rows] += n
+        beyond[support.base] += n
+    for i in range(len(bodies) - 1, 0, -1):
+        beyond[bodies["parent"][i]] += beyond[i]
+    passing[1:] += beyond[1:]
+    products = bodies["num_velocities"] * passing * (_PASSAGE + passing / 2.0)
+    return float(products.sum() + passing.max() ** 3 / 3.0)
+
+
+def _pattern(
+    constraints: Any,
+    supports: list[Support],
+    places: list[dict[int, int]],
+    coupled: list[tuple[int, int]],
+    elimination: tuple[list[int], dict[int, list[int]]],
+    bodies: Any,
+) -> dict[str, Any]:
+    """Return the arrays, and what they point to."""
+    constraints = constraints.copy()
+    counts, ways, owners = set_supports(constraints, supports, bodies)
+    order, later = elimination
+    sizes = constraints["num_rows"].tolist()
+    position = {c: k for k, c in enumerate(order)}
+    starts, num_gram = places_of_blocks(order, later, sizes)
+    blocks, pointed = block_rows(constraints, sizes, (order, later, position, starts))
+    owners += pointed
+    # the pairs of each block follow each other, for they are complete when it goes
+    wanted = [(a, b) if position[a] >= position[b] else (b, a) for a, b in coupled]
+    wanted.sort(key=lambda pair: position[pair[1]])
+    targets = [(high, low, starts[high, low], sizes[low]) for high, low in wanted]
+    pairs, pointed = pair_rows(targets, places, bodies)
+    owners += pointed
+    ends = np.searchsorted([position[low] for _, low in wanted], np.arange(len(order) + 1))
+    blocks["first_pair"], blocks["num_pairs"] = ends[:-1], np.diff(ends)
+    blocks["base_start"] = num_gram + 6 * (np.cumsum(blocks["num_rows"]) - blocks["num_rows"])
+    arrivals, num_arrivals = _arrivals(sizes, supports, ways)
+    owners += _set_bases(blocks, order, later, supports, arrivals)
+    parent = bodies["parent"].tolist()
+    passages, first_passages = _passages(supports, places, ways, arrivals, parent)
+    arrays = {
+        "constraints": constraints, "pairs": pairs, "blocks": blocks,
+        "hubs": np.zeros(1, layout.HUB), "passages": passages, "first_passages": first_passages,
+    }  # fmt: skip
+    for array in arrays.values():
+        array.flags.writeable = False
+    return {
+        **arrays, **counts, "num_gram": num_gram + 6 * sum(sizes), "num_unknowns": sum(sizes),
+        "num_arrivals": num_arrivals, "num_buffer": max(layout.BUFFER_SIZE, *sizes),
+        "owners": tuple(owners),
+    }  # fmt: skip
+
+
+def _arrivals(
+    sizes: list[int], supports: list[Support], ways: list[list[tuple[int, int, bool]]]
+) -> tuple[list[dict[int, int]], int]:
+    """Return for each constraint where its wrenches lie, by row; and room for all of them."""
+    found = []
+    total = 0
+    for size, support, own in zip(sizes, supports, ways, strict=True):
+        rows = (*support.rows, support.base)
+        found.append(
+            {row: total + 6 * size * way for row, (way, _, _) in zip(rows, own, strict=True)}
+        )
+        total += 6 * size * (1 + max(way for way, _, _ in own))
+    return found, total
+
+
+def _set_bases(
+    blocks: Any,
+    order: list[int],
+    later: dict[int, list[int]],
+    supports: list[Support],
+    arrivals: list[dict[int, int]],
+) -> list[Any]:
+    """Write at which row each block is eliminated, and where wrenches are there."""
+    from mbkit.kernels.compile import array_address
+
+    bases = [supports[c].base for c in order]
+    blocks["base"] = bases
+    own = packed(
+        [arrivals[other][base] for other in (c, *later[c])]
+        for c, base in zip(order, bases, strict=True)
+    )
+    blocks["arrivals"] = [array_address(each) for each in own]
+    return own
+
+
+def _passages(
+    supports: list[Support],
+    places: list[dict[int, int]],
+    ways: list[list[tuple[int, int, bool]]],
+    arrivals: list[dict[int, int]],
+    parent: list[int],
+) -> tuple[Any, Any]:
+    """Return PASSAGE rows, one more than there are, and the first of each row of the tree."""
+    entries = []
+    for c, (support, own) in enumerate(zip(supports, ways, strict=True)):
+        here = arrivals[c]
+        for row, (_, _, begins) in zip(support.rows, own, strict=False):
+            entries.append((row, c, places[c][row], here[row], here[parent[row]], begins, False))
+        if support.base != 0:
+            begins = own[-1][2]
+            entries.append((support.base, c, 0, here[support.base], 0, begins, True))
+    entries.sort()
+    passages = np.zeros(len(entries) + 1, layout.PASSAGE)
+    for passage, entry in zip(passages, entries, strict=False):
+        passage["constraint"], passage["place"], passage["arrived"] = entry[1:4]
+        passage["there"], passage["begins"], passage["ends"] = entry[4:]
+    rows = [entry[0] for entry in entries]
+    return passages, np.searchsorted(rows, np.arange(len(parent) + 1)).astype(np.int64)

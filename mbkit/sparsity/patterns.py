@@ -1,0 +1,67 @@
+"""The pattern of a factor: closing all loops at once, or each on the way inwards."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import attrs
+
+from mbkit.kernels.constraints.layout import BUFFER_SIZE
+from mbkit.sparsity.blocks import blocks_of
+from mbkit.sparsity.nesting import nested_pattern
+from mbkit.sparsity.supports import set_supports, supports_of
+from mbkit.systems.closure import ClosureArrays
+
+__all__ = ["with_pattern"]
+
+
+def with_pattern(
+    closure: ClosureArrays, constraints: Any, carriers: list[list[int]], bodies: Any
+) -> ClosureArrays:
+    """Return the constraints with what their multipliers are found by.
+
+    Parameters
+    ----------
+    closure : ClosureArrays
+        Without that.
+    constraints : ndarray of CONSTRAINT
+        With their sites and sizes.
+    carriers : list of list of int
+        By constraint: rows of the joints that it names.
+    bodies : ndarray of BODY
+        The tree.
+    """
+    open_pattern = functools.partial(_open, closure, constraints, carriers, bodies)
+    nested = nested_pattern(constraints, closure.sites, carriers, bodies)
+    if nested is None:
+        return open_pattern()
+    nested["owners"] = (*closure.owners, *nested["owners"])
+    return attrs.evolve(closure, **nested, open_pattern=functools.cache(open_pattern))
+
+
+def _open(
+    closure: ClosureArrays, constraints: Any, carriers: list[list[int]], bodies: Any
+) -> ClosureArrays:
+    """Return the constraints with the pattern of A M^-1 A^T."""
+    constraints = constraints.copy()
+    parent = bodies["parent"].tolist()
+    supports = supports_of(constraints, closure.sites, carriers, parent, nested=False)
+    counts, ways, owners = set_supports(constraints, supports, bodies)
+    found = blocks_of(constraints, closure.sites, supports, bodies)
+    rows = constraints["num_rows"].tolist()
+    room = [
+        6 * m * (1 + max(own for own, _, _ in each)) for m, each in zip(rows, ways, strict=True)
+    ]
+    arrays = {
+        "constraints": constraints, "pairs": found.pairs, "blocks": found.blocks,
+        "hubs": found.hubs,
+    }  # fmt: skip
+    for array in arrays.values():
+        array.flags.writeable = False
+    return attrs.evolve(
+        closure, **arrays, **counts, num_gram=found.num_gram, num_unknowns=found.num_unknowns,
+        num_arrivals=max(room), num_buffer=max(BUFFER_SIZE, int(found.blocks["num_rows"].max())),
+        supports=tuple(each.rows for each in supports),
+        owners=(*closure.owners, *owners, *found.owners),
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""Rows of the tree that a constraint moves, and the paths of its wrenches inwards."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.kernels.constraints.layout import LOOP_JOINT
+from mbkit.sparsity.packing import packed
+
+__all__ = ["Support", "set_supports", "supports_of"]
+
+
+@final
+@attrs.frozen
+class Support:
+    """The rows of the tree on which a constraint acts, and those that carry these.
+
+    Attributes
+    ----------
+    rows : list of int
+        From the tips inwards, without the base.
+    base : int
+        Where they end: the world, or the row nearest to it on which all of the constraint hangs.
+    """
+
+    rows: list[int]
+    base: int
+
+
+def supports_of(
+    constraints: Any, sites: Any, carriers: list[list[int]], parent: list[int], *, nested: bool
+) -> list[Support]:
+    """Return the support of each constraint.
+
+    Parameters
+    ----------
+    constraints : ndarray of CONSTRAINT
+        With their sites.
+    sites : ndarray of CONSTRAINT_SITE
+        Where they act.
+    carriers : list of list of int
+        By constraint: rows of the joints that it names.
+    parent : list of int
+        Of each row of the tree.
+    nested : bool
+        Whether joints that close loops, and constraints that name no bodies, end at their base: how
+        that moves is nothing to them. Others, and all if false, go on to the world.
+    """
+    firsts, counts = constraints["first_site"].tolist(), constraints["num_sites"].tolist()
+    rows = sites["row"].tolist()
+    found = []
+    for kind, first, count, named in zip(
+        constraints["kind"].tolist(), firsts, counts, carriers, strict=True
+    ):
+        ends = [*rows[first : first + count], *named, *(parent[row] for row in named)]
+        at_base = nested and (kind == LOOP_JOINT or count == 0)
+        found.append(_support(ends if at_base and ends else [*ends, 0], parent))
+    return found
+
+
+def _support(ends: list[int], parent: list[int]) -> Support:
+    """Return all rows on the way to the first that all ends hang on: parents come first.
+
+    What is between two ends on one row moves nothing, and need not wait for this row.
+    """
+    seen = {*ends}
+    waiting = [-row for row in seen]
+    heapq.heapify(waiting)
+    rows: list[int] = []
+    while len(waiting) > 1:
+        rows.append(-heapq.heappop(waiting))
+        if parent[rows[-1]] not in seen:
+            seen.add(parent[rows[-1]])
+            heapq.heappush(waiting, -parent[rows[-1]])
+    return Support(rows, -waiting[0] if rows else 0)
+
+
+def set_supports(
+    constraints: Any, supports: list[Support], bodies: Any
+) -> tuple[dict[str, Any], list[list[tuple[int, int, bool]]], list[Any]]:
+    """Write the supports of constraints, and where their numbers begin.
+
+    Returns
+    -------
+    counts : dict of str to int
+        How many numbers there are, by the fields of `ClosureArrays`.
+    ways : list of list of (int, int, bool)
+        By constraint and row of its support, then the base: which way inwards it is on, on which
+        its parent is, and whether the way begins there.
+    owners : list
+        What the constraints point to.
+    """
+    from mbkit.kernels.compile import array_address
+
+    parent = bodies["parent"].tolist()
+    ways = [_ways(support, parent) for support in supports]
+    rows = packed(support.rows for support in supports)
+    flat = packed([n for each in own[:-1] for n in each] for own in ways)
+    for constraint, its_rows, its_ways in zip(constraints, rows, flat, strict=True):
+        constraint["support"], constraint["ways"] = map(array_address, (its_rows, its_ways))
+        constraint["num_support"] = len(its_rows) - 1
+        constraint["num_columns"] = bodies["num_velocities"][its_rows[:-1]].sum()
+    return _counted(constraints), ways, [*rows, *flat]
+
+
+def _ways(support: Support, parent: list[int]) -> list[tuple[int, int, bool]]:
+    """Return for each row of a support, and for its base, on which way it is."""
+    of_row: dict[int, int] = {}
+    found = []
+    count = 0
+    for row in (*support.rows, support.base):
+        begins = row not in of_row
+        if begins:
+            of_row[row] = count
+            count += 1
+        own = of_row[row]
+        on = own if row == support.base else of_row.setdefault(parent[row], own)
+        found.append((own, on, begins))
+    return found
+
+
+def _counted(constraints: Any) -> dict[str, Any]:
+    """Write where the numbers of each constraint begin; return how many there are."""
+    rows = constraints["num_rows"]
+    sizes = {
+        ("num_rows", "first_row"): rows,
+        ("num_position_rows", "first_position_row"): constraints["num_position_rows"],
+        ("num_wrenches", "first_wrench"): rows * constraints["num_sites"] * 6,
+        ("num_coefficients", "first_coefficient"): rows * constraints["num_velocities"],
+        ("num_response", "first_response"): rows * constraints["num_columns"],
+    }
+    counts: dict[str, Any] = {}
+    for (count, first), each in sizes.items():
+        ends = np.cumsum(each)
+        constraints[first] = ends - each
+        counts[count] = int(ends[-1])
+    return counts
