@@ -12,8 +12,8 @@ from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
 from mbkit.coordinates.patterns import with_pattern
 from mbkit.joints.placed import placed_beside
 from mbkit.spatial import translation
-from mbkit.systems.arrays import SystemArrays, fill_table
-from mbkit.systems.closure import ClosureArrays
+from mbkit.systems.memory.arrays import SystemArrays, fill_table
+from mbkit.systems.memory.closure import ClosureArrays
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint

@@ -10,7 +10,7 @@ import attrs
 from mbkit.coordinates.blocks import blocks_of
 from mbkit.coordinates.nesting import nested_pattern
 from mbkit.coordinates.supports import set_supports, supports_of
-from mbkit.systems.closure import ClosureArrays
+from mbkit.systems.memory.closure import ClosureArrays
 
 __all__ = ["with_pattern"]
 

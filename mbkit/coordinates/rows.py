@@ -12,7 +12,7 @@ from mbkit.coordinates.floating import set_floating
 from mbkit.joints.placed import placed_beside
 from mbkit.representations import Representation
 from mbkit.spatial import SpatialInertia, inverse
-from mbkit.systems.arrays import SystemArrays, fill_table
+from mbkit.systems.memory.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint

@@ -11,7 +11,7 @@ import numpy as np
 
 from mbkit.coordinates.elimination import minimum_degree
 from mbkit.coordinates.step_coupling import Coupling, coupling_of
-from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.memory.arrays import SystemArrays
 
 __all__ = ["StepBlocks", "step_blocks"]
 

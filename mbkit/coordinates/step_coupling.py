@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.memory.arrays import SystemArrays
 
 __all__ = ["Coupling", "coupling_of"]
 

@@ -14,7 +14,7 @@ from mbkit.kinematics.closing import close
 from mbkit.kinematics.freedom import turning_positions
 from mbkit.kinematics.loops import Loops, checked_fixed
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.body_tree import Integers
+from mbkit.systems.memory.body_tree import Integers
 from mbkit.systems.rank import Ranked
 
 if TYPE_CHECKING:

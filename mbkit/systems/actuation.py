@@ -17,8 +17,8 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ConstraintError, UsageError, listed
-from mbkit.systems.entries import entries_of, names_of
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import entries_of, names_of
 from mbkit.systems.rank import Ranked
 
 if TYPE_CHECKING:

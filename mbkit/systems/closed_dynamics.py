@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.systems.actuation import Actuation
-from mbkit.systems.entries import (
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import (
     broadcast,
     by_sample,
     vector_of,
     velocity_sizes,
 )
+from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.hybrid_dynamics import HybridDynamics
-from mbkit.systems.kinematics import Floats
-from mbkit.systems.wrenches import Wrenches
 
 __all__ = ["ActuatorEfforts", "ClosedDynamics"]
 

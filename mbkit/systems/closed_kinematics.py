@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, ShapeError, UsageError, check_kind, listed
-from mbkit.systems.arguments import common_axes, times_of
-from mbkit.systems.constrained_motion import HOLDS, ConstrainedMotion, largest_terms
-from mbkit.systems.entries import (
+from mbkit.systems.calls.arguments import Floats, common_axes, times_of
+from mbkit.systems.calls.entries import (
     broadcast,
     by_sample,
     entries_of,
@@ -21,7 +20,7 @@ from mbkit.systems.entries import (
     vector_of,
     velocity_sizes,
 )
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.constrained_motion import HOLDS, ConstrainedMotion, largest_terms
 from mbkit.systems.rank import RANK, Ranked, largest_row, rank_of
 
 __all__ = ["ClosedKinematics"]

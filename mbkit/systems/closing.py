@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 import attrs
 from numpy.typing import ArrayLike
 
-from mbkit.systems.arguments import time_of
+from mbkit.systems.calls.arguments import Floats, time_of
 from mbkit.systems.constrained import Constrained
-from mbkit.systems.kinematics import Floats
 
 if TYPE_CHECKING:
     from mbkit.diagnosis import Diagnosis

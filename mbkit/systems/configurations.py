@@ -8,25 +8,24 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import attrs
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mbkit.errors import NameUnknownError, NotFiniteError, UsageError, suggestion
 from mbkit.joints.prescribed import JointMotion
 from mbkit.representations import Representation
-from mbkit.systems.arrays import SystemArrays
 from mbkit.systems.blueprint import Blueprint
-from mbkit.systems.body_tree import BodyTree
-from mbkit.systems.evaluations import DEXP, DEXP_INV, DIFFERENCE, RATES, RETRACT
-from mbkit.systems.evaluator import Evaluator
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.evaluations import DEXP, DEXP_INV, DIFFERENCE, RATES, RETRACT
+from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.halves import Half
 from mbkit.systems.loans import Loan
+from mbkit.systems.memory.arrays import SystemArrays
+from mbkit.systems.memory.body_tree import BodyTree
 
 if TYPE_CHECKING:
     from mbkit.model.parts import Parts
 
-__all__ = ["Configurations", "Floats"]
-
-Floats = NDArray[np.float64]
+__all__ = ["Configurations"]
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
 from mbkit.solvers import ConstraintSolver
-from mbkit.systems.arguments import times_of
-from mbkit.systems.driving import Driven
-from mbkit.systems.evaluations import (
+from mbkit.systems.calls.arguments import Floats, times_of
+from mbkit.systems.calls.evaluations import (
     CONSTRAINED_DYNAMICS,
     CONSTRAINT_JACOBIAN,
     CONSTRAINT_SIZES,
@@ -23,9 +22,9 @@ from mbkit.systems.evaluations import (
     SOLVED_DYNAMICS,
     Evaluation,
 )
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
+from mbkit.systems.driving import Driven
 from mbkit.systems.redundancy import check_dependent, warn_of_redundant
-from mbkit.systems.wrenches import Wrenches, wrench_rows
 
 __all__ = ["Constrained"]
 

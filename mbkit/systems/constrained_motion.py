@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import broadcast, by_sample
 from mbkit.systems.derivatives import Derivatives
-from mbkit.systems.entries import broadcast, by_sample
-from mbkit.systems.kinematics import Floats
 from mbkit.systems.rank import LEFT
 
 __all__ = ["HOLDS", "ConstrainedMotion", "largest_terms"]

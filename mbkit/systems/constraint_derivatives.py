@@ -6,13 +6,12 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.systems.arguments import times_of
-from mbkit.systems.closing import Closing
-from mbkit.systems.evaluations import (
+from mbkit.systems.calls.arguments import Floats, times_of
+from mbkit.systems.calls.evaluations import (
     CONSTRAINT_FORCE_DERIVATIVE,
     CONSTRAINT_VELOCITY_DERIVATIVE,
 )
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.closing import Closing
 
 __all__ = ["ConstraintDerivatives"]
 

@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike
 from mbkit.errors import UsageError
 from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed
-from mbkit.systems.arguments import common_axes, times_of
+from mbkit.systems.calls.arguments import Floats, common_axes, times_of
+from mbkit.systems.calls.evaluations import FORCE_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
+from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 from mbkit.systems.constraint_derivatives import ConstraintDerivatives
-from mbkit.systems.evaluations import FORCE_DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES
-from mbkit.systems.kinematics import Floats
-from mbkit.systems.wrenches import Wrenches, wrench_rows
 
 __all__ = ["Derivatives"]
 

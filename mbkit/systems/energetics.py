@@ -6,8 +6,9 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.systems.evaluations import ENERGIES, MASS_ACTION, MOMENTUM
-from mbkit.systems.kinematics import Floats, Kinematics
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.evaluations import ENERGIES, MASS_ACTION, MOMENTUM
+from mbkit.systems.kinematics import Kinematics
 
 __all__ = ["Energetics"]
 

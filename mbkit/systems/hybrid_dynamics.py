@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, UsageError, listed
-from mbkit.systems.arguments import common_axes
+from mbkit.systems.calls.arguments import Floats, common_axes
+from mbkit.systems.calls.entries import broadcast, by_sample, names_of, velocity_sizes
+from mbkit.systems.calls.evaluations import CLOSED_HYBRID_DYNAMICS, HYBRID_DYNAMICS
+from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 from mbkit.systems.closed_kinematics import ClosedKinematics
 from mbkit.systems.constrained_motion import HOLDS, largest_terms
-from mbkit.systems.entries import broadcast, by_sample, names_of, velocity_sizes
-from mbkit.systems.evaluations import CLOSED_HYBRID_DYNAMICS, HYBRID_DYNAMICS
-from mbkit.systems.kinematics import Floats
 from mbkit.systems.rank import Ranked, largest_row, rank_of
-from mbkit.systems.wrenches import Wrenches, wrench_rows
 
 __all__ = ["HybridDynamics"]
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import NameUnknownError, ShapeError, UsageError, check_kind, suggestion
 from mbkit.representations import Hybrid
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.joint_wrenches import bodies_beyond, body_loads, constraint_loads
-from mbkit.systems.kinematics import Floats
-from mbkit.systems.wrenches import Wrenches
 
 if TYPE_CHECKING:
     from mbkit.model.connection import Connection

@@ -15,9 +15,9 @@ import attrs
 import numpy as np
 
 from mbkit.representations import Hybrid, convert_wrench
-from mbkit.systems.evaluations import CONSTRAINT_WRENCHES, FORCE_WRENCHES
-from mbkit.systems.kinematics import Floats
-from mbkit.systems.wrenches import Wrenches, wrench_rows
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.evaluations import CONSTRAINT_WRENCHES, FORCE_WRENCHES
+from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 
 if TYPE_CHECKING:
     from mbkit.systems.constrained import Constrained

@@ -13,14 +13,14 @@ from mbkit.representations import Representation
 from mbkit.representations.conversions import check_representation
 from mbkit.spatial import Acceleration, Twist
 from mbkit.spatial.typed import typed_accelerations, typed_twists
-from mbkit.systems.configurations import Floats
-from mbkit.systems.evaluations import ACCELERATIONS, JACOBIAN, MOTION_SUBSPACES, POSES, TWISTS
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.evaluations import ACCELERATIONS, JACOBIAN, MOTION_SUBSPACES, POSES, TWISTS
 from mbkit.systems.position_rates import PositionRates
 
 if TYPE_CHECKING:
     from mbkit.systems.system_jacobian import SystemJacobian
 
-__all__ = ["Floats", "Kinematics"]
+__all__ = ["Kinematics"]
 
 
 @attrs.frozen(eq=False, slots=False, repr=False)

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ForceError, several
 from mbkit.forces import Force
-from mbkit.systems.arguments import times_of
+from mbkit.systems.calls.arguments import Floats, times_of
+from mbkit.systems.calls.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
 from mbkit.systems.energetics import Energetics
-from mbkit.systems.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
-from mbkit.systems.kinematics import Floats
 
 __all__ = ["Loads"]
 

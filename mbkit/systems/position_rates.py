@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.joints import Joint
-from mbkit.systems.configurations import Configurations, Floats
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.configurations import Configurations
 
 __all__ = ["PositionRates"]
 

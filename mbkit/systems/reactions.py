@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, UsageError, listed
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import broadcast, by_sample, entries_of, velocity_sizes
+from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.closed_dynamics import ClosedDynamics
-from mbkit.systems.entries import broadcast, by_sample, entries_of, velocity_sizes
 from mbkit.systems.joint_cut import JointCut
-from mbkit.systems.kinematics import Floats
 from mbkit.systems.rank import Ranked
-from mbkit.systems.wrenches import Wrenches
 
 __all__ = ["Reactions"]
 

@@ -14,7 +14,8 @@ from mbkit.representations import BodyFixed
 from mbkit.spatial.arrays import frozen_number
 
 if TYPE_CHECKING:
-    from mbkit.systems.kinematics import Floats, Kinematics
+    from mbkit.systems.calls.arguments import Floats
+    from mbkit.systems.kinematics import Kinematics
 
 __all__ = ["state_of"]
 

@@ -10,12 +10,11 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.systems.arguments import times_of
-from mbkit.systems.evaluations import INVERSE_DYNAMICS
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.calls.arguments import Floats, times_of
+from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS
+from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.reactions import Reactions
-from mbkit.systems.wrenches import Wrenches, wrench_rows
 
 __all__ = ["System"]
 

@@ -14,7 +14,7 @@ from mbkit.errors import ShapeError, UsageError, suggestion
 from mbkit.lie import SE3
 from mbkit.representations import Representation
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.body_tree import BodyTree, Integers
+from mbkit.systems.memory.body_tree import BodyTree, Integers
 from mbkit.systems.screw_forms import between, screw_maps
 from mbkit.systems.tree_recursions import Recursions, sparse_blocks, transposed
 

@@ -11,7 +11,7 @@ import numpy as np
 from mbkit.errors import JointError
 from mbkit.joints import Joint
 from mbkit.spatial import inverse
-from mbkit.systems.arrays import padded
+from mbkit.systems.memory.arrays import padded
 
 __all__ = ["compiled_differences"]
 

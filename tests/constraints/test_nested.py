@@ -14,7 +14,7 @@ from mbkit.coordinates import nesting, patterns
 from mbkit.coordinates.blocks import ONE_BLOCK
 from mbkit.coordinates.elimination import minimum_degree
 from mbkit.coordinates.supports import supports_of
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.memory.workspace import Workspace
 from tests.constraints.driven import driven
 from tests.constraints.loops import LOOP_KINDS, consistent, random_loops
 from tests.constraints.test_large import numbers, state

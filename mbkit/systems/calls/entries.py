@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError, ShapeError, UsageError
 from mbkit.lie.arrays import as_floats
-from mbkit.systems.arguments import check_on_error, common_axes, times_of
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 
 if TYPE_CHECKING:
     from mbkit.systems.constrained import Constrained

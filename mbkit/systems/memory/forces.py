@@ -11,7 +11,7 @@ import numpy as np
 from mbkit.errors import DuplicateNameError, ForceError
 from mbkit.forces import Force, ForceKernels, check_force_definition, check_force_names
 from mbkit.representations import REPRESENTATIONS
-from mbkit.systems.callbacks import callback_address
+from mbkit.systems.memory.callbacks import callback_address
 
 __all__ = ["ForceArrays", "PythonForceSlot", "force_arrays"]
 
