@@ -84,8 +84,6 @@ class System:
     Made by `Mechanism.assemble`; immutable, and safe to share between threads. Methods take and
     return plain arrays. They take many samples at once, by leading axes of their arguments, which
     broadcast: the samples are computed on all cores, and one that fails is named by its index.
-    ``out=`` receives the result where it is offered; it must be contiguous, of float64, and share
-    no memory with the other arguments.
 
     Attributes
     ----------
@@ -113,6 +111,19 @@ class System:
         The model document, with the values of all parameters.
     parameters : mapping of str to float or ndarray
         Masses, places and axes of joints, gravity: what `with_parameters` changes, by name.
+
+    Notes
+    -----
+    Arguments that are the same in all methods that have them:
+
+    t : array_like, shape (...), default 0
+        Time, of which forces, constraints and prescribed joints may be functions. [s] One number
+        in methods of one configuration.
+    out : ndarray, of the shape of the result, optional
+        Where to write the result, which is returned all the same. It must be contiguous, of
+        float64, and share no memory with the other arguments.
+    on_error : {"raise", "nan"}
+        Whether a sample that fails raises, or gets NaN for a result while the others are computed.
 
     Examples
     --------
@@ -331,10 +342,7 @@ class System:
         dx : array_like, shape (..., num_steps)
             Step, in the coordinates of `rates`: those of the velocities unless a joint is
             nonholonomic.
-        out : ndarray, shape (..., nq), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -352,10 +360,7 @@ class System:
         ----------
         q0, q1 : array_like, shape (..., nq)
             Configurations.
-        out : ndarray, shape (..., num_steps), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -375,10 +380,7 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        out : ndarray, shape (..., num_steps), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -400,8 +402,7 @@ class System:
         rate : array_like, shape (..., num_steps)
             Of the configuration: `rates` of a velocity, which is the velocity itself unless a joint
             is nonholonomic.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        on_error : see `System`
 
         Returns
         -------
@@ -434,8 +435,7 @@ class System:
             Step.
         rate : array_like, shape (..., num_steps)
             Of x.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        on_error : see `System`
 
         Returns
         -------
@@ -530,10 +530,7 @@ class System:
         ----------
         q : array_like, shape (..., nq)
             Configuration.
-        out : ndarray, shape (..., bodies + 1, 4, 4), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -574,10 +571,7 @@ class System:
             Of the twists; the system's own if left out. Each is computed by its own recursion.
         typed : bool
             Return a tuple of `Twist`, which know their body, frame and representation.
-        out : ndarray, shape (..., bodies + 1, 6), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -623,10 +617,7 @@ class System:
             Of the twists; the system's own if left out.
         typed : bool
             Return a tuple of `Acceleration`.
-        out : ndarray, shape (..., bodies + 1, 6), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -656,10 +647,7 @@ class System:
             Configuration.
         representation : Representation, optional
             Of the twist; the system's own if left out.
-        out : ndarray, shape (..., 6, nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -677,8 +665,7 @@ class System:
         ----------
         q : array_like, shape (..., nq)
             Configuration.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        on_error : see `System`
 
         Returns
         -------
@@ -793,8 +780,7 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        on_error : see `System`
 
         Returns
         -------
@@ -810,8 +796,7 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        on_error : see `System`
 
         Returns
         -------
@@ -829,10 +814,7 @@ class System:
         ----------
         q, x : array_like, shape (..., nq), (..., nv)
             Configuration; velocity or acceleration.
-        out : ndarray, shape (..., nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -870,10 +852,7 @@ class System:
             Applied to the bodies at their frames, (moment, force), in the system's
             representation; row 0 is ignored. Or by name of the body: ``{"hand": W}``, W a vector
             (..., 6) or a `Wrench` of any representation. [N m], [N]
-        out : ndarray, shape (..., nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -905,13 +884,9 @@ class System:
             Generalized forces; zero if left out. [N m], [N]
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
-        t : array_like, shape (...), default 0
-            Time, of which prescribed joints are functions, whose q and v are ignored, and
-            constraints may be. [s]
-        out : ndarray, shape (..., nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t : see `System`
+            Where joints are prescribed, what q and v say of these is ignored.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -960,10 +935,7 @@ class System:
             Names of the joints that move as `vdot` says.
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
-        t : array_like, shape (...), default 0
-            Time, of which constraints may be functions. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -1036,12 +1008,9 @@ class System:
             Generalized forces; zero if left out. [N m], [N]
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
-        t : array_like, shape (...), default 0
-            Time, of which constraints may be functions. [s]
         solver : ConstraintSolver, optional
             How it is solved; `constraint_solver` if left out.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -1069,10 +1038,7 @@ class System:
         ----------
         q : array_like, shape (..., nq)
             Configuration.
-        out : ndarray, shape (..., nv, nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -1111,10 +1077,7 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        out : ndarray, shape (..., nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -1165,12 +1128,9 @@ class System:
             tau, vdot, and 1 where vdot is prescribed.
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
-        t : array_like, shape (...)
-            Time. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
         pull : tuple of float
             As in `solved`.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -1228,12 +1188,7 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        t : array_like, shape (...), default 0
-            Time. [s]
-        out : ndarray, shape (..., nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, out, on_error : see `System`
 
         Returns
         -------
@@ -1255,10 +1210,9 @@ class System:
 
         Parameters
         ----------
-        q, v, t : array_like, shape (..., nq), (..., nv), (...)
-            Configuration, velocity, time.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -1277,10 +1231,9 @@ class System:
 
         Parameters
         ----------
-        q, t : array_like, shape (..., nq), (...)
-            Configuration and time.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        q : array_like, shape (..., nq)
+            Configuration.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -1394,8 +1347,7 @@ class System:
 
         Parameters
         ----------
-        t : float
-            Time. [s]
+        t : float, see `System`
         q : ndarray, shape (nq,), optional
             Positions, also of the other joints.
 
@@ -1425,8 +1377,7 @@ class System:
         tau : array_like, shape (..., nv), optional
             Generalized forces beside those of the system's forces, which are added; zero if left
             out.
-        t : array_like, shape (...)
-            Time. [s]
+        t : see `System`
 
         Returns
         -------
@@ -1516,10 +1467,7 @@ class System:
         ----------
         q : array_like, shape (..., nq)
             Configuration.
-        t : array_like, shape (...), default 0
-            Time, of which a constraint may be a function. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -1542,10 +1490,7 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        t : array_like, shape (...), default 0
-            Time. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -1569,10 +1514,7 @@ class System:
         ----------
         q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
             Configuration, velocity, acceleration.
-        t : array_like, shape (...), default 0
-            Time. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -1590,10 +1532,7 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        t : array_like, shape (...), default 0
-            Time. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -1611,10 +1550,7 @@ class System:
         ----------
         q : array_like, shape (..., nq)
             Configuration.
-        t : array_like, shape (...), default 0
-            Time, of which a constraint may be a function. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -1631,8 +1567,7 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration; velocity, or anything else that A multiplies.
-        t : array_like, shape (...), default 0
-            Time. [s]
+        t : see `System`
 
         Returns
         -------
@@ -1685,8 +1620,7 @@ class System:
             A configuration on the branch to stay on. It is closed, and what is fixed is led from
             there to where it is in `q`, in steps so small that the others follow by little. Of `q`
             nothing else counts then.
-        t : float
-            Time, of which constraints and prescribed joints may be functions. [s]
+        t : float, see `System`
         tolerance : float
             What is accepted, in parts of the length of the system. Steps go on until rounding ends
             them, which is below 1e-13 for small mechanisms.
@@ -1770,8 +1704,7 @@ class System:
             Configuration with closed loops.
         v : array_like, shape (nv,), optional
             Velocities that are wished where `rates` leave a choice; zero if left out.
-        t : float
-            Time. [s]
+        t : float, see `System`
 
         Returns
         -------
@@ -1821,7 +1754,8 @@ class System:
             from few places may be missed by few starts.
         seed : int
             Of their random numbers.
-        t, tolerance : float
+        t : float, see `System`
+        tolerance : float
             As in `close_loops`.
 
         Returns
@@ -1864,8 +1798,7 @@ class System:
         q : array_like, shape (nq,), optional
             Configuration with closed loops; the reference configuration if left out. Prescribed
             joints are put where they are at `t`, and stand still there.
-        t : float
-            Time, of which constraints may be functions. [s]
+        t : float, see `System`
 
         Returns
         -------
@@ -1927,10 +1860,9 @@ class System:
             Configuration and velocity.
         vdot : array_like, shape (..., nv), optional
             Acceleration; not looked at if left out.
-        t : array_like, shape (...), default 0
-            Time. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or is False in the result.
+        on_error : see `System`
+            With "nan", a sample that fails is False in the result.
+        t : see `System`
 
         Returns
         -------
@@ -1962,10 +1894,7 @@ class System:
         independent : sequence of str
             Joints, or single velocities of joints ("ball[2]"), that determine the motion: as many
             as the mechanism has freedoms at q, where prescribed joints stand still.
-        t : array_like, shape (...), default 0
-            Time, of which constraints may be functions. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -2021,8 +1950,7 @@ class System:
         q : array_like, shape (nq,), optional
             Near the first sample: of several assemblies, the one to be in. The reference
             configuration if left out.
-        t : array_like, shape (k,) or (), default 0
-            Time, of which constraints and prescribed joints may be functions. [s]
+        t : array_like, shape (k,) or (), see `System`
 
         Returns
         -------
@@ -2059,10 +1987,7 @@ class System:
         independent : mapping of str to array_like, shape (...) or (..., nv of the joint)
             Velocities by joint, or by single velocity ("ball[2]"); those of prescribed joints
             follow from t. [rad/s], [m/s]
-        t : array_like, shape (...), default 0
-            Time. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -2104,10 +2029,7 @@ class System:
             Accelerations by joint, or by single velocity ("ball[2]"); those of prescribed joints
             follow from t. Zero for all gives the part that is there without them: ``vdot = H a +
             that``. [rad/s^2], [m/s^2]
-        t : array_like, shape (...), default 0
-            Time. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -2165,10 +2087,7 @@ class System:
             sum of squares; those with the least sum of squares of the multipliers; or those with
             the least weighted sum of squares, with a positive weight by joint, one for those not
             named. Plain sums compare N m with N: weigh where actuators differ.
-        t : array_like, shape (...), default 0
-            Time, of which constraints may be functions. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -2258,8 +2177,6 @@ class System:
             The acceleration, in place of `tau`.
         multipliers : array_like, shape (..., num_velocity_constraints), optional
             What the constraints do at `vdot`: of `solve_dynamics` or `closed_inverse_dynamics`.
-        t : array_like, shape (...), default 0
-            Time. [s]
         on : str, optional
             The body that the wrench acts on: the joint's successor, if left out, or its
             predecessor, which gets the opposite.
@@ -2276,8 +2193,7 @@ class System:
         minimum_norm : bool
             Where constraints are redundant, whether to return what multipliers of least norm
             give; it depends on where loops are cut, and is what bodies feel only by chance.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -2353,8 +2269,7 @@ class System:
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`. They are taken along with the bodies: what does not change is
             their components in the axes of the body, in whatever representation they are given.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        on_error : see `System`
 
         Returns
         -------
@@ -2409,8 +2324,7 @@ class System:
         q, v, tau, wrenches, t
             As in `forward_dynamics`. Wrenches are taken along with the bodies, as in
             `inverse_dynamics_derivatives`.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        on_error : see `System`
 
         Returns
         -------
@@ -2458,10 +2372,7 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        t : array_like, shape (...), default 0
-            Time. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -2502,10 +2413,7 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        t : array_like, shape (...), default 0
-            Time, of which a constraint may be a function. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
@@ -2540,10 +2448,7 @@ class System:
             Configuration.
         multipliers : array_like, shape (..., num_velocity_constraints)
             Multipliers, as `System.solve_dynamics` returns them. [N]
-        t : array_like, shape (...), default 0
-            Time, of which a constraint may be a function. [s]
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t, on_error : see `System`
 
         Returns
         -------
