@@ -13,7 +13,7 @@ from benchmarks.mechanisms import REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
 from benchmarks.timing import Timings, interleaved, sized
 from mbkit.kernels.layout import NUM_POWERS
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.memory.workspace import Workspace
 from tests.trees import random_pose, random_state
 
 BODIES = 30

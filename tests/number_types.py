@@ -11,7 +11,7 @@ import numpy as np
 import mbkit as mb
 from mbkit.kernels.compile import UNCOMPILED, array_address, floats_at
 from mbkit.kernels.layout import SEAT_P, SEAT_SIZE
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.memory.workspace import Workspace
 
 
 def object_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

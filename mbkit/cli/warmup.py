@@ -64,7 +64,7 @@ def warmup(processes: int | None, trees: bool) -> None:
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from mbkit.cli.workers import compile_here, compile_side_by_side
-    from mbkit.systems.batches import cores
+    from mbkit.systems.calls.batches import cores
 
     started = time.perf_counter()
     compiled: list[str] = []

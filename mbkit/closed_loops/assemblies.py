@@ -14,7 +14,7 @@ from mbkit.closed_loops.loops import Loops, checked_fixed
 from mbkit.errors import UsageError
 from mbkit.kinematics.freedom import turning_positions
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.body_tree import Integers
+from mbkit.systems.memory.body_tree import Integers
 from mbkit.systems.rank import Ranked
 
 if TYPE_CHECKING:

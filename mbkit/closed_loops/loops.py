@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.errors import NameUnknownError, UsageError, suggestion
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.body_tree import Integers
+from mbkit.systems.memory.body_tree import Integers
 
 if TYPE_CHECKING:
     from mbkit.systems import System

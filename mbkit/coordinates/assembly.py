@@ -21,15 +21,14 @@ from mbkit.model.parameters import changed, parameters
 from mbkit.representations import Representation
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems import System
-from mbkit.systems.arguments import Arguments
-from mbkit.systems.arrays import SystemArrays
-from mbkit.systems.body_tree import BodyTree
+from mbkit.systems.calls.arguments import Arguments, Floats
+from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.compiling import tell_of_compiling
-from mbkit.systems.configurations import Floats
-from mbkit.systems.evaluator import Evaluator
-from mbkit.systems.forces import force_arrays
 from mbkit.systems.halves import Half
 from mbkit.systems.loans import Loan
+from mbkit.systems.memory.arrays import SystemArrays
+from mbkit.systems.memory.body_tree import BodyTree
+from mbkit.systems.memory.forces import force_arrays
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint

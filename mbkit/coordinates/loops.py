@@ -14,8 +14,8 @@ from mbkit.kernels import layout
 from mbkit.kernels.constraints import layout as own
 from mbkit.sparsity.patterns import with_pattern
 from mbkit.spatial import translation
-from mbkit.systems.arrays import SystemArrays, fill_table
-from mbkit.systems.closure import ClosureArrays
+from mbkit.systems.memory.arrays import SystemArrays, fill_table
+from mbkit.systems.memory.closure import ClosureArrays
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint

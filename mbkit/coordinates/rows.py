@@ -13,7 +13,7 @@ from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
 from mbkit.representations import Representation
 from mbkit.spatial import SpatialInertia, inverse
-from mbkit.systems.arrays import SystemArrays, fill_table
+from mbkit.systems.memory.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint

@@ -12,7 +12,7 @@ from mbkit.errors import UsageError, listed
 from mbkit.joints import Joint
 from mbkit.kinematics.bounded_step import held
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
-from mbkit.systems.body_tree import Integers
+from mbkit.systems.memory.body_tree import Integers
 
 if TYPE_CHECKING:
     from mbkit.systems import System

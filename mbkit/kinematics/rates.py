@@ -11,7 +11,7 @@ from mbkit.errors import JointError
 from mbkit.kinematics.measured import bias_accelerations, chosen, measured_rows
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.body_tree import Integers
+from mbkit.systems.memory.body_tree import Integers
 
 if TYPE_CHECKING:
     from mbkit.representations import Representation

@@ -8,8 +8,8 @@ from mbkit.errors import MbkitError, NotFiniteError
 from mbkit.simulation.endings import FAILED
 from mbkit.simulation.growth import grown_without_bounds
 from mbkit.simulation.unsolved import SMALLER, unsolved
-from mbkit.systems.callbacks import taken_error
-from mbkit.systems.failures import failure
+from mbkit.systems.calls.failures import failure
+from mbkit.systems.memory.callbacks import taken_error
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared

@@ -9,7 +9,7 @@ import numpy as np
 from mbkit.diagnosis.cycles import cycles
 from mbkit.errors import ConstraintError, MbkitError, listed
 from mbkit.systems import System
-from mbkit.systems.entries import velocity_sizes
+from mbkit.systems.calls.entries import velocity_sizes
 from mbkit.systems.rank import largest_row, rank_of
 
 __all__ = ["check_velocity_kept", "locked"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.integrators.integrator import Rows
-from mbkit.systems.evaluations import LEAST_MULTIPLIERS
+from mbkit.systems.calls.evaluations import LEAST_MULTIPLIERS
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared

@@ -39,10 +39,10 @@ from mbkit.simulation.watch import Watch, checked_events
 from mbkit.solvers import ConstraintSolver
 from mbkit.sparsity.step_blocks import step_blocks
 from mbkit.systems import System
-from mbkit.systems.driving import Drive
-from mbkit.systems.evaluations import INVERSE_DYNAMICS, MASS_MATRIX
-from mbkit.systems.failures import failure
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS, MASS_MATRIX
+from mbkit.systems.calls.failures import failure
+from mbkit.systems.memory.drive import Drive
+from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["GeneralizedForces", "Prepared", "checked_parts", "prepare", "versions"]
 

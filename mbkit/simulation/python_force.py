@@ -11,8 +11,8 @@ import numpy as np
 from mbkit.errors import ShapeError
 from mbkit.kernels import layout
 from mbkit.lie.arrays import as_floats
-from mbkit.systems.callbacks import callback_address, register
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.memory.callbacks import callback_address, register
+from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["PythonForce"]
 

@@ -13,8 +13,8 @@ from mbkit.errors import NotFiniteError, ShapeError, UsageError
 from mbkit.events import Event
 from mbkit.events.event import DIRECTIONS
 from mbkit.systems import System
-from mbkit.systems.callbacks import callback_address, register
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.memory.callbacks import callback_address, register
+from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Watch", "checked_events"]
 

@@ -11,7 +11,7 @@ from mbkit.kernels.constraints.layout import BUFFER_SIZE
 from mbkit.sparsity.blocks import blocks_of
 from mbkit.sparsity.nesting import nested_pattern
 from mbkit.sparsity.supports import set_supports, supports_of
-from mbkit.systems.closure import ClosureArrays
+from mbkit.systems.memory.closure import ClosureArrays
 
 __all__ = ["with_pattern"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from mbkit.kernels.implicit.layout import NODE
 from mbkit.sparsity.elimination import minimum_degree
 from mbkit.sparsity.step_coupling import Coupling, coupling_of
-from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.memory.arrays import SystemArrays
 
 __all__ = ["StepBlocks", "step_blocks"]
 

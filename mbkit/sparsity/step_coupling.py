@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.kernels.layout import JOINT_NUM_VELOCITIES, JOINT_SIZE, JOINT_VELOCITY
-from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.memory.arrays import SystemArrays
 
 __all__ = ["Coupling", "coupling_of"]
 

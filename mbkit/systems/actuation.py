@@ -17,12 +17,12 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ConstraintError, UsageError, listed
-from mbkit.systems.entries import entries_of, names_of
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.entries import entries_of, names_of
 from mbkit.systems.rank import Ranked
 
 if TYPE_CHECKING:
-    from mbkit.systems.constrained import Constrained
+    from mbkit.systems.system import System
 
 __all__ = ["Actuation"]
 
@@ -44,13 +44,13 @@ class Actuation:
         Roots of the weights of the actuated; None: the multipliers are to be small.
     """
 
-    system: Constrained
+    system: System
     actuated: list[int]
     passive: list[int]
     roots: Floats | None
 
     @classmethod
-    def of(cls, system: Constrained, actuated: Sequence[str], minimise: Any) -> Self:
+    def of(cls, system: System, actuated: Sequence[str], minimise: Any) -> Self:
         """Return what a user says by names."""
         entries = entries_of(system, actuated, "actuated")
         passive = [k for k in range(system.nv) if k not in set(entries)]

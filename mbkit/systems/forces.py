@@ -1,367 +1,73 @@
-"""The forces of a system as the kernels read them."""
+"""Loads of a system: generalized forces, powers and potential energies of its forces."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-import attrs
-import numpy as np
+from numpy.typing import ArrayLike
 
-from mbkit.errors import DuplicateNameError, ForceError
-from mbkit.forces import Force, ForceKernels, check_force_definition, check_force_names
-from mbkit.representations import REPRESENTATIONS
-from mbkit.systems.callbacks import callback_address
+from mbkit.errors import ForceError, several
+from mbkit.forces import Force
+from mbkit.systems.calls.arguments import Floats, times_of
+from mbkit.systems.calls.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
 
-__all__ = ["ForceArrays", "PythonForceSlot", "force_arrays"]
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
 
-
-@attrs.frozen(eq=False)
-class ForceArrays:
-    """The table of forces; see `mbkit.kernels.layout.FORCE`.
-
-    Attributes
-    ----------
-    forces : tuple of Force
-        In the order of the rows.
-    table : ndarray of FORCE, or None
-        One row each; what it points to is kept alive by `owners`.
-    joints, bodies : tuple of ndarray of int
-        By force: its joints by their entries of q and v, its bodies by their rows of SITE.
-    sites : ndarray of int
-        The bodies that forces act on, by their rows of FRAME.
-    num_moved : int
-        How many of them, the first, time loops have use for.
-    order : ndarray of int
-        Fields, then the forces that time loops call, then springs between bodies. One longer than
-        that, as `linear` is: an empty array has no address of its own.
-    num_fields, num_called : int
-        How many forces are fields on all bodies; how many these and those that are called.
-    field : ndarray, shape (3,)
-        The sum of these. [m/s^2]
-    linear : ndarray of LINEAR, or None
-        What is not called.
-    springs : tuple of int
-        The springs and dampers between points of bodies, which are not called either.
-    parameters : dict of str to ndarray
-        By the name of the force: the numbers that its compiled functions read.
-    owners : tuple
-        Compiled functions.
-    """
-
-    forces: tuple[Force, ...] = ()
-    table: Any = None
-    joints: tuple[Any, ...] = ()
-    bodies: tuple[Any, ...] = ()
-    sites: Any = ()
-    num_moved: int = 0
-    order: Any = ()
-    num_fields: int = 0
-    num_called: int = 0
-    field: Any = None
-    linear: Any = None
-    springs: tuple[int, ...] = ()
-    parameters: dict[str, Any] = attrs.field(factory=dict)
-    owners: tuple[Any, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the forces."""
-        return tuple(force.name for force in self.forces)
-
-    @property
-    def calls_python(self) -> bool:
-        """Whether a force is written in Python."""
-        return any(force.kernels() is None for force in self.forces)
+__all__ = [
+    "force_potentials",
+    "force_powers",
+    "generalized_forces",
+    "with_forces",
+    "without_forces",
+]
 
 
-def force_arrays(
-    forces: Sequence[Force],
-    owner: str,
-    positions: Mapping[str, slice],
-    velocities: Mapping[str, slice],
-    bodies: Sequence[str],
-    loop_joints: Collection[str] = (),
+def generalized_forces(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    t: ArrayLike = 0.0,
     *,
-    remedy: str = "",
-    acting: Sequence[str] | None = None,
-) -> ForceArrays:
-    """Return the table of forces.
-
-    Parameters
-    ----------
-    forces : sequence of Force
-        In order.
-    owner : str
-        Whose they are, for messages.
-    positions, velocities : mapping of str to slice
-        Where each joint's entries stand.
-    bodies : sequence of str
-        Names in the order of FRAME, the world first.
-    loop_joints : collection of str
-        Names of joints that have no coordinates.
-    remedy : str
-        How these get some, as the end of a sentence.
-    acting : sequence of str, optional
-        Joints that a force on joints acts on which names none; all if left out.
-
-    Returns
-    -------
-    ForceArrays
-        The table.
-
-    Raises
-    ------
-    ForceError, NameUnknownError, DuplicateNameError
-        If a force is none, or names what is not there, or has the name of another.
-    """
-    if not forces:
-        return ForceArrays()
-    from mbkit.kernels import layout
-
-    sizes = {name: (_size(positions[name]), _size(velocities[name])) for name in velocities}
-    known = {name: row for row, name in enumerate(bodies)}
-    table = np.zeros(len(forces), layout.FORCE)
-    kept: dict[str, Force] = {}
-    found: list[tuple[Any, Any, list[int]]] = []
-
-    def entries_of(names: Iterable[str]) -> Any:
-        """Return where the entries of joints stand, as JOINT_SIZE numbers a joint, and one more."""
-        rows = [
-            (positions[name].start, sizes[name][0], velocities[name].start, sizes[name][1])
-            for name in names
-        ]
-        return np.array([*rows, (0, 0, 0, 0)], dtype=np.int64).reshape(-1)
-
-    # one list for all forces that name no joints
-    whole = entries_of(name for name in velocities if sizes[name][1])
-    along = whole if acting is None else entries_of(name for name in acting if sizes[name][1])
-    for force in forces:
-        check_force_definition(force)
-        if force.name in kept:
-            raise DuplicateNameError(f"There are two forces {force.name!r}; rename one.")
-        kept[force.name] = force
-        check_force_names(force, owner, sizes, known, loop_joints, remedy)
-        every = along if force.acts_on == "joints" else whole
-        entries = entries_of(force.joints) if force.joints else every
-        kernels: Any = force.kernels()
-        on = [known[name] for name in force.bodies]
-        if force.acts_on == "bodies" and not on and kernels.field is None:
-            on = list(range(1, len(known)))
-        found.append((kernels, entries, on))
-    sites, num_moved = _site_numbers(found)
-    made = [
-        _fill(row, force, kernels, entries, [sites[frame] for frame in on])
-        for row, force, (kernels, entries, on) in zip(table, forces, found, strict=True)
-    ]
-    table.flags.writeable = False
-    return ForceArrays(
-        forces=tuple(forces),
-        table=table,
-        joints=tuple(each.joints for each in made),
-        bodies=tuple(each.bodies for each in made),
-        sites=np.array(list(sites), dtype=np.int64),
-        num_moved=num_moved,
-        **_evaluated(made),
-        parameters={name: each.parameters for name, each in zip(kept, made, strict=True)},
-        owners=tuple(each.functions for each in made),
-    )
+    out: Floats | None = None,
+    on_error: str = "raise",
+) -> Floats:
+    """See `System.generalized_forces`."""
+    return system.evaluator.compute(GENERALIZED_FORCES, q, v, _times(t), out=out, on_error=on_error)
 
 
-def _site_numbers(found: Sequence[tuple[Any, Any, list[int]]]) -> tuple[dict[int, int], int]:
-    """Return the row of SITE of each row of FRAME; how many of them time loops have use for."""
-    numbers: dict[int, int] = {}
-    num_moved = 0
-    for springs in (False, True):
-        for kernels, _, on in found:
-            if _is_spring(kernels) is springs:
-                for frame in on:
-                    numbers.setdefault(frame, len(numbers))
-        if not springs:
-            num_moved = len(numbers)
-    return numbers, num_moved
+def force_powers(
+    system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+) -> Floats:
+    """See `System.force_powers`."""
+    return system.evaluator.compute(FORCE_POWERS, q, v, _times(t), on_error=on_error)
 
 
-def _is_spring(kernels: ForceKernels | None) -> bool:
-    return kernels is not None and kernels.spring
+def force_potentials(
+    system: System, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+) -> Floats:
+    """See `System.force_potentials`."""
+    zero = system.evaluator.zero
+    return system.evaluator.compute(FORCE_POTENTIALS, q, zero, _times(t), on_error=on_error)
 
 
-@attrs.frozen
-class _Made:
-    """What one row points to, and how time loops evaluate it."""
-
-    functions: tuple[Any, Any]
-    joints: Any
-    bodies: Any
-    parameters: Any
-    linear: tuple[float, float, float] | None = None
-    field: tuple[float, float, float] | None = None
-    spring: bool = False
-
-    @property
-    def is_called(self) -> bool:
-        """Whether time loops call it."""
-        return self.linear is None and self.field is None and not self.spring
+def with_forces(system: System, forces: Iterable[Force]) -> System:
+    """See `System.with_forces`."""
+    if isinstance(forces, Force) or not several(forces):
+        raise ForceError(f"with_forces takes several forces, got {forces!r}; give a list.")
+    return system._blueprint.with_forces(tuple(forces))
 
 
-def _evaluated(made: Sequence[_Made]) -> dict[str, Any]:
-    """Return which forces are called in which order, and what is done for the others."""
-    fields = {k: each.field for k, each in enumerate(made) if each.field is not None}
-    called = [k for k, each in enumerate(made) if each.is_called]
-    springs = [k for k, each in enumerate(made) if each.spring]
-    return {
-        "order": np.array([*fields, *called, *springs, 0], dtype=np.int64),
-        "num_fields": len(fields),
-        "num_called": len(fields) + len(called),
-        "springs": tuple(springs),
-        "field": np.array([*fields.values(), (0.0, 0.0, 0.0)]).sum(axis=0),
-        "linear": _linear_rows([each for each in made if each.linear is not None]),
-    }
+def without_forces(system: System, names: Iterable[str]) -> System:
+    """See `System.without_forces`."""
+    if isinstance(names, str):
+        raise ForceError(f"without_forces takes several names, got {names!r}; give a list.")
+    if not (several(names) and all(isinstance(each, str) for each in names)):
+        raise ForceError(f"without_forces takes names of forces, got {names!r}.")
+    return system._blueprint.without_forces(tuple(names))
 
 
-def _linear_rows(made: Sequence[_Made]) -> Any:
-    """Return LINEAR rows, a damper in the row of the spring along its velocity if there is one."""
-    from mbkit.kernels import layout
-
-    rows: list[list[Any]] = []
-    springs: dict[int, list[Any]] = {}
-    for spring in (True, False):
-        for each in made:
-            stiffness, rest, damping = each.linear or (0.0, 0.0, 0.0)
-            if (stiffness != 0.0) is not spring:
-                continue
-            at_q, nq, at_v, nv = each.joints[: layout.JOINT_SIZE]
-            for j in range(nv):
-                if not spring and at_v + j in springs:
-                    springs[at_v + j][-1] += damping
-                    continue
-                # without stiffness the position is read for nothing: any will do
-                row = [at_q + j if nq == nv else at_q, at_v + j, stiffness, rest, damping]
-                springs.setdefault(at_v + j, row)
-                rows.append(row)
-    return np.array([*map(tuple, rows), (0, 0, 0.0, 0.0, 0.0)], layout.LINEAR)
-
-
-def _size(entries: slice) -> int:
-    return int(entries.stop - entries.start)
-
-
-def _fill(row: Any, force: Force, kernels: Any, joints: Any, sites: list[int]) -> _Made:
-    """Write one row; return what it points to."""
-    from mbkit.kernels import layout
-    from mbkit.kernels.compile import array_address
-
-    numbers = np.zeros(0)
-    if kernels is None:
-        from mbkit.kernels.forces import python_force
-
-        potential = python_force.potential if _has_potential(force) else None
-        kernels = ForceKernels(python_force.evaluate, potential)
-    else:
-        numbers = np.array(force.parameters(), dtype=np.float64).reshape(-1)
-        if not np.isfinite(numbers).all():
-            raise ForceError(f"Force {force.name!r}: its parameters must be finite, got {numbers}.")
-        if kernels.spring and (len(sites), numbers.size) != (2, 9):
-            raise ForceError(
-                f"Force {force.name!r}: a spring between points names two bodies and has nine "
-                f"parameters, got {len(sites)} and {numbers.size}; correct them, or leave out "
-                f"'spring' in its ForceKernels."
-            )
-    row["function"] = kernels.evaluate.address
-    row["potential"] = 0 if kernels.potential is None else kernels.potential.address
-    # one entry at least: an empty array has no address of its own
-    parameters = np.zeros(max(1, numbers.size))
-    parameters[: numbers.size] = numbers
-    bodies = np.array([*sites, 0], dtype=np.int64)
-    row["parameters"], row["num_parameters"] = array_address(parameters), numbers.size
-    row["joints"], row["num_joints"] = array_address(joints), len(joints) // layout.JOINT_SIZE - 1
-    row["bodies"], row["num_bodies"] = array_address(bodies), len(sites)
-    functions = kernels.evaluate, kernels.potential
-    return _Made(
-        functions, joints, bodies, parameters, kernels.linear, kernels.field, kernels.spring
-    )
-
-
-def _has_potential(force: Force) -> bool:
-    return type(force).potential_energy is not Force.potential_energy
-
-
-class PythonForceSlot:
-    """The arguments and the answer of one Python force in one workspace.
-
-    Memory: see OWN_* in `mbkit.kernels.layout`.
-    """
-
-    def __init__(self, force: Force, joints: Any, bodies: Any) -> None:
-        from mbkit.kernels import layout
-
-        entries = joints.reshape(-1, layout.JOINT_SIZE)
-        nq = int(entries[:, layout.JOINT_NUM_POSITIONS].sum())
-        nv = int(entries[:, layout.JOINT_NUM_VELOCITIES].sum())
-        nb = len(bodies) - 1
-        on_bodies = force.acts_on == "bodies"
-        answers = max(layout.OWN_LEAST, 6 * nb if on_bodies else nv)
-        start = layout.OWN_VECTORS
-        self.force = force
-        self.error: BaseException | None = None
-        self.memory = np.zeros(start + nq + nv + 22 * nb + answers)
-        head = self.memory
-        head[layout.OWN_EVALUATE] = callback_address("evaluate")
-        head[layout.OWN_POTENTIAL] = callback_address("potential")
-        head[layout.OWN_NUM_POSITIONS] = nq
-        head[layout.OWN_NUM_VELOCITIES] = nv
-        head[layout.OWN_ON_BODIES] = on_bodies
-        head[layout.OWN_REPRESENTATION] = list(REPRESENTATIONS).index(force.representation.name)
-        head[layout.OWN_POWERS] = callback_address("powers")
-        head[layout.OWN_POWER] = _power(force)
-        parts = np.split(self.memory[start:], np.cumsum([nq, nv, 16 * nb, 6 * nb]))
-        parts[2].reshape(nb, 4, 4)[:, 3, 3] = 1.0
-        q, v, poses, twists = (_read_only(part) for part in parts[:4])
-        out = parts[4][: 6 * nb if on_bodies else nv]
-        self._answer = parts[4]
-        self._call = force.evaluate
-        self._arguments = (
-            q, v, poses.reshape(nb, 4, 4), twists.reshape(nb, 6),
-            out.reshape(nb, 6) if on_bodies else out,
-        )  # fmt: skip
-        self._time = layout.OWN_TIME
-
-    def evaluate(self) -> None:
-        """Call the force, which writes into the memory itself."""
-        answer = self._call(self.memory.item(self._time), *self._arguments)
-        if answer is not None:
-            raise ForceError(
-                f"Force {self.force.name!r}: evaluate must write into 'out', as in out[:] = ..., "
-                f"and return nothing; it returned {answer!r}."
-            )
-
-    def potential(self) -> None:
-        """Write the potential energy."""
-        q, _, poses, _, _ = self._arguments
-        self._answer[0] = self.force.potential_energy(self.memory.item(self._time), q, poses)
-
-    def powers(self) -> None:
-        """Write what is dissipated and supplied."""
-        found = self.force.powers(self.memory.item(self._time), *self._arguments[:4])
-        try:
-            dissipated, supplied = found
-            self._answer[:2] = dissipated, supplied
-        except (TypeError, ValueError):
-            raise ForceError(
-                f"Force {self.force.name!r}: powers must return two numbers, dissipated and "
-                f"supplied [W], got {found!r}."
-            ) from None
-
-
-def _power(force: Force) -> int:
-    """Return the entry of powers that is its own, 2 where it says both, -1 where conservative."""
-    if type(force).powers is not Force.powers:
-        return 2
-    word = force.power or ("conservative" if _has_potential(force) else "supplied")
-    return {"dissipated": 0, "supplied": 1, "conservative": -1}[word]
-
-
-def _read_only(view: Any) -> Any:
-    view = view.view()
-    view.flags.writeable = False
-    return view
+def _times(t: ArrayLike) -> Floats:
+    times: Floats = times_of(t, "nan")[..., None]
+    return times

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import NameUnknownError, ShapeError, UsageError, check_kind, suggestion
 from mbkit.representations import Hybrid
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.joint_wrenches import bodies_beyond, body_loads, constraint_loads
-from mbkit.systems.kinematics import Floats
-from mbkit.systems.wrenches import Wrenches
 
 if TYPE_CHECKING:
     from mbkit.parts.connection import Connection
-    from mbkit.systems.constrained import Constrained
+    from mbkit.systems.system import System
 
 __all__ = ["JointCut"]
 
@@ -38,13 +38,13 @@ class JointCut:
         The body that the wrench acts on.
     """
 
-    system: Constrained
+    system: System
     name: str
     edge: Connection
     on: str
 
     @classmethod
-    def of(cls, system: Constrained, name: str, on: str | None) -> Self:
+    def of(cls, system: System, name: str, on: str | None) -> Self:
         """Return the cut that a user asks for: of the successor where `on` is None."""
         joints = system.parts.joints
         check_kind("reaction: joint", name, str, "the name of a joint")

@@ -15,12 +15,12 @@ import attrs
 import numpy as np
 
 from mbkit.representations import Hybrid, convert_wrench
-from mbkit.systems.evaluations import CONSTRAINT_WRENCHES, FORCE_WRENCHES
-from mbkit.systems.kinematics import Floats
-from mbkit.systems.wrenches import Wrenches, wrench_rows
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.evaluations import CONSTRAINT_WRENCHES, FORCE_WRENCHES
+from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 
 if TYPE_CHECKING:
-    from mbkit.systems.constrained import Constrained
+    from mbkit.systems.system import System
 
 __all__ = ["BodyLoads", "bodies_beyond", "body_loads", "constraint_loads"]
 
@@ -64,7 +64,7 @@ class BodyLoads:
         return np.concatenate([moments.sum(axis=-2), forces.sum(axis=-2)], axis=-1)
 
 
-def bodies_beyond(system: Constrained, body: int) -> Any:
+def bodies_beyond(system: System, body: int) -> Any:
     """Return which bodies a body of the tree carries, itself included, bool, (bodies + 1,)."""
     carried = np.zeros(len(system.body_names), dtype=bool)
     carried[body] = True
@@ -74,7 +74,7 @@ def bodies_beyond(system: Constrained, body: int) -> Any:
 
 
 def body_loads(
-    system: Constrained,
+    system: System,
     q: Floats,
     v: Floats,
     vdot: Floats,
@@ -129,7 +129,7 @@ def body_loads(
 
 
 def constraint_loads(
-    system: Constrained, q: Floats, multipliers: Floats, t: Floats, on_error: str
+    system: System, q: Floats, multipliers: Floats, t: Floats, on_error: str
 ) -> BodyLoads:
     """Return the wrenches of constraints on the bodies, two for each loop joint.
 

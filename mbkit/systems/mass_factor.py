@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbkit.errors import ShapeError
 from mbkit.memory import check_memory
-from mbkit.systems.failures import failure
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.failures import failure
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
 __all__ = ["MassFactor", "factorise"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike
 
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.calls.arguments import Floats
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

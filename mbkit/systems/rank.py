@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.solvers.solver import RANK
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.calls.arguments import Floats
 
 __all__ = ["LEFT", "RANK", "Ranked", "largest_row", "rank_of"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, RedundantConstraintsWarning
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.rank import LEFT
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spat
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from mbkit.systems.kinematics import Kinematics
+    from mbkit.systems.system import System
 
 __all__ = ["screw_maps"]
 
@@ -23,13 +23,13 @@ _REFERENCE = "reference"
 
 
 def screw_maps(
-    system: Kinematics, C: FloatArray, representation: Representation, screws: str | None
+    system: System, C: FloatArray, representation: Representation, screws: str | None
 ) -> tuple[str, FloatArray, FloatArray]:
     """Return the name of a form of screws, and the maps to it from body-fixed ones and back.
 
     Parameters
     ----------
-    system : Kinematics
+    system : System
         For the poses of the bodies at the reference configuration.
     C : ndarray, shape (n, 4, 4)
         Poses of the bodies, without the world.

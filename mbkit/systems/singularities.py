@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING
 
 import attrs
 from numpy.typing import ArrayLike
 
 from mbkit.errors import check_kind
-
-if TYPE_CHECKING:
-    from mbkit.systems.system import System
+from mbkit.systems.system import System
 
 __all__ = ["NEAR", "NearSingularity", "near_singularity"]
 
@@ -78,8 +75,6 @@ def near_singularity(
     >>> mb.near_singularity(system, [0.3, 1.57, 0.1])[0].joint
     'ball'
     """
-    from mbkit.systems.system import System
-
     check_kind("near_singularity: system", system, System, "an mbkit.System")
     check_kind("near_singularity: threshold", threshold, numbers.Real, "a number")
     configuration = system.checked("q", q)

@@ -14,13 +14,14 @@ from mbkit.representations import BodyFixed
 from mbkit.spatial.arrays import frozen_number
 
 if TYPE_CHECKING:
-    from mbkit.systems.kinematics import Floats, Kinematics
+    from mbkit.systems.calls.arguments import Floats
+    from mbkit.systems.system import System
 
 __all__ = ["state_of"]
 
 
 def state_of(
-    system: Kinematics, other: Kinematics, q: ArrayLike, v: ArrayLike | None, tolerance: float
+    system: System, other: System, q: ArrayLike, v: ArrayLike | None, tolerance: float
 ) -> tuple[Floats, Floats]:
     """Return a state of a system; see `System.state_of`.
 
@@ -65,7 +66,7 @@ class _Target:
     twists: Floats
 
     @classmethod
-    def of(cls, system: Kinematics, other: Kinematics, q: Floats, v: Floats) -> _Target:
+    def of(cls, system: System, other: System, q: Floats, v: Floats) -> _Target:
         known = {name: row for row, name in enumerate(other.body_names)}
         rows = []
         for name in system.body_names:
@@ -81,7 +82,7 @@ class _Target:
         return cls(other.poses(q)[:, rows], V[:, rows])
 
 
-def _shared(system: Kinematics, other: Kinematics, joint: str) -> bool:
+def _shared(system: System, other: System, joint: str) -> bool:
     """Return whether both systems have the same coordinates of a joint."""
     if joint not in other.joint_names:
         return False
@@ -91,7 +92,7 @@ def _shared(system: Kinematics, other: Kinematics, joint: str) -> bool:
     return same and all(np.array_equal(*pair) for pair in places)
 
 
-def _positions(system: Kinematics, other: Kinematics, q: Floats, target: _Target) -> Floats:
+def _positions(system: System, other: System, q: Floats, target: _Target) -> Floats:
     number = {name: row for row, name in enumerate(system.body_names)}
     found = np.zeros((len(q), system.nq))
     for name in system.joint_names:
@@ -110,9 +111,7 @@ def _positions(system: Kinematics, other: Kinematics, q: Floats, target: _Target
     return found
 
 
-def _velocities(
-    system: Kinematics, other: Kinematics, q: Floats, v: Floats, target: _Target
-) -> Floats:
+def _velocities(system: System, other: System, q: Floats, v: Floats, target: _Target) -> Floats:
     S = system.motion_subspaces(q)
     weights = np.array([system.arrays.closure.length] * 3 + [1.0] * 3)
     found = np.zeros((len(q), system.nv))
@@ -149,7 +148,7 @@ def _moved(C: Floats, V: Floats) -> Floats:
     return np.concatenate([w, u + np.cross(C[:, :3, 3], w)], axis=-1)
 
 
-def _check(system: Kinematics, q: Floats, v: Floats, target: _Target, limit: float) -> None:
+def _check(system: System, q: Floats, v: Floats, target: _Target, limit: float) -> None:
     """Raise ConstraintError where the joints of the system do not let its bodies be there."""
     length = system.arrays.closure.length
     scales: Any = np.array([1.0] * 3 + [1.0 / length])

@@ -1,28 +1,81 @@
-"""The equations of motion of a mechanism, ready to be evaluated."""
+"""The equations of motion of a mechanism, ready to be evaluated.
+
+`System` is one class, and whoever looks for one of its methods finds it in this file, by subject,
+with its full docstring: therefore the file is longer than others. What a method does stands in a
+function of a system, of the same name, in the module of its subject; the imports below list these.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, final, overload
 
 import attrs
-import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.systems.arguments import times_of
-from mbkit.systems.evaluations import INVERSE_DYNAMICS
-from mbkit.systems.kinematics import Floats
+from mbkit.errors import UsageError
+from mbkit.forces import Force
+from mbkit.joints import Joint
+from mbkit.joints.prescribed import JointMotion
+from mbkit.representations import Representation
+from mbkit.solvers import ConstraintSolver
+from mbkit.spatial import Acceleration, Twist
+from mbkit.systems import (
+    closed_dynamics,
+    closed_kinematics,
+    configurations,
+    constrained_motion,
+    constraint_derivatives,
+    constraints,
+    derivatives,
+    driving,
+    dynamics,
+    energies,
+    hybrid_dynamics,
+    kinematics,
+    reactions,
+)
+from mbkit.systems import forces as applied_forces
+from mbkit.systems.blueprint import Blueprint
+from mbkit.systems.calls.arguments import Floats, time_of
+from mbkit.systems.calls.evaluations import (
+    CONSTRAINED_DYNAMICS,
+    DEXP,
+    DEXP_INV,
+    DIFFERENCE,
+    FORWARD_DYNAMICS,
+    INVERSE_DYNAMICS,
+    INVERSE_DYNAMICS_DERIVATIVES,
+    MASS_ACTION,
+    MOMENTUM,
+    MOTION_SUBSPACES,
+    POSES,
+    RATES,
+    RETRACT,
+    Evaluation,
+)
+from mbkit.systems.calls.evaluator import Evaluator
+from mbkit.systems.calls.wrenches import Wrenches
+from mbkit.systems.closed_dynamics import ActuatorEfforts
+from mbkit.systems.halves import Half
+from mbkit.systems.loans import Loan
 from mbkit.systems.mass_factor import MassFactor, factorise
-from mbkit.systems.reactions import Reactions
-from mbkit.systems.wrenches import Wrenches, wrench_rows
+from mbkit.systems.memory.arrays import SystemArrays
+from mbkit.systems.memory.body_tree import BodyTree
+from mbkit.systems.state_of import state_of
+from mbkit.systems.system_jacobian import SystemJacobian, system_jacobian
+
+if TYPE_CHECKING:
+    from mbkit.parts.parts import Parts
+    from mbkit.results.diagnosis import Diagnosis
 
 __all__ = ["System"]
 
 
 @final
 @attrs.frozen(eq=False, slots=False, repr=False)
-class System(Reactions):
+class System:
     """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
 
     The forces of the mechanism are not among them: `generalized_forces` is their part of tau, which
@@ -31,8 +84,6 @@ class System(Reactions):
     Made by `Mechanism.assemble`; immutable, and safe to share between threads. Methods take and
     return plain arrays. They take many samples at once, by leading axes of their arguments, which
     broadcast: the samples are computed on all cores, and one that fails is named by its index.
-    ``out=`` receives the result where it is offered; it must be contiguous, of float64, and share
-    no memory with the other arguments.
 
     Attributes
     ----------
@@ -61,6 +112,19 @@ class System(Reactions):
     parameters : mapping of str to float or ndarray
         Masses, places and axes of joints, gravity: what `with_parameters` changes, by name.
 
+    Notes
+    -----
+    Arguments that are the same in all methods that have them:
+
+    t : array_like, shape (...), default 0
+        Time, of which forces, constraints and prescribed joints may be functions. [s] One number
+        in methods of one configuration.
+    out : ndarray, of the shape of the result, optional
+        Where to write the result, which is returned all the same. It must be contiguous, of
+        float64, and share no memory with the other arguments.
+    on_error : {"raise", "nan"}
+        Whether a sample that fails raises, or gets NaN for a result while the others are computed.
+
     Examples
     --------
     >>> import mbkit as mb
@@ -75,13 +139,698 @@ class System(Reactions):
     array([[3.]])
     """
 
+    name: str
+    representation: Representation
+    body_names: tuple[str, ...]
+    joint_names: tuple[str, ...]
+    position_names: tuple[str, ...]
+    velocity_names: tuple[str, ...]
+    position_units: tuple[str, ...]
+    mass: float
+    gravity: Floats
+    position_limits: Floats  # (nq, 2): lower and upper, infinite where there is none
+    velocity_limits: Floats  # (nv,)
+    effort_limits: Floats  # (nv,)
+    _blueprint: Blueprint
+    _reference: Floats
+    _position_slices: dict[str, slice]
+    _velocity_slices: dict[str, slice]
+    _step_slices: dict[str, slice]
+    tree: BodyTree
+    evaluator: Evaluator
+    motions: Mapping[str, JointMotion] = attrs.field(factory=dict)
+
     def __repr__(self) -> str:
         return (
             f"<System '{self.name}': {len(self.body_names) - 1} bodies, nq={self.nq}, "
             f"nv={self.nv}, {self.representation.name}>"
         )
 
-    # ----------------------------------------------------------------------------- dynamics
+    def __reduce__(self) -> NoReturn:
+        raise UsageError(
+            f"System '{self.name}' cannot be pickled: it holds addresses of compiled functions. "
+            f"Pickle its mechanism or its model_text, and assemble again."
+        )
+
+    def __copy__(self) -> Self:
+        return self  # immutable
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
+
+    # ---------------------------------------------------------------------------------------- model
+
+    @functools.cached_property
+    def model_text(self) -> str:
+        """The model document, with the values of all parameters."""
+        return self._blueprint.text()
+
+    @functools.cached_property
+    def parts(self) -> Parts:
+        """Bodies and joints of the system, bodies that are cut as their halves."""
+        return self._blueprint.assembled
+
+    @property
+    def coordinates(self) -> Any:
+        """The coordinates that it was assembled in: what `Mechanism.assemble` was given."""
+        return self._blueprint.coordinates
+
+    @property
+    def halves(self) -> Mapping[str, Half]:
+        """Bodies that are parts of others, by name: those that were cut to open a loop."""
+        return self._blueprint.halves
+
+    @property
+    def free_joints(self) -> tuple[str, ...]:
+        """Joints that absolute coordinates hang the bodies on: none that the mechanism has."""
+        return self._blueprint.free_joints
+
+    @functools.cached_property
+    def loans(self) -> Mapping[str, Loan]:
+        """Moments of inertia that bodies have for others, by the joint between; see `Loan`."""
+        return self._blueprint.loans
+
+    @property
+    def remedy(self) -> str:
+        """How a joint that closes a loop gets coordinates, as the end of a sentence."""
+        return self._blueprint.remedy
+
+    @functools.cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        """The numbers that `System.with_parameters` can change, by name."""
+        return self._blueprint.parameters()
+
+    def with_parameters(self, values: Mapping[str, ArrayLike]) -> Self:
+        """Return the system with other numbers: masses, screws, places of joints, gravity, forces.
+
+        Nothing is compiled, and the spanning tree stays what it is. This system is not changed.
+
+        Parameters
+        ----------
+        values : mapping of str to array_like
+            New values by name; `parameters` lists the names and what they are now.
+
+        Returns
+        -------
+        System
+            With these values, and the others as they are.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such parameter.
+        ParameterError, InertiaError
+            If a value cannot be.
+
+        Notes
+        -----
+        The parameters are independent: a new mass leaves centre and moment where they were.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum")
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> system = mech.assemble()
+        >>> heavier = system.with_parameters({"bodies.bob.mass": 3.0})
+        >>> heavier.mass_matrix([0.0]), system.mass_matrix([0.0])
+        (array([[3.]]), array([[1.]]))
+        """
+        return self._blueprint.changed(values)
+
+    @property
+    def arrays(self) -> SystemArrays:
+        """The frozen arrays that the kernels read."""
+        return self.evaluator.arrays
+
+    # ---------------------------------------------------------------------------- names and numbers
+
+    @functools.cached_property
+    def nq(self) -> int:
+        """Number of positions."""
+        return len(self.position_names)
+
+    @functools.cached_property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return len(self.velocity_names)
+
+    @functools.cached_property
+    def num_steps(self) -> int:
+        """Size of steps on the group of configurations; nv unless a joint is nonholonomic."""
+        return self.evaluator.arguments.num_steps
+
+    def body_index(self, name: str) -> int:
+        """Return the row of a body in `poses`, `twists` and `wrenches`.
+
+        Parameters
+        ----------
+        name : str
+            A body's name; the world has row 0.
+
+        Returns
+        -------
+        int
+            The row.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+        """
+        return configurations.body_index(self, name)
+
+    def position_slice(self, joint: str) -> slice:
+        """Return where a joint's positions stand in ``q``; NameUnknownError if there is none."""
+        return configurations.joint_slice(self, self._position_slices, joint)
+
+    def velocity_slice(self, joint: str) -> slice:
+        """Return where a joint's velocities stand in ``v``; NameUnknownError if there is none."""
+        return configurations.joint_slice(self, self._velocity_slices, joint)
+
+    def step_slice(self, joint: str) -> slice:
+        """Return where a joint's entries stand in steps; NameUnknownError if there is none."""
+        return configurations.joint_slice(self, self._step_slices, joint)
+
+    def checked(self, name: str, value: ArrayLike, *, finite: bool = False) -> Floats:
+        """Return a copy of an argument ("q", "v", "tau", ...), or ShapeError if it does not fit.
+
+        `finite` asks for numbers that are: NotFiniteError else.
+        """
+        return configurations.checked(self, name, value, finite=finite)
+
+    @functools.cached_property
+    def _body_rows(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.body_names)}
+
+    # ------------------------------------------------------------------------------- configurations
+
+    def reference_configuration(self) -> Floats:
+        """Return the configuration in which every joint is neutral, shape (nq,)."""
+        return self._reference.copy()
+
+    def retract(
+        self, q: ArrayLike, dx: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
+    ) -> Floats:
+        """Return the configuration that a step leads to: ``q exp(dx)``, joint by joint.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        dx : array_like, shape (..., num_steps)
+            Step, in the coordinates of `rates`: those of the velocities unless a joint is
+            nonholonomic.
+        out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nq)
+            Configuration.
+        """
+        return self.evaluator.compute(RETRACT, q, dx, out=out, on_error=on_error)
+
+    def difference(
+        self, q0: ArrayLike, q1: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
+    ) -> Floats:
+        """Return the step that leads from one configuration to another; undoes `retract`.
+
+        Parameters
+        ----------
+        q0, q1 : array_like, shape (..., nq)
+            Configurations.
+        out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_steps)
+            The step. Of several that lead there (whole turns) the shortest.
+        """
+        return self.evaluator.compute(DIFFERENCE, q0, q1, out=out, on_error=on_error)
+
+    def rates(
+        self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
+    ) -> Floats:
+        """Return the rate at which a step leaves a configuration: v but for nonholonomic joints.
+
+        A motion with velocity v through q is, to first order in t, ``retract(q, t rates(q, v))``.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_steps)
+            The rate.
+        """
+        return self.evaluator.compute(RATES, q, v, out=out, on_error=on_error)
+
+    def dexp_inv(self, x: ArrayLike, rate: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return how a step changes while the configuration that it leads to moves.
+
+        With ``q = retract(q0, x)``, where q moves with `rate`, so that to first order in t it
+        becomes ``retract(q, t rate)``: the rate of x. It does not depend on q0.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., num_steps)
+            Step.
+        rate : array_like, shape (..., num_steps)
+            Of the configuration: `rates` of a velocity, which is the velocity itself unless a joint
+            is nonholonomic.
+        on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_steps)
+            ``dexp_body^-1(x) rate`` on SE(3) and SO(3), `rate` where coordinates add. Singular at
+            whole turns.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("ball")
+        >>> body = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> joint = mech.add_joint(mb.SphericalJoint("ball"), mech.world, body)
+        >>> system = mech.assemble()
+        >>> x = [0.0, 0.0, np.pi]  # half a turn: what follows it is seen from behind
+        >>> w = system.dexp(x, [1.0, 0.0, 0.0])
+        >>> (w * np.pi / 2).round(12) + 0.0
+        array([ 0., -1.,  0.])
+        >>> system.dexp_inv(x, w).round(12) + 0.0
+        array([1., 0., 0.])
+        """
+        return self.evaluator.compute(DEXP_INV, x, rate, on_error=on_error)
+
+    def dexp(self, x: ArrayLike, rate: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return how a configuration moves while the step that leads to it changes.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., num_steps)
+            Step.
+        rate : array_like, shape (..., num_steps)
+            Of x.
+        on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_steps)
+            The rate with which ``retract(q0, x)`` moves: what `dexp_inv` takes. Not a number where
+            that is singular.
+
+        Examples
+        --------
+        See `dexp_inv`.
+        """
+        return self.evaluator.compute(DEXP, x, rate, on_error=on_error)
+
+    @functools.cached_property
+    def quaternions(self) -> tuple[int, ...]:
+        """Where in q unit quaternions of four entries begin."""
+        return configurations.quaternions(self)
+
+    def position_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
+        """Return the rate of the positions, as numbers, at a configuration and velocity.
+
+        For methods that take q as a vector, and not as an element of a group.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        v : array_like, shape (..., nv)
+            Velocity.
+
+        Returns
+        -------
+        ndarray, shape (..., nq)
+            ``qdot``, the derivative of ``retract(q, e rates(q, v))`` by e at e = 0.
+
+        Raises
+        ------
+        JointError
+            If positions of a joint do not add, and it does not say how they change.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("ball")
+        >>> body = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> joint = mech.add_joint(mb.SphericalJoint("ball"), mech.world, body)
+        >>> mech.assemble().position_rates([1, 0, 0, 0], [0, 0, 3.0]) + 0.0  # half of the velocity
+        array([0. , 0. , 0. , 1.5])
+        """
+        return configurations.position_rates(self, q, v)
+
+    def time_to_lock(self, q: ArrayLike, v: ArrayLike) -> tuple[float, str]:
+        """Return how soon positions may be where `position_rates` are infinite, and of which joint.
+
+        As the angles of absolute coordinates are at gimbal lock; for methods that take q as a
+        vector. Zero where they are there, infinite where no joint has such a place, or none comes
+        nearer.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (nq,), (nv,)
+            Configuration and velocity.
+
+        Returns
+        -------
+        float, str
+            Time [s], and the name of the joint, "" if it is infinite.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("ball")
+        >>> body = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> free = mb.AbsoluteJoint("free", mb.EulerAngles("zxz"))
+        >>> joint = mech.add_joint(free, mech.world, body)
+        >>> mech.assemble().time_to_lock(np.zeros(6), np.zeros(6))
+        (0.0, 'free')
+        """
+        return configurations.time_to_lock(self, q, v)
+
+    @functools.cached_property
+    def _own_rates(self) -> tuple[Any, Any, list[tuple[Joint, slice, slice]]]:
+        """Entries of q that add, those of steps that they take; the other joints, with theirs."""
+        return configurations.own_rates(self)
+
+    # ----------------------------------------------------------------------------------- kinematics
+
+    def poses(self, q: ArrayLike, *, out: Floats | None = None, on_error: str = "raise") -> Floats:
+        """Return the pose of every body in the world.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., bodies + 1, 4, 4)
+            ``C[i]`` takes coordinates in body i to coordinates in the world. [m]
+        """
+        return self.evaluator.compute(POSES, q, out=out, on_error=on_error)
+
+    @overload
+    def twists(
+        self, q: ArrayLike, v: ArrayLike, *, representation: Representation | None = ...,
+        typed: Literal[False] = ..., out: Floats | None = ..., on_error: str = ...,
+    ) -> Floats: ...  # fmt: skip
+
+    @overload
+    def twists(
+        self, q: ArrayLike, v: ArrayLike, *, representation: Representation | None = ...,
+        typed: Literal[True], out: Floats | None = ..., on_error: str = ...,
+    ) -> tuple[Twist, ...]: ...  # fmt: skip
+
+    def twists(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        representation: Representation | None = None,
+        typed: bool = False,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats | tuple[Twist, ...]:
+        """Return the twist of every body.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        representation : Representation, optional
+            Of the twists; the system's own if left out. Each is computed by its own recursion.
+        typed : bool
+            Return a tuple of `Twist`, which know their body, frame and representation.
+        out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., bodies + 1, 6), or tuple of Twist
+            (angular, linear). [rad/s], [m/s]
+        """
+        return kinematics.twists(
+            self, q, v, representation=representation, typed=typed, out=out, on_error=on_error
+        )
+
+    @overload
+    def accelerations(
+        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *,
+        representation: Representation | None = ..., typed: Literal[False] = ...,
+        out: Floats | None = ..., on_error: str = ...,
+    ) -> Floats: ...  # fmt: skip
+
+    @overload
+    def accelerations(
+        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *,
+        representation: Representation | None = ..., typed: Literal[True],
+        out: Floats | None = ..., on_error: str = ...,
+    ) -> tuple[Acceleration, ...]: ...  # fmt: skip
+
+    def accelerations(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        *,
+        representation: Representation | None = None,
+        typed: bool = False,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats | tuple[Acceleration, ...]:
+        """Return the component-wise rate of the twist of every body, without gravity's offset.
+
+        Parameters
+        ----------
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
+            Configuration, velocity, acceleration.
+        representation : Representation, optional
+            Of the twists; the system's own if left out.
+        typed : bool
+            Return a tuple of `Acceleration`.
+        out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., bodies + 1, 6), or tuple of Acceleration
+            (angular, linear). [rad/s^2], [m/s^2]
+        """
+        return kinematics.accelerations(
+            self, q, v, vdot, representation=representation, typed=typed, out=out, on_error=on_error
+        )
+
+    def jacobian(
+        self,
+        body: str,
+        q: ArrayLike,
+        *,
+        representation: Representation | None = None,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the matrix J with ``twist = J v`` of a body.
+
+        Parameters
+        ----------
+        body : str
+            The body's name.
+        q : array_like, shape (..., nq)
+            Configuration.
+        representation : Representation, optional
+            Of the twist; the system's own if left out.
+        out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., 6, nv)
+            Zero in the columns of joints that do not carry the body.
+        """
+        return kinematics.jacobian(
+            self, body, q, representation=representation, out=out, on_error=on_error
+        )
+
+    def motion_subspaces(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return the motion subspaces of all joints, at the frames of the user's bodies.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv, 6)
+            Row k is the twist, body-fixed in the body that the joint carries and relative to that
+            body's parent, for a unit of v[k].
+        """
+        return self.evaluator.compute(
+            MOTION_SUBSPACES, q, option=self.tree.address, on_error=on_error
+        )
+
+    def system_jacobian(
+        self,
+        q: ArrayLike,
+        representation: Representation | None = None,
+        screws: str | None = None,
+    ) -> SystemJacobian:
+        """Return the Jacobian of all bodies at once, J = A X, with its factors along the tree.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,)
+            Configuration.
+        representation : Representation, optional
+            Of the twists; the system's own if left out.
+        screws : {"body_fixed", "hybrid", "mixed", "spatial", "reference"}, optional
+            In what the joint screws in X are written: at the body's frame in its axes, in the
+            world's, or both by part; in the world where they are now; or in the world at the
+            reference configuration, Y. The word for the representation if left out: then A has
+            the identity on its diagonal.
+
+        Returns
+        -------
+        SystemJacobian
+            J, A, A^-1 and X as sparse matrices, and as operators that cost O(bodies).
+        """
+        return system_jacobian(self, q, representation, screws)
+
+    def state_of(
+        self,
+        other: System,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        *,
+        tolerance: float = 1e-6,
+    ) -> tuple[Floats, Floats]:
+        """Return the state in which the bodies stand and move as those of another system.
+
+        Parameters
+        ----------
+        other : System
+            Of the same mechanism, in other coordinates or with other loop joints.
+        q, v : array_like, shape (..., other.nq), (..., other.nv)
+            Its state; at rest if v is left out.
+        tolerance : float
+            How far off bodies may be, in radians and parts of the length of the system; and how
+            much off in velocity, in parts of the largest. Where loops of the other system are open
+            by this much, the joints of this one cannot follow.
+
+        Returns
+        -------
+        q : ndarray, shape (..., nq)
+            Positions. Of a joint that both systems have coordinates of, they are the other's, with
+            all turns; otherwise they are found from the poses of its bodies, `Joint.locate`, and
+            angles are those between -pi and pi: whole turns are not to be seen in a pose.
+        v : ndarray, shape (..., nv)
+            Velocities.
+
+        Raises
+        ------
+        NameUnknownError
+            If the other system has no body of a name that this one has.
+        ConstraintError
+            If a joint does not let its bodies be, or move, as they do in the other system.
+        JointError
+            If a nonholonomic joint has coordinates in this system alone.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("wheel")
+        >>> wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> axle = mech.add_joint(mb.RevoluteJoint("axle", axis=(0, 0, 1)), mech.world, wheel)
+        >>> relative = mech.assemble()
+        >>> absolute = mech.assemble(mb.AbsoluteCoordinates())
+        >>> q, v = absolute.state_of(relative, [np.pi / 2], [3.0])
+        >>> q.round(6)[:4]
+        array([0.707107, 0.      , 0.      , 0.707107])
+        >>> v.round(6) + 0.0
+        array([0., 0., 3., 0., 0., 0.])
+        >>> relative.state_of(absolute, q, v)[0].round(6)
+        array([1.570796])
+        """
+        return state_of(self, other, q, v, tolerance)
+
+    # -------------------------------------------------------------------------- energy and momentum
+
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float | Floats:
+        """Return ``1/2 v^T M v`` [J] at q (..., nq), v (..., nv)."""
+        return energies.kinetic_energy(self, q, v)
+
+    def potential_energy(self, q: ArrayLike) -> float | Floats:
+        """Return ``-sum m g.c`` [J] at q (..., nq), c the centres of mass in the world."""
+        return energies.potential_energy(self, q)
+
+    def energies(
+        self, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise"
+    ) -> tuple[Floats, Floats]:
+        """Return kinetic and potential energy.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        on_error : see `System`
+
+        Returns
+        -------
+        tuple of two ndarrays, shape (...)
+            Kinetic and potential energy. [J]
+        """
+        return energies.energies(self, q, v, on_error=on_error)
+
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return the momentum of all bodies about the world's origin.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            (angular, linear), in the world. [kg m^2/s], [kg m/s]
+        """
+        return self.evaluator.compute(MOMENTUM, q, v, on_error=on_error)[..., :6].copy()
+
+    def mass_action(
+        self, q: ArrayLike, x: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
+    ) -> Floats:
+        """Return the mass matrix times a vector, without the matrix.
+
+        Parameters
+        ----------
+        q, x : array_like, shape (..., nq), (..., nv)
+            Configuration; velocity or acceleration.
+        out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            ``M(q) x``: for a velocity, the generalized momenta. Cost: O(bodies).
+        """
+        return self.evaluator.compute(MASS_ACTION, q, x, out=out, on_error=on_error)
+
+    def centre_of_mass(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return the centre of mass of all bodies in the world, shape (..., 3) [m], at q (..., nq).
+
+        A mechanism without mass has none: the result is then not a number.
+        """
+        return energies.centre_of_mass(self, q, on_error=on_error)
+
+    # ------------------------------------------------------------------------------------- dynamics
 
     def inverse_dynamics(
         self,
@@ -103,27 +852,16 @@ class System(Reactions):
             Applied to the bodies at their frames, (moment, force), in the system's
             representation; row 0 is ignored. Or by name of the body: ``{"hand": W}``, W a vector
             (..., 6) or a `Wrench` of any representation. [N m], [N]
-        out : ndarray, shape (..., nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
         ndarray, shape (..., nv)
             ``tau = M vdot + b - J^T W``. Cost: O(bodies).
         """
-        if wrenches is not None:
-            return self.evaluator.compute_loaded(
-                INVERSE_DYNAMICS,
-                q,
-                v,
-                vdot,
-                wrenches=wrench_rows(self, q, wrenches),
-                out=out,
-                on_error=on_error,
-            )
-        return self._inverse_dynamics(q, v, vdot, out, on_error)
+        if wrenches is None:
+            return self._inverse_dynamics(q, v, vdot, out, on_error)
+        return dynamics.inverse_dynamics(self, q, v, vdot, wrenches, out=out, on_error=on_error)
 
     def forward_dynamics(
         self,
@@ -146,13 +884,9 @@ class System(Reactions):
             Generalized forces; zero if left out. [N m], [N]
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
-        t : array_like, shape (...), default 0
-            Time, of which prescribed joints are functions, whose q and v are ignored, and
-            constraints may be. [s]
-        out : ndarray, shape (..., nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        t : see `System`
+            Where joints are prescribed, what q and v say of these is ignored.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -166,46 +900,134 @@ class System(Reactions):
             If a joint can move without moving any inertia; it is named. An inertia below 1e-13 of
             the others at the joint counts as none.
         """
-        if t.__class__ is not float:
-            t = times_of(t, on_error)
-        timed = self.num_velocity_constraints > 0 and (np.shape(t) != () or np.any(t))
-        if self.motions or timed:
-            vdot = self._timed_acceleration(q, v, tau, wrenches, t, on_error)
-            if out is None:
-                return vdot
-            self.evaluator.arguments.output("vdot", vdot.shape[:-1], out)[...] = vdot
-            return out
-        if tau is None:
-            tau = self.evaluator.zero
-        if wrenches is not None:
-            return self.evaluator.compute_loaded(
-                self.equations,
-                q,
-                v,
-                tau,
-                wrenches=wrench_rows(self, q, wrenches),
-                out=out,
-                on_error=on_error,
-            )
-        return self._forward_dynamics(q, v, tau, out, on_error)
+        time: Any = t
+        if time.__class__ is float and time == 0.0 and wrenches is None and not self.motions:
+            given = self.evaluator.zero if tau is None else tau
+            return self._forward_dynamics(q, v, given, out, on_error)
+        return dynamics.forward_dynamics(self, q, v, tau, wrenches, t=t, out=out, on_error=on_error)
 
-    def _timed_acceleration(
+    def hybrid_dynamics(
         self,
         q: ArrayLike,
         v: ArrayLike,
-        tau: ArrayLike | None,
-        wrenches: Wrenches | None,
-        t: ArrayLike,
-        on_error: str,
-    ) -> Floats:
-        """Return the acceleration where joints or constraints depend on time."""
-        if self.arrays.closure:
-            return self.solved(q, v, tau, wrenches, t=t, on_error=on_error)[0]
-        q, v, vdot = self.prescribed_rows(t, q, v, on_error)
-        return self.hybrid_dynamics(
-            q, v, tau=tau, vdot=vdot, prescribed=self.prescribed_joints, wrenches=wrenches, t=t,
+        *,
+        tau: ArrayLike | None = None,
+        vdot: ArrayLike | None = None,
+        prescribed: Sequence[str] = (),
+        wrenches: Wrenches | None = None,
+        t: ArrayLike = 0.0,
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats]:
+        """Return accelerations and forces where some joints' motion is given, others' forces.
+
+        Inverse and forward dynamics are its ends: all joints prescribed, or none. Loops stay
+        closed: the accelerations of the others then follow from forces and constraints.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        tau : array_like, shape (..., nv), optional
+            Generalized forces; zero if left out. What it says of prescribed joints is ignored.
+        vdot : array_like, shape (..., nv), optional
+            Accelerations; zero if left out. What it says of the other joints is ignored.
+        prescribed : sequence of str
+            Names of the joints that move as `vdot` says.
+        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
+            As in `inverse_dynamics`.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        vdot, tau : ndarray, shape (..., nv)
+            All accelerations and all forces but for those of constraints. Cost: O(bodies) for a
+            tree.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such joint.
+        SingularMassMatrixError
+            If a joint that is not prescribed can move without moving any inertia.
+        ConstraintError
+            If the prescribed accelerations contradict the constraints; or if more are prescribed
+            than the mechanism has freedoms, so that many forces give the motion.
+
+        Notes
+        -----
+        Source: Kim 2012, table 4.
+
+        Examples
+        --------
+        The force that holds a cart, while the pendulum on it swings freely:
+
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("cart and pendulum")
+        >>> cart = mech.add_body(mb.Body("cart", inertia=mb.SpatialInertia.sphere(2.0, radius=0.1)))
+        >>> bob = mech.add_body(mb.Body("bob", inertia=mb.SpatialInertia.from_com(
+        ...     mass=1.0, com=(0, 0, -0.5), moment_about_com=np.zeros((3, 3))
+        ... )))
+        >>> rail = mech.add_joint(mb.PrismaticJoint("rail", axis=(1, 0, 0)), mech.world, cart)
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), cart, bob)
+        >>> system = mech.assemble()
+        >>> vdot, tau = system.hybrid_dynamics([0, 0], [0, 2.0], prescribed=["rail"])
+        >>> vdot.round(9) + 0.0, tau.round(9) + 0.0
+        (array([0., 0.]), array([0., 0.]))
+        """
+        return hybrid_dynamics.hybrid_dynamics(
+            self,
+            q,
+            v,
+            tau=tau,
+            vdot=vdot,
+            prescribed=prescribed,
+            wrenches=wrenches,
+            t=t,
             on_error=on_error,
-        )[0]  # fmt: skip
+        )
+
+    def solve_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        solver: ConstraintSolver | None = None,
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats]:
+        """Return the acceleration of the closed mechanism and the multipliers of its constraints.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity, which should satisfy the constraints: `close_loops`.
+        tau : array_like, shape (..., nv), optional
+            Generalized forces; zero if left out. [N m], [N]
+        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
+            As in `inverse_dynamics`.
+        solver : ConstraintSolver, optional
+            How it is solved; `constraint_solver` if left out.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        vdot : ndarray, shape (..., nv)
+        multipliers : ndarray, shape (..., num_velocity_constraints)
+            ``M vdot + b - J^T W = tau + A^T multipliers`` and ``A vdot + dA/dt v = 0``. Where
+            constraints are redundant they are not unique; of all that there are, the smallest: of
+            least sum of squares. Those of a constraint times its rows are the wrench on it. [N]
+
+        Warns
+        -----
+        RedundantConstraintsWarning
+            Where rows depend on others: motion is unique, their multipliers are not.
+        """
+        return constraints.solve_dynamics(
+            self, q, v, tau, wrenches, t=t, solver=solver, on_error=on_error
+        )
 
     def mass_matrix(
         self, q: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
@@ -216,10 +1038,7 @@ class System(Reactions):
         ----------
         q : array_like, shape (..., nq)
             Configuration.
-        out : ndarray, shape (..., nv, nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -258,10 +1077,7 @@ class System(Reactions):
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
-        out : ndarray, shape (..., nv), optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            Whether a sample that fails raises, or gets NaN for a result.
+        out, on_error : see `System`
 
         Returns
         -------
@@ -270,7 +1086,1390 @@ class System(Reactions):
         """
         return self.inverse_dynamics(q, v, self.evaluator.zero, out=out, on_error=on_error)
 
-    # What is called most is one look-up away.
+    @property
+    def equations(self) -> Evaluation:
+        """What gives the accelerations: of the tree, or with its loops closed."""
+        return CONSTRAINED_DYNAMICS if self.arrays.closure else FORWARD_DYNAMICS
+
+    def solved(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        pull: tuple[float, float] = (0.0, 0.0),
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return what `solve_dynamics` does, and 1.0 for each independent row; without warning.
+
+        With ``A vdot + dA/dt v = -pull[0] g - pull[1] (A v)``; see `mbkit.Baumgarte`.
+        """
+        return constraints.solved(self, q, v, tau, wrenches, t=t, pull=pull, on_error=on_error)
+
+    def solve_hybrid(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        known: Floats,
+        wrenches: Wrenches | None,
+        t: ArrayLike,
+        on_error: str,
+        pull: tuple[float, float] = (0.0, 0.0),
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return hybrid dynamics with the loops closed.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        known : ndarray, shape (..., 3 nv)
+            tau, vdot, and 1 where vdot is prescribed.
+        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
+            As in `inverse_dynamics`.
+        pull : tuple of float
+            As in `solved`.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        vdot, tau : ndarray, shape (..., nv)
+            All accelerations, and all forces but for those of the constraints.
+        multipliers : ndarray, shape (..., num_velocity_constraints)
+            The smallest of all that do the same to what is not prescribed.
+        kept : ndarray, shape (..., num_velocity_constraints)
+            1 for each row that is independent of those before it where what is prescribed stands
+            still.
+
+        Raises
+        ------
+        ConstraintError
+            If the prescribed accelerations contradict the constraints.
+        """
+        return hybrid_dynamics.solve_hybrid(self, q, v, known, wrenches, t, on_error, pull)
+
+    def known(
+        self, tau: ArrayLike | None, vdot: ArrayLike | None, prescribed: Sequence[str]
+    ) -> Floats:
+        """Return tau, vdot and 1 where it is prescribed, side by side, (..., 3 nv).
+
+        Zero for what is ignored, NaN included.
+        """
+        return hybrid_dynamics.known(self, tau, vdot, prescribed)
+
+    # --------------------------------------------------------------------------------------- forces
+
+    @property
+    def forces(self) -> tuple[Force, ...]:
+        """The forces, in the order in which they were added."""
+        return self.arrays.forces.forces
+
+    @property
+    def force_names(self) -> tuple[str, ...]:
+        """Names of the forces."""
+        return self.arrays.forces.names
+
+    def generalized_forces(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        t: ArrayLike = 0.0,
+        *,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the sum of the generalized forces of all forces of the system.
+
+        `forward_dynamics` and `inverse_dynamics` do not know the forces: give this sum as `tau`, as
+        a simulation does.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        t, out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            [N m], [N]. Cost: O(bodies + forces).
+
+        Raises
+        ------
+        NotFiniteError
+            If a force is not finite; it is named. What a force in Python raises comes out as it is,
+            with a note that names the force.
+        """
+        return applied_forces.generalized_forces(self, q, v, t, out=out, on_error=on_error)
+
+    def force_powers(
+        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return what each force dissipates and supplies.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., forces, 2)
+            Dissipated and supplied power, by force in the order of `force_names`. The power of a
+            force is -dU/dt minus the first plus the second. [W]
+        """
+        return applied_forces.force_powers(self, q, v, t, on_error=on_error)
+
+    def force_potentials(
+        self, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return the potential energy of each force, zero where it has none.
+
+        `potential_energy` is that of the mechanism's gravity, without these.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., forces)
+            In the order of `force_names`. [J]
+        """
+        return applied_forces.force_potentials(self, q, t, on_error=on_error)
+
+    def with_forces(self, forces: Iterable[Force]) -> Self:
+        """Return a system with further forces; this one stays as it is.
+
+        Parameters
+        ----------
+        forces : iterable of Force
+            Their names must be new.
+
+        Returns
+        -------
+        System
+            Its `model_text` has those that a model file can hold: of mbkit's classes, and of
+            classes of yours that hold nothing but numbers, arrays and strings under attrs.
+
+        Raises
+        ------
+        ForceError, NameUnknownError, DuplicateNameError
+            If a force is none, or names what is not there, or has the name of another.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("wheel")
+        >>> wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> axle = mech.add_joint(mb.RevoluteJoint("axle"), mech.world, wheel)
+        >>> system = mech.assemble().with_forces([mb.JointDamper("oil", "axle", damping=0.5)])
+        >>> system.force_names
+        ('oil',)
+        """
+        return applied_forces.with_forces(self, forces)
+
+    def without_forces(self, names: Iterable[str]) -> Self:
+        """Return a system without some of its forces; this one stays as it is.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Of `force_names`.
+
+        Returns
+        -------
+        System
+            With the others, in their order.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such force.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("wheel")
+        >>> wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> axle = mech.add_joint(mb.RevoluteJoint("axle"), mech.world, wheel)
+        >>> oil = mech.add_force(mb.JointDamper("oil", "axle", damping=0.5))
+        >>> mech.assemble().without_forces(["oil"]).force_names
+        ()
+        """
+        return applied_forces.without_forces(self, names)
+
+    # ---------------------------------------------------------------------------- prescribed joints
+
+    @property
+    def prescribed_joints(self) -> tuple[str, ...]:
+        """Names of the joints whose motion is a function of time; see `Joint.prescribe`."""
+        return tuple(self.motions)
+
+    def prescribed_state(
+        self, t: ArrayLike, q: ArrayLike | None = None, v: ArrayLike | None = None
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return a state in which the prescribed joints are where they are at a time.
+
+        Parameters
+        ----------
+        t : array_like, shape (...)
+            Time. [s]
+        q : array_like, shape (..., nq), optional
+            Of the other joints; neutral if left out. What it says of prescribed ones is ignored.
+        v : array_like, shape (..., nv), optional
+            Likewise; zero if left out.
+
+        Returns
+        -------
+        q, v, vdot : ndarray, shape (..., nq), (..., nv), (..., nv)
+            vdot is zero but for the prescribed joints.
+
+        Raises
+        ------
+        Exception
+            What a function of time raises, with a note that names the joint.
+
+        Examples
+        --------
+        See `Joint.prescribe`.
+        """
+        return self.prescribed_rows(t, q, v)
+
+    def start_of_tree(self, t: float, q: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the state in which the prescribed joints alone move, and the others are neutral.
+
+        In absolute coordinates these are the joints of relative ones, on which bodies go along.
+
+        Parameters
+        ----------
+        t : float, see `System`
+        q : ndarray, shape (nq,), optional
+            Positions, also of the other joints.
+
+        Returns
+        -------
+        q, v : ndarray, shape (nq,), (nv,)
+            Where the joints of relative coordinates cannot have such a state, bodies stay where
+            they are.
+        """
+        return driving.start_of_tree(self, t, q)
+
+    def prescribed_rows(
+        self, t: ArrayLike, q: ArrayLike | None, v: ArrayLike | None, on_error: str = "raise"
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return `prescribed_state`, with NaN where a function of time raises, if so asked."""
+        return driving.prescribed_rows(self, t, q, v, on_error)
+
+    def driving_efforts(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, t: ArrayLike = 0.0
+    ) -> Floats:
+        """Return the generalized forces that keep the prescribed joints on their motion.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            State; what it says of prescribed joints is ignored.
+        tau : array_like, shape (..., nv), optional
+            Generalized forces beside those of the system's forces, which are added; zero if left
+            out.
+        t : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            Zero for all other joints. [N m], [N]
+
+        Examples
+        --------
+        See `Joint.prescribe`.
+        """
+        return driving.driving_efforts(self, q, v, tau, t)
+
+    # ---------------------------------------------------------------------------------- constraints
+
+    @property
+    def loop_joints(self) -> tuple[str, ...]:
+        """Names of the joints that close loops: they have no entries in q and v."""
+        return self._blueprint.loop_joints
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """One name a row of the constraints: "joint[k]", or "joint" where it has one."""
+        return self.arrays.closure.row_names
+
+    @property
+    def num_position_constraints(self) -> int:
+        """Number of rows of `constraint_residual`."""
+        return self.arrays.closure.num_position_rows
+
+    @property
+    def num_velocity_constraints(self) -> int:
+        """Number of rows of `constraint_jacobian`."""
+        return self.arrays.closure.num_rows
+
+    @property
+    def constraint_solver(self) -> ConstraintSolver | None:
+        """The strategy that finds the multipliers of the constraints; None for a tree.
+
+        See docs/constraint-solvers.md for which one is taken where none was named.
+        """
+        closure = self.arrays.closure
+        return closure.solver if closure else None
+
+    def with_constraint_solver(self, solver: ConstraintSolver | None) -> Self:
+        """Return a system with another strategy for its constraints; this one stays as it is.
+
+        Parameters
+        ----------
+        solver : ConstraintSolver or None
+            The strategy; None lets it be chosen by size and rank.
+
+        Returns
+        -------
+        System
+            With the same motion.
+
+        Raises
+        ------
+        UsageError
+            If it is none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("two rods")
+        >>> for name, x in (("left", 0.0), ("right", 1.0)):
+        ...     inertia = mb.SpatialInertia.from_com(1.0, (x, 0, -1), np.eye(3))
+        ...     rod = mech.add_body(mb.Body(name, inertia))
+        ...     joint = mb.RevoluteJoint(f"{name} top", axis=(0, 1, 0), point=(x, 0, 0))
+        ...     joint = mech.add_joint(joint, mech.world, rod)
+        >>> joint = mech.add_joint(mb.RevoluteJoint("bottom", axis=(0, 1, 0)), "left", "right")
+        >>> system = mech.assemble()
+        >>> system.constraint_solver
+        MinimumNorm(tolerance=1e-06)
+        >>> system.with_constraint_solver(mb.NullSpace()).constraint_solver
+        NullSpace(tolerance=1e-06)
+        """
+        return constraints.with_constraint_solver(self, solver)
+
+    def constraint_residual(
+        self, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return how far the loops are from being closed.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_position_constraints)
+            By row, as in `constraint_names`; angles are multiplied by the length of the system. [m]
+            Empty for a tree.
+
+        Examples
+        --------
+        See `mbkit.RelativeCoordinates`.
+        """
+        return constraints.constraint_parts(self, q, None, None, t, on_error)[0]
+
+    def constraint_velocity(
+        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return ``A v``, the rate of the residual: zero where the loops stay closed.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints)
+            By row, as in `constraint_names`. [m/s]
+        """
+        return constraints.constraint_parts(self, q, v, None, t, on_error)[1]
+
+    def constraint_acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        t: ArrayLike = 0.0,
+        *,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return ``A vdot + dA/dt v``: zero where the loops stay closed.
+
+        Parameters
+        ----------
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
+            Configuration, velocity, acceleration.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints)
+            By row, as in `constraint_names`. [m/s^2]
+        """
+        return constraints.constraint_parts(self, q, v, vdot, t, on_error)[2]
+
+    def constraint_bias(
+        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return ``dA/dt v``, the part of `constraint_acceleration` that is there without vdot.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints)
+            By row, as in `constraint_names`. [m/s^2]
+        """
+        return constraints.constraint_parts(self, q, v, None, t, on_error)[2]
+
+    def constraint_jacobian(
+        self, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return A, where ``A v`` is the rate of the residual.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints, nv)
+            The exact derivative of the residual where the loops are closed; elsewhere off by as
+            much as they are open.
+        """
+        return constraints.constraint_jacobian(self, q, t, on_error=on_error)
+
+    def constraint_sizes(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> Floats:
+        """Return ``|A| |v|``, the sizes of the terms of which ``A v`` is the sum; A is not formed.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration; velocity, or anything else that A multiplies.
+        t : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints)
+            By row, as in `constraint_names`. Empty for a tree.
+        """
+        return constraints.constraint_sizes(self, q, v, t)
+
+    @functools.cached_property
+    def _with_solver(self) -> Callable[[ConstraintSolver | None], System]:
+        """Remembers the last systems that were made from this one."""
+        return functools.lru_cache(maxsize=4)(self._blueprint.with_constraint_solver)
+
+    # --------------------------------------------------------------------------------- closed loops
+
+    @overload
+    def close_loops(
+        self, q: ArrayLike | None = ..., v: None = ..., fixed: Iterable[str] = ..., *,
+        branch: ArrayLike | None = ..., t: float = ..., tolerance: float = ...,
+    ) -> Floats: ...  # fmt: skip
+
+    @overload
+    def close_loops(
+        self, q: ArrayLike | None, v: ArrayLike, fixed: Iterable[str] = ..., *,
+        branch: ArrayLike | None = ..., t: float = ..., tolerance: float = ...,
+    ) -> tuple[Floats, Floats]: ...  # fmt: skip
+
+    def close_loops(
+        self,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        fixed: Iterable[str] = (),
+        *,
+        branch: ArrayLike | None = None,
+        t: float = 0.0,
+        tolerance: float = 1e-10,
+    ) -> Floats | tuple[Floats, Floats]:
+        """Return a configuration near a given one in which the loops are closed.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), optional
+            Start; the reference configuration if left out.
+        v : array_like, shape (nv,), optional
+            A velocity that shall become consistent, too.
+        fixed : iterable of str, optional
+            What must stay as it is in `q` and `v`: names of joints, or of single positions, such as
+            ``"joint[1]"``. Prescribed joints are put where they are at `t`, and stay there.
+        branch : array_like, shape (nq,), optional
+            A configuration on the branch to stay on. It is closed, and what is fixed is led from
+            there to where it is in `q`, in steps so small that the others follow by little. Of `q`
+            nothing else counts then.
+        t : float, see `System`
+        tolerance : float
+            What is accepted, in parts of the length of the system. Steps go on until rounding ends
+            them, which is below 1e-13 for small mechanisms.
+
+        Returns
+        -------
+        ndarray, shape (nq,)
+            The configuration. Each step on the way to it moves the joints as little as can be, by
+            the sum of squares of angles, and of translations in parts of the length.
+        ndarray, shape (nv,)
+            If `v` is given: the velocity with ``A v = 0`` that keeps what is fixed, and whose
+            difference from `v` has the least kinetic energy.
+
+        Raises
+        ------
+        ConstraintError
+            If no closed configuration was found: it says which loop stays open, and by how much;
+            its attribute ``q`` is the best there is. If the velocities that are fixed contradict
+            each other.
+        NameUnknownError, UsageError
+            If there is no such joint, or it cannot be fixed.
+
+        Notes
+        -----
+        Levenberg-Marquardt steps on the configuration group, bounded so that they follow the branch
+        to which `q` is near. Where they end at open loops, all joints are released and then led
+        back to where they must be; then random starts around `q` are tried, with fixed seeds, and
+        the closed configuration nearest to `q` is taken. Joint limits are not looked at.
+
+        Examples
+        --------
+        A crank, a coupler and a rocker, roughly placed; the hinge "pivot" closes the loop:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("four-bar")
+        >>> rod = mb.SpatialInertia.box(1.0, size=(1.0, 0.1, 0.1))
+        >>> crank, coupler, rocker = (
+        ...     mech.add_body(mb.Body(name, rod)) for name in ("crank", "coupler", "rocker")
+        ... )
+        >>> along = mb.spatial.translation
+        >>> _ = mech.add_joint(mb.RevoluteJoint("motor"), mech.world, crank)
+        >>> _ = mech.add_joint(mb.RevoluteJoint("knee"), crank, coupler, reference=along((1, 0, 0)))
+        >>> _ = mech.add_joint(
+        ...     mb.RevoluteJoint("ankle"), coupler, rocker, reference=along((2, 0, 0))
+        ... )
+        >>> _ = mech.add_joint(
+        ...     mb.RevoluteJoint("pivot"), mech.world, rocker,
+        ...     frames=(along((3, 0, 0)), along((2, 0, 0))),
+        ... )
+        >>> system = mech.assemble(mb.RelativeCoordinates(loop_joints=["pivot"]))
+        >>> q = system.close_loops([1.0, -0.5, -1.5], fixed=["motor"])
+        >>> q.round(6)
+        array([ 1.      , -0.466296, -1.726653])
+        >>> bool(abs(system.constraint_residual(q)).max() < 1e-13)
+        True
+        >>> v = system.consistent_velocity({"motor": 2.0}, q)
+        >>> v.round(6)
+        array([ 2.      , -2.822596,  1.277694])
+        """
+        from mbkit.closed_loops.close_loops import close_loops
+
+        closed, consistent = close_loops(self, q, v, fixed, branch, time_of(t), tolerance)
+        return closed if v is None else (closed, consistent)
+
+    def consistent_velocity(
+        self,
+        rates: Mapping[str, ArrayLike],
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        *,
+        t: float = 0.0,
+    ) -> Floats:
+        """Return the velocity with which the loops stay closed, from those of some joints.
+
+        Parameters
+        ----------
+        rates : mapping of str to array_like
+            Velocities by the names of joints, or of single ones, such as ``"joint[1]"``. [rad/s],
+            [m/s]
+        q : array_like, shape (nq,)
+            Configuration with closed loops.
+        v : array_like, shape (nv,), optional
+            Velocities that are wished where `rates` leave a choice; zero if left out.
+        t : float, see `System`
+
+        Returns
+        -------
+        ndarray, shape (nv,)
+            Consistent with `rates` and the constraints; of all such velocities the one whose
+            difference from `v` has the least kinetic energy.
+
+        Raises
+        ------
+        ConstraintError
+            If the velocities contradict each other.
+        NameUnknownError, ShapeError, UsageError
+            If there is no such joint, or its velocity has another shape or is prescribed.
+
+        Examples
+        --------
+        See `close_loops`.
+        """
+        from mbkit.closed_loops.consistent_velocity import consistent_velocity
+
+        return consistent_velocity(self, rates, q, v, time_of(t))
+
+    def assemblies(
+        self,
+        q: ArrayLike | None = None,
+        fixed: Iterable[str] = (),
+        *,
+        starts: int = 64,
+        seed: int = 0,
+        t: float = 0.0,
+        tolerance: float = 1e-10,
+    ) -> Floats:
+        """Return the distinct ways in which the loops can be closed.
+
+        Meant for small mechanisms, with what drives them fixed: then closed configurations are
+        isolated. Where the mechanism can still move, those that a motion connects count as one; a
+        motion is looked for by steps that each lead nearer, so that two may stay that are one.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), optional
+            Where what is fixed is; the reference configuration if left out.
+        fixed : iterable of str, optional
+            As in `close_loops`.
+        starts : int
+            Number of random configurations from which it descends, beside `q`. One that is reached
+            from few places may be missed by few starts.
+        seed : int
+            Of their random numbers.
+        t : float, see `System`
+        tolerance : float
+            As in `close_loops`.
+
+        Returns
+        -------
+        ndarray, shape (k, nq)
+            Configurations that put a body in other places by more than 1e-5, in radians and parts
+            of the length; the nearest to `q` first. None where the loops cannot be closed.
+
+        Examples
+        --------
+        With the crank of a planar four-bar fixed, its other joints lie on either side of a line:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("parallelogram")
+        >>> rod = mb.SpatialInertia.box(1.0, size=(1.0, 0.1, 0.1))
+        >>> crank, coupler, rocker = (
+        ...     mech.add_body(mb.Body(name, rod)) for name in ("crank", "coupler", "rocker")
+        ... )
+        >>> along = mb.spatial.translation
+        >>> _ = mech.add_joint(mb.RevoluteJoint("A"), mech.world, crank)
+        >>> _ = mech.add_joint(mb.RevoluteJoint("B"), crank, coupler, reference=along((1, 0, 0)))
+        >>> _ = mech.add_joint(mb.RevoluteJoint("C"), coupler, rocker, reference=along((2, 0, 0)))
+        >>> _ = mech.add_joint(
+        ...     mb.RevoluteJoint("D"), mech.world, rocker,
+        ...     frames=(along((2, 0, 0)), along((1, 0, 0))),
+        ... )
+        >>> system = mech.assemble(mb.RelativeCoordinates(loop_joints=["D"]))
+        >>> len(system.assemblies([1.5, 0.0, 0.0], fixed=["A"]))
+        2
+        """
+        from mbkit.closed_loops.assemblies import assemblies
+
+        return assemblies(self, q, fixed, starts, seed, time_of(t), tolerance)
+
+    def diagnose(self, q: ArrayLike | None = None, *, t: float = 0.0) -> Diagnosis:
+        """Return what the constraints leave free, which are redundant, and what that means.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), optional
+            Configuration with closed loops; the reference configuration if left out. Prescribed
+            joints are put where they are at `t`, and stand still there.
+        t : float, see `System`
+
+        Returns
+        -------
+        Diagnosis
+            Rank and mobility here and at generic configurations around, rows that can be dropped,
+            reactions that are unique; ``print`` shows it.
+
+        Raises
+        ------
+        ConstraintError
+            If the loops are open by more than 1e-6 of the length of the system.
+
+        Notes
+        -----
+        Generic configurations are other closed ones, reached by steps along the velocities that the
+        constraints leave, and closing again: so a singular posture is told from a redundant design.
+        docs/diagnosis.md says how.
+
+        Examples
+        --------
+        A planar parallelogram of four hinges in space, stretched, where it can fold either way:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("parallelogram")
+        >>> rod = mb.SpatialInertia.box(1.0, size=(1.0, 0.1, 0.1))
+        >>> a, b, c = (mech.add_body(mb.Body(name, rod)) for name in "abc")
+        >>> ends = {"A": (mech.world, a), "B": (a, b), "C": (b, c), "D": (mech.world, c)}
+        >>> for (name, bodies), x in zip(ends.items(), (0, 1, 3, 2)):
+        ...     _ = mech.add_joint(mb.RevoluteJoint(name, point=(x, 0, 0)), *bodies)
+        >>> system = mech.assemble(mb.RelativeCoordinates(loop_joints=["D"]))
+        >>> stretched = system.diagnose()
+        >>> stretched.gruebler_count, stretched.mobility, stretched.generic_mobility
+        (-2, 2, 1)
+        >>> stretched.is_singular, len(stretched.branches)
+        (True, 2)
+        >>> folded = system.diagnose([0.5, -0.5, 0.5])
+        >>> folded.mobility, folded.is_singular, len(folded.redundant)
+        (1, False, 3)
+        """
+        from mbkit.diagnosis import diagnose
+
+        return diagnose(self, q, time_of(t))
+
+    # ---------------------------------------------------------------------------- closed mechanisms
+
+    def check_motion(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike | None = None,
+        t: ArrayLike = 0.0,
+        on_error: str = "raise",
+    ) -> Any:
+        """Raise unless a motion satisfies the constraints.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        vdot : array_like, shape (..., nv), optional
+            Acceleration; not looked at if left out.
+        on_error : see `System`
+            With "nan", a sample that fails is False in the result.
+        t : see `System`
+
+        Returns
+        -------
+        ndarray of bool, shape (...)
+            Which samples do: velocities and accelerations to 4e-6 of the largest term, positions to
+            1e-6 of the system's length.
+
+        Raises
+        ------
+        ConstraintError
+            If one does not; it names the constraint that is off most.
+        """
+        return constrained_motion.check_motion(self, q, v, vdot, t, on_error)
+
+    def constrained_jacobian(
+        self,
+        q: ArrayLike,
+        independent: Sequence[str],
+        t: ArrayLike = 0.0,
+        *,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the matrix H from independent velocities to all velocities, v = H v_i.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration in which the loops are closed.
+        independent : sequence of str
+            Joints, or single velocities of joints ("ball[2]"), that determine the motion: as many
+            as the mechanism has freedoms at q, where prescribed joints stand still.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv, independent velocities)
+            Columns in the order of the names. With time-dependent constraints or prescribed joints
+            v has a part without v_i: `dependent_velocity`. ``H^T M H`` is the mass matrix of the
+            independent coordinates, and ``H^T tau`` their forces.
+
+        Raises
+        ------
+        ConstraintError
+            If they do not determine the motion, or contradict each other; the message names what
+            still moves, and which depend on each other.
+        NameUnknownError
+            If there is no such joint in the tree.
+
+        Examples
+        --------
+        A slider-crank in a plane; the ratio of slider to crank speed:
+
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("slider-crank")
+        >>> rod = mb.SpatialInertia.box(1.0, size=(0.1, 0.1, 0.1))
+        >>> crank = mech.add_body(mb.Body("crank", rod))
+        >>> link = mech.add_body(mb.Body("link", rod))
+        >>> slider = mech.add_body(mb.Body("slider", rod))
+        >>> z = {"axis": (0, 0, 1)}
+        >>> _ = mech.add_joint(mb.RevoluteJoint("A", **z), mech.world, crank)
+        >>> _ = mech.add_joint(mb.RevoluteJoint("B", point=(0, 1, 0), **z), crank, link)
+        >>> _ = mech.add_joint(mb.PrismaticJoint("rail", axis=(1, 0, 0)), mech.world, slider)
+        >>> _ = mech.add_joint(mb.RevoluteJoint("C", point=(2, 0, 0), **z), link, slider)
+        >>> system = mech.assemble(mb.RelativeCoordinates(loop_joints=["C"]))
+        >>> H = system.constrained_jacobian(np.zeros(3), ["A"])
+        >>> system.velocity_names, H[:, 0].round(9) + 0.0
+        (('A', 'B', 'rail'), array([ 1., -1., -1.]))
+        """
+        return closed_kinematics.constrained_jacobian(self, q, independent, t, on_error=on_error)
+
+    def closed_motion(
+        self,
+        independent: Mapping[str, Sequence[ArrayLike]],
+        q: ArrayLike | None = None,
+        t: ArrayLike = 0.0,
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the motion of a closed mechanism from that of independent joints.
+
+        Parameters
+        ----------
+        independent : mapping of str to (position, rate, acceleration)
+            By joint, or by single coordinate ("rail[1]"); arrays of shape (k,), or (k, nq) and
+            (k, nv) of a joint of several, for k samples that follow each other. [rad], [m]
+        q : array_like, shape (nq,), optional
+            Near the first sample: of several assemblies, the one to be in. The reference
+            configuration if left out.
+        t : array_like, shape (k,) or (), see `System`
+
+        Returns
+        -------
+        q, v, vdot : ndarray, shape (k, nq), (k, nv), (k, nv)
+            Each configuration is on the branch of the one before. Without k where nothing has it.
+
+        Raises
+        ------
+        ConstraintError
+            If loops do not close: see `close_loops`; and as `constrained_jacobian`.
+        NameUnknownError
+            If there is no such joint in the tree.
+
+        Examples
+        --------
+        See `docs/closed-dynamics.md`.
+        """
+        return closed_kinematics.closed_motion(self, independent, q, t)
+
+    def dependent_velocity(
+        self,
+        q: ArrayLike,
+        independent: Mapping[str, ArrayLike],
+        t: ArrayLike = 0.0,
+        *,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the velocity of a closed mechanism from independent ones.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration in which the loops are closed.
+        independent : mapping of str to array_like, shape (...) or (..., nv of the joint)
+            Velocities by joint, or by single velocity ("ball[2]"); those of prescribed joints
+            follow from t. [rad/s], [m/s]
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            With ``constraint_velocity(q, v, t) = 0``.
+
+        Raises
+        ------
+        ConstraintError, NameUnknownError
+            As `constrained_jacobian`.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum")
+        >>> rod = mech.add_body(mb.Body("rod", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> joint = mech.add_joint(mb.RevoluteJoint("hinge"), mech.world, rod)
+        >>> mech.assemble().dependent_velocity([0.0], {"hinge": 2.0})
+        array([2.])
+        """
+        return closed_kinematics.dependent_velocity(self, q, independent, t, on_error=on_error)
+
+    def dependent_acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        independent: Mapping[str, ArrayLike],
+        t: ArrayLike = 0.0,
+        *,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the acceleration of a closed mechanism from independent ones.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            State in which the loops are closed, and stay so.
+        independent : mapping of str to array_like, shape (...) or (..., nv of the joint)
+            Accelerations by joint, or by single velocity ("ball[2]"); those of prescribed joints
+            follow from t. Zero for all gives the part that is there without them: ``vdot = H a +
+            that``. [rad/s^2], [m/s^2]
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            With ``constraint_acceleration(q, v, vdot, t) = 0``.
+
+        Raises
+        ------
+        ConstraintError, NameUnknownError
+            As `constrained_jacobian`; and if v is no motion of the mechanism.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum")
+        >>> rod = mech.add_body(mb.Body("rod", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> joint = mech.add_joint(mb.RevoluteJoint("hinge"), mech.world, rod)
+        >>> mech.assemble().dependent_acceleration([0.0], [2.0], {"hinge": 3.0})
+        array([3.])
+        """
+        return closed_kinematics.dependent_acceleration(
+            self, q, v, independent, t, on_error=on_error
+        )
+
+    def closed_inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        *,
+        actuated: Sequence[str],
+        tau: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        wrenches: Wrenches | None = None,
+        minimise: str | Mapping[str, float] = "effort",
+        t: ArrayLike = 0.0,
+        on_error: str = "raise",
+    ) -> ActuatorEfforts:
+        """Return the actuator efforts that give a closed mechanism a motion.
+
+        Parameters
+        ----------
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
+            A motion that satisfies the constraints: `dependent_velocity`, `dependent_acceleration`.
+        actuated : sequence of str
+            Joints with actuators, or single velocities of joints ("leg[2]"); the others are
+            passive.
+        tau : array_like, shape (..., nv), or mapping of str to array_like, optional
+            Generalized forces that are there beside the actuators, such as the efforts of passive
+            joints, by name or as an array; zero if left out. Those of the system's own forces are
+            ``generalized_forces(q, v, t)``. [N m], [N]
+        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
+            As in `inverse_dynamics`.
+        minimise : {"effort", "constraint"} or mapping of str to float
+            Which of all efforts that give the motion, where there are several: those with the least
+            sum of squares; those with the least sum of squares of the multipliers; or those with
+            the least weighted sum of squares, with a positive weight by joint, one for those not
+            named. Plain sums compare N m with N: weigh where actuators differ.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ActuatorEfforts
+            Efforts, multipliers, and whether there were others.
+
+        Raises
+        ------
+        ConstraintError
+            If the motion does not satisfy the constraints; or if no actuator efforts give it: the
+            message says what is missing at which passive joints.
+        UsageError, NameUnknownError
+            If `actuated` or `minimise` cannot be.
+
+        Notes
+        -----
+        Source: Kim 2012, section 3. Rows of a constraint are of unit length, with moments in parts
+        of the length of the system, so that their multipliers may be compared.
+
+        Examples
+        --------
+        Two hinges on one axis, of which each can hold the door:
+
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("door", gravity=(0, 0, 0))
+        >>> leaf = mech.add_body(mb.Body("leaf", mb.SpatialInertia.box(30.0, size=(1, 0.1, 2))))
+        >>> low = mech.add_joint(mb.RevoluteJoint("low", point=(0, 0, -1)), mech.world, leaf)
+        >>> arm = mech.add_body(mb.Body("arm", mb.SpatialInertia.box(1.0, size=(1, 0.1, 0.1))))
+        >>> high = mech.add_joint(mb.RevoluteJoint("high", point=(0, 0, 1)), mech.world, arm)
+        >>> weld = mech.add_joint(mb.FixedJoint("weld"), arm, leaf)
+        >>> system = mech.assemble(mb.RelativeCoordinates(loop_joints=["weld"]))
+        >>> door = system.closed_inverse_dynamics(
+        ...     np.zeros(2), np.zeros(2), np.ones(2), actuated=["low", "high"]
+        ... )
+        >>> door.efforts.round(6), int(door.redundancy)
+        (array([1.304583, 1.304583]), 1)
+        """
+        return closed_dynamics.closed_inverse_dynamics(
+            self,
+            q,
+            v,
+            vdot,
+            actuated=actuated,
+            tau=tau,
+            wrenches=wrenches,
+            minimise=minimise,
+            t=t,
+            on_error=on_error,
+        )
+
+    def reaction(
+        self,
+        joint: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        vdot: ArrayLike | None = None,
+        multipliers: ArrayLike | None = None,
+        t: ArrayLike = 0.0,
+        on: str | None = None,
+        at: str | ArrayLike = "joint",
+        expressed_in: str = "world",
+        with_effort: bool = True,
+        minimum_norm: bool = False,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the wrench that a joint exerts on one of its bodies.
+
+        The forces of the system act, as in a simulation; `tau` and `wrenches` act beside them.
+
+        Parameters
+        ----------
+        joint : str
+            A joint of the tree, or one that closes a loop.
+        q, v : array_like, shape (..., nq), (..., nv)
+            State; several at once, such as those of a run. Those of prescribed joints follow from
+            t, unless `vdot` is given.
+        tau : array_like, shape (..., nv), optional
+            Generalized forces beside those of the system's forces, from which the motion follows;
+            zero if left out. [N m], [N]
+        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
+            Applied to the bodies, as in `inverse_dynamics`.
+        vdot : array_like, shape (..., nv), optional
+            The acceleration, in place of `tau`.
+        multipliers : array_like, shape (..., num_velocity_constraints), optional
+            What the constraints do at `vdot`: of `solve_dynamics` or `closed_inverse_dynamics`.
+        on : str, optional
+            The body that the wrench acts on: the joint's successor, if left out, or its
+            predecessor, which gets the opposite.
+        at : str or array_like, shape (..., 3)
+            The point that the moment is about: "joint", the origin of the joint's frame on body
+            `on`; the origin of a body's frame, by the body's name; or a point in the world. [m]
+        expressed_in : str
+            Axes: of the "world", of a body by its name, or of the "joint", those of its frame on
+            body `on`.
+        with_effort : bool
+            Whether the effort along the joint's motion, of drives, springs and friction in it, is
+            a part of it. Without, the part that is left does no work in the joint: what is taken
+            out has least norm, moments in parts of the system's length, at the joint's frame.
+        minimum_norm : bool
+            Where constraints are redundant, whether to return what multipliers of least norm
+            give; it depends on where loops are cut, and is what bodies feel only by chance.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            Moment and force. [N m], [N]
+
+        Raises
+        ------
+        ConstraintError
+            If the reaction is not unique, because constraints are redundant and the joint feels
+            it; the message says which of its six components are.
+        NameUnknownError, UsageError
+            If there is no such joint or body, or what is given does not fit together.
+
+        Notes
+        -----
+        By the balance of momentum of all bodies beyond the joint: recursive Newton-Euler with the
+        multipliers as wrenches. It is unique if no multipliers with ``A^T multipliers = 0`` make a
+        difference to it. Cost: O(bodies), and a singular value decomposition of the constraints.
+
+        Examples
+        --------
+        What the hinge of a pendulum at rest bears, and what the pendulum does to the world:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -10))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(2.0, (0.5, 0, 0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> system = mech.assemble()
+        >>> holding = system.bias_force([0.0], [0.0])
+        >>> system.reaction("hinge", [0.0], [0.0], holding) + 0.0
+        array([  0., -10.,   0.,   0.,   0.,  20.])
+        >>> system.reaction("hinge", [0.0], [0.0], holding, on="world", with_effort=False) + 0.0
+        array([  0.,   0.,   0.,   0.,   0., -20.])
+        """
+        return reactions.reaction(
+            self,
+            joint,
+            q,
+            v,
+            tau,
+            wrenches,
+            vdot=vdot,
+            multipliers=multipliers,
+            t=t,
+            on=on,
+            at=at,
+            expressed_in=expressed_in,
+            with_effort=with_effort,
+            minimum_norm=minimum_norm,
+            on_error=on_error,
+        )
+
+    # ---------------------------------------------------------------------------------- derivatives
+
+    def inverse_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats]:
+        """Return the derivatives of `inverse_dynamics` with respect to configuration and velocity.
+
+        That with respect to the acceleration is `mass_matrix`.
+
+        Parameters
+        ----------
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
+            Configuration, velocity, acceleration.
+        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
+            As in `inverse_dynamics`. They are taken along with the bodies: what does not change is
+            their components in the axes of the body, in whatever representation they are given.
+        on_error : see `System`
+
+        Returns
+        -------
+        d_q : ndarray, shape (..., nv, num_steps)
+            Column k is the derivative of ``inverse_dynamics(retract(q, e e_k), v, vdot)`` by e at
+            e = 0, e_k a unit step. [N m/rad] and so on
+        d_v : ndarray, shape (..., nv, nv)
+            The derivatives with respect to v.
+
+        Notes
+        -----
+        Exact but for rounding, for joints whose motion subspace is the same everywhere, seen from
+        the successor (`Joint.constant_subspace`): screws, and joints in group coordinates. For the
+        others the change of the subspace is taken by differences of sixth order of the joint's
+        functions, which leave about 1e-12 of what it is. The rest is exact.
+
+        Cost: O(nv depth). Source: derived in `mbkit.kernels.derivatives.inverse_dynamics`; for
+        joints of one velocity as Carpentier and Mansard 2018 (Analytical derivatives of rigid body
+        dynamics algorithms), and Singh, Russo and Wensing 2022 (Efficient analytical derivatives
+        of rigid-body dynamics using spatial vector algebra).
+
+        Examples
+        --------
+        A pendulum of 1 kg and 1 m needs m g l cos(q) more torque for each radian:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -9.81))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> d_q, d_v = mech.assemble().inverse_dynamics_derivatives([0.0], [2.0], [0.0])
+        >>> d_q.round(9), d_v.round(9)
+        (array([[9.81]]), array([[0.]]))
+        """
+        return derivatives.inverse_dynamics_derivatives(
+            self, q, v, vdot, wrenches, on_error=on_error
+        )
+
+    def forward_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the derivatives of `forward_dynamics` by configuration, velocity and force.
+
+        Parameters
+        ----------
+        q, v, tau, wrenches, t
+            As in `forward_dynamics`. Wrenches are taken along with the bodies, as in
+            `inverse_dynamics_derivatives`.
+        on_error : see `System`
+
+        Returns
+        -------
+        d_q : ndarray, shape (..., nv, num_steps)
+            Along steps, as in `inverse_dynamics_derivatives`.
+        d_v : ndarray, shape (..., nv, nv)
+            With respect to v.
+        d_tau : ndarray, shape (..., nv, nv)
+            With respect to tau: the inverse of the mass matrix. Rows and columns of prescribed
+            joints, which no force moves, are zero in all three.
+
+        Raises
+        ------
+        SingularMassMatrixError
+            If a joint can move without moving any inertia; it is named.
+        UsageError
+            If the system has loops.
+
+        Notes
+        -----
+        ``d_q = -M^-1 D_q(M vdot + b)``, likewise by v. Cost: O(nv^2 depth), sample by sample.
+
+        Examples
+        --------
+        A pendulum of 1 kg and 1 m, hanging: a spring of m g l that acts on m l^2.
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -9.81))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> d_q, d_v, d_tau = mech.assemble().forward_dynamics_derivatives([0.0], [0.0])
+        >>> d_q.round(9), d_tau.round(9)
+        (array([[-9.81]]), array([[1.]]))
+        """
+        return derivatives.forward_dynamics_derivatives(
+            self, q, v, tau, wrenches, t=t, on_error=on_error
+        )
+
+    def force_derivatives(
+        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> tuple[Floats, Floats]:
+        """Return the derivatives of `generalized_forces` by configuration and velocity.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        d_q : ndarray, shape (..., nv, num_steps)
+            Along steps, as in `inverse_dynamics_derivatives`.
+        d_v : ndarray, shape (..., nv, nv)
+            With respect to v.
+
+        Notes
+        -----
+        Exact for `JointSpring` and `JointDamper`. All other forces are differentiated by central
+        differences of fourth order with steps of 1e-5: rounding leaves 1e-11 of the greatest force
+        by rad or m, and a force that changes over a width w adds (1e-5/w)^4. Within 2e-5 of a kink
+        it is a mean of both sides.
+
+        Cost: O(forces) for springs and dampers in joints; where there are others, four force
+        passes for each velocity and each entry of a step.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("oscillator", gravity=(0, 0, 0))
+        >>> mass = mech.add_body(mb.Body("mass", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> slide = mech.add_joint(mb.PrismaticJoint("slide"), mech.world, mass)
+        >>> spring = mech.add_force(mb.JointSpring("spring", "slide", stiffness=100.0))
+        >>> damper = mech.add_force(mb.JointDamper("damper", "slide", damping=3.0))
+        >>> mech.assemble().force_derivatives([0.3], [0.0])
+        (array([[-100.]]), array([[-3.]]))
+        """
+        return derivatives.force_derivatives(self, q, v, t, on_error=on_error)
+
+    def constraint_jacobian_velocity_derivative(
+        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return the derivative of ``A(q) v`` along steps of the configuration.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., num_velocity_constraints, num_steps)
+            Column k is the derivative of ``constraint_jacobian(retract(q, e e_k)) @ v`` by e at
+            e = 0. ``D @ rates(q, v)`` is `constraint_bias`, where loops are closed.
+
+        Notes
+        -----
+        Exact but for rounding, for loop joints with a constant motion subspace
+        (`Joint.constant_subspace`) in trees of such joints; for other joints within 1e-12, as in
+        `System.inverse_dynamics_derivatives`. Where there are other constraints than loop joints,
+        the whole Jacobian is differentiated by central differences of fourth order with steps of
+        1/4096, which leave 1e-12 of it.
+
+        Examples
+        --------
+        See `mbkit.EquationsOfMotion`.
+        """
+        return constraint_derivatives.constraint_jacobian_velocity_derivative(
+            self, q, v, t, on_error=on_error
+        )
+
+    def constraint_force_derivative(
+        self, q: ArrayLike, multipliers: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return the derivative of ``A(q)^T multipliers`` along steps of the configuration.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        multipliers : array_like, shape (..., num_velocity_constraints)
+            Multipliers, as `System.solve_dynamics` returns them. [N]
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv, num_steps)
+            Column k is the derivative of ``constraint_jacobian(retract(q, e e_k)).T @ multipliers``
+            by e at e = 0: the geometric stiffness of the constraints.
+
+        Notes
+        -----
+        As accurate as `constraint_jacobian_velocity_derivative`. Cost: the square of the number of
+        velocities in each loop.
+
+        Examples
+        --------
+        See `mbkit.EquationsOfMotion`.
+        """
+        return constraint_derivatives.constraint_force_derivative(
+            self, q, multipliers, t, on_error=on_error
+        )
+
+    # ----------------------------------------------------------------------- calls one look-up away
 
     @functools.cached_property
     def _inverse_dynamics(self) -> Callable[..., Floats]:
@@ -283,3 +2482,7 @@ class System(Reactions):
     @functools.cached_property
     def _mass_matrix(self) -> Callable[..., Floats]:
         return self.evaluator.bind_mass_matrix()
+
+    @functools.cached_property
+    def _inverse_dynamics_derivatives(self) -> Callable[..., Floats]:
+        return self.evaluator.bind_dynamics(INVERSE_DYNAMICS_DERIVATIVES)

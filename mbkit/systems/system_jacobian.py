@@ -14,12 +14,12 @@ from mbkit.errors import ShapeError, UsageError, suggestion
 from mbkit.lie import SE3
 from mbkit.representations import Representation
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.body_tree import BodyTree, Integers
+from mbkit.systems.memory.body_tree import BodyTree, Integers
 from mbkit.systems.screw_forms import between, screw_maps
 from mbkit.systems.tree_recursions import Recursions, sparse_blocks, transposed
 
 if TYPE_CHECKING:
-    from mbkit.systems.kinematics import Kinematics
+    from mbkit.systems.system import System
 
 __all__ = ["SystemJacobian", "system_jacobian"]
 
@@ -312,7 +312,7 @@ class SystemJacobian:
 
 
 def system_jacobian(
-    system: Kinematics,
+    system: System,
     q: ArrayLike,
     representation: Representation | None = None,
     screws: str | None = None,

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.body_tree import BodyTree, Integers
+from mbkit.systems.memory.body_tree import BodyTree, Integers
 
 __all__ = ["Recursions", "sparse_blocks", "transposed"]
 

@@ -12,7 +12,7 @@ from mbkit.errors import JointError
 from mbkit.joints import Joint
 from mbkit.lie import SE3
 from mbkit.spatial import inverse
-from mbkit.systems.arrays import padded
+from mbkit.systems.memory.arrays import padded
 
 __all__ = ["compiled_differences"]
 

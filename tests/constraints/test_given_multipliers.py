@@ -7,8 +7,8 @@ import mbkit as mb
 from mbkit.kernels import entries
 from mbkit.kernels.layout import CLOSED
 from mbkit.kernels.status import OK
-from mbkit.systems.evaluations import INVERSE_DYNAMICS
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS
+from mbkit.systems.memory.workspace import Workspace
 from tests.constraints.examples import EXAMPLES
 from tests.constraints.loops import LOOP_KINDS, closed, random_loops
 from tests.every_representation import each_representation

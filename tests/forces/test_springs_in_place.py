@@ -8,7 +8,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.forces import ForceKernels
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.memory.workspace import Workspace
 from tests.constraints.loops import closed, consistent, random_loops
 from tests.every_representation import each_representation
 from tests.forces.cases import tree

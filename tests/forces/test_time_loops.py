@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.systems.evaluations import FORWARD_DYNAMICS, HYBRID_DYNAMICS
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.calls.evaluations import FORWARD_DYNAMICS, HYBRID_DYNAMICS
+from mbkit.systems.memory.workspace import Workspace
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.forces.test_python_forces import call

@@ -9,9 +9,9 @@ from mbkit.kernels.compile import UNCOMPILED, address_kernel, array_address, rec
 from mbkit.kernels.joints.loop import joint_locate, joint_wrenches
 from mbkit.kernels.layout import BODY
 from mbkit.spatial import inverse
-from mbkit.systems.arrays import fill_table
-from mbkit.systems.callbacks import register
-from mbkit.systems.python_joint import PythonJointSlot
+from mbkit.systems.memory.arrays import fill_table
+from mbkit.systems.memory.callbacks import register
+from mbkit.systems.memory.python_joint import PythonJointSlot
 
 
 @address_kernel("iipp")

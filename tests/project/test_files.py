@@ -19,6 +19,10 @@ INDEX_HOSTS = [
         ("archive", "ubuntu", "com"),
     )
 ]
+# Modules that may be long, and why.
+LONG = {
+    "mbkit/systems/system.py": "one class, all of whose methods stand there with their docstrings",
+}
 MACHINE_PATH = re.compile(r"(?<![\w.}/-])/(?:home|root|work|opt|Users|mnt)/\w")
 
 
@@ -50,9 +54,9 @@ def test_pins_have_hashes_and_no_addresses(files):
 
 
 def test_modules_are_short(module):
-    """What has more than 400 lines holds more than one idea."""
+    """What has more than 400 lines holds more than one idea, but for what is named above."""
     lines = module.read_text().count("\n")
-    assert lines <= 400
+    assert lines <= 400 or module.as_posix().endswith(tuple(LONG))
 
 
 def test_the_title_of_a_module_names_a_thing(module):

@@ -249,7 +249,7 @@ def test_a_force_that_knows_all_keeps_the_matrix_dense():
 @pytest.mark.skipif(UNCOMPILED, reason="many rows")
 def test_least_multipliers_of_many_redundant_rows():
     """By sweeps over the factor, and by singular values."""
-    from mbkit.systems.evaluations import LEAST_MULTIPLIERS
+    from mbkit.systems.calls.evaluations import LEAST_MULTIPLIERS
 
     system = ladder(20).assemble(mb.AbsoluteCoordinates())
     q = system.reference_configuration()

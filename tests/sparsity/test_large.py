@@ -20,7 +20,7 @@ from benchmarks.absolute import (
 from mbkit.joints.local_coordinates import LocalCoordinates
 from mbkit.sparsity.elimination import HUB, early_constraints, minimum_degree
 from mbkit.spatial import translation
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.memory.workspace import Workspace
 
 Make = Callable[[int], mb.Mechanism]
 FAMILIES: list[Make] = [hanging_chain, row_of_four_bars, hanging_ladder, wheel, rimmed_wheel]

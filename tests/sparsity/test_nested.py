@@ -14,7 +14,7 @@ from mbkit.sparsity import nesting, patterns
 from mbkit.sparsity.blocks import ONE_BLOCK
 from mbkit.sparsity.elimination import minimum_degree
 from mbkit.sparsity.supports import supports_of
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.memory.workspace import Workspace
 from tests.constraints.driven import driven
 from tests.constraints.loops import LOOP_KINDS, consistent, random_loops
 from tests.every_representation import each_representation

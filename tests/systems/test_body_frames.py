@@ -9,8 +9,8 @@ import mbkit as mb
 from mbkit.kernels import layout
 from mbkit.kernels.entries import square
 from mbkit.lie import SE3
-from mbkit.systems.evaluations import MASS_MATRIX
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.calls.evaluations import MASS_MATRIX
+from mbkit.systems.memory.workspace import Workspace
 from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
 

@@ -20,8 +20,8 @@ from benchmarks.absolute import (
     row_of_four_bars,
     wheel,
 )
-from mbkit.systems.body_tree import _levels
-from mbkit.systems.workspace import _carriers
+from mbkit.systems.memory.body_tree import _levels
+from mbkit.systems.memory.workspace import _carriers
 
 PACKAGE = pathlib.Path(mb.__file__).parent
 COUNTED = tuple(f"{PACKAGE / name}/" for name in ("coordinates", "systems", "topology"))

@@ -8,7 +8,7 @@ import numpy as np
 
 from mbkit.errors import ShapeError
 from mbkit.solvers import DenseSolver
-from mbkit.systems.callbacks import callback_address
+from mbkit.systems.memory.callbacks import callback_address
 
 __all__ = ["PythonSolverSlot"]
 

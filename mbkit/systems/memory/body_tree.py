@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from mbkit.systems.arrays import SystemArrays
+from mbkit.systems.memory.arrays import SystemArrays
 
 __all__ = ["BodyTree", "Integers"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from mbkit.errors import JointError
 from mbkit.joints import Joint
 from mbkit.joints.derivatives import defines, derivatives_of
-from mbkit.systems.callbacks import callback_address
+from mbkit.systems.memory.callbacks import callback_address
 
 __all__ = ["PythonJointSlot", "python_parameters"]
 

@@ -8,20 +8,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mbkit.representations import Representation
 from mbkit.solvers import DenseSolver
-from mbkit.systems import batches
-from mbkit.systems.arguments import Arguments
-from mbkit.systems.arrays import SystemArrays, python_joint_rows
-from mbkit.systems.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
-from mbkit.systems.failures import failure, named
-from mbkit.systems.workspace import Workspace
+from mbkit.systems.calls import batches
+from mbkit.systems.calls.arguments import Arguments, Floats
+from mbkit.systems.calls.evaluations import APPLY_WRENCHES, MASS_MATRIX, Evaluation
+from mbkit.systems.calls.failures import failure, named
+from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
+from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Evaluator"]
-
-Floats = NDArray[np.float64]
 
 #: Stands for a status where a kernel took none of the arguments it was given.
 REFUSED = -1
@@ -131,6 +129,10 @@ class Evaluator:
             self._owners.append(made)
             function = self._functions[key] = int(made.address)
         return function
+
+    def own_function(self, name: str) -> int:
+        """Return the address of a function that the system's representation has, by its name."""
+        return self.function(Evaluation(name, ("", "", ""), ""))
 
     # ------------------------------------------------------------------------------- one call
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mbkit.constraints import Constraint
 from mbkit.constraints.derivatives import ConstraintDerivatives
-from mbkit.systems.callbacks import callback_address
+from mbkit.systems.memory.callbacks import callback_address
 
 __all__ = ["PythonConstraintSlot"]
 

@@ -9,14 +9,9 @@ __all__ = [
     "APPLY_WRENCHES",
     "CLOSED_HYBRID_DYNAMICS",
     "CONSTRAINED_DYNAMICS",
-    "CONSTRAINT_CLOSING",
     "CONSTRAINT_FORCE_DERIVATIVE",
     "CONSTRAINT_JACOBIAN",
-    "CONSTRAINT_MOTION",
-    "CONSTRAINT_RESPONSE",
-    "CONSTRAINT_SITES",
     "CONSTRAINT_SIZES",
-    "CONSTRAINT_SOLUTION",
     "CONSTRAINT_STATE",
     "CONSTRAINT_WRENCHES",
     "CONSTRAINT_VELOCITY_DERIVATIVE",
@@ -86,11 +81,6 @@ MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "dynamics", "mass
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
 ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")
 JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
-CONSTRAINT_SITES = Evaluation("constraint_sites", ("", "", ""), "")
-CONSTRAINT_RESPONSE = Evaluation("constraint_response", ("", "", ""), "")
-CONSTRAINT_CLOSING = Evaluation("constraint_closing", ("", "", ""), "")
-CONSTRAINT_SOLUTION = Evaluation("constraint_solution", ("", "", ""), "")
-CONSTRAINT_MOTION = Evaluation("constraint_motion", ("", "", ""), "")
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
 MOTION_SUBSPACES = Evaluation(

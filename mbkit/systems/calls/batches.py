@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbkit.memory import check_memory
-from mbkit.systems.arguments import check_on_error, common_axes
-from mbkit.systems.failures import failure, named
+from mbkit.systems.calls.arguments import check_on_error, common_axes
+from mbkit.systems.calls.failures import failure, named
 
 if TYPE_CHECKING:
-    from mbkit.systems.evaluations import Evaluation
-    from mbkit.systems.evaluator import Evaluator
+    from mbkit.systems.calls.evaluations import Evaluation
+    from mbkit.systems.calls.evaluator import Evaluator
 
 __all__ = ["Samples", "check_on_error", "compute"]
 

@@ -9,11 +9,15 @@ from typing import Any
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from mbkit import memory
 from mbkit.errors import NameUnknownError, NotFiniteError, ShapeError, UsageError, suggestion
 
-__all__ = ["Arguments", "check_on_error", "common_axes", "time_of", "times_of"]
+__all__ = ["Arguments", "Floats", "check_on_error", "common_axes", "time_of", "times_of"]
+
+#: Arrays that methods of a system take and return.
+Floats = NDArray[np.float64]
 
 #: What may happen to samples that fail.
 ON_ERROR = ("raise", "nan")

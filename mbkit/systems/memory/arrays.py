@@ -11,9 +11,9 @@ import numpy as np
 
 from mbkit.joints import Joint
 from mbkit.joints.derivatives import defines
-from mbkit.systems.closure import ClosureArrays
-from mbkit.systems.forces import ForceArrays
-from mbkit.systems.python_joint import python_parameters
+from mbkit.systems.memory.closure import ClosureArrays
+from mbkit.systems.memory.forces import ForceArrays
+from mbkit.systems.memory.python_joint import python_parameters
 
 __all__ = ["SystemArrays", "fill_table", "padded"]
 

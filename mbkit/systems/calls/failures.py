@@ -17,12 +17,12 @@ from mbkit.errors import (
 )
 from mbkit.joints import FreeJoint, SphericalJoint
 from mbkit.kernels.layout import DONE, QUATERNION_TOLERANCE, SCREW, SLOT_STATE
-from mbkit.systems.callbacks import taken_error
+from mbkit.systems.memory.callbacks import taken_error
 
 if TYPE_CHECKING:
-    from mbkit.systems.evaluations import Evaluation
-    from mbkit.systems.evaluator import Evaluator
-    from mbkit.systems.workspace import Workspace
+    from mbkit.systems.calls.evaluations import Evaluation
+    from mbkit.systems.calls.evaluator import Evaluator
+    from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["failure", "named"]
 

@@ -11,24 +11,15 @@ import numpy as np
 
 from mbkit.memory import check_memory
 from mbkit.solvers import ConstraintSolver, DenseSolver, SolverKernels, automatic_solver
-from mbkit.systems.callbacks import register
-from mbkit.systems.evaluations import (
-    CONSTRAINT_CLOSING,
-    CONSTRAINT_MOTION,
-    CONSTRAINT_RESPONSE,
-    CONSTRAINT_SITES,
-    CONSTRAINT_SOLUTION,
-    FORWARD_DYNAMICS,
-    HYBRID_DYNAMICS,
-)
-from mbkit.systems.python_constraint import PythonConstraintSlot
-from mbkit.systems.python_solver import PythonSolverSlot
+from mbkit.systems.memory.callbacks import register
+from mbkit.systems.memory.python_constraint import PythonConstraintSlot
+from mbkit.systems.memory.python_solver import PythonSolverSlot
 
 if TYPE_CHECKING:
     from mbkit.constraints import Constraint
     from mbkit.constraints.derivatives import ConstraintDerivatives
     from mbkit.joints import Joint
-    from mbkit.systems.evaluator import Evaluator
+    from mbkit.systems.calls.evaluator import Evaluator
 
 __all__ = ["ClosureArrays", "ClosureMemory"]
 
@@ -212,11 +203,11 @@ class ClosureMemory:
         self._count(arrays)
         self._compare(arrays, evaluator)
         for name, what in (
-            ("free_dynamics", FORWARD_DYNAMICS), ("hybrid_dynamics", HYBRID_DYNAMICS),
-            ("move_sites", CONSTRAINT_SITES),
-            ("respond", CONSTRAINT_RESPONSE), ("spread", CONSTRAINT_MOTION),
+            ("free_dynamics", "forward_dynamics"), ("hybrid_dynamics", "hybrid_dynamics"),
+            ("move_sites", "constraint_sites"),
+            ("respond", "constraint_response"), ("spread", "constraint_motion"),
         ):  # fmt: skip
-            closure[name] = evaluator.function(what)
+            closure[name] = evaluator.own_function(what)
         closure["moving_rows"] = moving_rows.address
         if arrays.open_pattern is not None:
             self._install_nested(arrays, nv, evaluator)
@@ -280,8 +271,8 @@ class ClosureMemory:
             closure[name] = array_address(self._memory[name])
         for name in ("passages", "closed_columns"):
             closure[f"num_{name}"] = len(self._memory[name])
-        closure["close_inward"] = evaluator.function(CONSTRAINT_CLOSING)
-        closure["solve_nested"] = evaluator.function(CONSTRAINT_SOLUTION)
+        closure["close_inward"] = evaluator.own_function("constraint_closing")
+        closure["solve_nested"] = evaluator.own_function("constraint_solution")
 
     def _install_solver(
         self, solver: ConstraintSolver, kernels: SolverKernels, nv: int, m: int

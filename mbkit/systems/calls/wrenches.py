@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mbkit.errors import QuantityError, ShapeError
 from mbkit.spatial import Wrench
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.evaluations import Evaluation
 
 if TYPE_CHECKING:
-    from mbkit.systems.kinematics import Kinematics
+    from mbkit.systems.system import System
 
-__all__ = ["Wrenches", "wrench_rows"]
+__all__ = ["Wrenches", "computed", "wrench_rows"]
 
 #: Wrenches as the methods of a system take them.
 Wrenches = ArrayLike | Mapping[str, ArrayLike | Wrench]
@@ -23,12 +25,12 @@ Wrenches = ArrayLike | Mapping[str, ArrayLike | Wrench]
 SAME_FRAME = 1e-9
 
 
-def wrench_rows(system: Kinematics, q: ArrayLike, wrenches: Wrenches) -> ArrayLike:
+def wrench_rows(system: System, q: ArrayLike, wrenches: Wrenches) -> ArrayLike:
     """Return wrenches as an array, one row a body.
 
     Parameters
     ----------
-    system : Kinematics
+    system : System
         Whose bodies they act on.
     q : array_like, shape (..., nq)
         Configuration, which a typed wrench is compared with.
@@ -59,7 +61,7 @@ def wrench_rows(system: Kinematics, q: ArrayLike, wrenches: Wrenches) -> ArrayLi
         wrenches = dict(zip(system.body_names[1:], wrenches[1:], strict=True))
     if not isinstance(wrenches, Mapping):
         return wrenches
-    vectors: dict[int, NDArray[np.float64]] = {}
+    vectors: dict[int, Floats] = {}
     for name, wrench in wrenches.items():
         row = system.body_index(name)
         if isinstance(wrench, Wrench):
@@ -78,7 +80,25 @@ def wrench_rows(system: Kinematics, q: ArrayLike, wrenches: Wrenches) -> ArrayLi
     return rows
 
 
-def _in_place(system: Kinematics, q: ArrayLike, row: int, wrench: Wrench) -> Wrench:
+def computed(
+    system: System,
+    what: Evaluation,
+    q: ArrayLike,
+    v: ArrayLike,
+    x: ArrayLike,
+    *,
+    wrenches: Wrenches | None,
+    out: Floats | None = None,
+    on_error: str,
+) -> Floats:
+    """Return what a function of dynamics gives, with wrenches on the bodies if there are any."""
+    if wrenches is None:
+        return system.evaluator.compute(what, q, v, x, out=out, on_error=on_error)
+    rows = wrench_rows(system, q, wrenches)
+    return system.evaluator.compute_loaded(what, q, v, x, wrenches=rows, out=out, on_error=on_error)
+
+
+def _in_place(system: System, q: ArrayLike, row: int, wrench: Wrench) -> Wrench:
     name = system.body_names[row]
     if wrench.body != name:
         raise QuantityError(

@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import MbkitError, ShapeError, UsageError
 from mbkit.lie.arrays import as_floats
-from mbkit.systems.arguments import check_on_error, common_axes, times_of
-from mbkit.systems.kinematics import Floats
+from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 
 if TYPE_CHECKING:
-    from mbkit.systems.constrained import Constrained
+    from mbkit.systems.system import System
 
 __all__ = [
     "as_samples",
@@ -28,7 +27,7 @@ __all__ = [
 ]
 
 
-def entries_of(system: Constrained, names: Iterable[str], what: str) -> list[int]:
+def entries_of(system: System, names: Iterable[str], what: str) -> list[int]:
     """Return the entries of v that are named.
 
     Parameters
@@ -68,14 +67,14 @@ def entries_of(system: Constrained, names: Iterable[str], what: str) -> list[int
     return found
 
 
-def _entries(system: Constrained, name: str) -> list[int]:
+def _entries(system: System, name: str) -> list[int]:
     if name in system.velocity_names:
         return [system.velocity_names.index(name)]
     place = system.velocity_slice(name)
     return list(range(place.start, place.stop))
 
 
-def vector_of(system: Constrained, values: Any, what: str) -> tuple[list[int], Floats]:
+def vector_of(system: System, values: Any, what: str) -> tuple[list[int], Floats]:
     """Return the entries of v that a mapping names, and what it gives them, (..., entries)."""
     if not isinstance(values, Mapping):
         example = (*system.joint_names, "hinge")[0]
@@ -127,12 +126,12 @@ def as_samples(array: Any) -> Any:
     return array if array.ndim > 1 and array.shape[-1] == 1 else array[..., None]
 
 
-def names_of(system: Constrained, entries: Iterable[int]) -> list[str]:
+def names_of(system: System, entries: Iterable[int]) -> list[str]:
     """Return the names of some velocities."""
     return [system.velocity_names[k] for k in entries]
 
 
-def velocity_sizes(system: Constrained, q: ArrayLike) -> Floats:
+def velocity_sizes(system: System, q: ArrayLike) -> Floats:
     """Return the length for velocities that turn a body, one for others, (..., nv).
 
     In metres: columns that are divided by it can be compared.
@@ -141,7 +140,7 @@ def velocity_sizes(system: Constrained, q: ArrayLike) -> Floats:
     return np.broadcast_to(sizes, (*np.shape(q)[:-1], system.nv))
 
 
-def broadcast(system: Constrained, t: ArrayLike, **given: Any) -> tuple[Any, ...]:
+def broadcast(system: System, t: ArrayLike, **given: Any) -> tuple[Any, ...]:
     """Return arguments with the same batch axes, t last.
 
     Parameters

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.joints import Joint
-from mbkit.systems.arrays import SystemArrays, python_joint_rows
-from mbkit.systems.callbacks import register
-from mbkit.systems.closure import ClosureMemory
-from mbkit.systems.forces import PythonForceSlot
-from mbkit.systems.python_joint import PythonJointSlot
+from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
+from mbkit.systems.memory.callbacks import register
+from mbkit.systems.memory.closure import ClosureMemory
+from mbkit.systems.memory.forces import PythonForceSlot
+from mbkit.systems.memory.python_joint import PythonJointSlot
 
 if TYPE_CHECKING:
-    from mbkit.systems.evaluator import Evaluator
+    from mbkit.systems.calls.evaluator import Evaluator
 
 __all__ = ["Workspace"]
 

@@ -1,0 +1,152 @@
+"""Constraints of a system: residual, Jacobian, bias, and accelerations with their multipliers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import UsageError
+from mbkit.solvers import ConstraintSolver
+from mbkit.systems.calls.arguments import Floats, times_of
+from mbkit.systems.calls.evaluations import (
+    CONSTRAINT_JACOBIAN,
+    CONSTRAINT_SIZES,
+    CONSTRAINT_STATE,
+    SOLVED_DYNAMICS,
+)
+from mbkit.systems.calls.wrenches import Wrenches, computed
+from mbkit.systems.redundancy import check_dependent, warn_of_redundant
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = [
+    "constraint_jacobian",
+    "constraint_parts",
+    "constraint_sizes",
+    "solve_dynamics",
+    "solved",
+    "with_constraint_solver",
+]
+
+
+def with_constraint_solver(system: System, solver: ConstraintSolver | None) -> System:
+    """See `System.with_constraint_solver`."""
+    if not isinstance(solver, ConstraintSolver | None):
+        raise UsageError(
+            f"A constraint solver must be an mbkit.ConstraintSolver, got {solver!r}; for "
+            f"example mbkit.MinimumNorm()."
+        )
+    return system._with_solver(solver)
+
+
+def constraint_jacobian(
+    system: System, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
+) -> Floats:
+    """See `System.constraint_jacobian`."""
+    if not system.arrays.closure:
+        leading = system.evaluator.arguments.leading(t, on_error, q=q)
+        return np.zeros((*leading, 0, system.nv))
+    times = times_of(t, on_error)[..., None]
+    return system.evaluator.compute(
+        CONSTRAINT_JACOBIAN, q, system.evaluator.zero, times, on_error=on_error
+    )
+
+
+def constraint_sizes(system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> Floats:
+    """See `System.constraint_sizes`."""
+    if not system.arrays.closure:
+        return np.zeros((*system.evaluator.arguments.leading(t, q=q, v=v), 0))
+    times = times_of(t)[..., None]
+    return system.evaluator.compute(CONSTRAINT_SIZES, q, v, times)
+
+
+def constraint_parts(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike | None,
+    vdot: ArrayLike | None,
+    t: ArrayLike,
+    on_error: str,
+) -> tuple[Floats, Floats, Floats]:
+    """Return g, A v, A vdot + dA/dt v."""
+    zero = system.evaluator.zero
+    v, vdot = zero if v is None else v, zero if vdot is None else vdot
+    if not system.arrays.closure:
+        axes = system.evaluator.arguments.leading(t, on_error, q=q, v=v, vdot=vdot)
+        nothing = np.zeros((*axes, 0))
+        return nothing, nothing, nothing
+    given = q, v, system.evaluator.arguments.timed("vdot", vdot, t, on_error)
+    found = system.evaluator.compute(CONSTRAINT_STATE, *given, on_error=on_error)
+    g, rate, bias = np.split(
+        found, np.cumsum([system.num_position_constraints, system.num_velocity_constraints]), -1
+    )
+    return g.copy(), rate.copy(), bias.copy()
+
+
+def solve_dynamics(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None = None,
+    wrenches: Wrenches | None = None,
+    *,
+    t: ArrayLike = 0.0,
+    solver: ConstraintSolver | None = None,
+    on_error: str = "raise",
+) -> tuple[Floats, Floats]:
+    """See `System.solve_dynamics`."""
+    chosen = system if solver is None else system.with_constraint_solver(solver)
+    vdot, multipliers, kept = chosen.solved(q, v, tau, wrenches, t=t, on_error=on_error)
+    if (kept == 0.0).any():
+        if on_error == "raise":
+            check_dependent(system, q, v, vdot, t)
+        warn_of_redundant(system, kept)
+    return vdot, multipliers
+
+
+def solved(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None = None,
+    wrenches: Wrenches | None = None,
+    *,
+    t: ArrayLike = 0.0,
+    pull: tuple[float, float] = (0.0, 0.0),
+    on_error: str = "raise",
+) -> tuple[Floats, Floats, Floats]:
+    """See `System.solved`."""
+    if not system.arrays.closure:
+        vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
+        nothing = np.zeros((*vdot.shape[:-1], 0))
+        return vdot, nothing, nothing
+    if system.motions:
+        return _solve_driven(system, q, v, tau, wrenches, t=t, pull=pull, on_error=on_error)
+    arguments, zero = system.evaluator.arguments, system.evaluator.zero
+    given: Floats = arguments.timed("tau", zero if tau is None else tau, t, on_error)
+    given = np.concatenate([given, np.broadcast_to(pull, (*given.shape[:-1], 2))], axis=-1)
+    found = computed(system, SOLVED_DYNAMICS, q, v, given, wrenches=wrenches, on_error=on_error)
+    m = system.num_velocity_constraints
+    vdot, multipliers, kept = np.split(found, [system.nv, system.nv + m], axis=-1)
+    return vdot.copy(), multipliers.copy(), kept
+
+
+def _solve_driven(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+    wrenches: Wrenches | None,
+    *,
+    t: ArrayLike,
+    pull: tuple[float, float],
+    on_error: str,
+) -> tuple[Floats, Floats, Floats]:
+    """Do the same where joints are prescribed."""
+    q, v, vdot = system.prescribed_rows(t, q, v, on_error)
+    known = system.known(tau, vdot, system.prescribed_joints)
+    vdot, _, multipliers, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error, pull)
+    return vdot, multipliers, kept
