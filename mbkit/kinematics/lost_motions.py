@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.errors import UsageError
 from mbkit.kinematics.targets import ROWS
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.arrays import FloatArray, frozen_number
 
 __all__ = ["axis_text", "lost_motions", "rank_of", "reduced", "vector_text"]
 
@@ -18,6 +19,16 @@ RANK_TOLERANCE = 1e-6
 def rank_of(sizes: Any, tolerance: float = RANK_TOLERANCE) -> int:
     """Return how many singular values are not zero."""
     return int((sizes > tolerance * sizes.max(initial=0.0)).sum())
+
+
+def checked_rank_tolerance(tolerance: Any, who: str) -> float:
+    """Return a tolerance of a rank, in parts of the largest singular value, or raise UsageError."""
+    number = frozen_number(tolerance)
+    if not (isinstance(number, float) and number >= 0.0):
+        raise UsageError(
+            f"{who}: tolerance must be a number from 0 on, such as 1e-9, got {tolerance!r}."
+        )
+    return number
 
 
 def lost_motions(

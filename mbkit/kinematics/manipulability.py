@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError, check_kind, suggestion
 from mbkit.kinematics.freedom import free_velocities
-from mbkit.kinematics.lost_motions import lost_motions, rank_of
+from mbkit.kinematics.lost_motions import checked_rank_tolerance, lost_motions, rank_of
 from mbkit.kinematics.measured import body_fixed_jacobian
 from mbkit.kinematics.targets import ROWS
 from mbkit.lie import SE3
@@ -155,6 +155,8 @@ def manipulability(
     check_pose(offset, f"{who}: frame")
     index = system.body_index(body)
     free = free_velocities(system, locked, who)
+    tolerance = checked_rank_tolerance(tolerance, who)
+    q = system.checked("q", q)
     C = system.poses(q)[index]
     J = (SE3.Ad(inverse(offset)) @ body_fixed_jacobian(system, body, q, C))[:, free]
     R = (C @ offset)[:3, :3]

@@ -87,6 +87,7 @@ def rates_from_twists(
     """
     who = "rates_from_twists"
     given = measured_rows(system, twists, who, "twists")
+    q = system.checked("q", q)
     back = chosen(system, representation, who).inverse_twist_map(system.poses(q))
     return _by_joint(system, q, (back @ given[:, :, None])[:, :, 0])
 
@@ -146,6 +147,7 @@ def accelerations_from_twist_rates(
     who = "accelerations_from_twist_rates"
     given = measured_rows(system, twist_rates, who, "twist_rates")
     form = chosen(system, representation, who)
+    q, v = system.checked("q", q), system.checked("v", v)
     more = given - bias_accelerations(system, q, v, form)
     back = form.inverse_twist_map(system.poses(q))
     return _by_joint(system, q, (back @ more[:, :, None])[:, :, 0])

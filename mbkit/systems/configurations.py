@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbkit.errors import NameUnknownError, NotFiniteError, UsageError, suggestion
+from mbkit.errors import NameUnknownError, NotFiniteError, UsageError, check_switch, suggestion
 from mbkit.joints.prescribed import JointMotion
 from mbkit.representations import Representation
 from mbkit.systems.arrays import SystemArrays
@@ -228,6 +228,7 @@ class Configurations:
 
         `finite` asks for numbers that are: NotFiniteError else.
         """
+        check_switch("finite", finite)
         array = np.array(self.evaluator.arguments.checked(name, value))
         if finite and not np.isfinite(array).all():
             bad = array[~np.isfinite(array)][0]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, UsageError, listed
+from mbkit.errors import ConstraintError, UsageError, listed, several
 from mbkit.systems.arguments import common_axes
 from mbkit.systems.closed_kinematics import ClosedKinematics
 from mbkit.systems.constrained_motion import HOLDS, largest_terms
@@ -154,7 +154,7 @@ class HybridDynamics(ClosedKinematics):
     def _mask(self, prescribed: Sequence[str]) -> Floats:
         """Return 1.0 for the velocities of the joints that are named."""
         names = [prescribed] if isinstance(prescribed, str) else prescribed
-        if not (isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
+        if not (several(names) and all(isinstance(name, str) for name in names)):
             raise UsageError(
                 f"hybrid_dynamics: prescribed must be names of joints, got {prescribed!r}; for "
                 f"example prescribed=['{(*self.joint_names, 'hinge')[0]}']."

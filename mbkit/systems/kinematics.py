@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, overload
 
 import attrs
-import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
+from mbkit.errors import UsageError, check_switch
+from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
 from mbkit.representations.conversions import check_representation
 from mbkit.spatial import Acceleration, Twist
@@ -89,6 +89,7 @@ class Kinematics(PositionRates):
             (angular, linear). [rad/s], [m/s]
         """
         chosen = self._checked_choice(representation)
+        check_switch("typed", typed)
         if typed:
             _check_single(q, v)
         V = self.evaluator.compute(TWISTS, q, v, representation=chosen, out=out, on_error=on_error)
@@ -140,6 +141,7 @@ class Kinematics(PositionRates):
             (angular, linear). [rad/s^2], [m/s^2]
         """
         chosen = self._checked_choice(representation)
+        check_switch("typed", typed)
         if typed:
             _check_single(q, v, vdot)
         A = self.evaluator.compute(
@@ -305,8 +307,9 @@ class Kinematics(PositionRates):
 
 
 def _check_single(*arguments: ArrayLike) -> None:
-    if any(np.ndim(argument) > 1 for argument in arguments):
-        shapes = ", ".join(str(np.shape(argument)) for argument in arguments)
+    given = [as_floats(argument, "typed=True") for argument in arguments]
+    if any(array.ndim > 1 for array in given):
+        shapes = ", ".join(str(array.shape) for array in given)
         raise UsageError(
             f"typed=True is for one sample, and the arguments have shapes {shapes}; take the "
             f"arrays, or one sample at a time."

@@ -68,9 +68,10 @@ class PositionRates(Configurations):
         out[..., added] = w[..., taken]
         samples: Any = ((out, given, w),)
         if out.ndim > 1:
-            every = np.broadcast_to(given, out.shape).reshape(-1, self.nq)
-            w = w.reshape(-1, self.num_steps)
-            samples = zip(out.reshape(-1, self.nq), every, w, strict=True)
+            count = math.prod(out.shape[:-1])  # numpy cannot tell where samples have no numbers
+            every = np.broadcast_to(given, out.shape).reshape(count, self.nq)
+            w = w.reshape(count, self.num_steps)
+            samples = zip(out.reshape(count, self.nq), every, w, strict=True)
         for rate, each, step in samples:
             for joint, positions, steps in others:
                 rate[positions] = joint.position_rates(each[positions], step[steps])

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, UsageError, listed
+from mbkit.errors import ConstraintError, UsageError, check_switch, listed
 from mbkit.systems.closed_dynamics import ClosedDynamics
 from mbkit.systems.entries import broadcast, by_sample, entries_of, velocity_sizes
 from mbkit.systems.joint_cut import JointCut
@@ -122,6 +122,8 @@ class Reactions(ClosedDynamics):
         >>> system.reaction("hinge", [0.0], [0.0], holding, on="world", with_effort=False) + 0.0
         array([  0.,   0.,   0.,   0.,   0., -20.])
         """
+        check_switch("reaction: with_effort", with_effort)
+        check_switch("reaction: minimum_norm", minimum_norm)
         cut = JointCut.of(self, joint, on)
         motion = self._motion_of(q, v, tau, wrenches, vdot, multipliers, t, on_error)
         at_q, at_v, at_vdot, forces, time, held = motion
