@@ -291,7 +291,7 @@ class Joint(FinalBuiltIns, abc.ABC):
 
         Where S loses rank, there are more of them; as many are returned as elsewhere.
         """
-        return complement(np.asarray(self.motion_subspace(q), dtype=np.float64))
+        return complement(_floats(self.motion_subspace(q)))
 
     def locate(self, T: FloatArray) -> FloatArray:
         """Return the configuration whose pose is nearest to a pose.
