@@ -390,10 +390,7 @@ class Joint(FinalBuiltIns, abc.ABC):
         return None
 
     def screw_form(self) -> tuple[float, float] | None:
-        """Return (rate, lead) of a screw motion about z of the canonical frame, else None.
-
-        The rate is in radians, the lead in metres, both by unit of q.
-        """
+        """Return rate [rad] and lead [m] of a screw about z of its canonical frame, or None."""
         return None
 
 

@@ -14,6 +14,7 @@ from mbkit.kinematics.freedom import check_unconstrained
 from mbkit.kinematics.lost_motions import checked_rank_tolerance
 from mbkit.kinematics.measured import bias_accelerations, chosen
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
+from mbkit.systems.rank import singular_values
 from mbkit.systems.system_jacobian import system_jacobian
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _fit(
     J = system_jacobian(system, q, form).J.toarray()
     root = np.sqrt(weights[1:]).ravel()
     wanted = np.nan_to_num(V[1:].ravel())  # NaN: not measured, and of no weight
-    U, sizes, Vt = np.linalg.svd(root[:, None] * J, full_matrices=False)
+    U, sizes, Vt = singular_values(root[:, None] * J, full_matrices=False)
     rank = int((sizes > least * sizes.max(initial=0.0)).sum())
     along = U[:, :rank].T @ (root * wanted) / sizes[:rank]
     rates = Vt[:rank].T @ along

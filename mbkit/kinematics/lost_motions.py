@@ -9,6 +9,7 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.kinematics.targets import ROWS
 from mbkit.spatial.arrays import FloatArray, frozen_number
+from mbkit.systems.rank import singular_values
 
 __all__ = ["axis_text", "lost_motions", "rank_of", "reduced", "vector_text"]
 
@@ -55,7 +56,7 @@ def lost_motions(
     tuple of str
         The same in words.
     """
-    U, sizes, _ = np.linalg.svd(J)
+    U, sizes, _ = singular_values(J)
     basis = U[:, rank_of(sizes, tolerance) :].T
     lost = reduced(basis if back is None else basis @ back)
     twists = np.zeros((len(lost), 6))

@@ -17,6 +17,7 @@ from mbkit.kinematics.targets import ROWS
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, frozen_number
 from mbkit.spatial.frames import check_pose, inverse
+from mbkit.systems.rank import singular_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -165,7 +166,7 @@ def manipulability(
     counted = _directions(rows, directions)
     seen = counted @ (weights * J)
     lost, words = lost_motions(seen, rows, tolerance, back=counted / weights.T)
-    U, sizes, Vt = np.linalg.svd(seen, full_matrices=False)
+    U, sizes, Vt = singular_values(seen, full_matrices=False)
     rank = rank_of(sizes, tolerance)
     velocities = np.zeros((len(sizes), system.nv))
     velocities[:, free] = Vt

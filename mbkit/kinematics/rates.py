@@ -12,6 +12,7 @@ from mbkit.kinematics.measured import bias_accelerations, chosen, measured_rows
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.body_tree import Integers
+from mbkit.systems.rank import singular_values
 
 if TYPE_CHECKING:
     from mbkit.representations import Representation
@@ -167,7 +168,7 @@ def _by_joint(system: System, q: ArrayLike, twists: FloatArray) -> FloatArray:
         bodies = np.flatnonzero(tree.num_velocities == count)
         velocities = tree.first_velocity[bodies][:, None] + np.arange(count)
         X = np.swapaxes(subspaces[velocities], -1, -2)  # (m, 6, count)
-        U, sizes, Vt = np.linalg.svd(X, full_matrices=False)
+        U, sizes, Vt = singular_values(X, full_matrices=False)
         _require_rank(system, bodies, sizes)
         along = np.einsum("mij,mi->mj", U, relative[bodies]) / sizes
         rates[velocities] = np.einsum("mji,mj->mi", Vt, along)

@@ -20,7 +20,7 @@ from mbkit.errors import ConstraintError, UsageError, check_kind, listed
 from mbkit.spatial.arrays import frozen_number
 from mbkit.systems.entries import entries_of, names_of
 from mbkit.systems.kinematics import Floats
-from mbkit.systems.rank import Ranked
+from mbkit.systems.rank import Ranked, singular_values
 
 if TYPE_CHECKING:
     from mbkit.systems.constrained import Constrained
@@ -95,7 +95,7 @@ class Actuation:
         """
         scaled = A / sizes
         forces = needed / sizes
-        largest = float(np.linalg.norm(scaled, 2)) if scaled.size else 0.0
+        largest = float(singular_values(scaled, compute_uv=False)[0]) if scaled.size else 0.0
         held = Ranked.of(scaled[:, self.passive].T, largest)
         multipliers = held.solve(forces[self.passive])
         missing = forces[self.passive] - scaled[:, self.passive].T @ multipliers
@@ -113,7 +113,7 @@ class Actuation:
     def _bound(self, across: Floats) -> float:
         assert self.roots is not None
         weighed = self.roots[:, None] * across
-        return float(np.linalg.norm(weighed, 2)) if weighed.size else 0.0
+        return float(singular_values(weighed, compute_uv=False)[0]) if weighed.size else 0.0
 
     def _refusal(self, missing: Floats) -> str:
         names = names_of(self.system, self.passive)

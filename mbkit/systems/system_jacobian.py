@@ -281,8 +281,7 @@ class SystemJacobian:
         return SE3.Ad(SE3.inverse(self._poses[bodies - 1]) @ self._poses[ancestors - 1])
 
     def _square(self, blocks: FloatArray, bodies: Integers, ancestors: Integers) -> Any:
-        size = self.shape[0]
-        return sparse_blocks(blocks, 6 * (bodies - 1), 6 * (ancestors - 1), (size, size))
+        return sparse_blocks(blocks, 6 * (bodies - 1), 6 * (ancestors - 1), self.shape[:1] * 2)
 
     def _run(self, do: Callable[[FloatArray], FloatArray], x: ArrayLike, axis: int) -> FloatArray:
         """Call `do` on x as columns, six rows a body in an axis of their own, and undo that."""
@@ -294,7 +293,7 @@ class SystemJacobian:
                 f"of shape {given.shape}."
             )
         count = 1 if given.ndim == 1 else given.shape[1]
-        columns: FloatArray = given.reshape((length, count) if axis else (-1, 6, count))
+        columns: FloatArray = given.reshape((length, count) if axis else (length // 6, 6, count))
         result = do(columns)
         return result.reshape(math.prod(result.shape[:-1]), *given.shape[1:])
 

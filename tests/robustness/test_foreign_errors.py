@@ -207,6 +207,8 @@ class Unwilling:
         lambda s: s.twists(ZERO, Unwilling(), typed=True),
         lambda s: s.checked("q", ZERO, finite=PAIR),
         lambda s: s.checked(PAIR, {"hinge": 1.0}),
+        lambda s: s.constrained_jacobian([0.0, np.nan, 0.0], {"hinge 0": 0.1}),
+        lambda s: s.closed_inverse_dynamics([0, np.nan, 0], ZERO, ZERO, actuated="hinge 0"),
         lambda s: mb.SpatialInertia.cylinder(1.0, radius=0.1, length=1e308),
         lambda s: s.close_loops(ZERO, fixed=np.array("x")),
         lambda s: s.close_loops(ZERO, fixed=np.zeros(2, [("a", float)])),
