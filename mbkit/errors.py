@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeGuard
+
+import numpy as np
 
 __all__ = [
     "ConfigurationError",
@@ -45,8 +47,10 @@ __all__ = [
     "StudyFileError",
     "TopologyError",
     "UsageError",
+    "check_choice",
     "check_kind",
     "check_name",
+    "check_switch",
     "listed",
     "printable",
     "several",
@@ -234,7 +238,21 @@ def check_kind(what: str, value: Any, kind: type | tuple[type, ...], words: str)
         raise UsageError(f"{what} must be {words}, got {value!r}.")
 
 
-def several(value: Any) -> bool:
+def check_choice(
+    what: str, value: Any, choices: Iterable[str], error: type[MbkitError] = UsageError
+) -> None:
+    """Raise UsageError (or `error`) unless a value is one of some words."""
+    words = tuple(choices)
+    if not (isinstance(value, str) and value in words):
+        raise error(f"{what} must be {' or '.join(map(repr, words))}, got {value!r}.")
+
+
+def check_switch(what: str, value: Any) -> None:
+    """Raise UsageError unless a value is True or False."""
+    check_kind(what, value, (bool, np.bool_), "True or False")
+
+
+def several(value: Any) -> TypeGuard[Iterable[Any]]:
     """Whether it can be gone through, as a list or a tuple can."""
     return isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
 

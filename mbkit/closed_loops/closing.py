@@ -9,6 +9,7 @@ import numpy as np
 
 from mbkit.closed_loops.loops import Loops
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.rank import singular_values
 
 __all__ = ["CLOSED", "Closing", "Linear", "close", "lead"]
 
@@ -79,7 +80,7 @@ class Linear:
         if not (J.size and np.isfinite(J).all()):
             m, n = J.shape
             return cls(np.zeros((m, n)), np.zeros((m, 0)), np.zeros(0), np.zeros((0, n)))
-        return cls(J, *np.linalg.svd(J, full_matrices=False))
+        return cls(J, *singular_values(J, full_matrices=False))
 
     def step(self, r: FloatArray, damping: float) -> FloatArray:
         """Return the y that minimises |J y + r|^2 + damping |y|^2, of several the shortest.

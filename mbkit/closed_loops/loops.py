@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
 
-from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.errors import NameUnknownError, UsageError, check_kind, several, suggestion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.memory.body_tree import Integers
 
@@ -152,7 +151,7 @@ def checked_fixed(system: System, fixed: Any, who: str) -> Any:
         The beginning of messages.
     """
     names = [fixed] if isinstance(fixed, str) else fixed
-    if not (isinstance(names, Iterable) and not isinstance(names, dict)):
+    if not (several(names) and not isinstance(names, dict)):
         raise UsageError(f"{who}: fixed must be names of joints or positions, got {fixed!r}.")
     mask = np.zeros(system.nv, dtype=bool)
     for name in (*names, *system.prescribed_joints):
@@ -162,6 +161,7 @@ def checked_fixed(system: System, fixed: Any, who: str) -> Any:
 
 def checked_entries(system: System, name: Any, who: str) -> Any:
     """Return the velocities of a joint, or the one of a position."""
+    check_kind(f"{who}: the name of a joint or position", name, str, "text")
     if name in system.arrays.closure.names[: system.arrays.closure.num_joints]:
         raise UsageError(
             f"{who}: '{name}' closes a loop and has no position of its own; {system.remedy}."

@@ -146,7 +146,10 @@ class ConstraintDerivatives:
             self._bias(state, v, twists)
 
     def _checked(self, method: str, part: str, value: Any) -> FloatArray:
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except Exception:  # rows of several lengths; whatever its own __array__ raises
+            array = np.asarray(None)
         if array.shape != self._shapes[part] or array.dtype.kind not in "fiu":
             what = f"{part} of shape" if method == "rows" else "an array of shape"
             raise ConstraintError(
@@ -304,7 +307,7 @@ class ConstraintDerivatives:
             return derivative(residual)
 
         A = np.array([column(unit) for unit in np.eye(nv + 6 * nb)]).T
-        return A[:, nv:].reshape(-1, nb, 6), A[:, :nv]
+        return A[:, nv:].reshape(len(A), nb, 6), A[:, :nv]
 
     def _by_differences(self, state: State, v: FloatArray, twists: FloatArray) -> Parts:
         wrenches, coefficients = self._differences_of_rows(state)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import attrs
+import numpy as np
 
+from mbkit.differentiation.tape import Traced
 from mbkit.errors import ConstraintError
 from mbkit.spatial.fields import Fields, array_field
 
@@ -17,8 +20,12 @@ __all__ = [
     "number",
     "point",
     "pose",
+    "returned",
     "table",
 ]
+
+#: What arrays of numbers have for entries, those that are traced as well.
+_NUMBERS = (numbers.Real, Traced)
 
 _fields = Fields("Constraint", ConstraintError)
 
@@ -28,6 +35,18 @@ number = _fields.number
 point = _fields.point
 pose = _fields.pose
 direction = _fields.direction
+
+
+def returned(owner: Any, value: Any, shape: tuple[int, ...]) -> Any:
+    """Return what a function of a user returned as an array, of numbers that may be traced."""
+    try:
+        array = np.asarray(value)
+    except Exception:  # rows of several lengths; whatever its own __array__ raises
+        array = np.asarray(None)
+    if array.shape != shape or not all(isinstance(x, _NUMBERS) for x in array.ravel().tolist()):
+        kind = f"numbers in an array of shape {shape}" if shape else "a number"
+        raise fault(owner, "function", f"must return {kind}, got {value!r}.")
+    return array
 
 
 def table(default: Any = attrs.NOTHING) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.constraints.fields import array_field, fault
+from mbkit.constraints.fields import array_field, fault, returned
 from mbkit.constraints.pairs import JointPairConstraint
 from mbkit.forces.kernels import Addressed
 from mbkit.spatial.arrays import FloatArray, check_array, with_key
@@ -65,7 +65,7 @@ class JointCoupling(JointPairConstraint):
 
     def residual(self, t: float, q: FloatArray, poses: FloatArray) -> Any:
         """Return q_driven - f(q_driver)."""
-        return [q[1] - self.function(q[0])]
+        return [q[1] - returned(self, self.function(q[0]), ())[()]]
 
 
 def _check_coefficients(owner: Any, attribute: attrs.Attribute[Any], value: FloatArray) -> None:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.constraints.constraint import Constraint
-from mbkit.constraints.fields import check_name_field, fault, point, pose, table
+from mbkit.constraints.fields import check_name_field, fault, point, pose, returned, table
 from mbkit.constraints.spline import check_table, spline
 from mbkit.forces.kernels import Addressed
 from mbkit.lie import SO3, UnitQuaternion
@@ -109,7 +109,7 @@ class PrescribedPoint(Constraint):
     def residual(self, t: float, q: FloatArray, poses: FloatArray) -> FloatArray:
         """Return x - f(t)."""
         C = poses[0]
-        x: FloatArray = C[:3, :3] @ self.point + C[:3, 3] - np.asarray(self.function(t))
+        x: FloatArray = C[:3, :3] @ self.point + C[:3, 3] - returned(self, self.function(t), (3,))
         return x
 
     def kernel(self) -> Addressed | None:
@@ -217,7 +217,7 @@ class PrescribedPose(Constraint):
     def residual(self, t: float, q: FloatArray, poses: FloatArray) -> FloatArray:
         """Return log(R_f^T R), p - p_f."""
         C = poses[0] @ self.frame
-        wanted = np.asarray(self.function(t))
+        wanted = returned(self, self.function(t), (4, 4))
         turned = SO3.log(wanted[:3, :3].T @ C[:3, :3])
         return np.concatenate([turned, C[:3, 3] - wanted[:3, 3]])
 

@@ -91,7 +91,7 @@ class Convention:
     def form(self, name: Any = None) -> Form:
         """Return the form that the program calls by `name`; a member of an enumeration will do."""
         word = self.names[0] if name is None else getattr(name, "name", name)
-        if word not in self.forms:
+        if not (isinstance(word, str) and word in self.forms):
             raise UsageError(
                 f"{self.program}: no form of twists is called {word!r}; "
                 f"{suggestion(word, self.names)}"

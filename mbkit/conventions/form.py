@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
+from mbkit.errors import UsageError, check_choice
 from mbkit.lie.arrays import FloatArray, checked
 from mbkit.representations import Representation
 from mbkit.representations.arguments import rigid_poses, times
@@ -75,8 +75,7 @@ class Form:
             raise UsageError(f"{who}: this form has no accelerations, wrenches alone.")
         if kind is None:
             return self.kinds[0]
-        if kind not in self.kinds:
-            raise UsageError(f"{who}: kind must be one of {self.kinds}, got {kind!r}.")
+        check_choice(f"{who}: kind", kind, self.kinds)
         return kind
 
     def offset(

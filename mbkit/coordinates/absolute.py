@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, final
 
 import attrs
@@ -13,7 +12,7 @@ from mbkit.coordinates.free_bodies import FreeBodies
 from mbkit.coordinates.free_topology import free_topology
 from mbkit.coordinates.rigid_groups import spanning_steps
 from mbkit.coordinates.unnamed_joints import unnamed_joints
-from mbkit.errors import NameUnknownError, UsageError, suggestion
+from mbkit.errors import NameUnknownError, UsageError, several, suggestion
 from mbkit.joints import AbsoluteJoint, ScrewCoordinates, UnitQuaternion
 from mbkit.joints.absolute import check_local, check_orientation, check_trivialised
 from mbkit.joints.local_coordinates import LocalCoordinates
@@ -35,7 +34,7 @@ __all__ = ["AbsoluteCoordinates"]
 
 def _names(joints: object) -> tuple[str, ...]:
     given: object = (joints,) if isinstance(joints, str) else joints
-    names = tuple(given) if isinstance(given, Iterable) else (given,)
+    names = tuple(given) if several(given) else (given,)
     if not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"AbsoluteCoordinates: joints must be names of joints, got {joints!r}; for example "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.joints.poses import pose_of
 from mbkit.kernels import layout
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
@@ -83,7 +84,7 @@ def poses_of_tree(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
         strict=True,
     ):
         edge = parts.joints[name]
-        T = np.asarray(edge.joint.pose(edge.joint.neutral()), dtype=np.float64)
+        T = pose_of(edge.joint, edge.joint.neutral())
         C = edge.S_pred @ T @ inverse(edge.S_succ)
         poses[child] = poses[topology.bodies[parent]] @ (inverse(C) if is_reversed else C)
     return poses

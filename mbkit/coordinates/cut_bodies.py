@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -16,6 +16,7 @@ from mbkit.errors import (
     TopologyError,
     UsageError,
     listed,
+    several,
     suggestion,
 )
 from mbkit.joints import FixedJoint
@@ -28,9 +29,11 @@ from mbkit.topology import WORLD, held_loop
 __all__ = ["BodyCut", "Cut", "all_cuts", "check_cuts", "cut_bodies", "half_name", "weld_name"]
 
 
-def _names(joints: object) -> tuple[str, ...]:
+def _names(joints: Any) -> tuple[str, ...]:
     names = (joints,) if isinstance(joints, str) else joints
-    if not isinstance(names, Collection) or not all(isinstance(name, str) for name in names):
+    if not (isinstance(names, Collection) and several(names)) or not all(
+        isinstance(name, str) for name in names
+    ):
         raise UsageError(
             f"A body is cut at a joint's name or at a collection of such, got {joints!r}; for "
             "example BodyCut(['left', 'right'])."

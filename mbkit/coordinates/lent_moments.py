@@ -17,6 +17,7 @@ import numpy as np
 
 from mbkit.coordinates.loops import characteristic_length
 from mbkit.coordinates.rigid_groups import spanning_steps
+from mbkit.joints.poses import pose_of
 from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.loans import Loan
@@ -208,5 +209,5 @@ def _axes(joint: Joint) -> tuple[FloatArray, FloatArray] | None:
         return np.zeros(3), np.zeros(3)
     if len(sizes) > 1 and sizes[1] > _SAME_AXIS * sizes[0]:
         return None
-    R = np.asarray(joint.pose(np.asarray(joint.neutral())), dtype=np.float64)[:3, :3]
+    R = pose_of(joint, np.asarray(joint.neutral()))[:3, :3]
     return R @ axes[0], axes[0]

@@ -13,7 +13,7 @@ from mbkit.coordinates.body_frames import BODY_FRAMES
 from mbkit.coordinates.cut_bodies import all_cuts, check_cuts
 from mbkit.coordinates.division import CutBodies
 from mbkit.coordinates.spanning_trees import spanning_tree
-from mbkit.errors import UsageError
+from mbkit.errors import UsageError, several
 from mbkit.parts.parts import Parts
 from mbkit.representations import BodyFixed, Representation
 from mbkit.spatial.arrays import frozen_number
@@ -30,9 +30,8 @@ def _names(loop_joints: Iterable[str] | None) -> tuple[str, ...] | None:
     if loop_joints is None:
         return None
     given: object = (loop_joints,) if isinstance(loop_joints, str) else loop_joints
-    several = isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0
-    names: tuple[Any, ...] = tuple(given) if several else (given,)  # type: ignore[arg-type]
-    if not (several and all(isinstance(name, str) for name in names)):
+    names: tuple[Any, ...] = tuple(given) if several(given) else (given,)
+    if not (several(given) and all(isinstance(name, str) for name in names)):
         raise UsageError(
             f"RelativeCoordinates: loop_joints must be names of joints, got {loop_joints!r}; for "
             "example ['hinge']."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
+from mbkit.joints.poses import pose_of
 from mbkit.spatial import inverse
 from mbkit.spatial.arrays import FloatArray
 from mbkit.topology import WORLD
@@ -65,7 +66,7 @@ def spanning_steps(
 
 def relative_pose(edge: Connection, towards: str) -> FloatArray:
     """Return where a joint that is neutral puts one of its bodies in the other, `towards`."""
-    T = np.asarray(edge.joint.pose(edge.joint.neutral()), dtype=np.float64)
+    T = pose_of(edge.joint, edge.joint.neutral())
     C: FloatArray = edge.S_pred @ T @ inverse(edge.S_succ)
     return C if edge.predecessor == towards else inverse(C)
 

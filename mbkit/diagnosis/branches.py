@@ -9,7 +9,7 @@ from mbkit.closed_loops.loops import Loops
 from mbkit.results.diagnosis import Branch
 from mbkit.results.diagnosis_text import MOST_BRANCHES
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.rank import rank_of
+from mbkit.systems.rank import rank_of, singular_values
 
 __all__ = ["branches"]
 
@@ -56,7 +56,7 @@ def branches(loops: Loops, q: FloatArray) -> tuple[Branch, ...]:
 def _free(loops: Loops, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the singular values of the Jacobian, and an orthonormal basis of its null space."""
     J = loops.velocity_jacobian(q)
-    _, sizes, Vt = np.linalg.svd(J)
+    _, sizes, Vt = singular_values(J)
     return sizes, Vt[rank_of(J) :].T
 
 
@@ -72,7 +72,7 @@ def _same(one: FloatArray, other: FloatArray) -> bool:
     """Whether two orthonormal bases span nearly the same."""
     if one.shape != other.shape:
         return False
-    cosines = np.linalg.svd(one.T @ other, compute_uv=False)
+    cosines = singular_values(one.T @ other, compute_uv=False)
     return bool(1.0 - cosines.min(initial=1.0) ** 2 < _APART**2)
 
 

@@ -17,7 +17,7 @@ from mbkit.errors import ConstraintError
 from mbkit.memory import check_memory
 from mbkit.results.diagnosis import Branch, Diagnosis
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.rank import RANK, rank_of
+from mbkit.systems.rank import RANK, rank_of, singular_values
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -40,7 +40,7 @@ def diagnose(system: System, q: ArrayLike | None, t: float) -> Diagnosis:
     start = _closed(system, q, t)
     loops = Loops.of(system, checked_fixed(system, (), "diagnose"), t)
     J = loops.velocity_jacobian(start)
-    U, sizes, _ = np.linalg.svd(J)
+    U, sizes, _ = singular_values(J)
     rank = rank_of(J)
     found = branches(loops, start)
     independent = _independent(loops, start, rank, found)

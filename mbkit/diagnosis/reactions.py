@@ -11,6 +11,7 @@ from mbkit.kinematics.lost_motions import axis_text, reduced, vector_text
 from mbkit.results.diagnosis import Reaction
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.joint_wrenches import bodies_beyond, constraint_loads
+from mbkit.systems.rank import singular_values
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -116,7 +117,7 @@ def _is_in(count: int, rows: slice) -> FloatArray:
 
 def _of_constraint(name: str, null: FloatArray) -> Reaction:
     """Return how many of the multipliers (rows, k) of a constraint that is no joint are open."""
-    sizes = np.linalg.svd(null, compute_uv=False) if null.size else np.zeros(0)
+    sizes = singular_values(null, compute_uv=False) if null.size else np.zeros(0)
     count = int((sizes > _TOLERANCE).sum())
     words = (f"{count} of {len(null)} multipliers",) if count else ()
     return Reaction(name, False, len(null), words, np.zeros((0, 6)), np.full(3, np.nan))
@@ -145,7 +146,7 @@ def _reaction(
     scaled = _moved(stress, point) / np.array([length] * 3 + [1.0] * 3)[:, None]
     sizes = np.zeros(0)
     if scaled.size:
-        U, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
+        U, sizes, _ = singular_values(scaled, full_matrices=False)
     # the multipliers are of unit length, and so are the wrenches of their rows
     basis = U[:, sizes > _TOLERANCE].T if sizes.any() else np.zeros((0, 6))
     wrenches = reduced(basis) * np.array([length] * 3 + [1.0] * 3)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.rank import singular_values
 
 __all__ = ["independent_rows"]
 
@@ -42,7 +41,7 @@ def independent_rows(jacobians: Sequence[FloatArray], rank: int) -> list[int]:
     choices = {tuple(sorted(qr(J.T, mode="r", pivoting=True)[1][:rank])) for J in jacobians}
 
     def worst(rows: tuple[int, ...]) -> float:
-        sizes = [np.linalg.svd(J[list(rows)], compute_uv=False)[rank - 1] for J in jacobians]
+        sizes = [singular_values(J[list(rows)], compute_uv=False)[rank - 1] for J in jacobians]
         return float(min(sizes))
 
     return [int(row) for row in max(sorted(choices), key=worst)]

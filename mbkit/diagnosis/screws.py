@@ -11,6 +11,7 @@ from mbkit.diagnosis.cycles import cycles
 from mbkit.kernels.constraints import layout
 from mbkit.results.diagnosis import LoopScrews
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.rank import singular_values
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -206,7 +207,7 @@ def span(rows: FloatArray, tolerance: float = _RANK_TOLERANCE) -> FloatArray:
     """Return an orthonormal basis, by rows, of what rows span."""
     if not rows.size:
         return np.zeros((0, rows.shape[-1]))
-    _, sizes, Vt = np.linalg.svd(rows, full_matrices=False)
+    _, sizes, Vt = singular_values(rows, full_matrices=False)
     return np.asarray(Vt[sizes > tolerance * sizes.max()] if sizes.max() > 0.0 else Vt[:0])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mbkit.errors import ForceError, NameUnknownError, check_name, suggestion
+from mbkit.errors import ForceError, NameUnknownError, check_choice, check_name, suggestion
 from mbkit.forces.force import Force
 from mbkit.representations import REPRESENTATIONS
 
@@ -54,9 +54,8 @@ out), or kernels().
         names = getattr(force, key)
         if not (isinstance(names, tuple) and all(isinstance(each, str) for each in names)):
             raise ForceError(f"{what}: {key} must be a tuple of names, got {names!r}.")
-    if force.acts_on not in ("joints", "bodies"):
-        raise ForceError(f"{what}: acts_on must be 'joints' or 'bodies', got {force.acts_on!r}.")
-    if force.power not in _POWERS:
+    check_choice(f"{what}: acts_on", force.acts_on, ("joints", "bodies"), ForceError)
+    if not (isinstance(force.power, str) and force.power in _POWERS):
         raise ForceError(
             f"{what}: power must be 'dissipated', 'supplied' or 'conservative', got "
             f"{force.power!r}."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, final
 
 import attrs
 
-from mbkit.errors import ForceError, ShapeError
+from mbkit.errors import ForceError, ShapeError, several
 from mbkit.forces.force import Force
 from mbkit.lie.arrays import as_floats
 from mbkit.spatial.arrays import FloatArray
@@ -18,7 +18,7 @@ __all__ = ["ForceFunction"]
 def _names(value: Any) -> Any:
     if isinstance(value, str):
         return (value,)
-    return tuple(value) if isinstance(value, Iterable) else value
+    return tuple(value) if several(value) else value
 
 
 @final
@@ -78,7 +78,7 @@ class ForceFunction(Force):
                 f"Force {self.name!r}: a function acts on joints or on bodies; leave one out, or "
                 "make two forces."
             )
-        if self.power not in ("supplied", "dissipated"):
+        if not (isinstance(self.power, str) and self.power in ("supplied", "dissipated")):
             raise ForceError(
                 f"Force {self.name!r}: power must be 'supplied' or 'dissipated', got "
                 f"{self.power!r}; a force with a potential energy is a subclass of mbkit.Force."

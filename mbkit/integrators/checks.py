@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.errors import IntegratorError, ShapeError, UsageError
+from mbkit.errors import check_choice as _check_word
 
 if TYPE_CHECKING:
     from mbkit.integrators.integrator import Problem, Rows
@@ -36,14 +37,17 @@ __all__ = [
 def as_number(value: Any) -> Any:
     """Return a number as a float; what is none comes back as it is, for the check that follows."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return float(value) if is_number else value
+    try:
+        return float(value) if is_number else value
+    except OverflowError:  # a whole number of hundreds of digits
+        return value
 
 
 def as_array(value: Any) -> Any:
     """Return numbers as a read-only array; what is none comes back, for the check that follows."""
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # no numbers, or too large ones; whatever its own __array__ raises
         return value
     array.flags.writeable = False
     return array
@@ -74,12 +78,7 @@ def check_order(what: str, field: str, value: Any, *, least: int) -> None:
 
 def check_choice(integrator: Any, field: str, choices: tuple[str, ...]) -> None:
     """Raise UsageError unless a field has one of the values there are."""
-    value = getattr(integrator, field)
-    if value not in choices:
-        raise UsageError(
-            f"{type(integrator).__name__}: {field} must be "
-            f"{' or '.join(map(repr, choices))}, got {value!r}."
-        )
+    _check_word(f"{type(integrator).__name__}: {field}", getattr(integrator, field), choices)
 
 
 def check_tolerance(integrator: Any, field: str = "tolerance") -> None:

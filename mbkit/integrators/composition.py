@@ -19,6 +19,9 @@ __all__ = ["COMPOSITIONS", "COMMUTATOR_FREE3", "COMMUTATOR_FREE4", "Composition"
 #: How far a sum of coefficients may be from what it must be.
 TOLERANCE = 1e-13
 
+#: More stages are a mistake: nobody knows a method with as many.
+_MOST_STAGES = 1000
+
 
 def _tables(stages: Any) -> Any:
     """Return read-only arrays (J, s), of which the number of stages is known from their number.
@@ -27,7 +30,7 @@ def _tables(stages: Any) -> Any:
     """
     if isinstance(stages, str) or not isinstance(stages, Sequence | np.ndarray):
         return stages
-    if isinstance(stages, np.ndarray) and stages.ndim == 0:
+    if (isinstance(stages, np.ndarray) and stages.ndim == 0) or len(stages) > _MOST_STAGES:
         return stages
     tables = tuple(as_array(rows) for rows in stages)
     none = as_array(np.zeros((0, max(0, len(tables) - 1))))  # no exponential
@@ -113,8 +116,8 @@ class Composition:
         if not (isinstance(self.stages, tuple) and len(self.stages) > 1):
             raise UsageError(
                 f"Composition '{self.name}': stages must be a list of the exponents of each stage, "
-                f"one at least, and of the end of the step, got {self.stages!r}; for example "
-                f"[[], [[1.0]]]."
+                f"one at least, and of the end of the step, {_MOST_STAGES} at most, got "
+                f"{self.stages!r}; for example [[], [[1.0]]]."
             )
         count = len(self.stages) - 1
         for i, table in enumerate(self.stages):

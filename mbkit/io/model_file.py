@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Mapping
 
 from mbkit.constraints import Constraint
-from mbkit.errors import ModelFileError, UsageError, printable
+from mbkit.errors import ModelFileError, UsageError, check_kind, printable
 from mbkit.forces import Force
 from mbkit.io.replacement import replacement
 from mbkit.io.text_file import checked_path, read_text
@@ -174,6 +174,7 @@ def parse_model(
         raise UsageError(
             f"parse_model: text must be a string, got {type(text).__name__}; decode bytes as UTF-8."
         )
+    check_kind("parse_model: source", source, (str, os.PathLike), "a name for messages")
     what, name = f"Model file '{printable(source)}'", printable(pathlib.PurePath(source).name)
     document = read_document(text, what, name)
     check_format(document, "mbkit_model", FORMAT_VERSION, text, what, name)

@@ -20,6 +20,7 @@ from mbkit.differentiation.runs import values as _values
 from mbkit.differentiation.tape import Tape
 from mbkit.errors import JointDerivativeWarning, JointError
 from mbkit.joints.differences import PoseDifferences, solved, wrong_motion
+from mbkit.joints.poses import pose_of
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -77,15 +78,7 @@ class PoseDerivatives:
     def motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return T(q) (4, 4), S(q) (6, nv) and S-dot v (6,)."""
         joint = self._reference()
-        T = np.asarray(joint.pose(q))
-        if T.shape != (4, 4):
-            raise JointError(
-                f"Joint '{joint.name}': pose must return an array of shape (4, 4), got {T.shape}."
-            )
-        if T.dtype.kind not in "fiu":
-            raise JointError(
-                f"Joint '{joint.name}': pose must return real numbers, got an array of {T.dtype}."
-            )
+        T = pose_of(joint, q)
         nv = joint.num_velocities
         size = 6 * (nv + 1)
         values = _run(self._motions, self._trace_motion, size + 12, (q, v), self._look)
@@ -213,7 +206,7 @@ class CautiousDerivatives:
 
 def _is_sound(joint: Joint, q: FloatArray) -> bool:
     """Return whether a pose is a rotation, and the same twice; what is not is refused elsewhere."""
-    first, second = (np.array(joint.pose(q), dtype=np.float64) for _ in range(2))
+    first, second = (np.array(pose_of(joint, q)) for _ in range(2))
     R = first[:3, :3]
     return bool(np.array_equal(first, second) and np.abs(R @ R.T - np.eye(3)).max() < 1e-6)
 

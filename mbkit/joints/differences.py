@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.joints.poses import inverse_of, pose_of
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["PoseDifferences", "derivative", "derivative_by", "disagreement", "wrong_motion"]
@@ -153,13 +154,13 @@ class PoseDifferences:
     def motion(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return T(q) (4, 4), S(q) (6, nv) and S-dot v (6,)."""
         joint = self._reference()
-        T = np.asarray(joint.pose(q), dtype=np.float64)
+        T = pose_of(joint, q)
 
         def twist(there: FloatArray, step: FloatArray) -> FloatArray:
-            pose = np.asarray(joint.pose(there), dtype=np.float64)
-            back = np.linalg.inv(pose) if np.isfinite(pose).all() else np.full((4, 4), np.nan)
+            pose = pose_of(joint, there)
+            back = inverse_of(joint, pose) if np.isfinite(pose).all() else np.full((4, 4), np.nan)
             w = np.asarray(joint.rates(there, step))
-            rate = derivative(lambda e: joint.pose(joint.retract(there, e * w)), self._side)
+            rate = derivative(lambda e: pose_of(joint, joint.retract(there, e * w)), self._side)
             return _vee(back @ rate)
 
         units = np.eye(joint.num_velocities)
@@ -169,7 +170,7 @@ class PoseDifferences:
             step = v / size
             w = np.asarray(joint.rates(q, step))
             rate = derivative(lambda t: twist(joint.retract(q, t * w), step))
-            bias = size**2 * rate
+            bias = size * size * rate
         return T, S, bias
 
     def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
@@ -185,10 +186,10 @@ class PoseDifferences:
             columns = [moved(unit) for unit in np.eye(len(w))]
             return solved(np.array(columns).T, derivative(lambda e: joint.retract(q, e * w)))
         T, S, _ = self.motion(q, np.zeros(len(w)))
-        back = np.linalg.inv(T)
+        back = inverse_of(joint, T)
 
         def along(unit: FloatArray) -> Any:
-            return derivative(lambda e: joint.pose(joint.retract(q0, x + e * unit)))
+            return derivative(lambda e: pose_of(joint, joint.retract(q0, x + e * unit)))
 
         rates = [along(unit) for unit in np.eye(len(w))]
         return solved(np.array([_vee(back @ rate) for rate in rates]).T, S @ w)
@@ -226,21 +227,21 @@ def wrong_motion(joint: Any, q: FloatArray, w: FloatArray, S: FloatArray, bias: 
     """
 
     def twist(there: FloatArray, step: FloatArray, side: int, h: float) -> FloatArray:
-        pose = np.asarray(joint.pose(there), dtype=np.float64)
+        pose = pose_of(joint, there)
         rates = np.asarray(joint.rates(there, step))
-        rate, _ = derivative_by(lambda e: joint.pose(joint.retract(there, e * rates)), side, h)
-        return _vee(np.linalg.inv(pose) @ rate)
+        rate, _ = derivative_by(lambda e: pose_of(joint, joint.retract(there, e * rates)), side, h)
+        return _vee(inverse_of(joint, pose) @ rate)
 
     def moved(step: FloatArray) -> Callable[[int, float], Callable[[float], Any]]:
-        back = np.linalg.inv(np.asarray(joint.pose(q), dtype=np.float64))
+        back = inverse_of(joint, pose_of(joint, q))
         rates = np.asarray(joint.rates(q, step))
 
         def pose(e: float) -> Any:
-            return _vee(back @ np.asarray(joint.pose(joint.retract(q, e * rates)), np.float64))
+            return _vee(back @ pose_of(joint, joint.retract(q, e * rates)))
 
         return lambda _side, _h: pose
 
-    size = 1.0 + float(np.abs(joint.pose(q)).max())
+    size = 1.0 + float(np.abs(pose_of(joint, q)).max())
     size += float(np.abs(q).max(initial=0.0)) * float(np.abs(S).max())
     for k, unit in enumerate(np.eye(len(w))):
         expected = disagreement(S[:, k], moved(unit), _NEAR, size)

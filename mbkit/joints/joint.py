@@ -290,7 +290,7 @@ class Joint(FinalBuiltIns, abc.ABC):
 
         Where S loses rank, there are more of them; as many are returned as elsewhere.
         """
-        return complement(np.asarray(self.motion_subspace(q), dtype=np.float64))
+        return complement(_floats(self.motion_subspace(q)))
 
     def locate(self, T: FloatArray) -> FloatArray:
         """Return the configuration whose pose is nearest to a pose.
@@ -389,10 +389,7 @@ class Joint(FinalBuiltIns, abc.ABC):
         return None
 
     def screw_form(self) -> tuple[float, float] | None:
-        """Return (rate, lead) of a screw motion about z of the canonical frame, else None.
-
-        The rate is in radians, the lead in metres, both by unit of q.
-        """
+        """Return rate [rad] and lead [m] of a screw about z of its canonical frame, or None."""
         return None
 
 

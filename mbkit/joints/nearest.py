@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from mbkit.joints.poses import pose_of
 from mbkit.lie import SE3, UnitQuaternion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
@@ -98,7 +99,7 @@ class _Search:
 
     def look(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return S (6, nv) and what is left to T, (w, d) (6,)."""
-        C = self.back @ np.asarray(self.joint.pose(q)) @ self.frame
+        C = self.back @ pose_of(self.joint, q) @ self.frame
         quaternions = (UnitQuaternion.from_rotation(X[:3, :3]) for X in (C, self.T))
         first, second = quaternions
         w = UnitQuaternion.log(UnitQuaternion.compose(UnitQuaternion.inverse(first), second))

@@ -90,6 +90,11 @@ class JointMotion:
         return f"Joint '{self.joint.name}': its prescribed motion"
 
     def _checked(self, what: str, function: _Function, count: int, t: float) -> FloatArray:
+        numbers = self._numbers(what, function, count, t)
+        self._check_finite(what, numbers, t)
+        return numbers
+
+    def _numbers(self, what: str, function: _Function, count: int, t: float) -> FloatArray:
         returned = function(t)
         try:
             value = np.asarray(returned)
@@ -101,9 +106,7 @@ class JointMotion:
                 f"{self._what}: {what}(t) must return {expected}, got {np.shape(value)} of "
                 f"{value.dtype}."
             )
-        numbers = value.astype(np.float64).reshape(count)
-        self._check_finite(what, numbers, t)
-        return numbers
+        return value.astype(np.float64).reshape(count)
 
     def _check_finite(self, what: str, numbers: FloatArray, t: float) -> None:
         if not np.isfinite(numbers).all():
@@ -152,7 +155,7 @@ class JointMotion:
         """Return velocity or acceleration by differences, if it is not the value."""
 
         def there(time: float) -> FloatArray:
-            return np.asarray(self.position(time), dtype=np.float64).reshape(-1)
+            return self._numbers("position", self.position, self.joint.num_positions, time)
 
         def step(at: float) -> Callable[[float], Any]:
             here = there(at)
@@ -191,7 +194,7 @@ class JointMotion:
             self._refuse_given("rate", "position", time, v, expected, fastest)
 
             def moved(_side: int, _h: float, time: float = time) -> Callable[[float], Any]:
-                return lambda e: np.asarray(rate(time + e), dtype=np.float64).reshape(nv)
+                return lambda e: self._numbers("rate", rate, nv, time + e)
 
             expected = disagreement(vdot, moved, _NEAR_GIVEN, max(fastest, 1e-300))
             self._refuse_given("acceleration", "rate", time, vdot, expected, hardest)
@@ -224,8 +227,9 @@ class JointMotion:
         T, E = tape.input("t[0]", t), tape.input("e[0]", 0.0)
         copies = Retargeting()
         position, shadow = copies.convert(self.position), copies.convert(self.joint)
-        here, there = _entries(position(T)), _entries(position(T + E))
-        step = _entries(shadow.difference(here, there))
+        nq, nv = self.joint.num_positions, self.joint.num_velocities
+        here, there = _entries(position(T), nq), _entries(position(T + E), nq)
+        step = _entries(shadow.difference(here, there), nv)
         v = differentiate(list(step), {E: 1.0})
         vdot = differentiate(v, {T: 1.0})
         tape, outputs = substitute([*here, *v, *vdot], {E: 0.0})
@@ -236,8 +240,10 @@ def _text(numbers: FloatArray) -> str:
     return ", ".join(f"{number:.6g}" for number in numbers)
 
 
-def _entries(value: Any) -> Any:
+def _entries(value: Any, count: int) -> Any:
     given = np.asarray(value, dtype=object).ravel()
+    if given.size != count:
+        raise ValueError(f"it gives {given.size} numbers where it is traced, {count} were expected")
     numbers = np.empty(given.size, dtype=object)
     numbers[:] = [number_of(each) for each in given]
     return numbers

@@ -137,7 +137,7 @@ def check_coordinates(joint: SubgroupJoint, attribute: attrs.Attribute[Any], val
 
 
 def _known_kind(joint: SubgroupJoint, value: Any) -> None:
-    if value not in joint.kinds:
+    if not (isinstance(value, str) and value in joint.kinds):
         raise ModelError(
             f"{owner(joint)}: coordinates must be one of {', '.join(map(repr, joint.kinds))}, got "
             f"{value!r}; {suggestion(value, joint.kinds)}"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.rank import singular_values
 
 __all__ = ["bounded_step", "held", "null_space"]
 
@@ -72,9 +73,9 @@ def null_space(matrix: FloatArray, tolerance: float = 1e-9) -> FloatArray:
     """
     if not matrix.shape[1]:
         return np.zeros((0, 0))
-    _, sizes, Vt = np.linalg.svd(matrix)
+    _, sizes, Vt = singular_values(matrix)
     rank = int((sizes > tolerance * sizes.max(initial=0.0)).sum())
-    return Vt[rank:].T
+    return np.asarray(Vt[rank:].T)
 
 
 def _free_step(

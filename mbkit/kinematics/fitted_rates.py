@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError
 from mbkit.kinematics.freedom import check_unconstrained
+from mbkit.kinematics.lost_motions import checked_rank_tolerance
 from mbkit.kinematics.measured import bias_accelerations, chosen
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
+from mbkit.systems.rank import singular_values
 from mbkit.systems.system_jacobian import system_jacobian
 
 if TYPE_CHECKING:
@@ -170,6 +172,7 @@ def fit_accelerations(
     who = "fit_accelerations"
     form = chosen(system, representation, who)
     A = _rows(system, twist_rates, who, "twist_rates")
+    q, v = system.checked("q", q), system.checked("v", v)
     more = A - bias_accelerations(system, q, v, form)
     counts = _weights(system, twist_rates, weights, who)
     return _fit(system, q, more, counts, form, tolerance, who)
@@ -185,13 +188,14 @@ def _fit(
     who: str,
 ) -> RatesFit:
     weights[0] = 0.0
+    least = checked_rank_tolerance(tolerance, who)
     check_unconstrained(system, who)
     _require_measured(system, V, weights, who)
     J = system_jacobian(system, q, form).J.toarray()
     root = np.sqrt(weights[1:]).ravel()
     wanted = np.nan_to_num(V[1:].ravel())  # NaN: not measured, and of no weight
-    U, sizes, Vt = np.linalg.svd(root[:, None] * J, full_matrices=False)
-    rank = int((sizes > tolerance * sizes.max(initial=0.0)).sum())
+    U, sizes, Vt = singular_values(root[:, None] * J, full_matrices=False)
+    rank = int((sizes > least * sizes.max(initial=0.0)).sum())
     along = U[:, :rank].T @ (root * wanted) / sizes[:rank]
     rates = Vt[:rank].T @ along
     shares = np.linalg.norm(Vt[rank:], axis=0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
 
-from mbkit.errors import UsageError, listed
+from mbkit.errors import UsageError, listed, several
 from mbkit.joints import Joint
 from mbkit.kinematics.bounded_step import held
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
@@ -241,7 +241,7 @@ def _check_driven(system: System, who: str, locked: tuple[str, ...]) -> None:
 
 def free_velocities(system: System, locked: Any, who: str) -> Integers:
     """Return the entries of v that are not of locked joints, which are given by name."""
-    if isinstance(locked, str) or not isinstance(locked, Iterable):
+    if isinstance(locked, str) or not several(locked):
         raise UsageError(f"{who}: locked must be a list of names of joints, got {locked!r}.")
     locked = tuple(locked)
     check_unconstrained(system, who)

@@ -18,6 +18,7 @@ from mbkit.kinematics.reasons import reason
 from mbkit.kinematics.targets import PoseTarget, Targets, checked_targets
 from mbkit.spatial.arrays import FloatArray, frozen_number
 from mbkit.systems import System
+from mbkit.systems.rank import singular_values
 
 __all__ = ["InverseKinematics", "inverse_kinematics"]
 
@@ -207,7 +208,7 @@ singular posture
         both = (tolerance, preference_tolerance)
         best, left = follow(wanted, freedom, best, preference, both, spent + max_iterations)
         iterations += best.iterations - spent
-    sizes = np.asarray(np.linalg.svd(best.J, compute_uv=False), dtype=np.float64)
+    sizes = np.asarray(singular_values(best.J, compute_uv=False), dtype=np.float64)
     singular = _is_singular(wanted, freedom, best.q, rank_of(sizes, _RANK_TOLERANCE))
     jacobians = [
         wanted.jacobian_in_world(k, best.q)[:, freedom.velocities] for k in range(len(wanted.names))
@@ -283,7 +284,7 @@ def _is_singular(targets: Targets, freedom: Freedom, q: FloatArray, rank: int) -
     rng = np.random.default_rng(0)
     for _ in range(3):
         _, J = targets.linearised(freedom.random(rng, q))
-        sizes = np.linalg.svd(J[:, freedom.velocities], compute_uv=False)
+        sizes = singular_values(J[:, freedom.velocities], compute_uv=False)
         if rank_of(sizes, _RANK_TOLERANCE) > rank:
             return True
     return False

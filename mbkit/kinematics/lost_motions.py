@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.errors import UsageError
 from mbkit.kinematics.targets import ROWS
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.arrays import FloatArray, frozen_number
+from mbkit.systems.rank import singular_values
 
 __all__ = ["axis_text", "lost_motions", "rank_of", "reduced", "vector_text"]
 
@@ -18,6 +20,16 @@ RANK_TOLERANCE = 1e-6
 def rank_of(sizes: Any, tolerance: float = RANK_TOLERANCE) -> int:
     """Return how many singular values are not zero."""
     return int((sizes > tolerance * sizes.max(initial=0.0)).sum())
+
+
+def checked_rank_tolerance(tolerance: Any, who: str) -> float:
+    """Return a tolerance of a rank, in parts of the largest singular value, or raise UsageError."""
+    number = frozen_number(tolerance)
+    if not (isinstance(number, float) and number >= 0.0):
+        raise UsageError(
+            f"{who}: tolerance must be a number from 0 on, such as 1e-9, got {tolerance!r}."
+        )
+    return number
 
 
 def lost_motions(
@@ -44,7 +56,7 @@ def lost_motions(
     tuple of str
         The same in words.
     """
-    U, sizes, _ = np.linalg.svd(J)
+    U, sizes, _ = singular_values(J)
     basis = U[:, rank_of(sizes, tolerance) :].T
     lost = reduced(basis if back is None else basis @ back)
     twists = np.zeros((len(lost), 6))

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError, check_kind, suggestion
 from mbkit.kinematics.freedom import free_velocities
-from mbkit.kinematics.lost_motions import lost_motions, rank_of
+from mbkit.kinematics.lost_motions import checked_rank_tolerance, lost_motions, rank_of
 from mbkit.kinematics.measured import body_fixed_jacobian
 from mbkit.kinematics.targets import ROWS
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, frozen_number
 from mbkit.spatial.frames import check_pose, inverse
 from mbkit.systems import System
+from mbkit.systems.rank import singular_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -153,6 +154,8 @@ def manipulability(
     check_pose(offset, f"{who}: frame")
     index = system.body_index(body)
     free = free_velocities(system, locked, who)
+    tolerance = checked_rank_tolerance(tolerance, who)
+    q = system.checked("q", q)
     C = system.poses(q)[index]
     J = (SE3.Ad(inverse(offset)) @ body_fixed_jacobian(system, body, q, C))[:, free]
     R = (C @ offset)[:3, :3]
@@ -161,7 +164,7 @@ def manipulability(
     counted = _directions(rows, directions)
     seen = counted @ (weights * J)
     lost, words = lost_motions(seen, rows, tolerance, back=counted / weights.T)
-    U, sizes, Vt = np.linalg.svd(seen, full_matrices=False)
+    U, sizes, Vt = singular_values(seen, full_matrices=False)
     rank = rank_of(sizes, tolerance)
     velocities = np.zeros((len(sizes), system.nv))
     velocities[:, free] = Vt

@@ -12,6 +12,7 @@ from mbkit.kinematics.measured import bias_accelerations, chosen, measured_rows
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.memory.body_tree import Integers
+from mbkit.systems.rank import singular_values
 
 if TYPE_CHECKING:
     from mbkit.representations import Representation
@@ -87,6 +88,7 @@ def rates_from_twists(
     """
     who = "rates_from_twists"
     given = measured_rows(system, twists, who, "twists")
+    q = system.checked("q", q)
     back = chosen(system, representation, who).inverse_twist_map(system.poses(q))
     return _by_joint(system, q, (back @ given[:, :, None])[:, :, 0])
 
@@ -146,6 +148,7 @@ def accelerations_from_twist_rates(
     who = "accelerations_from_twist_rates"
     given = measured_rows(system, twist_rates, who, "twist_rates")
     form = chosen(system, representation, who)
+    q, v = system.checked("q", q), system.checked("v", v)
     more = given - bias_accelerations(system, q, v, form)
     back = form.inverse_twist_map(system.poses(q))
     return _by_joint(system, q, (back @ more[:, :, None])[:, :, 0])
@@ -165,7 +168,7 @@ def _by_joint(system: System, q: ArrayLike, twists: FloatArray) -> FloatArray:
         bodies = np.flatnonzero(tree.num_velocities == count)
         velocities = tree.first_velocity[bodies][:, None] + np.arange(count)
         X = np.swapaxes(subspaces[velocities], -1, -2)  # (m, 6, count)
-        U, sizes, Vt = np.linalg.svd(X, full_matrices=False)
+        U, sizes, Vt = singular_values(X, full_matrices=False)
         _require_rank(system, bodies, sizes)
         along = np.einsum("mij,mi->mj", U, relative[bodies]) / sizes
         rates[velocities] = np.einsum("mji,mj->mi", Vt, along)

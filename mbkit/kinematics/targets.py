@@ -42,7 +42,7 @@ def _weight(instance: PoseTarget, attribute: attrs.Attribute[Any], value: float)
 
 
 def _rows(instance: PoseTarget, attribute: attrs.Attribute[Any], value: str) -> None:
-    if value not in ROWS:
+    if not (isinstance(value, str) and value in ROWS):
         raise UsageError(f"PoseTarget: there are no rows {value!r}; {suggestion(value, ROWS)}")
 
 

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import GeometryError, UsageError
+from mbkit.errors import GeometryError, UsageError, check_choice
 from mbkit.joints import Joint, PrismaticJoint, RevoluteJoint
 from mbkit.parts.body import Body
 from mbkit.parts.joint_data import JointLimits
@@ -36,10 +36,7 @@ def _check_number(row: DenavitHartenbergRow, attribute: attrs.Attribute[Any], va
 
 
 def _check_kind(row: DenavitHartenbergRow, _: attrs.Attribute[Any], value: Any) -> None:
-    if value not in _KINDS:
-        raise UsageError(
-            f"DenavitHartenbergRow: kind must be 'revolute' or 'prismatic', got {value!r}."
-        )
+    check_choice("DenavitHartenbergRow: kind", value, _KINDS)
 
 
 def _check_data(row: DenavitHartenbergRow, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -122,7 +119,7 @@ def add_denavit_hartenberg(
     mechanism: Mechanism, rows: Iterable[DenavitHartenbergRow], convention: str, base: ArrayLike
 ) -> None:
     """Add the links and joints of a table; see `Mechanism.from_denavit_hartenberg`."""
-    if convention not in _CONVENTIONS:
+    if not (isinstance(convention, str) and convention in _CONVENTIONS):
         raise UsageError(
             f"convention must be 'standard' (Denavit and Hartenberg, Paul) or 'modified' (Craig), "
             f"got {convention!r}."

@@ -10,6 +10,7 @@ import numpy as np
 
 from mbkit.errors import InertiaError, JointError, listed
 from mbkit.joints import Joint
+from mbkit.joints.poses import pose_of
 from mbkit.lie import SE3
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
@@ -114,7 +115,7 @@ def _merged(mechanism: Mechanism | Parts, topology: Topology) -> list[_Part]:
         edge = mechanism.joints[topology.joint_of_body[number]]
         part, C = seats[topology.parent[number]]
         if edge.joint.num_velocities == 0:
-            step = edge.S_pred @ edge.joint.pose(edge.joint.neutral()) @ inverse(edge.S_succ)
+            step = edge.S_pred @ pose_of(edge.joint, edge.joint.neutral()) @ inverse(edge.S_succ)
             seats.append((part, C @ (inverse(step) if topology.reversed[number] else step)))
             parts[part].bodies.append(body)
         else:
@@ -194,7 +195,7 @@ def _subspace(edge: Connection, body: str) -> FloatArray:
         S = SE3.Ad(edge.S_succ) @ S
     else:
         # seen from the successor, the predecessor moves by -S; T takes that into its joint frame
-        S = -SE3.Ad(edge.S_pred @ edge.joint.pose(q)) @ S
+        S = -SE3.Ad(edge.S_pred @ pose_of(edge.joint, q)) @ S
     return S
 
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import MbkitError, UsageError
+from mbkit.errors import MbkitError, UsageError, check_choice
 from mbkit.joints import Joint
 from mbkit.joints.prescribed import JointMotion
 from mbkit.parts.body import Body
@@ -122,10 +122,7 @@ def joint_frames(
     theory in multibody kinematics", Multibody Syst. Dyn. 43), sections 2.2 to 2.4.
     """
     what = f"Joint {joint.name!r}"
-    if screws_in not in ("successor", "predecessor"):
-        raise UsageError(
-            f"{what}: screws_in must be 'successor' or 'predecessor', got {screws_in!r}."
-        )
+    check_choice(f"{what}: screws_in", screws_in, ("successor", "predecessor"))
     if frames is not None and reference is not None:
         raise UsageError(f"{what} takes either frames or reference, got both; leave one out.")
     if screws_in == "predecessor" and reference is None:

@@ -10,6 +10,7 @@ from mbkit.errors import MbkitError, NotFiniteError
 from mbkit.integrators import BLieDF
 from mbkit.simulation.unsolved import SMALLER, what_helps
 from mbkit.systems import EquationsOfMotion
+from mbkit.systems.rank import singular_values
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
@@ -125,7 +126,7 @@ def fastest_rate(system: EquationsOfMotion, t: float, q: Any, v: Any) -> float:
     """
     vdot = np.zeros(system.nv)
     A = system.constraint_jacobian(q, t)
-    _, sizes, rows = np.linalg.svd(A) if A.size else (None, np.zeros(0), np.eye(system.nv))
+    _, sizes, rows = singular_values(A) if A.size else (None, np.zeros(0), np.eye(system.nv))
     N = rows[int((sizes > 1e-9 * sizes.max(initial=1.0)).sum()) :].T  # what constraints allow
     K, C = system.inverse_dynamics_derivatives(q, v, vdot)
     by_q, by_v = system.force_derivatives(q, v, t)

@@ -18,6 +18,7 @@ from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
+from mbkit.lie.arrays import as_floats
 from mbkit.simulation.closed import check_constraints, check_joints
 from mbkit.simulation.conservative import check_forces
 from mbkit.simulation.course import Course
@@ -25,7 +26,7 @@ from mbkit.simulation.jumps import Jumps
 from mbkit.simulation.locked import check_velocity_kept, locked
 from mbkit.simulation.options import options_of
 from mbkit.simulation.output_times import OutputTimes
-from mbkit.simulation.python_force import PythonForce
+from mbkit.simulation.python_force import WHAT, PythonForce
 from mbkit.simulation.samples import Samples
 from mbkit.simulation.stabilisation import (
     BY_INTEGRATOR,
@@ -100,7 +101,7 @@ def prepare(
         check_kind("constraint_solver", constraint_solver, ConstraintSolver, words)
     if constraint_solver is not None and constraint_solver != system.constraint_solver:
         system = system.with_constraint_solver(constraint_solver)
-    steps = number_of_steps(t_span, h)
+    t_span, h, steps = number_of_steps(t_span, h)
     save_every = saving_interval(save_every)
     times = _output_times(save_at, save_every, t_span, h, steps)
     if times is not None:
@@ -176,7 +177,7 @@ def _law(stabilisation: Stabilisation) -> dict[str, Any]:
     """Return what the kernels know of it: whether to project, and what pulls back."""
     if isinstance(stabilisation, Baumgarte):
         omega, zeta = stabilisation.frequency, stabilisation.damping_ratio
-        return {"project": False, "stiffness": omega**2, "damping": 2.0 * zeta * omega}
+        return {"project": False, "stiffness": omega * omega, "damping": 2.0 * zeta * omega}
     return {"project": stabilisation is not None}
 
 
@@ -260,13 +261,15 @@ def checked_parts(system: System, integrator: Integrator) -> Integrator:
 def _tau(tau: GeneralizedForces | None, workspace: Workspace) -> Callable[[float, Any, Any], Any]:
     """Return the forces of a run as a function, whatever was given."""
     if callable(tau):
-        return lambda t, q, v: np.asarray(tau(t, q.copy(), v.copy()), dtype=np.float64)
+        return lambda t, q, v: as_floats(tau(t, q.copy(), v.copy()), WHAT)
     return lambda t, q, v: workspace.tau
 
 
 def _install_forces(
     system: System, workspace: Workspace, tau: GeneralizedForces | None
 ) -> PythonForce | None:
+    if isinstance(tau, type):
+        raise UsageError(f"tau must be a function tau(t, q, v) or an array, got {tau!r}.")
     if callable(tau):
         force = PythonForce(tau, system.nq, system.nv)
         force.install(workspace)

@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import Any
 
+from mbkit.errors import check_switch
+
 __all__ = ["ProgressDisplay"]
 
 #: Seconds before anything is shown.
@@ -31,6 +33,7 @@ class ProgressDisplay:
     """
 
     def __init__(self, start: float, end: float, *, enabled: bool = True) -> None:
+        check_switch("progress", enabled)
         self._start = start
         self._end = end
         self._enabled = enabled

@@ -14,7 +14,10 @@ from mbkit.lie.arrays import as_floats
 from mbkit.systems.memory.callbacks import callback_address, register
 from mbkit.systems.memory.workspace import Workspace
 
-__all__ = ["PythonForce"]
+__all__ = ["WHAT", "PythonForce"]
+
+#: What messages call what a function of the user returned.
+WHAT = "A run: what tau(t, q, v) returns"
 
 
 class PythonForce:
@@ -49,7 +52,7 @@ class PythonForce:
     def evaluate(self) -> None:
         """Call the function with copies of q and v, which it may keep; check what it returns."""
         tau = self.function(float(self._t[0]), self._q.copy(), self._v.copy())
-        tau = as_floats(tau, "A run: what tau(t, q, v) returns")
+        tau = as_floats(tau, WHAT)
         if tau.shape != self._tau.shape:
             raise ShapeError(
                 f"The forces tau(t, q, v) must return an array of shape {self._tau.shape}, one "

@@ -176,10 +176,10 @@ def simulate(
     if output is not None:
         return begin(run, output, save=save, dtype=dtype, progress=progress)
     check_kept_whole(save, dtype)
-    return _in_memory(run, t_span, progress=progress)
+    return _in_memory(run, progress=progress)
 
 
-def _in_memory(run: Prepared, t_span: tuple[float, float], *, progress: bool) -> Result:
+def _in_memory(run: Prepared, *, progress: bool) -> Result:
     """Take all steps; return the result, or raise what has stopped them, with it."""
     problem, course = run.problem, run.course
     m = problem.multipliers.size
@@ -189,7 +189,7 @@ def _in_memory(run: Prepared, t_span: tuple[float, float], *, progress: bool) ->
     rows.q[:written], rows.v[:written] = problem.q, problem.v
     rows.multipliers[:written] = np.nan
     began = time.perf_counter()
-    with ProgressDisplay(*t_span, enabled=progress) as display:
+    with ProgressDisplay(*run.options["t_span"], enabled=progress) as display:
         taken, written, state = run_chunks(problem, course, run.steps, rows, written, display)
     wall_time = time.perf_counter() - began
     error: BaseException | None = None

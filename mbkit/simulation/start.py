@@ -33,12 +33,12 @@ _MOST_STEPS = 2**62
 SAVED = ("q", "v", "energies", "constraints")
 
 
-def number_of_steps(t_span: tuple[float, float], h: float) -> int:
-    """Return how many steps h the span has; UsageError unless it is a whole number."""
+def number_of_steps(t_span: Any, h: Any) -> tuple[tuple[float, float], float, int]:
+    """Return span, step, and how many steps that is; UsageError unless it is a whole number."""
     try:
         start, end = (float(t) for t in t_span)
         h = float(h)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever it raises that is to be a number
         raise UsageError(
             f"t_span must be two times and h a number; got t_span={t_span!r}, h={h!r}."
         ) from None
@@ -56,7 +56,7 @@ def number_of_steps(t_span: tuple[float, float], h: float) -> int:
             f"The span {end - start:g} s must be a whole number of steps h; got h={h:g} s. "
             f"Use for example h={fitting!r}."
         )
-    return steps
+    return (start, end), h, steps
 
 
 def initial_state(

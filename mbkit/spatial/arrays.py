@@ -82,7 +82,10 @@ def shown(value: Any) -> str:
 def frozen_number(value: Any) -> float:
     """Return a number as a float; what is none comes back as it is, for the check that follows."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    number: float = float(value) if is_number else value
+    try:
+        number: float = float(value) if is_number else value
+    except OverflowError:  # a whole number of hundreds of digits
+        return value  # type: ignore[no-any-return]
     return number
 
 

@@ -133,7 +133,7 @@ class Fields:
         """Return a field that is one of some words, the first by default."""
 
         def check(owner: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
-            if value not in words:
+            if not (isinstance(value, str) and value in words):
                 listed = " or ".join(map(repr, words))
                 raise self.fault(owner, attribute.name, f"must be {listed}, got {value!r}.")
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import QuantityError, ShapeError, check_name
+from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
 from mbkit.representations.conversions import check_representation
 from mbkit.spatial.arrays import EQUAL, FloatArray, check_array, frozen_array, shown
@@ -178,7 +179,7 @@ def moved_pose(
 
 def check_rows(vectors: ArrayLike, count: int, what: str) -> FloatArray:
     """Return vectors of six as rows; ShapeError unless there are `count` of them."""
-    rows = np.asarray(vectors, dtype=np.float64)
+    rows = as_floats(vectors, what)
     if rows.shape != (count, 6):
         raise ShapeError(
             f"{what} must be an array of shape ({count}, 6), one row a body, got shape "

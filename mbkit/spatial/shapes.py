@@ -14,6 +14,9 @@ from mbkit.spatial.arrays import EQUAL, FloatArray, check_array, frozen_array, w
 
 __all__ = ["UnitDensity", "box", "capsule", "check_positive", "cylinder", "point_moment", "sphere"]
 
+#: The largest length of a shape: its fifth power is a number. [m]
+_LONGEST = 1e60
+
 
 @attrs.frozen
 class UnitDensity:
@@ -53,15 +56,15 @@ def box(size: ArrayLike) -> UnitDensity:
     edges = frozen_array(size)
     with_key("size", check_array, edges, (3,), "Inertia: size of a box", error=InertiaError)
     for edge in edges.tolist():
-        with_key("size", check_positive, edge, "Inertia: each size of a box")
+        with_key("size", check_length, edge, "Inertia: each size of a box")
     a, b, c = edges**2
     return UnitDensity("box", float(np.prod(edges)), np.array([b + c, c + a, a + b]) / 12.0)
 
 
 def cylinder(radius: float, length: float) -> UnitDensity:
     """Cylinder about z: Izz = m r^2 / 2, Ixx = m (3 r^2 + l^2) / 12."""
-    with_key("radius", check_positive, radius, "Inertia: radius of a cylinder")
-    with_key("length", check_positive, length, "Inertia: length of a cylinder")
+    with_key("radius", check_length, radius, "Inertia: radius of a cylinder")
+    with_key("length", check_length, length, "Inertia: length of a cylinder")
     axial = radius**2 / 2.0
     lateral = (3.0 * radius**2 + length**2) / 12.0
     gyration = np.array([lateral, lateral, axial])
@@ -70,7 +73,7 @@ def cylinder(radius: float, length: float) -> UnitDensity:
 
 def sphere(radius: float) -> UnitDensity:
     """Ball: I = 2 m r^2 / 5."""
-    with_key("radius", check_positive, radius, "Inertia: radius of a sphere")
+    with_key("radius", check_length, radius, "Inertia: radius of a sphere")
     return UnitDensity("sphere", 4.0 / 3.0 * math.pi * radius**3, np.full(3, 0.4 * radius**2))
 
 
@@ -81,8 +84,8 @@ def capsule(radius: float, length: float) -> UnitDensity:
     2 m r^2 / 5 about a diameter of it. About the capsule's centre, l / 2 from the flat side, both
     half balls of mass m_b in sum have m_b (2 r^2 / 5 + l^2 / 4 + 3 l r / 8).
     """
-    with_key("radius", check_positive, radius, "Inertia: radius of a capsule")
-    with_key("length", check_positive, length, "Inertia: length of a capsule", or_zero=True)
+    with_key("radius", check_length, radius, "Inertia: radius of a capsule")
+    with_key("length", check_length, length, "Inertia: length of a capsule", or_zero=True)
     tube, ball = math.pi * radius**2 * length, 4.0 / 3.0 * math.pi * radius**3
     axial = tube * radius**2 / 2.0 + ball * 0.4 * radius**2
     lateral = tube * (3.0 * radius**2 + length**2) / 12.0
@@ -100,6 +103,15 @@ def check_positive(value: Any, what: str, unit: str = "m", *, or_zero: bool = Fa
         raise InertiaError(
             f"{what} must be {rule} and finite, got {value!r} [{unit}]; give such a number in SI "
             "units."
+        )
+
+
+def check_length(value: Any, what: str, *, or_zero: bool = False) -> None:
+    """Raise InertiaError unless `value` is a positive number whose powers are numbers."""
+    check_positive(value, what, or_zero=or_zero)
+    if float(value) > _LONGEST:
+        raise InertiaError(
+            f"{what} must be at most {_LONGEST:g} m, got {value!r}; give such a number in SI units."
         )
 
 

@@ -123,7 +123,7 @@ def _numbers(keys: Keys, faults: Faults) -> dict[str, Any]:
     """Return span, step, output times, and what is saved."""
     t_span = (float(keys.t_span[0]), float(keys.t_span[1]))
     with faults.at("h"):
-        steps = number_of_steps(t_span, keys.h)
+        _, _, steps = number_of_steps(t_span, keys.h)
         with faults.at("save_at"):
             if keys.save_at is not None:
                 OutputTimes.checked(keys.save_at, t_span, keys.h, steps)

@@ -16,16 +16,18 @@ from typing import TYPE_CHECKING, Any, Self, final
 import attrs
 import numpy as np
 
-from mbkit.errors import ConstraintError, UsageError, listed
+from mbkit.errors import ConstraintError, UsageError, check_kind, listed
+from mbkit.spatial.arrays import frozen_number
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import entries_of, names_of
-from mbkit.systems.rank import Ranked
+from mbkit.systems.rank import Ranked, singular_values
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
 __all__ = ["Actuation"]
 
+_MINIMISE = "'effort', 'constraint' or weights by joint"
 _MISSING = 1e-7  # of the largest effort: less is rounding
 
 
@@ -54,24 +56,24 @@ class Actuation:
         """Return what a user says by names."""
         entries = entries_of(system, actuated, "actuated")
         passive = [k for k in range(system.nv) if k not in set(entries)]
+        check_kind("minimise", minimise, (str, Mapping), _MINIMISE)
         if minimise == "constraint":
             return cls(system, entries, passive, None)
         weights = np.ones(system.nv)
         if isinstance(minimise, Mapping):
             for name, weight in minimise.items():
                 mine = entries_of(system, [name], "minimise")
-                if not (np.ndim(weight) == 0 and np.isfinite(weight) and weight > 0.0):
+                number = frozen_number(weight)
+                if not (isinstance(number, float) and 0.0 < number < np.inf):
                     raise UsageError(
                         f"minimise: the weight of '{name}' must be a positive number, got "
                         f"{weight!r}."
                     )
                 if not set(mine) <= set(entries):
                     raise UsageError(f"minimise: joint '{name}' has no actuator to be weighed.")
-                weights[mine] = weight
+                weights[mine] = number
         elif minimise != "effort":
-            raise UsageError(
-                f"minimise must be 'effort', 'constraint' or weights by joint, got {minimise!r}."
-            )
+            raise UsageError(f"minimise must be {_MINIMISE}, got {minimise!r}.")
         return cls(system, entries, passive, np.sqrt(weights[entries]))
 
     def solve(self, A: Floats, needed: Floats, sizes: Floats) -> tuple[Floats, Floats, int]:
@@ -93,7 +95,7 @@ class Actuation:
         """
         scaled = A / sizes
         forces = needed / sizes
-        largest = float(np.linalg.norm(scaled, 2)) if scaled.size else 0.0
+        largest = float(singular_values(scaled, compute_uv=False)[0]) if scaled.size else 0.0
         held = Ranked.of(scaled[:, self.passive].T, largest)
         multipliers = held.solve(forces[self.passive])
         missing = forces[self.passive] - scaled[:, self.passive].T @ multipliers
@@ -111,7 +113,7 @@ class Actuation:
     def _bound(self, across: Floats) -> float:
         assert self.roots is not None
         weighed = self.roots[:, None] * across
-        return float(np.linalg.norm(weighed, 2)) if weighed.size else 0.0
+        return float(singular_values(weighed, compute_uv=False)[0]) if weighed.size else 0.0
 
     def _refusal(self, missing: Floats) -> str:
         names = names_of(self.system, self.passive)

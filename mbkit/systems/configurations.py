@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NameUnknownError, NotFiniteError, suggestion
+from mbkit.errors import NameUnknownError, NotFiniteError, check_switch, suggestion
 from mbkit.joints import Joint
 from mbkit.systems.calls.arguments import Floats
 
@@ -54,6 +54,7 @@ def joint_slice(system: System, slices: dict[str, slice], joint: str) -> slice:
 
 def checked(system: System, name: str, value: ArrayLike, *, finite: bool = False) -> Floats:
     """See `System.checked`."""
+    check_switch("finite", finite)
     array = np.array(system.evaluator.arguments.checked(name, value))
     if finite and not np.isfinite(array).all():
         bad = array[~np.isfinite(array)][0]
@@ -80,9 +81,10 @@ def position_rates(system: System, q: ArrayLike, v: ArrayLike) -> Floats:
     out[..., added] = w[..., taken]
     samples: Any = ((out, given, w),)
     if out.ndim > 1:
-        every = np.broadcast_to(given, out.shape).reshape(-1, system.nq)
-        w = w.reshape(-1, system.num_steps)
-        samples = zip(out.reshape(-1, system.nq), every, w, strict=True)
+        count = math.prod(out.shape[:-1])  # numpy cannot tell where samples have no numbers
+        every = np.broadcast_to(given, out.shape).reshape(count, system.nq)
+        w = w.reshape(count, system.num_steps)
+        samples = zip(out.reshape(count, system.nq), every, w, strict=True)
     for rate, each, step in samples:
         for joint, positions, steps in others:
             rate[positions] = joint.position_rates(each[positions], step[steps])

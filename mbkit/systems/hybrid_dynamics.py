@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, UsageError, listed
+from mbkit.errors import ConstraintError, UsageError, listed, several
 from mbkit.systems.calls.arguments import Floats, common_axes
 from mbkit.systems.calls.entries import broadcast, by_sample, names_of, velocity_sizes
 from mbkit.systems.calls.evaluations import CLOSED_HYBRID_DYNAMICS, HYBRID_DYNAMICS
@@ -83,7 +83,7 @@ def _check_unique(
 def _mask(system: System, prescribed: Sequence[str]) -> Floats:
     """Return 1.0 for the velocities of the joints that are named."""
     names = [prescribed] if isinstance(prescribed, str) else prescribed
-    if not (isinstance(names, Iterable) and all(isinstance(name, str) for name in names)):
+    if not (several(names) and all(isinstance(name, str) for name in names)):
         raise UsageError(
             f"hybrid_dynamics: prescribed must be names of joints, got {prescribed!r}; for "
             f"example prescribed=['{(*system.joint_names, 'hinge')[0]}']."

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NameUnknownError, ShapeError, UsageError, check_kind, suggestion
+from mbkit.lie.arrays import as_floats
 from mbkit.representations import Hybrid
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.wrenches import Wrenches
@@ -91,6 +92,7 @@ class JointCut:
 
     def axes(self, expressed_in: str, C: Floats) -> Floats:
         """Return the rotation (..., 3, 3) to the world from the axes that are named."""
+        check_kind("reaction: expressed_in", expressed_in, str, "'joint' or the name of a body")
         if expressed_in == "joint":
             return self.frame(C)[..., :3, :3]
         return C[..., self.system.body_index(expressed_in), :3, :3]
@@ -101,7 +103,7 @@ class JointCut:
             if at == "joint":
                 return self.frame(C)[..., :3, 3]
             return C[..., self.system.body_index(at), :3, 3]
-        point = np.asarray(at, dtype=np.float64)
+        point = as_floats(at, "reaction: at")
         try:
             if point.shape[-1:] == (3,):
                 return np.broadcast_to(point, (*C.shape[:-3], 3))

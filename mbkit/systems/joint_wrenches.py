@@ -120,7 +120,7 @@ def body_loads(
     acting = np.zeros((*forces.shape[:-1], 6))
     if system.forces:
         found = system.evaluator.compute(FORCE_WRENCHES, q, v, t[..., None], on_error=on_error)
-        acting = acting + found[..., system.nv :].reshape((*found.shape[:-1], -1, 6))
+        acting = acting + found[..., system.nv :].reshape(acting.shape)
     if wrenches is not None:
         rows = np.asarray(wrench_rows(system, q, wrenches), dtype=np.float64)
         acting = acting + convert_wrench(rows, C, system.representation, world)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError
+from mbkit.errors import UsageError, check_switch
+from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
 from mbkit.representations.conversions import check_representation
 from mbkit.spatial import Acceleration, Twist
@@ -33,6 +33,7 @@ def twists(
 ) -> Floats | tuple[Twist, ...]:
     """See `System.twists`."""
     chosen = _checked_choice(system, representation)
+    check_switch("typed", typed)
     if typed:
         _check_single(q, v)
     V = system.evaluator.compute(TWISTS, q, v, representation=chosen, out=out, on_error=on_error)
@@ -52,6 +53,7 @@ def accelerations(
 ) -> Floats | tuple[Acceleration, ...]:
     """See `System.accelerations`."""
     chosen = _checked_choice(system, representation)
+    check_switch("typed", typed)
     if typed:
         _check_single(q, v, vdot)
     A = system.evaluator.compute(
@@ -93,8 +95,9 @@ def _typed_twists(
 
 
 def _check_single(*arguments: ArrayLike) -> None:
-    if any(np.ndim(argument) > 1 for argument in arguments):
-        shapes = ", ".join(str(np.shape(argument)) for argument in arguments)
+    given = [as_floats(argument, "typed=True") for argument in arguments]
+    if any(array.ndim > 1 for array in given):
+        shapes = ", ".join(str(array.shape) for array in given)
         raise UsageError(
             f"typed=True is for one sample, and the arguments have shapes {shapes}; take the "
             f"arrays, or one sample at a time."

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Self, final
 
 import attrs
 import numpy as np
 
+from mbkit.errors import NotFiniteError
 from mbkit.solvers.solver import RANK
 from mbkit.systems.calls.arguments import Floats
 
-__all__ = ["LEFT", "RANK", "Ranked", "largest_row", "rank_of"]
+__all__ = ["LEFT", "RANK", "Ranked", "largest_row", "rank_of", "singular_values"]
 
 #: What may be left of the constraints, in parts of the largest terms: rows that depend on others
 #: but for `RANK` leave as much, of several velocities a few times that.
@@ -40,6 +42,17 @@ def rank_of(A: Floats, largest: float | None = None) -> int:
         return 0
     left = np.abs(np.diagonal(qr(A.T, mode="r", pivoting=True, check_finite=False)[0]))
     return int((left > RANK * (left[0] if largest is None else largest)).sum())
+
+
+def singular_values(B: Any, what: str = "A matrix", **options: Any) -> Any:
+    """Return `numpy.linalg.svd`; NotFiniteError where there is none, as of NaN."""
+    if np.isfinite(B).all():
+        with contextlib.suppress(np.linalg.LinAlgError):
+            return np.linalg.svd(B, **options)
+    raise NotFiniteError(
+        f"{what} whose rank is asked for is not finite at this state; give positions and "
+        f"velocities of ordinary size."
+    )
 
 
 @final
@@ -80,7 +93,7 @@ class Ranked:
         Ranked
             Its parts.
         """
-        U, sizes, Vt = np.linalg.svd(B)
+        U, sizes, Vt = singular_values(B)
         rank = rank_of(B, largest)
         return cls(rank, Vt[rank:].T, U[:, rank:], U[:, :rank], sizes[:rank], Vt[:rank].T)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ConstraintError, UsageError, listed
+from mbkit.errors import ConstraintError, UsageError, check_switch, listed
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import broadcast, by_sample, entries_of, velocity_sizes
 from mbkit.systems.calls.wrenches import Wrenches
@@ -45,6 +45,8 @@ def reaction(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.reaction`."""
+    check_switch("reaction: with_effort", with_effort)
+    check_switch("reaction: minimum_norm", minimum_norm)
     cut = JointCut.of(system, joint, on)
     motion = _motion_of(
         system, q, v, tau, wrenches, vdot=vdot, multipliers=multipliers, t=t, on_error=on_error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError, suggestion
 from mbkit.lie import SE3
+from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.memory.body_tree import BodyTree, Integers
@@ -256,7 +258,7 @@ class SystemJacobian:
                 height,
             ),
         }
-        if which not in passes:
+        if not (isinstance(which, str) and which in passes):
             raise UsageError(
                 f"SystemJacobian.operator: there is no factor {which!r}; "
                 f"{suggestion(which, passes)}"
@@ -279,12 +281,11 @@ class SystemJacobian:
         return SE3.Ad(SE3.inverse(self._poses[bodies - 1]) @ self._poses[ancestors - 1])
 
     def _square(self, blocks: FloatArray, bodies: Integers, ancestors: Integers) -> Any:
-        size = self.shape[0]
-        return sparse_blocks(blocks, 6 * (bodies - 1), 6 * (ancestors - 1), (size, size))
+        return sparse_blocks(blocks, 6 * (bodies - 1), 6 * (ancestors - 1), self.shape[:1] * 2)
 
     def _run(self, do: Callable[[FloatArray], FloatArray], x: ArrayLike, axis: int) -> FloatArray:
         """Call `do` on x as columns, six rows a body in an axis of their own, and undo that."""
-        given = np.asarray(x, dtype=np.float64)
+        given = as_floats(x, "SystemJacobian")
         length = self.shape[axis]
         if given.ndim not in (1, 2) or given.shape[0] != length:
             raise ShapeError(
@@ -292,9 +293,9 @@ class SystemJacobian:
                 f"of shape {given.shape}."
             )
         count = 1 if given.ndim == 1 else given.shape[1]
-        columns: FloatArray = given.reshape((length, count) if axis else (-1, 6, count))
+        columns: FloatArray = given.reshape((length, count) if axis else (length // 6, 6, count))
         result = do(columns)
-        return result.reshape(-1, *given.shape[1:])
+        return result.reshape(math.prod(result.shape[:-1]), *given.shape[1:])
 
     def _square_run(self, do: Callable[[FloatArray], FloatArray]) -> Callable[..., FloatArray]:
         return lambda x: self._run(do, x, 0)

@@ -32,6 +32,11 @@ NOT_CALLED = {
 }  # fmt: skip
 
 
+#: Numbers of attempts: who asks for 2**63 of them gets what he asks for, and the kit would wait.
+_COUNTS = {"starts", "restarts", "max_iterations"}
+_MOST = 100
+
+
 class Broken(Exception):
     """The law does not hold; the message says how."""
 
@@ -78,8 +83,13 @@ def _regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _changed(rng: np.random.Generator, right: Any) -> Any:
+def _changed(rng: np.random.Generator, right: Any, key: str) -> Any:
     """Return an argument: mostly right, sometimes dressed, sometimes odd."""
+    value = _any(rng, right)
+    return _MOST if key in _COUNTS and isinstance(value, int) and value > _MOST else value
+
+
+def _any(rng: np.random.Generator, right: Any) -> Any:
     kind = rng.random()
     if kind < 0.55:
         return right
@@ -110,7 +120,7 @@ def _of_system(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]:
     for key, parameter in inspect.signature(function).parameters.items():
         needed = parameter.default is inspect.Parameter.empty
         if needed or rng.random() < 0.4:
-            given[key] = _changed(rng, regular.get(key))
+            given[key] = _changed(rng, regular.get(key), key)
     expected = None
     if method in _VECTORS:
         expected = system.evaluator.arguments.shape(_VECTORS[method])
@@ -222,7 +232,7 @@ def _of_functions(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any
         right = words.get(each.name)
         if right is None:
             right = NUMBERS[rng.integers(len(NUMBERS))]
-        value = _changed(rng, right)
+        value = _changed(rng, right, each.name)
         if each.kind is inspect.Parameter.VAR_POSITIONAL:
             positional += [value] * int(rng.integers(3))
         elif each.kind is inspect.Parameter.POSITIONAL_ONLY:
@@ -247,7 +257,9 @@ def _of_simulate(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]
         "save_every": 1, "save_at": np.array([0.005, 0.01]), "stabilisation": mb.Projection(),
         "constraint_solver": None, "dtype": "float64", "notes": {},
     }  # fmt: skip
-    given = {key: _changed(rng, right) for key, right in regular.items() if rng.random() < 0.35}
+    given = {
+        key: _changed(rng, right, key) for key, right in regular.items() if rng.random() < 0.35
+    }
     given = {"t_span": (0.0, 0.02), "h": 0.01, **given, "progress": False}
     return f"{name}: simulate(**{given!r})", lambda: mb.simulate(system, **given), None
 

@@ -29,6 +29,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from typing import Any
 
 import attrs
 import numpy as np
@@ -37,6 +38,7 @@ import mbkit as mb
 from tests.io import mutations
 from tests.results.conftest import make_result
 from tests.robustness.damages import BYTES, FOLDERS, files_of
+from tests.robustness.progress import Progress, say
 from tests.simulation.long_runs import ball_and_hinge, simulate
 from tests.studies.conftest import MODEL, STUDY
 
@@ -47,6 +49,9 @@ PATIENCE = 60.0
 
 #: What a child may take beside what it has when it begins. [bytes]
 MEMORY = 500 << 20
+
+#: Cases of one child, for less than a minute; then another one goes on.
+GENERATION = 1000
 
 Random = random.Random
 
@@ -263,42 +268,51 @@ def fuzz(seconds: float, seed: int, count: int = 10**9) -> tuple[Counter[str], l
     until, number = time.time() + seconds, 0
     outcomes: Counter[str] = Counter()
     faults: list[str] = []
+    progress = Progress("damaged files")
+    while number < count and time.time() < until:
+        lines, error = _generation(seed, number, until, min(count, number + GENERATION))
+        for line in lines:
+            if "fault" in line:
+                faults.append(f"--case {seed} {line['number']}: {line['fault']}")
+            elif "outcome" in line:
+                outcomes[line["outcome"]] += 1
+        if not lines:
+            faults.append(f"no case was made: {error}")
+            break
+        number = lines[-1]["number"] + 1
+        if error:
+            faults.append(f"--case {seed} {number - 1}: {error}")
+        progress.tell(number, len(faults))
+    progress.close(number, len(faults))
+    return outcomes, faults
+
+
+def _generation(
+    seed: int, number: int, until: float, last: int
+) -> tuple[list[dict[str, Any]], str]:
+    """Let a child make cases up to `last`; return the lines of its log, and how it failed."""
     with tempfile.TemporaryDirectory() as name:
         log = pathlib.Path(name) / "log"
-        while number < count and time.time() < until:
-            log.write_text("")
-            command = [sys.executable, "-m", "tests.robustness.damaged_files", "--child", str(log),
-                       "--case", str(seed), str(number)]  # fmt: skip
-            command += ["--until", str(until), str(count)]
-            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-            done = subprocess.run(
-                command, check=False, capture_output=True, text=True, cwd=ROOT, env=environment
-            )
-            lines = [json.loads(line) for line in log.read_text().splitlines()]
-            for line in lines:
-                if "fault" in line:
-                    faults.append(f"--case {seed} {line['number']}: {line['fault']}")
-                elif "outcome" in line:
-                    outcomes[line["outcome"]] += 1
-            if not lines:
-                faults.append(f"no case was made: {done.stderr[-3000:]}")
-                break
-            number = lines[-1]["number"] + 1
-            if done.returncode != 0:
-                faults.append(
-                    f"--case {seed} {number - 1}: ended with {done.returncode}: "
-                    f"{done.stderr[-3000:]}"
-                )
-    return outcomes, faults
+        log.touch()
+        command = [sys.executable, "-m", "tests.robustness.damaged_files", "--child", str(log),
+                   "--case", str(seed), str(number)]  # fmt: skip
+        command += ["--until", str(until), str(last)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, cwd=ROOT, env=environment
+        )
+        lines = [json.loads(line) for line in log.read_text().splitlines() if line[-1:] == "}"]
+    failed = done.returncode != 0
+    return lines, f"ended with {done.returncode}: {done.stderr[-3000:]}" if failed else ""
 
 
 def main(seconds: float, seed: int) -> int:
     """Damage files for some time, print what broke the law, and return how often that was."""
     outcomes, faults = fuzz(seconds, seed)
-    lines = [f"{sum(outcomes.values())} damaged files, {len(faults)} faults"]
-    lines += [f"  {outcome}: {number}" for outcome, number in sorted(outcomes.items())]
-    lines += [f"\n{fault}" for fault in faults]
-    sys.stdout.write("\n".join(lines) + "\n")
+    for outcome, number in sorted(outcomes.items()):
+        say(f"  {outcome}: {number}")
+    for fault in faults:
+        say(f"\n{fault}")
     return len(faults)
 
 
@@ -316,7 +330,7 @@ def _command_line() -> int:
     if given.case:
         with tempfile.TemporaryDirectory() as name:
             said = damage(Originals.make(pathlib.Path(name)), *given.case)
-        sys.stdout.write(f"{said}\n")
+        say(said)
         return 0
     return 1 if main(given.seconds, given.seed) else 0
 

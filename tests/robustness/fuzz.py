@@ -1,16 +1,16 @@
-"""Everything public with odd arguments and faulty callbacks, in child processes, for some time.
+"""Everything public with odd arguments, faulty callbacks and damaged files, for some time.
 
     python -m tests.robustness.fuzz --seconds 60 --seed 1
 
-A crash, a call that does not end, and an exception that is not mbkit's are reported with what makes
-them again: ``python -m tests.robustness.fuzz --case SEED NUMBER``.
+Child processes make the calls. A crash, a call that does not end, and an exception that is not
+mbkit's are reported with what makes them again: ``python -m tests.robustness.fuzz --case SEED
+NUMBER``. A part of the time is for `damaged_files`. How far it is, is said twice a minute.
 """
 
 from __future__ import annotations
 
 import argparse
 import faulthandler
-import importlib.util
 import json
 import os
 import resource
@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.robustness.progress import Progress, say
+
 __all__ = ["fuzz", "main"]
 
 #: How long one call may take: kernels may have to be compiled in it. [s]
@@ -35,56 +37,83 @@ MEMORY = 12 << 30
 #: How many calls of a child are of callbacks: one in so many.
 CALLBACKS = 8
 
+#: The part of the time that is for damaged files.
+FILES = 0.2
+
+#: Calls of one child; then another one goes on.
+GENERATION = 50_000
+
+
+class Findings:
+    """What children wrote down, line by line: what was called, and what broke the law."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.number = -1  # of the last call
+        self.call = "before the first call"
+        self.found: dict[str, str] = {}  # by kind
+        self.progress = Progress("calls")
+
+    def read(self, log: Any) -> bool:
+        """Take in what is new in a log; return whether something was."""
+        grown = False
+        while True:
+            start, line = log.tell(), log.readline()
+            if not line.endswith("\n"):  # not written to its end
+                log.seek(start)
+                return grown
+            grown, said = True, json.loads(line)
+            self.number, self.call = said["number"], said["call"]
+            if "fault" in said:
+                self.add(said["kind"], said["fault"])
+            self.progress.tell(self.number + 1, len(self.found))
+
+    def add(self, kind: str, fault: str) -> None:
+        """Note what broke the law, and say it where it is the first of its kind."""
+        if kind not in self.found:
+            self.found[kind] = f"--case {self.seed} {self.number}: {self.call}\n{fault}"
+            say(f"\n{self.found[kind]}\n")
+
 
 def fuzz(seconds: float, seed: int, most: int = 10**9) -> list[str]:
     """Let children make `most` calls, or as many as fit; return what broke the law, by kind."""
-    found: dict[str, str] = {}
     until = time.monotonic() + seconds
-    number = made = 0
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "log"
-        while time.monotonic() < until and number < most:
-            log.write_text("")
-            error = _watched(log, until, seed, (number, most))
-            lines = [json.loads(line) for line in log.read_text().splitlines() if line[-1:] == "}"]
-            for line in lines:
-                if "fault" in line:
-                    text = f"--case {seed} {line['number']}: {line['call']}\n{line['fault']}"
-                    found.setdefault(line["kind"], text)
-            last = lines[-1] if lines else {"number": number - 1, "call": "before the first call"}
-            made += last["number"] - number + 1
-            if error:
-                found[f"{error} {last['number']}"] = (
-                    f"--case {seed} {last['number']}: {error}\n{last['call']}"
-                )
-            number = last["number"] + 1
-            if not lines:
-                break
-    _say(f"{made} calls, {len(found)} kinds of faults")
-    return list(found.values())
+    findings = Findings(seed)
+    while time.monotonic() < until and findings.number + 1 < most:
+        first = findings.number + 1
+        error = _watched(findings, until, min(most, first + GENERATION))
+        if error:
+            findings.add(f"{error} {findings.number}", error)
+        if findings.number < first:
+            break
+    findings.progress.close(findings.number + 1, len(findings.found))
+    return list(findings.found.values())
 
 
-def _watched(log: Path, until: float, seed: int, numbers: tuple[int, int]) -> str:
+def _watched(findings: Findings, until: float, most: int) -> str:
     """Run a child until the time is over or it ends; return how it ended if not by itself."""
-    command = [sys.executable, "-m", "tests.robustness.fuzz", "--child", str(log)]
-    command += ["--seconds", str(until - time.monotonic()), "--case", str(seed), str(numbers[0])]
-    command += ["--most", str(numbers[1])]
-    with log.with_suffix(".errors").open("w+") as errors:
-        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
-        size, since = -1, time.monotonic()
-        while child.poll() is None:
-            time.sleep(0.05)
-            grown = log.stat().st_size
-            if grown != size:
-                size, since = grown, time.monotonic()
-            elif time.monotonic() - since > PATIENCE:
-                child.kill()
-                child.wait()
-                return "hangs"
-        if child.returncode == 0:
-            return ""
-        errors.seek(0)
-        return f"ended with {child.returncode}: {errors.read()[-3000:]}"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log"
+        path.touch()
+        command = [sys.executable, "-m", "tests.robustness.fuzz", "--child", str(path)]
+        command += ["--seconds", str(until - time.monotonic()), "--most", str(most)]
+        command += ["--case", str(findings.seed), str(findings.number + 1)]
+        with path.open() as log, path.with_suffix(".errors").open("w+") as errors:
+            child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+            since = time.monotonic()
+            while child.poll() is None:
+                time.sleep(0.05)
+                if findings.read(log):
+                    since = time.monotonic()
+                elif time.monotonic() - since > PATIENCE:
+                    child.kill()
+                    child.wait()
+                    return "hangs"
+            findings.read(log)
+            if child.returncode == 0:
+                return ""
+            errors.seek(0)
+            return f"ended with {child.returncode}: {errors.read()[-3000:]}"
 
 
 def _call(seed: int, number: int) -> Any:
@@ -121,10 +150,6 @@ def _kind(fault: str, text: str) -> str:
     return f"{fault.split(':', maxsplit=1)[0]} {where}"
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run what the command line asks for; return 1 where something broke the law."""
     parser = argparse.ArgumentParser(description=__doc__, prog="tests.robustness.fuzz")
@@ -146,21 +171,21 @@ def main(arguments: list[str] | None = None) -> int:
         from tests.robustness.calls import outcome
 
         text, call, expected = _call(*given.case)
-        _say(text)
-        _say(outcome(call, expected))
+        say(text)
+        say(outcome(call, expected))
         return 0
-    faults = fuzz(given.seconds, given.seed)
-    for fault in faults:
-        _say(f"\n{fault}")
-    return 1 if faults or _files(given.seconds, given.seed) else 0
+    return _everything(given.seconds, given.seed)
 
 
-def _files(seconds: float, seed: int) -> int:
-    """Damage files as well, where that part of the kit is there."""
-    name = "tests.robustness.damaged_files"
-    if importlib.util.find_spec(name) is None:
-        return 0
-    return int(importlib.import_module(name).main(seconds, seed) or 0)
+def _everything(seconds: float, seed: int) -> int:
+    """Call everything and damage files, in some seconds together; sum up, return 1 for faults."""
+    from tests.robustness import damaged_files  # children need not load it
+
+    until = time.monotonic() + seconds
+    faults = len(fuzz((1.0 - FILES) * seconds, seed))
+    files = damaged_files.main(max(1.0, until - time.monotonic()), seed)
+    say(f"\n{faults} kinds of faults in calls, {files} faults with damaged files, seed {seed}")
+    return 1 if faults or files else 0
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """What was told in the words of numpy, numba or Python is told by mbkit's own errors."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
 import mbkit as mb
-from tests.robustness.subjects import subject
+from tests.robustness.subjects import Slide, subject
 
 TREE, BAR, MOVED = "tree", "four-bar", "in python"
 MASKED = np.ma.array([0.0, 0.0, 0.0], mask=[True, False, False])
@@ -167,3 +169,122 @@ def test_loops_are_not_closed_from_positions_that_are_not_finite(bad):
     ):
         with pytest.raises(mb.NotFiniteError, match="'q'"):
             call(subject(BAR))
+
+
+HUGE = 10**400  # more than any float
+EMPTY, PAIR = np.zeros((0, 3)), np.zeros(2)
+BODIES = np.zeros((4, 6))
+
+
+class Unwilling:
+    """Cannot become an array."""
+
+    def __array__(self, *_, **__):
+        raise ValueError("no array")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda s: mb.JointDamper("damper", "hinge", damping=HUGE),
+        lambda s: mb.RungeKuttaMuntheKaas(rtol=1e-3, atol=HUGE),
+        lambda s: mb.Tableau("one", order=1, A=HUGE, b=[1.0]),
+        lambda s: mb.Composition("far", order=1, stages=np.broadcast_to(0.0, (10**13, 1))),
+        lambda s: mb.GeneralizedAlpha(formulation=PAIR),
+        lambda s: mb.SphericalJoint("ball", coordinates=PAIR),
+        lambda s: mb.JointEffort("motor", "hinge", effort=1.0, interpolation=EMPTY),
+        lambda s: mb.ForceFunction("push", np.sin, power=PAIR),
+        lambda s: s.with_forces([mb.ForceFunction("push", np.sin, joints=np.array(None))]),
+        lambda s: mb.BodyCut(np.ma.masked),
+        lambda s: mb.AbsoluteCoordinates(joints=np.array("x")),
+        lambda s: mb.Mechanism.from_denavit_hartenberg("arm", [], convention=PAIR),
+        lambda s: mb.PoseTarget(np.eye(4), rows=PAIR),
+        lambda s: mb.parse_model("", source=1.0),
+        lambda s: mb.parse_urdf("", source=1.0),
+        lambda s: mb.spatial.typed_wrenches([[1.0], [1.0, 2.0]], mb.Spatial(), "ab", []),
+        lambda s: s.twists(ZERO, ZERO, typed=EMPTY),
+        lambda s: s.accelerations(ZERO, ZERO, ZERO, typed=PAIR),
+        lambda s: s.twists(ZERO, Unwilling(), typed=True),
+        lambda s: s.checked("q", ZERO, finite=PAIR),
+        lambda s: s.checked(PAIR, {"hinge": 1.0}),
+        lambda s: s.constrained_jacobian([0.0, np.nan, 0.0], {"hinge 0": 0.1}),
+        lambda s: s.closed_inverse_dynamics([0, np.nan, 0], ZERO, ZERO, actuated="hinge 0"),
+        lambda s: mb.SpatialInertia.cylinder(1.0, radius=0.1, length=1e308),
+        lambda s: s.close_loops(ZERO, fixed=np.array("x")),
+        lambda s: s.close_loops(ZERO, fixed=np.zeros(2, [("a", float)])),
+        lambda s: s.closed_inverse_dynamics(ZERO, ZERO, ZERO, actuated=np.array("x")),
+        lambda s: s.closed_inverse_dynamics(ZERO, ZERO, ZERO, actuated=["hinge 0"], minimise=PAIR),
+        lambda s: s.closed_inverse_dynamics(
+            ZERO, ZERO, ZERO, actuated=[], minimise={"hinge 0": "x"}
+        ),
+        lambda s: s.hybrid_dynamics(ZERO, ZERO, prescribed=np.array("x")),
+        lambda s: s.reaction("hinge 0", ZERO, ZERO, expressed_in=EMPTY),
+        lambda s: s.reaction("hinge 0", ZERO, ZERO, at=[[1.0], [1.0, 2.0]]),
+        lambda s: s.reaction("hinge 0", ZERO, ZERO, with_effort=EMPTY),
+        lambda s: mb.rates_from_twists(s, TWO, BODIES),
+        lambda s: mb.accelerations_from_twist_rates(s, ZERO, TWO, BODIES),
+        lambda s: mb.fit_rates(three(), ZERO, np.zeros((2, 6)), tolerance={}),
+        lambda s: mb.manipulability(three(), "body", TWO, "linear"),
+        lambda s: mb.manipulability(three(), "body", ZERO, "linear", tolerance="x"),
+        lambda s: mb.manipulability(three(), "body", ZERO, "linear", locked=np.array("x")),
+        lambda s: mb.simulate(s, (0.0, 0.02), 0.01, tau=int, progress=False),
+        lambda s: mb.simulate(three(), (0.0, 0.02), 0.01, progress=PAIR),
+    ],
+)
+def test_what_is_no_such_thing_is_told_in_the_words_of_mbkit(call):
+    with pytest.raises(mb.MbkitError):
+        call(subject(BAR))
+
+
+def test_spans_may_be_gone_through_once():
+    run = mb.simulate(three(), (t for t in (0.0, 0.02)), 0.01, save_at=[0.02], progress=False)
+    assert run.t.tolist() == [0.02]
+
+
+def test_systems_without_positions_have_rates_for_many_samples():
+    assert subject("nothing").position_rates(np.zeros(0), np.zeros((2, 0))).shape == (2, 0)
+
+
+def test_reactions_may_be_of_no_sample():
+    none = np.zeros((0, 2))
+    assert subject(MOVED).reaction("rail", none, none).shape == (0, 6)
+
+
+def after(count, right, wrong):
+    """Return a function that goes wrong after some calls."""
+    calls = iter(range(10**9))
+    return lambda *given: right(*given) if next(calls) < count else wrong
+
+
+@pytest.mark.parametrize("count", range(12))
+@pytest.mark.parametrize("wrong", [(), b"x", {1}, None, np.zeros(5), np.zeros((4, 4)), Unwilling()])
+def test_functions_of_users_that_go_wrong_raise_what_is_of_mbkit(count, wrong):
+    ball = mb.SpatialInertia.sphere(1.0, radius=0.1)
+
+    def mechanism(joint):
+        mech = mb.Mechanism("one")
+        mech.add_joint(joint, mech.world, mech.add_body(mb.Body("ball", ball)))
+        return mech
+
+    def pose(q):
+        return mb.spatial.translation((q[0], 0.0, 0.0))
+
+    def coupled():
+        mech = mechanism(mb.PrismaticJoint("a"))
+        mech.add_joint(mb.PrismaticJoint("b"), mech.world, mech.add_body(mb.Body("other", ball)))
+        doubled = after(count, lambda x: 2.0 * x, wrong)
+        return mech.add_constraint(mb.JointCoupling("pair", "a", "b", doubled)) and mech
+
+    def pushed():
+        mech = mechanism(mb.FreeJoint("a"))
+        place = after(count, lambda t: (0.0, 0.0, t), wrong)
+        return mech.add_constraint(mb.PrescribedPoint("lift", "ball", place)) and mech
+
+    for make in (
+        lambda: mechanism(Slide("slide", after(count, pose, wrong))),
+        lambda: mechanism(mb.PrismaticJoint("slide").prescribe(after(count, np.sin, wrong))),
+        coupled,
+        pushed,
+    ):
+        with contextlib.suppress(mb.MbkitError):  # or it is no more called
+            mb.simulate(make().assemble(), (0.0, 0.05), 0.005, progress=False)

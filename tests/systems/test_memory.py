@@ -116,7 +116,7 @@ def test_constraints_that_share_a_joint(only: Callable[[float], None]) -> None:
 
 
 def test_saved_states(chain: mb.System) -> None:
-    with pytest.raises(mb.UsageError, match=r"no memory for 1002 saved states.*save_every"):
+    with pytest.raises(mb.NoMemoryError, match=r"1002 saved states.*takes.*save_every"):
         mb.simulate(chain, (0.0, 1.0), 1e-3, progress=False)
 
 

@@ -11,6 +11,7 @@ from mbkit.errors import (
     ModelFileError,
     ModelFileWarning,
     UsageError,
+    check_kind,
     check_name,
     listed,
     printable,
@@ -158,6 +159,8 @@ def parse_urdf(text: str, *, source: str | None = None) -> Urdf:
             f"parse_urdf: text must be a string, got {type(text).__name__}; decode bytes as UTF-8, "
             "or give the file to read_urdf."
         )
+    if source is not None:
+        check_kind("parse_urdf: source", source, (str, os.PathLike), "a path, or a name")
     folder = None if source is None else pathlib.Path(source).parent
     source = "text" if source is None else source
     what, name = f"URDF file '{printable(source)}'", printable(pathlib.PurePath(source).name)

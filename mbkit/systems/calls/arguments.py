@@ -117,8 +117,8 @@ class Arguments:
         ShapeError
             If its last axes are others, or it is not made of numbers.
         """
-        array = _numbers(name, argument)
         expected = self.shape(name)
+        array = _numbers(name, argument)
         if array.shape[max(array.ndim - len(expected), 0) :] != expected:
             axes = ", ".join(str(size) for size in expected)
             raise ShapeError(
@@ -160,8 +160,8 @@ class Arguments:
         ShapeError
             If it has another shape, or is not made of numbers.
         """
-        array = _numbers(name, argument)
         expected = self.shape(name)
+        array = _numbers(name, argument)
         if array.shape != expected:
             raise ShapeError(f"Argument '{name}' must have shape {expected}; got {array.shape}.")
         return array

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import MbkitError, ShapeError, UsageError
+from mbkit.errors import MbkitError, ShapeError, UsageError, several
 from mbkit.lie.arrays import as_floats
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 
@@ -53,7 +53,7 @@ def entries_of(system: System, names: Iterable[str], what: str) -> list[int]:
     """
     if isinstance(names, str):
         names = [names]
-    if not (isinstance(names, Iterable) and all(isinstance(name, str) for name in list(names))):
+    if not (several(names) and all(isinstance(name, str) for name in list(names))):
         raise UsageError(
             f"{what} must be names of joints, got {names!r}; for example "
             f"['{(*system.joint_names, 'hinge')[0]}']."

@@ -9,6 +9,7 @@ import numpy as np
 from mbkit.errors import JointError
 from mbkit.joints import Joint
 from mbkit.joints.derivatives import defines, derivatives_of
+from mbkit.joints.poses import pose_of
 from mbkit.systems.memory.callbacks import callback_address
 
 __all__ = ["PythonJointSlot", "python_parameters"]
@@ -77,7 +78,7 @@ class PythonJointSlot:
         """Write T(q), S(q) and S-dot v."""
         joint = self.joint
         if self._derivatives is None:
-            pose = np.asarray(joint.pose(self.q))
+            pose = pose_of(joint, self.q)
             S, bias = joint.motion_subspace(self.q), joint.bias(self.q, self.v)
         else:
             pose, S, bias = self._derivatives.motion(self.q, self.v)
@@ -85,10 +86,6 @@ class PythonJointSlot:
                 S = joint.motion_subspace(self.q)
             if defines(joint, "bias"):
                 bias = joint.bias(self.q, self.v)
-        if pose.shape != (4, 4):
-            raise _wrong_shape(joint, "pose", (4, 4), pose.shape)
-        if pose.dtype is not FLOAT and pose.dtype.kind not in "fiu":
-            raise _wrong_type(joint, "pose", pose)
         self._R[:] = pose[:3, :3]
         self._p[:] = pose[:3, 3]
         _assign(self._S, S, joint, "motion_subspace")
@@ -141,7 +138,10 @@ def _read_only(view: Any) -> Any:
 
 def _assign(target: Any, value: Any, joint: Joint, method: str) -> None:
     if value.__class__ is not np.ndarray:
-        value = np.asarray(value)
+        try:
+            value = np.asarray(value)
+        except Exception:  # rows of several lengths; whatever its own __array__ raises
+            value = np.asarray(None)
     # Without the comparisons numpy would spread a value of the wrong shape, drop an imaginary part,
     # and go on.
     if value.shape != target.shape:
