@@ -1,4 +1,4 @@
-"""What a joint's function for its pose returned, looked at before anything is computed from it."""
+"""Poses that joints return, looked at before anything is computed from them."""
 
 from __future__ import annotations
 
