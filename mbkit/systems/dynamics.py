@@ -28,6 +28,8 @@ def inverse_dynamics(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.inverse_dynamics`."""
+    if wrenches is None:
+        return system._inverse_dynamics(q, v, vdot, out, on_error)
     return computed(
         system, INVERSE_DYNAMICS, q, v, vdot, wrenches=wrenches, out=out, on_error=on_error
     )
@@ -56,6 +58,8 @@ def forward_dynamics(
         return out
     if tau is None:
         tau = system.evaluator.zero
+    if wrenches is None:
+        return system._forward_dynamics(q, v, tau, out, on_error)
     return computed(
         system, system.equations, q, v, tau, wrenches=wrenches, out=out, on_error=on_error
     )

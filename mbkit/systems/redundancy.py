@@ -56,5 +56,5 @@ def warn_of_redundant(system: System, kept: Floats) -> None:
         f"and what is unique among the reactions do not depend on it; multipliers are those of "
         f"least norm. See System.diagnose.",
         RedundantConstraintsWarning,
-        stacklevel=3,
+        stacklevel=4,  # of what called System.solve_dynamics, which calls the function of its name
     )
