@@ -278,7 +278,7 @@ class Run:
     def _difference(self, exact: Any, q: Any) -> Any:
         from mbkit.kernels.configuration import difference
 
-        out = np.zeros(self._own.num_steps, dtype=object)
+        out = np.zeros(self._own.ndx, dtype=object)
         difference.function(self._own.space, 0, exact, q, q, out)
         return out
 

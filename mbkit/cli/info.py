@@ -129,11 +129,11 @@ def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
             f"{listed(kept)} {'keeps its' if len(kept) == 1 else 'keep their'} coordinates, by a "
             f"part of a body{'' if len(kept) == 1 else ' each'}."
         )
-    borrowers = sorted(bodies.lent.borrowers)
-    if borrowers:
+    receivers = sorted(bodies.lent.receivers)
+    if receivers:
         notes.append(
             f"without a moment of inertia about all axes, and lent some by neighbours: "
-            f"{listed(borrowers)}."
+            f"{listed(receivers)}."
         )
     return division.parts, topology, " ".join(notes)
 

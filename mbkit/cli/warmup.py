@@ -11,9 +11,9 @@ PACKAGE = "mbkit.kernels."
 
 #: What takes longest, in this order: several processes begin with it. Any order is right.
 SLOWEST = (
-    "alpha_own_steps",
+    "alpha_adaptive",
     "bliedf",
-    "explicit.own_steps",
+    "explicit.adaptive",
     "explicit.multistep",
 )
 

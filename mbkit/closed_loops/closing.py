@@ -199,7 +199,7 @@ def lead(loops: Loops, q: FloatArray, target: FloatArray) -> tuple[Closing, floa
 def _held(loops: Loops) -> tuple[Any, Any]:
     """Return which entries of steps and which positions belong to what must not move."""
     system = loops.system
-    steps, positions = np.zeros(system.num_steps, bool), np.zeros(system.nq, bool)
+    steps, positions = np.zeros(system.ndx, bool), np.zeros(system.nq, bool)
     for joint in system.arrays.joints:
         if joint is not None:
             v = system.velocity_slice(joint.name)

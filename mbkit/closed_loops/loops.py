@@ -105,13 +105,13 @@ class Loops:
         """Return the configurations that scaled steps (..., n) lead to."""
         v = np.zeros((*y.shape[:-1], self.system.nv))
         v[..., self.free] = y * self.scales[self.free]
-        if self.system.num_steps != self.system.nv:
+        if self.system.ndx != self.system.nv:
             v = self.system.rates(q, v)
         return self.system.retract(q, v)
 
     def size(self, step: FloatArray) -> float:
-        """Return the most that a step (num_steps,) moves a joint, in radians or lengths."""
-        holonomic = self.system.num_steps == self.system.nv
+        """Return the most that a step (ndx,) moves a joint, in radians or lengths."""
+        holonomic = self.system.ndx == self.system.nv
         return float(np.abs(step / self.scales if holonomic else step).max(initial=0.0))
 
     def only(self, constraint: int) -> Loops:

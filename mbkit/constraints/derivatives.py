@@ -208,7 +208,7 @@ class ConstraintDerivatives:
         convert = Retargeting()
         shadow = convert.convert(self._constraint)
         motion = self.motion.traced(convert)
-        X, Y = (tape.inputs(name, [0.0] * motion.num_steps) for name in ("x", "y"))
+        X, Y = (tape.inputs(name, [0.0] * motion.ndx) for name in ("x", "y"))
         start = State(T[0], _array(Q), _array(P).reshape(-1, 4, 4))
         here = motion.moved(start, _array(X))
         there = motion.moved(here, _array(Y))

@@ -45,8 +45,8 @@ class Motion:
         self._num_bodies = num_bodies
         self.num_positions = sum(int(joint.num_positions) for joint in joints)
         self.num_velocities = sum(int(joint.num_velocities) for joint in joints)
-        self.first_body_step = 1 + sum(int(joint.num_steps) for joint in joints)
-        self.num_steps = self.first_body_step + 6 * num_bodies
+        self.first_body_step = 1 + sum(int(joint.ndx) for joint in joints)
+        self.ndx = self.first_body_step + 6 * num_bodies
 
     def traced(self, retargeting: Any) -> Motion:
         """Return the same for traced numbers."""
@@ -68,7 +68,7 @@ class Motion:
     def _retracted(self, q: Any, steps: Any) -> Any:
         moved, at_q, at = [], 0, 0
         for joint in self._joints:
-            nq, count = int(joint.num_positions), int(joint.num_steps)
+            nq, count = int(joint.num_positions), int(joint.ndx)
             moved += [*joint.retract(q[at_q : at_q + nq], steps[at : at + count])]
             at_q, at = at_q + nq, at + count
         return np.array(moved)

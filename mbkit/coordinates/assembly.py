@@ -25,7 +25,7 @@ from mbkit.systems.calls.arguments import Arguments, Floats
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.compiling import tell_of_compiling
 from mbkit.systems.halves import Half
-from mbkit.systems.loans import Loan
+from mbkit.systems.inertia_transfers import InertiaTransfer
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.memory.forces import force_arrays
@@ -100,9 +100,9 @@ class Assembly:
         return self.division.free_joints
 
     @property
-    def loans(self) -> Mapping[str, Loan]:
+    def inertia_transfers(self) -> Mapping[str, InertiaTransfer]:
         """Moments of inertia that bodies have for others, by the joint between."""
-        return self.division.loans
+        return self.division.inertia_transfers
 
     @property
     def remedy(self) -> str:
@@ -177,7 +177,7 @@ class Assembly:
         joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})
         velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
-        steps = _slices({name: joint.num_steps for name, joint in joints.items()})
+        steps = _slices({name: joint.ndx for name, joint in joints.items()})
         arrays = self._arrays(parts, positions, velocities, steps)
         return System(
             name=parts.name,

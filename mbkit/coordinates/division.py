@@ -13,7 +13,7 @@ from mbkit.forces import Force, UniformField
 from mbkit.model import check_inertias
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.halves import Half
-from mbkit.systems.loans import Loan
+from mbkit.systems.inertia_transfers import InertiaTransfer
 
 if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
@@ -64,7 +64,7 @@ class Division:
         Bodies of the system that are parts of others.
     free_joints : tuple of str
         Names of the joints of six freedoms that bodies were hung on.
-    loans : mapping of str to Loan
+    inertia_transfers : mapping of str to InertiaTransfer
         Moments of inertia that bodies have for others, by the joint between.
     """
 
@@ -73,7 +73,7 @@ class Division:
     parts: Parts
     halves: Mapping[str, Half]
     free_joints: tuple[str, ...] = ()
-    loans: Mapping[str, Loan] = MappingProxyType({})
+    inertia_transfers: Mapping[str, InertiaTransfer] = MappingProxyType({})
 
 
 @final

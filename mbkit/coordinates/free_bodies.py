@@ -10,7 +10,12 @@ import attrs
 import numpy as np
 
 from mbkit.coordinates.division import Division, on_halves
-from mbkit.coordinates.lent_moments import LentMoments, group_inertias, resists, with_loans
+from mbkit.coordinates.inertia_transfer import (
+    InertiaTransfers,
+    group_inertias,
+    resists,
+    with_transfers,
+)
 from mbkit.coordinates.reference_poses import reference_poses
 from mbkit.coordinates.rigid_groups import RigidGroups, relative_pose
 from mbkit.coordinates.unnamed_joints import check_unnamed_joints, unnamed_joints
@@ -87,7 +92,7 @@ class FreeBodies:
         The joint that each body that moves by itself hangs on.
     hanging : tuple of Hanging
         Parts of bodies, in the order of their joints.
-    lent : LentMoments
+    lent : InertiaTransfers
         What thin rods get from their neighbours.
     """
 
@@ -95,7 +100,7 @@ class FreeBodies:
     groups: RigidGroups
     names: Mapping[str, str]
     hanging: tuple[Hanging, ...]
-    lent: LentMoments
+    lent: InertiaTransfers
 
     @classmethod
     def of(
@@ -116,8 +121,8 @@ class FreeBodies:
             Joints that keep their coordinates, and why.
         """
         groups = RigidGroups.of(parts)
-        lent = LentMoments.of(parts, groups)
-        whole = with_loans(parts, lent.loans(parts, groups).values())
+        lent = InertiaTransfers.of(parts, groups)
+        whole = with_transfers(parts, lent.inertia_transfers(parts, groups).values())
         hanging = tuple(_hanging(whole, groups, joint, why) for joint, why in kept.items())
         names = {root: free_name(root, parts) for root in groups.members if root != WORLD}
         made = cls(make_joint, groups, names, hanging, lent)
@@ -160,10 +165,12 @@ class FreeBodies:
         A free joint for each body comes first, then the joints of the mechanism, those that keep
         their coordinates with the parts that hang on them, then their welds.
         """
-        loans = self.lent.loans(whole, self.groups)
+        inertia_transfers = self.lent.inertia_transfers(whole, self.groups)
         halves = {each.name: Half(each.whole, each.origin) for each in self.hanging}
-        parts = self._divided(with_loans(whole, loans.values()), halves)
-        return Division(self, whole, parts, MappingProxyType(halves), self.free_joints, loans)
+        parts = self._divided(with_transfers(whole, inertia_transfers.values()), halves)
+        return Division(
+            self, whole, parts, MappingProxyType(halves), self.free_joints, inertia_transfers
+        )
 
     def _divided(self, whole: Parts, halves: Mapping[str, Half]) -> Parts:
         bodies, joints = dict(whole.bodies), dict(whole.joints)
@@ -206,19 +213,23 @@ class FreeBodies:
         poses, is_closed = reference_poses(whole)
         found: dict[str, FloatArray] = {}
         for root, name in self.names.items():
-            found[name] = np.asarray(self.make_joint(name).locate(poses[root]), dtype=np.float64)
+            found[name] = np.asarray(
+                self.make_joint(name).configuration_from_pose(poses[root]), dtype=np.float64
+            )
         for each in self.hanging if not is_closed else ():
             edge = whole.joints[each.joint]
             C = inverse(poses[edge.predecessor]) @ poses[edge.successor]
             if np.abs(C - relative_pose(edge, edge.predecessor)).max() > _SAME:
                 joint = edge.joint
-                if joint.num_steps == joint.num_velocities:
-                    found[each.joint] = joint.locate(inverse(edge.S_pred) @ C @ edge.S_succ)
+                if joint.ndx == joint.num_velocities:
+                    found[each.joint] = joint.configuration_from_pose(
+                        inverse(edge.S_pred) @ C @ edge.S_succ
+                    )
         return found
 
     def check(self, division: Division, topology: Topology) -> None:
         """Raise InertiaError unless each body, with what is fixed to it, resists every motion."""
-        lent = with_loans(division.whole, division.loans.values())
+        lent = with_transfers(division.whole, division.inertia_transfers.values())
         for root, inertia in group_inertias(lent, self.groups):
             if inertia.mass == 0.0:
                 raise InertiaError(
@@ -238,14 +249,18 @@ class FreeBodies:
             "in absolute coordinates each body moves by itself, and needs moments of inertia about "
             "all axes"
         )
-        borrowed = [loan for loan in division.loans.values() if loan.borrower == root]
-        if resists(dict(group_inertias(with_loans(whole, borrowed), self.groups))[root]):
+        borrowed = [
+            transfer
+            for transfer in division.inertia_transfers.values()
+            if transfer.receiver == root
+        ]
+        if resists(dict(group_inertias(with_transfers(whole, borrowed), self.groups))[root]):
             return (
                 f"Body {root!r} would have to lend a neighbour, which can turn about its centre of "
                 f"mass without moving any inertia, more than it has: {rule}. Those of {root!r} are "
                 f"{shown} kg m^2. Give the neighbour a moment, or take mbkit.RelativeCoordinates()."
             )
-        joint = self.lent.lending_joint(whole, self.groups, root)
+        joint = self.lent.transferring_joint(whole, self.groups, root)
         reason = (
             "no joints of one axis lead to the world that could lend it some"
             if joint is None

@@ -144,7 +144,7 @@ def _set_loop_joint(constraint: Any, joint: Joint, k: int) -> None:
 
 def _set_joint(row: Any, joint: Joint) -> list[Any]:
     row["num_positions"], row["num_velocities"] = joint.num_positions, joint.num_velocities
-    row["num_steps"] = joint.num_steps
+    row["ndx"] = joint.ndx
     row["R"] = np.eye(3)
     form = joint.screw_form()
     row["constant"] = joint.num_velocities == 0 or form is not None or joint.constant_subspace

@@ -92,7 +92,7 @@ def assemble_rows(
             row["first_velocity"] = velocities[name].start
             row["num_velocities"] = joint.num_velocities
             row["first_step"] = steps[name].start
-            row["num_steps"] = joint.num_steps
+            row["ndx"] = joint.ndx
             owners += _set_joint(row, joint, -1.0 if is_reversed else 1.0)
             seats[child] = len(joints), inverse(far @ K)
             joints.append(joint)
@@ -184,7 +184,7 @@ def _set_inertia(row: Any, inertia: SpatialInertia) -> None:
 
 def _set_totals(world: Any, parts: Parts, *slices: dict[str, slice]) -> None:
     world["gravity"] = parts.gravity
-    counts = ("num_positions", "num_velocities", "num_steps")
+    counts = ("num_positions", "num_velocities", "ndx")
     for count, entries in zip(counts, slices, strict=True):
         world[count] = max((each.stop for each in entries.values()), default=0)
 

@@ -85,7 +85,7 @@ def _followed(loops: Loops, q: FloatArray, there: FloatArray, rng: np.random.Gen
     for _ in range(_STEPS):
         _, Z = _free(loops, there)
         direction = rng.normal(size=Z.shape[1])
-        if loops.system.num_steps == loops.system.nv:  # not back through q
+        if loops.system.ndx == loops.system.nv:  # not back through q
             forward = float(direction @ (Z.T @ (away / loops.scales)[loops.free])) >= 0.0
             direction = direction if forward else -direction
         ahead = _step(loops, there, Z @ direction, _LARGE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbkit.diagnosis.screws import adjoint, loop_joints
-from mbkit.kinematics.lost_motions import axis_text, reduced, vector_text
+from mbkit.kinematics.singular_directions import axis_text, reduced, vector_text
 from mbkit.results.diagnosis import Reaction
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.joint_wrenches import bodies_beyond, constraint_loads

@@ -105,7 +105,7 @@ def loop_joints(system: System, q: FloatArray) -> tuple[LoopJoint, ...]:
         own = np.zeros(0)
         if joint is not None:
             K = joint.canonical_frame
-            own = joint.locate(K @ np.linalg.inv(near) @ far @ np.linalg.inv(K))
+            own = joint.configuration_from_pose(K @ np.linalg.inv(near) @ far @ np.linalg.inv(K))
         found.append(LoopJoint(name, (bodies[0], bodies[1]), joint, near, far, own))
     return tuple(found)
 

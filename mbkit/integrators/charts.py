@@ -23,10 +23,10 @@ def other_charts(problem: Problem) -> Any:
 
     Returns
     -------
-    ndarray, shape (num_steps,)
+    ndarray, shape (ndx,)
         1 for such entries, else 0.
     """
-    other = np.zeros(problem.num_steps)
+    other = np.zeros(problem.ndx)
     for entries in _groups(problem):
         straight = (_dexp_inv(problem, x, x) - x for x in _probes(problem)[:2])
         if max(np.abs(missed[entries]).max() for missed in straight) > TOLERANCE:
@@ -41,10 +41,10 @@ def angular_entries(problem: Problem) -> Any:
 
     Returns
     -------
-    ndarray, shape (num_steps,)
+    ndarray, shape (ndx,)
         1 for such entries, else 0.
     """
-    angular = np.zeros(problem.num_steps)
+    angular = np.zeros(problem.ndx)
     for entries in _groups(problem):
         for k in entries:
             bracket = _bracket(problem, k, entries)
@@ -56,7 +56,7 @@ def _groups(problem: Problem) -> list[Any]:
     """Return the numbers of the entries of each joint's step, where coordinates do not add."""
     from mbkit.kernels.explicit.charts import rows_of_steps
 
-    rows = np.zeros(problem.num_steps, dtype=np.int64)
+    rows = np.zeros(problem.ndx, dtype=np.int64)
     rows_of_steps(problem.space, rows)
     x, _, w = _probes(problem)
     bent = np.abs(_dexp_inv(problem, x, w) - w) > TOLERANCE
@@ -64,7 +64,7 @@ def _groups(problem: Problem) -> list[Any]:
 
 
 def _probes(problem: Problem) -> Any:
-    return np.random.default_rng(0).uniform(-0.7, 0.7, (3, problem.num_steps))
+    return np.random.default_rng(0).uniform(-0.7, 0.7, (3, problem.ndx))
 
 
 def _dexp_inv(problem: Problem, x: Any, w: Any) -> Any:
@@ -75,6 +75,6 @@ def _dexp_inv(problem: Problem, x: Any, w: Any) -> Any:
 
 def _bracket(problem: Problem, k: int, entries: Any) -> Any:
     """Return the matrix of [e_k, .] among the entries of one joint: the odd part of dexp_inv."""
-    e = np.eye(problem.num_steps)
+    e = np.eye(problem.ndx)
     columns = [_dexp_inv(problem, e[k], e[j]) - _dexp_inv(problem, -e[k], e[j]) for j in entries]
     return np.array(columns).T[entries]

@@ -35,7 +35,7 @@ def constant_effort(system: Any, force: Any) -> float | None:
     at_q, at_x = system.position_slice(force.joint), system.step_slice(force.joint)
     if at_q.stop - at_q.start != 1 or at_x.stop - at_x.start != 1:
         return None
-    q, x = system.reference_configuration(), np.zeros(system.num_steps)
+    q, x = system.reference_configuration(), np.zeros(system.ndx)
     x[at_x] = 0.5
     moved = system.retract(q, x)[at_q] - q[at_q]
     return float(effort) if abs(moved[0] - 0.5) < 1e-12 else None

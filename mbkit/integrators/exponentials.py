@@ -137,7 +137,7 @@ def _prepare(composition: Composition, problem: Problem) -> Advance:
     factors, A = composition.packed(), composition.A
     c = A[:-1].sum(axis=1)
     other = other_charts(problem)
-    stages, steps, nv = c.size, problem.num_steps, problem.nv
+    stages, steps, nv = c.size, problem.ndx, problem.nv
     memory = np.zeros(2 * problem.nq + 2 * steps)
     w = problem.v_stage if steps == nv else np.zeros(steps)
     rates = [np.zeros((stages, size)) for size in (steps, nv, problem.work.size)]

@@ -240,7 +240,7 @@ class GeneralizedAlpha(Integrator):
                 check_tolerance(self, field)
 
     @property
-    def own_steps(self) -> bool:  # type: ignore[override]
+    def adaptive(self) -> bool:  # type: ignore[override]
         """Whether steps are chosen by `rtol` or `atol`."""
         return has_tolerance(self)
 
@@ -277,11 +277,11 @@ class GeneralizedAlpha(Integrator):
             own["acceleration"], own["vdot"], problem.multipliers, own["eta"], own["powers"],
             own["started"],
         )  # fmt: skip
-        if not self.own_steps:
+        if not self.adaptive:
             return _steps_of_one_size(problem, step, numbers, method)
         rtol = 0.0 if self.rtol is None else self.rtol
         atol = rtol if self.atol is None else self.atol
-        return _own_steps(problem, step, numbers, (rtol, atol), method)
+        return _adaptive_steps(problem, step, numbers, (rtol, atol), method)
 
 
 def _steps_of_one_size(problem: Problem, step: StepMemory, numbers: Any, method: Any) -> Advance:
@@ -302,10 +302,10 @@ def _steps_of_one_size(problem: Problem, step: StepMemory, numbers: Any, method:
     return run
 
 
-def _own_steps(
+def _adaptive_steps(
     problem: Problem, step: StepMemory, numbers: Any, tolerances: tuple[float, float], method: Any
 ) -> Advance:
-    from mbkit.kernels.alpha_own_steps import NUM_SIZES, advance
+    from mbkit.kernels.alpha_adaptive import NUM_SIZES, advance
 
     nv = problem.nv
     angular = angular_entries(problem)

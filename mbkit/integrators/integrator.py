@@ -73,7 +73,7 @@ class Problem:
     ----------
     space : int
         Address of a workspace whose record has the forward dynamics and the forces.
-    nq, nv, num_steps, num_rows : int
+    nq, nv, ndx, num_rows : int
         Sizes: of q, of v, of steps on the group (nv but for nonholonomic joints), and how many rows
         the model has, the world's included.
     t0, h : float
@@ -117,7 +117,7 @@ class Problem:
     space: int = attrs.field(on_setattr=_keep)
     nq: int = attrs.field(on_setattr=_keep)
     nv: int = attrs.field(on_setattr=_keep)
-    num_steps: int = attrs.field(on_setattr=_keep)
+    ndx: int = attrs.field(on_setattr=_keep)
     num_rows: int = attrs.field(on_setattr=_keep)
     t0: float
     h: float
@@ -161,13 +161,13 @@ class Problem:
         return self._ask("accelerate", accelerate_stage, {"stage": stage, "t": t, **arrays})
 
     def retract(self, q: Any, x: Any, out: Any) -> int:
-        """Write the configuration (nq,) that the step x (num_steps,) leads to; return a status."""
+        """Write the configuration (nq,) that the step x (ndx,) leads to; return a status."""
         from mbkit.kernels.protocol import move
 
         return self._ask("retract", move, {"q": q, "x": x, "out": out})
 
     def rates(self, q: Any, v: Any, out: Any) -> int:
-        """Write the rates (num_steps,) at which a step leaves q with velocity v; return a status.
+        """Write the rates (ndx,) at which a step leaves q with velocity v; return a status.
 
         They are v but for nonholonomic joints, which have fewer velocities than steps.
         """
@@ -176,7 +176,7 @@ class Problem:
         return self._ask("rates", rates, {"q": q, "v": v, "out": out})
 
     def dexp_inv(self, x: Any, w: Any, out: Any) -> int:
-        """Write the rate (num_steps,) of x while ``retract(q, x)`` moves with the rates w.
+        """Write the rate (ndx,) of x while ``retract(q, x)`` moves with the rates w.
 
         w is what `rates` says there. The result is w where the joints' coordinates are a vector
         space. Returns a status.
@@ -213,9 +213,9 @@ class Problem:
         except REFUSALS:
             state = WRONG_LENGTH
         if state == WRONG_LENGTH:
-            out = {"retract": self.nq}.get(door, self.num_steps)
+            out = {"retract": self.nq}.get(door, self.ndx)
             sizes = {"q": self.nq, "v": self.nv, "vdot": self.nv, "powers": 2, "out": out}
-            sizes |= {"x": self.num_steps, "w": self.num_steps}
+            sizes |= {"x": self.ndx, "w": self.ndx}
             raise refused(door, {name: (sizes[name],) for name in sizes if name in given}, given)
         return int(state)
 
@@ -260,7 +260,7 @@ class Integrator(FinalBuiltIns, abc.ABC):
     9. Its states lie on the group: quaternions have length one, to rounding. One whose quaternions
        drift from that, by no more than its order, says so by `stays_on_group`.
     10. One that takes steps of sizes of its own within those of `simulate`, by a tolerance, says
-        so by `own_steps`: its errors do not fall with h.
+        so by `adaptive`: its errors do not fall with h.
     11. Its steps are in local coordinates of the joints. One that takes positions as a vector says
         so by `local_steps`: nothing is then told of steps that turn too far for these.
 
@@ -279,7 +279,7 @@ class Integrator(FinalBuiltIns, abc.ABC):
     takes_nonholonomic_joints: bool = True
     takes_forces_of_velocity: bool = True
     stays_on_group: bool = True
-    own_steps: bool = False
+    adaptive: bool = False
     local_steps: bool = True
 
     @abc.abstractmethod

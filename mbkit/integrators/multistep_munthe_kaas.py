@@ -115,7 +115,7 @@ class MultistepMuntheKaas(Integrator):
         count = tableau.num_stages
         A = tableau.A[:count, :count].copy()
         b, c = np.array(tableau.b[:count]), np.array(tableau.c[:count])
-        nq, d, nv, work = problem.nq, problem.num_steps, problem.nv, problem.work.size
+        nq, d, nv, work = problem.nq, problem.ndx, problem.nv, problem.work.size
         past = {
             f"past_{name}": np.zeros((self.steps - 1, size))
             for name, size in (("q", nq), ("rates", d), ("vdot", nv), ("powers", work))

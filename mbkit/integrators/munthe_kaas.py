@@ -134,7 +134,7 @@ class RungeKuttaMuntheKaas(Integrator):
         return min(self.tableau.order, missing + 1)
 
     @property
-    def own_steps(self) -> bool:  # type: ignore[override]
+    def adaptive(self) -> bool:  # type: ignore[override]
         """Whether steps are chosen by `rtol` or `atol`."""
         return has_tolerance(self)
 
@@ -143,9 +143,9 @@ class RungeKuttaMuntheKaas(Integrator):
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         arrays = _Arrays.of(self, problem)
-        if not self.own_steps:
+        if not self.adaptive:
             return _steps_of_one_size(arrays, problem)
-        return _own_steps(self, arrays, problem)
+        return _adaptive_steps(self, arrays, problem)
 
 
 @attrs.frozen(eq=False)
@@ -166,7 +166,7 @@ class _Arrays:
     def of(cls, method: RungeKuttaMuntheKaas, problem: Problem) -> _Arrays:
         from mbkit.kernels.explicit.stages import ALL
 
-        tableau, steps, nv = method.tableau, problem.num_steps, problem.nv
+        tableau, steps, nv = method.tableau, problem.ndx, problem.nv
         stages = tableau.b.size
         exact = method.truncation is None
         other = np.zeros(steps) if exact else other_charts(problem)
@@ -197,7 +197,7 @@ def _steps_of_one_size(arrays: _Arrays, problem: Problem) -> Advance:
     from mbkit.kernels.munthe_kaas import advance
 
     A, b, c = arrays.A, arrays.b, np.array(arrays.tableau.c)
-    memory, held = arrays.memory[: problem.nq + problem.num_steps], np.zeros(_state_size(problem))
+    memory, held = arrays.memory[: problem.nq + problem.ndx], np.zeros(_state_size(problem))
 
     def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         rows = with_room(problem, first, steps, rows)
@@ -226,8 +226,8 @@ def _steps_of_one_size(arrays: _Arrays, problem: Problem) -> Advance:
     return run
 
 
-def _own_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Problem) -> Advance:
-    from mbkit.kernels.explicit.own_steps import NUM_PROGRESS, advance, interpolate
+def _adaptive_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Problem) -> Advance:
+    from mbkit.kernels.explicit.adaptive import NUM_PROGRESS, advance, interpolate
 
     tableau = method.tableau
     A, b, c = arrays.A, arrays.b, np.array(tableau.c)

@@ -152,7 +152,7 @@ def _check(problem: Problem) -> None:
             f"{system.num_velocity_constraints - system.num_position_constraints} of velocities "
             f"alone, {_rolling(system)}; use mbkit.RungeKuttaMuntheKaas()."
         )
-    x = 0.1 * np.cos(1.0 + np.arange(problem.num_steps))
+    x = 0.1 * np.cos(1.0 + np.arange(problem.ndx))
     limit = _SYMMETRIC * (1.0 + np.abs(problem.q).max(initial=0.0))
     back = np.asarray(system.difference(system.retract(problem.q, x), problem.q))
     if not np.abs(back + x).max(initial=0.0) <= limit:

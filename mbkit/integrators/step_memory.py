@@ -90,7 +90,7 @@ class StepMemory:
             loops_alone = bool(describe_rows(problem.space, rows))
         functions = _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
         if blocks is None:
-            self._arrays["places"] = np.arange(max(1, problem.num_steps, nv))
+            self._arrays["places"] = np.arange(max(1, problem.ndx, nv))
         else:
             counts |= blocks.counts
             self._arrays |= blocks.tables | {"places": blocks.places}

@@ -163,7 +163,7 @@ class AbsoluteMotion(Motion):
         """Return no wrench, (6, 0)."""
         return np.zeros((6, 0))
 
-    def locate(self, T: FloatArray) -> FloatArray:
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
         """Return the positions of R, its quaternion's first entry not negative, and r."""
         return self.joined(Group.from_rotation(T[:3, :3]), T[:3, 3])
 
@@ -177,7 +177,7 @@ class AbsoluteMotion(Motion):
             difference=absolute.difference,
             dexp_inv=absolute.dexp_inv,
             constraint_wrenches=absolute.constraint_wrenches,
-            locate=absolute.locate,
+            configuration_from_pose=absolute.configuration_from_pose,
         )
 
     def parameters(self) -> FloatArray:

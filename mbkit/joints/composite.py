@@ -94,7 +94,7 @@ class CompositeJoint(Joint):
     @functools.cached_property
     def _places(self) -> tuple[tuple[slice, slice, slice], ...]:
         """Where each member's entries of q, of v and of steps are."""
-        sizes = [(j.num_positions, j.num_velocities, j.num_steps) for j in self.members]
+        sizes = [(j.num_positions, j.num_velocities, j.ndx) for j in self.members]
         ends = np.cumsum([(0, 0, 0), *sizes], axis=0).tolist()
         return tuple(
             (slice(a[0], b[0]), slice(a[1], b[1]), slice(a[2], b[2]))
@@ -118,9 +118,9 @@ class CompositeJoint(Joint):
         return sum(joint.num_velocities for joint in self.members)
 
     @property
-    def num_steps(self) -> int:
+    def ndx(self) -> int:
         """Those of all members."""
-        return sum(joint.num_steps for joint in self.members)
+        return sum(joint.ndx for joint in self.members)
 
     @property
     def zero_reference(self) -> bool:  # type: ignore[override]
@@ -273,7 +273,7 @@ class CompositeJoint(Joint):
             return self.screw_product.kernels()
         if self._compiled is None:
             return None
-        return _composite_kernels(rolls=self.num_steps != self.num_velocities)
+        return _composite_kernels(rolls=self.ndx != self.num_velocities)
 
     def parameters(self) -> FloatArray:
         """Return the screws, or the members' functions, frames and parameters."""
@@ -308,7 +308,7 @@ class CompositeJoint(Joint):
                 row[entry] = 0 if function is None else function.address
             row[composite.POSITIONS] = joint.num_positions
             row[composite.VELOCITIES] = joint.num_velocities
-            row[composite.STEPS] = joint.num_steps
+            row[composite.STEPS] = joint.ndx
             row[composite.PARAMETERS] = first
             row[composite.FRAME :] = [*K[:3, :3].ravel(), *K[:3, 3]]
             numbers.append(parameters)

@@ -118,40 +118,40 @@ def _count(joint: Joint, attribute: str, what: str) -> int:
 
 
 def _check_steps(joint: Joint, what: str, nv: int) -> None:
-    kind, num_steps = type(joint).__name__, _count(joint, "num_steps", what)
-    if num_steps < nv:
+    kind, ndx = type(joint).__name__, _count(joint, "ndx", what)
+    if ndx < nv:
         raise JointError(
-            f"{what}: num_steps must be at least num_velocities, {nv}, got {num_steps}; it is the "
+            f"{what}: ndx must be at least num_velocities, {nv}, got {ndx}; it is the "
             f"dimension of the group of positions, and velocities are directions on it."
         )
-    if nv == 0 and num_steps > 0:
-        raise JointError(f"{what}: num_steps must be 0 where num_velocities is 0, got {num_steps}.")
-    if (num_steps > nv) != defines(joint, "rates"):
+    if nv == 0 and ndx > 0:
+        raise JointError(f"{what}: ndx must be 0 where num_velocities is 0, got {ndx}.")
+    if (ndx > nv) != defines(joint, "rates"):
         raise JointError(
-            f"{what}: {kind} has {num_steps} steps and {nv} velocities; "
+            f"{what}: {kind} has {ndx} steps and {nv} velocities; "
             + (
-                f"define rates(q, v) -> ({num_steps},), the velocity on the group that v is at q."
-                if num_steps > nv
-                else "rates is for joints with fewer velocities; leave it out, or set num_steps."
+                f"define rates(q, v) -> ({ndx},), the velocity on the group that v is at q."
+                if ndx > nv
+                else "rates is for joints with fewer velocities; leave it out, or set ndx."
             )
         )
 
 
 def _check_group(joint: Joint, what: str, nq: int) -> None:
-    kind, num_steps = type(joint).__name__, joint.num_steps
+    kind, ndx = type(joint).__name__, joint.ndx
     given = [method for method in _GROUP_METHODS if defines(joint, method)]
     missing = [method for method in ("retract", "difference") if method not in given]
-    if missing and (given or nq != num_steps):
-        counted = "velocities" if num_steps == joint.num_velocities else "steps"
+    if missing and (given or nq != ndx):
+        counted = "velocities" if ndx == joint.num_velocities else "steps"
         why = (
-            f"it has {nq} positions and {num_steps} {counted}"
-            if nq != num_steps
+            f"it has {nq} positions and {ndx} {counted}"
+            if nq != ndx
             else f"it defines {' and '.join(given)}"
         )
         raise JointError(
             f"{what}: {kind} must define {' and '.join(missing)}, because {why}; give "
-            f"retract(q, dx) -> ({nq},) and difference(q0, q1) -> ({num_steps},), and "
-            f"dexp_inv(x, w) -> ({num_steps},) where it shall be fast."
+            f"retract(q, dx) -> ({nq},) and difference(q0, q1) -> ({ndx},), and "
+            f"dexp_inv(x, w) -> ({ndx},) where it shall be fast."
         )
 
 
@@ -161,13 +161,13 @@ def _check_values(
     """Call each method once, or those that are wanted, at the neutral configuration."""
     _check_result(what, "neutral()", (nq,), joint.neutral)
     q = np.array(joint.neutral(), dtype=np.float64)
-    v, w = np.ones(nv), np.ones(joint.num_steps)
+    v, w = np.ones(nv), np.ones(joint.ndx)
     # what is changed in place would be changed for all who hold it
     q.flags.writeable = v.flags.writeable = w.flags.writeable = False
     _check_pose(joint, what, q)
     if wanted is None and nv:
         _check_pose_beside(joint, what, q, 0.1 * w)
-    if joint.num_steps != nv:
+    if joint.ndx != nv:
         _check_rates(joint, what, q, v)
     if wanted is None and nv and not defines(joint, "motion_subspace"):
         _check_derivative(joint, what, q)
@@ -179,9 +179,9 @@ def _check_values(
         "dexp_inv(x, w)": (w.shape, lambda: joint.dexp_inv(0.1 * w, w)),
         "constraint_wrenches(q)": ((6, 6 - nv), lambda: joint.constraint_wrenches(q)),
     }
-    if defines(joint, "locate"):
+    if defines(joint, "configuration_from_pose"):
         T = np.array(joint.pose(q), dtype=np.float64)
-        calls["locate(T)"] = ((nq,), lambda: joint.locate(T))
+        calls["configuration_from_pose(T)"] = ((nq,), lambda: joint.configuration_from_pose(T))
     for call, (shape, function) in calls.items():
         if wanted is not None and call not in wanted:
             continue
@@ -209,7 +209,7 @@ def _check_derivative(joint: Joint, what: str, q: FloatArray) -> None:
 
 
 def _check_rates(joint: Joint, what: str, q: FloatArray, v: FloatArray) -> None:
-    _check_result(what, "rates(q, v)", (joint.num_steps,), lambda: joint.rates(q, v))
+    _check_result(what, "rates(q, v)", (joint.ndx,), lambda: joint.rates(q, v))
     once, twice = (np.asarray(joint.rates(q, factor * v)) for factor in (1.0, 2.0))
     error = float(np.abs(twice - 2.0 * once).max())
     if not error <= 1e-12 * (1.0 + float(np.abs(once).max())):

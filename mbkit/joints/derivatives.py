@@ -47,7 +47,7 @@ class Derivatives(Protocol):
         ...
 
     def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
-        """Return the rate (num_steps,) of the step x while retract(q0, x) moves with w."""
+        """Return the rate (ndx,) of the step x while retract(q0, x) moves with w."""
         ...
 
 
@@ -117,7 +117,7 @@ class PoseDerivatives:
         nonholonomic joint they are those of retract(q0, x): many positions may have one pose.
         """
         joint = self._reference()
-        height = 6 if joint.num_steps == joint.num_velocities else joint.num_positions
+        height = 6 if joint.ndx == joint.num_velocities else joint.num_positions
         values = _run(self._rates, self._trace_rates, height * (len(w) + 1), (x, w))
         return solved(values[:-height].reshape(len(w), height).T, values[-height:])
 
@@ -125,7 +125,7 @@ class PoseDerivatives:
         tape = Tape()
         joint = self._reference()
         Q, V = tape.inputs("q", q.tolist()), tape.inputs("v", v.tolist())
-        rest = [0.0] * joint.num_steps
+        rest = [0.0] * joint.ndx
         X, Y = tape.inputs("x", rest), tape.inputs("y", rest)
         shadow = Retargeting().convert(joint)
         T0 = _numbers(shadow.pose(Q), (4, 4))
@@ -152,7 +152,7 @@ class PoseDerivatives:
         shadow = Retargeting().convert(joint)
         q = shadow.retract(shadow.retract(shadow.neutral(), X), Y)
         along = dict(zip(Y, W, strict=True))
-        if joint.num_steps == joint.num_velocities:
+        if joint.ndx == joint.num_velocities:
             T = _numbers(shadow.pose(q), (4, 4))
             outputs = [number for x_k in X for number in _twist(T, _rates(T, {x_k: 1.0}))]
             outputs += _twist(T, _rates(T, along))
@@ -183,7 +183,7 @@ class CautiousDerivatives:
         return self._differences.motion(q, v)
 
     def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
-        """Return the rate (num_steps,) of the step x while retract(q0, x) moves with w."""
+        """Return the rate (ndx,) of the step x while retract(q0, x) moves with w."""
         if "retract" not in self._warned:
             try:
                 return self._exact.dexp_inv(x, w)

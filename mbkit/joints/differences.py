@@ -178,7 +178,7 @@ class PoseDifferences:
         joint = self._reference()
         q0 = np.asarray(joint.neutral(), dtype=np.float64)
         q = np.asarray(joint.retract(q0, x), dtype=np.float64)
-        if joint.num_steps != joint.num_velocities:
+        if joint.ndx != joint.num_velocities:
 
             def moved(unit: FloatArray) -> Any:
                 return derivative(lambda e: joint.retract(q0, x + e * unit))

@@ -49,7 +49,7 @@ class FixedJoint(Joint):
         """Return zero."""
         return np.zeros(6)
 
-    def locate(self, T: FloatArray) -> FloatArray:
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
         """Return no position, (0,)."""
         return np.zeros(0)
 

@@ -59,17 +59,17 @@ class Joint(FinalBuiltIns, abc.ABC):
     10. ``constraint_wrenches(q) -> (6, 6 - nv)``: a basis, in the successor's joint frame, of the
         wrenches that do no work along S, smooth in q. Default an orthonormal one by reflections
         of the columns of S.
-    11. ``locate(T) -> (nq,)``: the configuration whose pose is nearest to T (4, 4). With the two
-        the joint closes loops. Default a search with `pose`, `motion_subspace` and `retract`.
+    11. ``configuration_from_pose(T) -> (nq,)``: the one whose pose is nearest to T (4, 4). With
+        the two the joint closes loops. Default a search with `pose` and `motion_subspace`.
 
     Where nq differs from nv, 6 and 7 must be given; who gives one of them gives both.
 
     What nonholonomic joints add, which have fewer velocities than directions to go in
 
-    12. ``num_steps``: the dimension of the group of positions, more than nv. Steps dx and x, and
+    12. ``ndx``: the dimension of the group of positions, more than nv. Steps dx and x, and
         what 7 and 8 return, then have as many entries; 6 and 7 must be given where nq is another
         number. Default nv.
-    13. ``rates(q, v) -> (num_steps,)``: the velocity w on the group that v is at q, linear in v:
+    13. ``rates(q, v) -> (ndx,)``: the velocity w on the group that v is at q, linear in v:
         to first order q moves to retract(q, t w). Default v.
 
     What is asked for by integrators that take positions as a vector
@@ -181,17 +181,17 @@ class Joint(FinalBuiltIns, abc.ABC):
         return bias
 
     def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
-        """Return the configuration (nq,) that the step dx (num_steps,) leads to from q."""
+        """Return the configuration (nq,) that the step dx (ndx,) leads to from q."""
         return q + dx
 
     def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
-        """Return the step (num_steps,) that leads from q0 to q1."""
+        """Return the step (ndx,) that leads from q0 to q1."""
         return q1 - q0
 
     def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
-        """Return the rate xdot (num_steps,) of the step x while retract(q0, x) moves with w.
+        """Return the rate xdot (ndx,) of the step x while retract(q0, x) moves with w.
 
-        w (num_steps,) is what `rates` gives there: the velocity v but for nonholonomic joints.
+        w (ndx,) is what `rates` gives there: the velocity v but for nonholonomic joints.
         """
         if type(self).retract is Joint.retract:
             return w
@@ -199,16 +199,16 @@ class Joint(FinalBuiltIns, abc.ABC):
         return rate
 
     @property
-    def num_steps(self) -> int:
+    def ndx(self) -> int:
         """Dimension of the group of positions, of which retract takes steps: nv or more."""
         return self.num_velocities
 
     def rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the velocity (num_steps,) on the group of positions that v is at q."""
+        """Return the velocity (ndx,) on the group of positions that v is at q."""
         return v
 
     def position_rates(self, q: FloatArray, w: FloatArray) -> FloatArray:
-        """Return the rate (nq,) of q, as numbers, while it moves with the velocity w (num_steps,).
+        """Return the rate (nq,) of q, as numbers, while it moves with the velocity w (ndx,).
 
         Raises JointError where positions do not add, and a class does not say it.
         """
@@ -292,7 +292,7 @@ class Joint(FinalBuiltIns, abc.ABC):
         """
         return complement(_floats(self.motion_subspace(q)))
 
-    def locate(self, T: FloatArray) -> FloatArray:
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
         """Return the configuration whose pose is nearest to a pose.
 
         A function of T alone, smooth near poses of the joint. Nearest is least |w|^2 + |d|^2, with
@@ -326,12 +326,12 @@ class Joint(FinalBuiltIns, abc.ABC):
         --------
         >>> import mbkit as mb
         >>> hinge = mb.RevoluteJoint("hinge", axis=(0, 0, 1))
-        >>> hinge.locate(hinge.pose(np.array([0.5 + 2.0 * np.pi]))).round(12)
+        >>> hinge.configuration_from_pose(hinge.pose(np.array([0.5 + 2.0 * np.pi]))).round(12)
         array([0.5])
         """
-        if self.num_steps != self.num_velocities:
+        if self.ndx != self.num_velocities:
             raise JointError(
-                f"Joint '{self.name}' is nonholonomic, with {self.num_steps} directions to go in "
+                f"Joint '{self.name}' is nonholonomic, with {self.ndx} directions to go in "
                 f"and {self.num_velocities} velocities: its poses have more dimensions than its "
                 f"wrenches leave, so that it cannot close a loop; make it a joint of the tree."
             )
@@ -339,7 +339,7 @@ class Joint(FinalBuiltIns, abc.ABC):
 
     def random(self, rng: np.random.Generator) -> FloatArray:
         """Return a random configuration (nq,), anywhere around the neutral one."""
-        return self.retract(self.neutral(), rng.normal(size=self.num_steps))
+        return self.retract(self.neutral(), rng.normal(size=self.ndx))
 
     def singularity(self, q: FloatArray) -> float:
         """Return how far q is from a singular configuration: zero there, about one far from it.
@@ -368,7 +368,7 @@ class Joint(FinalBuiltIns, abc.ABC):
     @property
     def positions_add(self) -> bool:
         """Whether retract(q, dx) is q + dx, so that v is the rate of q."""
-        return type(self).retract is Joint.retract and self.num_steps == self.num_velocities
+        return type(self).retract is Joint.retract and self.ndx == self.num_velocities
 
     @property
     def position_units(self) -> tuple[str, ...]:

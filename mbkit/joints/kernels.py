@@ -22,7 +22,7 @@ ARGUMENTS = {
     "dexp_inv": ("slot", "parameters", "x", "w", "out"),
     "rates": ("slot", "parameters", "q", "v", "out"),
     "constraint_wrenches": ("slot", "parameters", "q", "out"),
-    "locate": ("slot", "parameters", "T", "out"),
+    "configuration_from_pose": ("slot", "parameters", "T", "out"),
 }
 
 
@@ -69,7 +69,8 @@ def joint_kernel(operation: str) -> Callable[[Callable[..., int]], CompiledFunct
     ----------
     operation : str
         Which method: "motion", which stands for pose, motion subspace and bias together,
-        "retract", "difference", "dexp_inv", "rates", "constraint_wrenches", or "locate".
+        "retract", "difference", "dexp_inv", "rates", "constraint_wrenches", or
+        "configuration_from_pose".
 
     Returns
     -------
@@ -139,9 +140,9 @@ class JointKernels:
     constraint_wrenches : compiled function, optional
         ``constraint_wrenches(slot, parameters, q, out)`` writes 6 - nv wrenches, one after another.
         Absent, a basis is computed from the motion.
-    locate : compiled function, optional
-        ``locate(slot, parameters, T, out)`` writes the configuration whose pose is nearest to T, R
-        by rows (9) and p (3). Absent, it is searched with the motion and `retract`.
+    configuration_from_pose : compiled function, optional
+        ``configuration_from_pose(slot, parameters, T, out)`` writes the one whose pose is
+        nearest to T, R by rows (9) and p (3). Absent, it is searched with the motion and `retract`.
     """
 
     motion: Addressed
@@ -150,7 +151,7 @@ class JointKernels:
     dexp_inv: Addressed | None = None
     rates: Addressed | None = None
     constraint_wrenches: Addressed | None = None
-    locate: Addressed | None = None
+    configuration_from_pose: Addressed | None = None
 
     def __attrs_post_init__(self) -> None:
         for operation in ARGUMENTS:

@@ -32,13 +32,13 @@ _RESULTS = {
     "motion_subspace": "(6, nv)",
     "bias": "(6,)",
     "retract": "(nq,)",
-    "difference": "(num_steps,)",
-    "dexp_inv": "(num_steps,)",
-    "rates": "(num_steps,)",
+    "difference": "(ndx,)",
+    "dexp_inv": "(ndx,)",
+    "rates": "(ndx,)",
     "position_rates": "(nq,)",
     "neutral": "(nq,)",
     "constraint_wrenches": "(6, 6 - nv)",
-    "locate": "(nq,)",
+    "configuration_from_pose": "(nq,)",
 }
 
 
@@ -85,7 +85,7 @@ def _check_spelling(own: set[str], known: dict[str, Any], kind: str, what: str) 
     for name in sorted(own - set(known)):
         # a name next to one that the class has as well is a helper
         missing = set(known) - own - _NOT_MEANT
-        if "num_steps" not in own:  # then there is nothing that `rates` could say
+        if "ndx" not in own:  # then there is nothing that `rates` could say
             missing.discard("rates")
         meant = difflib.get_close_matches(name, sorted(missing), n=1, cutoff=_ALIKE)
         if meant:
@@ -179,8 +179,8 @@ def check_compiled(joint: Joint, what: str) -> None:
 
 
 def _check_compiled_rates(joint: Joint, kernels: JointKernels, what: str) -> None:
-    wanted = joint.num_steps != joint.num_velocities
+    wanted = joint.ndx != joint.num_velocities
     if wanted != (kernels.rates is not None):
-        why = f"{joint.num_steps} steps and {joint.num_velocities} velocities"
+        why = f"{joint.ndx} steps and {joint.num_velocities} velocities"
         remedy = "give a compiled form of rates" if wanted else "leave rates out"
         raise JointError(f"{what}: {type(joint).__name__} has {why}; {remedy} in JointKernels.")

@@ -82,7 +82,7 @@ class Motion(abc.ABC):
         """Return how soon q may be where its rate is infinite; never unless overridden."""
         return math.inf
 
-    def locate(self, T: FloatArray) -> FloatArray:
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
         """Return the configuration whose pose is nearest to T; searched for unless overridden."""
         return nearest(self, T)
 

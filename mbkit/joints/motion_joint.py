@@ -102,12 +102,12 @@ class MotionJoint(Joint):
         """Where in q unit quaternions begin."""
         return self.motion.quaternions
 
-    def locate(self, T: FloatArray) -> FloatArray:
-        """Return the configuration whose pose is nearest to T; see `Joint.locate`."""
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
+        """Return the one whose pose is nearest to T; see `Joint.configuration_from_pose`."""
         if not np.isfinite(T).all():
             return np.full(self.num_positions, np.nan)
         K = self.canonical_frame
-        return self.motion.locate(inverse(K) @ T @ K)
+        return self.motion.configuration_from_pose(inverse(K) @ T @ K)
 
     def neutral(self) -> FloatArray:
         """Return the configuration where T is the identity."""

@@ -99,7 +99,7 @@ class PlanarGroup(Motion):
         rate[1:3] = _turn(q[0]) @ v[1:3]
         return rate
 
-    def locate(self, T: FloatArray) -> FloatArray:
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
         """Return the angle of the nearest rotation about z, turns told by the pitch, and p."""
         return np.array([locate_screw(1.0, self.pitch, T), *T[: self.num_positions - 1, 3]])
 
@@ -113,7 +113,7 @@ class PlanarGroup(Motion):
             difference=planar.difference,
             dexp_inv=planar.dexp_inv,
             constraint_wrenches=header.stored_wrenches,
-            locate=planar.locate,
+            configuration_from_pose=planar.configuration_from_pose,
         )
 
     def parameters(self) -> FloatArray:

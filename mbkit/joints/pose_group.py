@@ -83,7 +83,7 @@ class PoseGroup(Motion):
         """Return no wrench, (6, 0)."""
         return np.zeros((6, 0))
 
-    def locate(self, T: FloatArray) -> FloatArray:
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
         """Return the quaternion, its first entry not negative, and the position."""
         return np.concatenate([UnitQuaternion.from_rotation(T[:3, :3]), T[:3, 3]])
 
@@ -97,7 +97,7 @@ class PoseGroup(Motion):
             difference=free.difference,
             dexp_inv=free.dexp_inv,
             constraint_wrenches=free.constraint_wrenches,
-            locate=free.locate,
+            configuration_from_pose=free.configuration_from_pose,
         )
 
     def parameters(self) -> FloatArray:

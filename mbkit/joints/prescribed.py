@@ -282,9 +282,9 @@ class PrescribedJoint:
         what = f"Joint '{joint.name}'"
         if joint.num_velocities == 0:
             raise JointError(f"{what} does not move, so that no motion can be prescribed.")
-        if joint.num_steps != joint.num_velocities:
+        if joint.ndx != joint.num_velocities:
             raise JointError(
-                f"{what} is nonholonomic, with {joint.num_steps} directions to go in and "
+                f"{what} is nonholonomic, with {joint.ndx} directions to go in and "
                 f"{joint.num_velocities} velocities, so that it cannot follow any positions; let "
                 f"forces move it."
             )

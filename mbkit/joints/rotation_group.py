@@ -78,7 +78,7 @@ class RotationGroup(Motion):
         """Return the forces through the origin, (0; I)."""
         return np.eye(6)[:, 3:]
 
-    def locate(self, T: FloatArray) -> FloatArray:
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
         """Return the quaternion, its first entry not negative."""
         return UnitQuaternion.from_rotation(T[:3, :3])
 
@@ -92,7 +92,7 @@ class RotationGroup(Motion):
             difference=spherical.difference,
             dexp_inv=spherical.dexp_inv,
             constraint_wrenches=spherical.constraint_wrenches,
-            locate=spherical.locate,
+            configuration_from_pose=spherical.configuration_from_pose,
         )
 
     def parameters(self) -> FloatArray:

@@ -130,9 +130,13 @@ class ScrewJoint(ScrewMotion):
         """Return the numbers of the compiled forms."""
         return np.zeros(0) if self._product is None else self._product.parameters()
 
-    def locate(self, T: FloatArray) -> FloatArray:
-        """Return the position whose pose is nearest to T; see `Joint.locate`."""
-        return super().locate(T) if self._product is None else self._product.locate(T)
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
+        """Return the position whose pose is nearest to T; see `Joint.configuration_from_pose`."""
+        return (
+            super().configuration_from_pose(T)
+            if self._product is None
+            else self._product.configuration_from_pose(T)
+        )
 
     def constraint_wrenches(self, q: FloatArray) -> FloatArray:
         """Return the five wrenches reciprocal to X, along axes of the canonical frame."""

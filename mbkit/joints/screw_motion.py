@@ -109,8 +109,8 @@ class ScrewMotion(Joint):
         """Return zero: S is constant."""
         return np.zeros(6)
 
-    def locate(self, T: FloatArray) -> FloatArray:
-        """Return the position whose pose is nearest to T; see `Joint.locate`.
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
+        """Return the position whose pose is nearest to T; see `Joint.configuration_from_pose`.
 
         Where the screw does not advance, between half a turn and its negative.
         """

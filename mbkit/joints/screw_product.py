@@ -42,7 +42,7 @@ class ScrewProduct(Motion):
     measure : (function, int), optional
         Where S may lose rank: its volume is abs(function(q[k])), function numpy's sine or cosine.
     chart : Chart, optional
-        A closed form of `locate`.
+        A closed form of `configuration_from_pose`.
 
     Notes
     -----
@@ -100,9 +100,13 @@ class ScrewProduct(Motion):
         """Return the constant basis, or an orthonormal one at q."""
         return complement(self.motion_subspace(q)) if self.wrenches is None else self.wrenches
 
-    def locate(self, T: FloatArray) -> FloatArray:
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
         """Return the configuration whose pose is nearest to T."""
-        return super().locate(T) if self.chart is None else self.chart.positions(self.screws, T)
+        return (
+            super().configuration_from_pose(T)
+            if self.chart is None
+            else self.chart.positions(self.screws, T)
+        )
 
     def singularities(self, q: FloatArray) -> FloatArray:
         """Return the volume of S, infinite where there is no measure."""
@@ -123,7 +127,7 @@ class ScrewProduct(Motion):
                 if self.wrenches is None
                 else header.stored_wrenches
             ),
-            locate=None if self.chart is None else self.chart.kernel,
+            configuration_from_pose=None if self.chart is None else self.chart.kernel,
         )
 
     def parameters(self) -> FloatArray:

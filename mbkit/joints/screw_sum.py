@@ -37,7 +37,7 @@ class ScrewSum(Motion):
         The volume of S is abs(2 sin(x/2) / x) to this power, for a turn by x: it has one factor for
         each eigenvalue of dexp that is not one.
     chart : Chart, optional
-        A closed form of `locate`.
+        A closed form of `configuration_from_pose`.
 
     Notes
     -----
@@ -95,9 +95,13 @@ class ScrewSum(Motion):
         """Return the constant basis, or an orthonormal one at q."""
         return complement(self.motion_subspace(q)) if self.wrenches is None else self.wrenches
 
-    def locate(self, T: FloatArray) -> FloatArray:
+    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
         """Return the configuration whose pose is nearest to T."""
-        return super().locate(T) if self.chart is None else self.chart.positions(self.screws, T)
+        return (
+            super().configuration_from_pose(T)
+            if self.chart is None
+            else self.chart.positions(self.screws, T)
+        )
 
     def singularities(self, q: FloatArray) -> FloatArray:
         """Return the volume of S."""
@@ -113,7 +117,7 @@ class ScrewSum(Motion):
         return JointKernels(
             motion=screw_sum.motion,
             constraint_wrenches=stored,
-            locate=None if self.chart is None else self.chart.kernel,
+            configuration_from_pose=None if self.chart is None else self.chart.kernel,
         )
 
     def parameters(self) -> FloatArray:

@@ -61,7 +61,7 @@ def coordinates(space, summed, i, q, past_q, past_x, x, sum_x):
             x[j] = sum_x[j]
     for b in range(1, model.shape[0]):
         if adds(model[b]):
-            for j in range(model[b].first_step, model[b].first_step + model[b].num_steps):
+            for j in range(model[b].first_step, model[b].first_step + model[b].ndx):
                 x[j] = sum_x[j]
     return state
 
@@ -82,7 +82,7 @@ def increments(space, step, h, q, q_next, x):
     state = difference_rows(model, scratch(space), q, q_next, x)
     for b in range(1, model.shape[0]):
         if adds(model[b]):
-            for j in range(model[b].first_step, model[b].first_step + model[b].num_steps):
+            for j in range(model[b].first_step, model[b].first_step + model[b].ndx):
                 if prescribed[j] == 0:
                     x[j] = h * D[j]
     return state

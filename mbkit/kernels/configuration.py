@@ -22,7 +22,7 @@ def retract_rows(model, work, q, dx, out):
         if row.kind == SCREW:
             out[a] = q[a] + dx[k]
         elif row.retract == 0:
-            for j in range(row.num_steps):
+            for j in range(row.ndx):
                 out[a + j] = q[a + j] + dx[k + j]
         elif (
             call_address(
@@ -44,7 +44,7 @@ def dexp_inv_rows(model, work, x, w, out):
         if row.kind == SCREW:
             out[k] = w[k]
         elif row.dexp_inv == 0:
-            for j in range(row.num_steps):
+            for j in range(row.ndx):
                 out[k + j] = w[k + j]
         elif (
             call_address(
@@ -92,7 +92,7 @@ def difference_rows(model, work, q0, q1, out):
         a = row.first_position
         k = row.first_step
         if row.difference == 0:
-            for j in range(row.num_steps):
+            for j in range(row.ndx):
                 out[k + j] = q1[a + j] - q0[a + j]
         elif (
             call_address(
@@ -116,7 +116,7 @@ def retract(space, _option, q, dx, _x, out):
 
 @address_kernel(EVALUATION)
 def difference(space, _option, q0, q1, _x, out):
-    """The dx that leads from q0 to q1, out (num_steps,)."""
+    """The dx that leads from q0 to q1, out (ndx,)."""
     model = bodies(space)
     return difference_rows(
         model, scratch(space), positions(model, q0), positions(model, q1), steps(model, out)
@@ -125,7 +125,7 @@ def difference(space, _option, q0, q1, _x, out):
 
 @address_kernel(EVALUATION)
 def rates(space, _option, q, v, _x, out):
-    """The rates at which a step leaves q with velocity v, out (num_steps,)."""
+    """The rates at which a step leaves q with velocity v, out (ndx,)."""
     model = bodies(space)
     return rates_rows(
         model, scratch(space), positions(model, q), velocities(model, v), steps(model, out)
@@ -134,7 +134,7 @@ def rates(space, _option, q, v, _x, out):
 
 @address_kernel(EVALUATION)
 def dexp_inv(space, _option, x, w, _x, out):
-    """The rate of x while retract(q, x) moves with the rates w, out (num_steps,)."""
+    """The rate of x while retract(q, x) moves with the rates w, out (ndx,)."""
     model = bodies(space)
     return dexp_inv_rows(model, scratch(space), steps(model, x), steps(model, w), steps(model, out))
 
@@ -170,7 +170,7 @@ BLOCK_SIZE = 48
 def dexp_inv_block(space, i, x, room):
     """A status, and the matrix (n, n) of dexp_inv of joint i at x, which lies in `room`."""
     row = bodies(space)[i]
-    n = row.num_steps
+    n = row.ndx
     A = room[: n * n].reshape((n, n))
     for c in range(n):
         for m in range(n):
@@ -195,7 +195,7 @@ def dexp_inv_block(space, i, x, room):
 
 @address_kernel(EVALUATION)
 def dexp(space, _option, x, rate, _x, out):
-    """The rates w with which retract(q, x) moves while x does with its rate, out (num_steps,).
+    """The rates w with which retract(q, x) moves while x does with its rate, out (ndx,).
 
     Joint by joint dexp_inv is a matrix; it is solved with.
     """
@@ -210,5 +210,5 @@ def dexp(space, _option, x, rate, _x, out):
             state, A = dexp_inv_block(space, i, x, room)
             if state != OK:
                 return state
-            solve_rows(A, out[row.first_step : row.first_step + row.num_steps])
+            solve_rows(A, out[row.first_step : row.first_step + row.ndx])
     return OK

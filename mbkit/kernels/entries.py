@@ -125,7 +125,7 @@ def derivatives(space, function, option, q, v, x, out):
 
 @kernel(int64(int64, int64, int64, floats, floats, floats, floats))
 def retract(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (num_steps,) that writes out (nq,)."""
+    """Call a function of q (nq,), v (ndx,) that writes out (nq,)."""
     model = bodies(space)
     state = check_positions(model, q)
     if state == OK:
@@ -139,7 +139,7 @@ def retract(space, function, option, q, v, x, out):
 
 @kernel(int64(int64, int64, int64, floats, floats, floats, floats))
 def difference(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nq,) that writes out (num_steps,)."""
+    """Call a function of q (nq,), v (nq,) that writes out (ndx,)."""
     model = bodies(space)
     state = check_positions(model, q)
     if state == OK:
@@ -153,7 +153,7 @@ def difference(space, function, option, q, v, x, out):
 
 @kernel(int64(int64, int64, int64, floats, floats, floats, floats))
 def rates(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nv,) that writes out (num_steps,)."""
+    """Call a function of q (nq,), v (nv,) that writes out (ndx,)."""
     model = bodies(space)
     state = check_positions(model, q)
     if state == OK:

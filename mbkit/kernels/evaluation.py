@@ -22,8 +22,8 @@ def velocities(model, v):
 
 @helper
 def steps(model, dx):
-    """The pointer dx as an array (num_steps,)."""
-    return as_array(dx, model[0].num_steps)
+    """The pointer dx as an array (ndx,)."""
+    return as_array(dx, model[0].ndx)
 
 
 @helper

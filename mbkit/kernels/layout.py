@@ -33,7 +33,7 @@ BODY = np.dtype(
         ("floating", _i8),  # address of its numbers where the body floats: recursions.floating
         # of steps on the configuration group; fewer velocities where a joint is nonholonomic
         ("first_step", _i8),
-        ("num_steps", _i8),
+        ("ndx", _i8),
         # columns: the velocities counted in the order of the rows, which is depth-first, so that
         # those of a subtree follow each other
         ("first_column", _i8),
@@ -53,11 +53,11 @@ BODY = np.dtype(
         ("dexp_inv", _i8),
         ("rates", _i8),  # 0: velocities are rates of steps
         ("constraint_wrenches", _i8),
-        ("locate", _i8),  # 0: one of the tree, or without motion
+        ("configuration_from_pose", _i8),  # 0: one of the tree, or without motion
         ("parameters", _i8),
         # of these two: those of the joint, or of the general forms that call its motion
         ("wrench_parameters", _i8),
-        ("locate_parameters", _i8),
+        ("configuration_from_pose_parameters", _i8),
         ("seat", _i8),  # address of R (by rows), p: the body's frame in its joint's, where seated
     ],
     align=True,
@@ -183,9 +183,9 @@ SPACE = np.dtype(
         ("rest", _i8),  # nv zeros
         ("columns", _i8),  # memory for COLUMN_SIZE numbers a velocity
         ("velocity_of_column", _i8),  # which velocity a column is: integers
-        ("directions", _i8),  # DIRECTION rows: num_steps of them
-        ("changes", _i8),  # CHANGE rows: num_steps of them
-        ("trial", _i8),  # memory for nq + nv + num_steps numbers: another q and v, and a step
+        ("directions", _i8),  # DIRECTION rows: ndx of them
+        ("changes", _i8),  # CHANGE rows: ndx of them
+        ("trial", _i8),  # memory for nq + nv + ndx numbers: another q and v, and a step
         # in which column of a matrix of derivatives each entry of a step and each velocity is:
         # integers; and how many columns there are, where some share one: 0: each has its own
         ("places", _i8),
@@ -310,7 +310,7 @@ SLOT_STATE = 0
 DONE = 0.0
 PENDING = 1.0
 
-#: What follows in the slot of a joint in Python: two inputs of max(nq, num_steps, SLOT_LEAST)
+#: What follows in the slot of a joint in Python: two inputs of max(nq, ndx, SLOT_LEAST)
 #: numbers each, its results, R, p, S-dot v and up to six columns of S, or a vector.
 SLOT_FIRST = 1
 SLOT_R = 0
@@ -329,7 +329,7 @@ PYTHON_DEXP_INV = 5
 PYTHON_WRENCHES = 6
 PYTHON_RATES = 7
 PYTHON_NUM_STEPS = 8
-PYTHON_LOCATE = 9
+PYTHON_CONFIGURATION_FROM_POSE = 9
 PYTHON_SIZE = 10
 
 #: Least numbers that an input has room for: a pose takes both inputs.

@@ -50,7 +50,7 @@ def move(space, q, x, out):
 
 @kernel(int64(int64, floats, floats, floats))
 def rate(space, x, w, out):
-    """Write the rate of x while q exp(x) moves with the rates w (num_steps,)."""
+    """Write the rate of x while q exp(x) moves with the rates w (ndx,)."""
     model = bodies(space)
     state = check_steps(model, x)
     if state == OK:
@@ -62,7 +62,7 @@ def rate(space, x, w, out):
 
 @kernel(int64(int64, floats, floats, floats))
 def rates(space, q, v, out):
-    """Write the rates (num_steps,) at which a step leaves q with velocity v."""
+    """Write the rates (ndx,) at which a step leaves q with velocity v."""
     model = bodies(space)
     state = check_positions(model, q)
     if state == OK:

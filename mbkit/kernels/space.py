@@ -59,26 +59,26 @@ def at_rest(space):
 def directions(space):
     """Memory for derivatives: one `DIRECTION` row an entry of a step."""
     record = records_at(space, 1, SPACE)[0]
-    num_steps = records_at(record.bodies, record.num_bodies, BODY)[0].num_steps
-    return records_at(record.directions, num_steps, DIRECTION)
+    ndx = records_at(record.bodies, record.num_bodies, BODY)[0].ndx
+    return records_at(record.directions, ndx, DIRECTION)
 
 
 @helper
 def changes(space):
     """Memory for changes of joints: one `CHANGE` row an entry of a step."""
     record = records_at(space, 1, SPACE)[0]
-    num_steps = records_at(record.bodies, record.num_bodies, BODY)[0].num_steps
-    return records_at(record.changes, num_steps, CHANGE)
+    ndx = records_at(record.bodies, record.num_bodies, BODY)[0].ndx
+    return records_at(record.changes, ndx, CHANGE)
 
 
 @helper
 def trials(space):
-    """Memory for another configuration (nq,), another velocity (nv,) and a step (num_steps,)."""
+    """Memory for another configuration (nq,), another velocity (nv,) and a step (ndx,)."""
     record = records_at(space, 1, SPACE)[0]
     world = records_at(record.bodies, record.num_bodies, BODY)[0]
     nq = world.num_positions
     nv = world.num_velocities
-    memory = floats_at(record.trial, nq + nv + world.num_steps)
+    memory = floats_at(record.trial, nq + nv + world.ndx)
     return memory[:nq], memory[nq : nq + nv], memory[nq + nv :]
 
 
@@ -87,7 +87,7 @@ def places(space):
     """In which column of a matrix of derivatives each entry of a step is, and each velocity."""
     record = records_at(space, 1, SPACE)[0]
     world = records_at(record.bodies, record.num_bodies, BODY)[0]
-    return integers_at(record.places, max(world.num_steps, world.num_velocities))
+    return integers_at(record.places, max(world.ndx, world.num_velocities))
 
 
 @helper

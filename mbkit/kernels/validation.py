@@ -20,7 +20,7 @@ def check_velocities(model, a, b, c):
 @helper
 def check_steps(model, a):
     """Return OK if a has one entry a step."""
-    return OK if a.shape[0] == model[0].num_steps else WRONG_LENGTH
+    return OK if a.shape[0] == model[0].ndx else WRONG_LENGTH
 
 
 @helper

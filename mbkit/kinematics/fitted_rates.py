@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError
 from mbkit.kinematics.freedom import check_unconstrained
-from mbkit.kinematics.lost_motions import checked_rank_tolerance
 from mbkit.kinematics.measured import bias_accelerations, chosen
+from mbkit.kinematics.singular_directions import checked_rank_tolerance
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems.rank import singular_values
 from mbkit.systems.system_jacobian import system_jacobian

@@ -69,7 +69,7 @@ class Freedom:
 
     def moved(self, q: FloatArray, x: FloatArray) -> FloatArray:
         """Return the configuration that a step (free,) leads to, within the limits."""
-        step = np.zeros(self.system.num_steps)
+        step = np.zeros(self.system.ndx)
         step[self.steps] = x
         return self.clipped(self.system.retract(q, step))
 
@@ -128,7 +128,7 @@ class Freedom:
         origins = self.system.poses(q)[:, :3, 3]
         size = max(float(np.linalg.norm(origins - origins.mean(axis=0), axis=1).max()), 1e-3)
         x = rng.uniform(-1.0, 1.0, len(turns)) * np.where(turns, np.pi, size)
-        step = np.zeros(self.system.num_steps)
+        step = np.zeros(self.system.ndx)
         step[self.steps] = x
         start = self.system.retract(q, step)
         added = self.positions[self.positions >= 0]
@@ -187,7 +187,7 @@ def step_entries(system: System) -> Integers:
     """Return the entry of a step that each velocity is (nv,); -1 for nonholonomic joints."""
     entries = np.full(system.nv, -1)
     for joint in system.arrays.joints:
-        if joint is not None and joint.num_steps == joint.num_velocities:
+        if joint is not None and joint.ndx == joint.num_velocities:
             steps = system.step_slice(joint.name)
             entries[system.velocity_slice(joint.name)] = np.arange(steps.start, steps.stop)
     return entries

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from mbkit.errors import NotFiniteError, UsageError, check_kind
 from mbkit.kinematics.descent import REACHED, SPENT, Descent, descend
 from mbkit.kinematics.freedom import Freedom, checked_freedom
-from mbkit.kinematics.lost_motions import lost_motions, rank_of
 from mbkit.kinematics.preference import checked_preference, follow
 from mbkit.kinematics.reasons import reason
+from mbkit.kinematics.singular_directions import rank_of, singular_directions
 from mbkit.kinematics.targets import PoseTarget, Targets, checked_targets
 from mbkit.spatial.arrays import FloatArray, frozen_number
 from mbkit.systems import System
@@ -51,7 +51,7 @@ class InverseKinematics:
         Of the weighted Jacobian of all targets by the joints that may move, largest first.
     singular : bool
         Whether it has less rank here than at random configurations.
-    lost_motions : dict of str to tuple of str
+    singular_directions : dict of str to tuple of str
         By body: motions of its target's frame that no joint makes here, of the rows that count; in
         words, with axes in the world.
     active_limits : tuple of str
@@ -71,7 +71,7 @@ class InverseKinematics:
     errors: dict[str, FloatArray]
     singular_values: FloatArray
     singular: bool
-    lost_motions: dict[str, tuple[str, ...]]
+    singular_directions: dict[str, tuple[str, ...]]
     active_limits: tuple[str, ...]
     preference_left: float | None
     iterations: int
@@ -177,7 +177,7 @@ def inverse_kinematics(
     >>> print(found.reason)
     unreachable: no small motion lessens the weighted error, with 'lower' 1 m off, in a \
 singular posture
-    >>> found.lost_motions
+    >>> found.singular_directions
     {'lower': ('translation along (1, 0, 0)', 'translation along (0, 0, 1)')}
     """
     who = "inverse_kinematics"
@@ -220,8 +220,8 @@ singular posture
         errors=dict(zip(wanted.names, wanted.errors(best.q), strict=True)),
         singular_values=sizes,
         singular=singular,
-        lost_motions={
-            name: lost_motions(J, target.rows, _RANK_TOLERANCE)[1]
+        singular_directions={
+            name: singular_directions(J, target.rows, _RANK_TOLERANCE)[1]
             for name, target, J in zip(wanted.names, wanted.targets, jacobians, strict=True)
         },
         active_limits=freedom.at_limits(best.q),

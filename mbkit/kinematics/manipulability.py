@@ -11,8 +11,12 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError, check_kind, suggestion
 from mbkit.kinematics.freedom import free_velocities
-from mbkit.kinematics.lost_motions import checked_rank_tolerance, lost_motions, rank_of
 from mbkit.kinematics.measured import body_fixed_jacobian
+from mbkit.kinematics.singular_directions import (
+    checked_rank_tolerance,
+    rank_of,
+    singular_directions,
+)
 from mbkit.kinematics.targets import ROWS
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, frozen_number
@@ -50,10 +54,10 @@ class Manipulability:
         Largest by smallest singular value; infinite if the rank is less than r.
     rank : int
         How many of the singular values are more than `tolerance` times the largest.
-    lost_motions : ndarray, shape (k, 6)
+    singular_directions : ndarray, shape (k, 6)
         Independent twists, of the rows and in the directions that count, that no velocity makes:
         as many as these are more than `rank`. [rad], [m]
-    lost : tuple of str
+    singular_in_words : tuple of str
         The same in words.
     length : float
         What a radian counted in metres. [m]
@@ -67,8 +71,8 @@ class Manipulability:
     velocity_directions: FloatArray
     condition: float
     rank: int
-    lost_motions: FloatArray
-    lost: tuple[str, ...]
+    singular_directions: FloatArray
+    singular_in_words: tuple[str, ...]
     length: float
     tolerance: float
 
@@ -113,7 +117,7 @@ def manipulability(
     Returns
     -------
     Manipulability
-        Measure, singular values, directions, condition number, rank, lost motions.
+        Measure, singular values, directions, condition number, rank, singular directions.
 
     Raises
     ------
@@ -144,7 +148,7 @@ def manipulability(
     >>> joint = mech.add_joint(mb.RevoluteJoint("elbow"), upper, lower, reference=elbow)
     >>> tip = mb.spatial.translation((0.5, 0, 0))
     >>> found = manipulability(mech.assemble(), "lower", [0.2, np.pi / 6], "linear", frame=tip)
-    >>> round(found.measure, 12), found.lost
+    >>> round(found.measure, 12), found.singular_in_words
     (0.25, ('translation along (0, 0, 1)',))
     """
     who = "manipulability"
@@ -163,7 +167,7 @@ def manipulability(
     weights = np.repeat([scale, 1.0], 3)[ROWS[rows], None]
     counted = _directions(rows, directions)
     seen = counted @ (weights * J)
-    lost, words = lost_motions(seen, rows, tolerance, back=counted / weights.T)
+    lost, words = singular_directions(seen, rows, tolerance, back=counted / weights.T)
     U, sizes, Vt = singular_values(seen, full_matrices=False)
     rank = rank_of(sizes, tolerance)
     velocities = np.zeros((len(sizes), system.nv))
@@ -175,8 +179,8 @@ def manipulability(
         velocity_directions=velocities,
         condition=float(sizes[0] / sizes[-1]) if 0 < rank == len(sizes) else math.inf,
         rank=rank,
-        lost_motions=lost,
-        lost=words,
+        singular_directions=lost,
+        singular_in_words=words,
         length=scale,
         tolerance=tolerance,
     )

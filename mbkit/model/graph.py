@@ -118,9 +118,9 @@ def _why_held(connection: Connection, needed: str) -> str:
         return "its motion is prescribed"
     if needed:
         return needed
-    if joint.num_steps != joint.num_velocities:
+    if joint.ndx != joint.num_velocities:
         return (
             f"it is nonholonomic: it has {joint.num_velocities} velocities, and positions of "
-            f"{joint.num_steps} dimensions"
+            f"{joint.ndx} dimensions"
         )
     return ""

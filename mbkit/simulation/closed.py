@@ -22,7 +22,7 @@ _TOLERANCE = 1e-6
 
 def check_joints(system: System, integrator: Integrator) -> None:
     """Raise where an integrator is given joints that it does not take."""
-    if integrator.takes_nonholonomic_joints or system.num_steps == system.nv:
+    if integrator.takes_nonholonomic_joints or system.ndx == system.nv:
         return
     rolling = [
         name

@@ -29,10 +29,10 @@ _ADDRESSES = frozenset(
         "dexp_inv",
         "rates",
         "constraint_wrenches",
-        "locate",
+        "configuration_from_pose",
         "parameters",
         "wrench_parameters",
-        "locate_parameters",
+        "configuration_from_pose_parameters",
         "seat",
         "floating",
     )

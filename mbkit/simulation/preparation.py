@@ -120,7 +120,7 @@ def prepare(
     drive = _install_drive(system, integrator, workspace)
     problem = Problem(
         space=workspace.address,
-        nq=system.nq, nv=system.nv, num_steps=system.num_steps,
+        nq=system.nq, nv=system.nv, ndx=system.ndx,
         num_rows=len(system.arrays.bodies),
         t0=float(t_span[0]), h=float(h),
         q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
@@ -238,7 +238,7 @@ def _jumps(drive: Drive | None, integrator: Integrator) -> Jumps | None:
     """Let prescribed motions be looked at as the equations of motion ask for them."""
     if drive is None:
         return None
-    jumps = Jumps(drive.motions, adaptive=integrator.own_steps)
+    jumps = Jumps(drive.motions, adaptive=integrator.adaptive)
     drive.listener = jumps.look
     return jumps
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from mbkit.forces import Force
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems.halves import Half
-from mbkit.systems.loans import Loan
+from mbkit.systems.inertia_transfers import InertiaTransfer
 
 if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
@@ -43,7 +43,7 @@ class Blueprint(Protocol):
         ...
 
     @property
-    def loans(self) -> Mapping[str, Loan]:
+    def inertia_transfers(self) -> Mapping[str, InertiaTransfer]:
         """Moments of inertia that bodies have for others, by the joint between."""
         ...
 

@@ -83,7 +83,7 @@ def position_rates(system: System, q: ArrayLike, v: ArrayLike) -> Floats:
     if out.ndim > 1:
         count = math.prod(out.shape[:-1])  # numpy cannot tell where samples have no numbers
         every = np.broadcast_to(given, out.shape).reshape(count, system.nq)
-        w = w.reshape(count, system.num_steps)
+        w = w.reshape(count, system.ndx)
         samples = zip(out.reshape(count, system.nq), every, w, strict=True)
     for rate, each, step in samples:
         for joint, positions, steps in others:
@@ -113,6 +113,6 @@ def own_rates(system: System) -> tuple[Any, Any, list[tuple[Joint, slice, slice]
     none = np.zeros(0, dtype=np.intp)
     adding = [each for each in places if each[0].positions_add]
     added = [none, *(np.arange(system.nq)[positions] for _, positions, _ in adding)]
-    taken = [none, *(np.arange(system.num_steps)[steps] for _, _, steps in adding)]
+    taken = [none, *(np.arange(system.ndx)[steps] for _, _, steps in adding)]
     others = [each for each in places if not each[0].positions_add]
     return np.concatenate(added), np.concatenate(taken), others

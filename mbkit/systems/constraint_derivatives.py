@@ -29,7 +29,7 @@ def constraint_jacobian_velocity_derivative(
     """See `System.constraint_jacobian_velocity_derivative`."""
     if not system.arrays.closure:
         leading = system.evaluator.arguments.leading(t, on_error, q=q, v=v)
-        return np.zeros((*leading, 0, system.num_steps))
+        return np.zeros((*leading, 0, system.ndx))
     if not _loops_alone(system):
         system.evaluator.arguments.leading(t, on_error, q=q, v=v)
         rates = _jacobian_differences(system, q, t, on_error)
@@ -50,7 +50,7 @@ def constraint_force_derivative(
     """See `System.constraint_force_derivative`."""
     if not system.arrays.closure:
         leading = system.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
-        return np.zeros((*leading, system.nv, system.num_steps))
+        return np.zeros((*leading, system.nv, system.ndx))
     if not _loops_alone(system):
         system.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
         rates = _jacobian_differences(system, q, t, on_error)
@@ -71,8 +71,8 @@ def _loops_alone(system: System) -> bool:
 
 
 def _jacobian_differences(system: System, q: ArrayLike, t: ArrayLike, on_error: str) -> Floats:
-    """Return the derivative of A by each entry of a step, (..., num_steps, rows, nv)."""
-    n = system.num_steps
+    """Return the derivative of A by each entry of a step, (..., ndx, rows, nv)."""
+    n = system.ndx
     steps = np.multiply.outer(np.eye(n), _STEPS).swapaxes(1, 2)  # (n, 4, n)
     start = system.evaluator.arguments.with_leading_axes("q", q)[..., None, None, :]
     near = system.retract(start, steps, on_error=on_error)

@@ -61,7 +61,7 @@ def forward_dynamics_derivatives(
             f"System '{system.name}' has loops: forward_dynamics_derivatives is of trees. What "
             f"derivatives of the closed motion are made of is in mbkit.EquationsOfMotion."
         )
-    moving, steps = np.ones(system.nv, dtype=bool), np.ones(system.num_steps, dtype=bool)
+    moving, steps = np.ones(system.nv, dtype=bool), np.ones(system.ndx, dtype=bool)
     if system.motions:
         q, v, _ = system.prescribed_rows(t, q, v, on_error)
         for joint in system.motions:
@@ -70,8 +70,7 @@ def forward_dynamics_derivatives(
     vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
     leading = vdot.shape[:-1]
     check_memory(
-        math.prod(leading) * system.nv * (2.0 * system.num_steps + 3.0 * system.nv)
-        + 4.0 * system.nv**2,
+        math.prod(leading) * system.nv * (2.0 * system.ndx + 3.0 * system.nv) + 4.0 * system.nv**2,
         f"Derivatives of {system.nv} accelerations, of {math.prod(leading)} states,",
         "ask for fewer samples at once, or take differences along single directions",
     )
@@ -79,9 +78,7 @@ def forward_dynamics_derivatives(
     configurations = np.broadcast_to(
         system.evaluator.arguments.with_leading_axes("q", q), (*leading, system.nq)
     )
-    found = tuple(
-        np.zeros((*leading, system.nv, n)) for n in (system.num_steps, system.nv, system.nv)
-    )
+    found = tuple(np.zeros((*leading, system.nv, n)) for n in (system.ndx, system.nv, system.nv))
     for sample in np.ndindex(leading):
         if not np.isfinite(vdot[sample]).all():
             for each in found:
@@ -104,14 +101,14 @@ def force_derivatives(
 
 
 def _split(system: System, both: Floats) -> tuple[Floats, Floats]:
-    """Return the parts (..., nv, num_steps) and (..., nv, nv) of what a kernel wrote."""
+    """Return the parts (..., nv, ndx) and (..., nv, nv) of what a kernel wrote."""
     nv = system.nv
     if both.ndim == 1 and len(both) == 2 * nv * nv:
         d_q, d_v = both.reshape((2, nv, nv))
         return d_q, d_v
-    leading, end = both.shape[:-1], nv * system.num_steps
+    leading, end = both.shape[:-1], nv * system.ndx
     return (
-        both[..., :end].reshape((*leading, nv, system.num_steps)),
+        both[..., :end].reshape((*leading, nv, system.ndx)),
         both[..., end:].reshape((*leading, nv, nv)),
     )
 

@@ -142,19 +142,19 @@ class JointCut:
     def of_loans(self, motion: tuple[Floats, Floats, Floats], on_error: str) -> Any:
         """Return what the joint does not pass on, (..., 6), for its bodies have it of each other.
 
-        That is the rate of the angular momentum that was lent by it: see `Loan`.
+        That is the rate of the angular momentum that was lent by it: see `InertiaTransfer`.
         """
-        loan = self.system.loans.get(self.name)
-        if loan is None:
+        transfer = self.system.inertia_transfers.get(self.name)
+        if transfer is None:
             return 0.0
         q, v, vdot = motion
-        system, row = self.system, self.system.body_index(loan.borrower)
+        system, row = self.system, self.system.body_index(transfer.receiver)
         R = system.poses(q, on_error=on_error)[..., row, :3, :3]
         w = system.twists(q, v, representation=Hybrid(), on_error=on_error)[..., row, :3]
         rate = system.accelerations(q, v, vdot, representation=Hybrid(), on_error=on_error)
-        moment = loan.rate(R, w, rate[..., row, :3])
+        moment = transfer.rate(R, w, rate[..., row, :3])
         whole = system.halves[self.on].whole if self.on in system.halves else self.on
-        sign = -1.0 if whole == loan.borrower else 1.0
+        sign = -1.0 if whole == transfer.receiver else 1.0
         return np.concatenate([sign * moment, np.zeros(moment.shape)], axis=-1)
 
     def of_constraints(

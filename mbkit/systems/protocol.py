@@ -26,12 +26,12 @@ class EquationsOfMotion(Protocol):
     else, and may be given anything that has these methods. docs/protocol.md has them in one table.
 
     A derivative with respect to q is one along steps: column k of ``D_q f`` is the derivative of
-    ``f(retract(q, e e_k))`` by e at e = 0, so that it has `num_steps` columns. For holonomic joints
+    ``f(retract(q, e e_k))`` by e at e = 0, so that it has `ndx` columns. For holonomic joints
     these are nv, and steps are in the coordinates of the velocities.
 
     Attributes
     ----------
-    nq, nv, num_steps : int
+    nq, nv, ndx : int
         Numbers of positions, of velocities, and of entries of a step: nv, or more where a joint is
         nonholonomic.
     num_position_constraints, num_velocity_constraints : int
@@ -74,7 +74,7 @@ class EquationsOfMotion(Protocol):
         """Number of velocities."""
 
     @property
-    def num_steps(self) -> int:
+    def ndx(self) -> int:
         """Number of entries of a step on the group of configurations."""
 
     @property
@@ -88,13 +88,13 @@ class EquationsOfMotion(Protocol):
     # ------------------------------------------------------------------- configuration group
 
     def retract(self, q: ArrayLike, dx: ArrayLike) -> Floats:
-        """Return the configuration (nq,) that the step dx (num_steps,) leads to from q."""
+        """Return the configuration (nq,) that the step dx (ndx,) leads to from q."""
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Floats:
-        """Return the step (num_steps,) that leads from q0 to q1: it undoes `retract`."""
+        """Return the step (ndx,) that leads from q0 to q1: it undoes `retract`."""
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
-        """Return the rate (num_steps,) at which a step leaves q with velocity v: mostly v."""
+        """Return the rate (ndx,) at which a step leaves q with velocity v: mostly v."""
 
     @property
     def quaternions(self) -> tuple[int, ...]:
@@ -148,22 +148,22 @@ class EquationsOfMotion(Protocol):
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike
     ) -> tuple[Floats, Floats]:
-        """Return those of M vdot + b by q, (nv, num_steps), and by v, (nv, nv)."""
+        """Return those of M vdot + b by q, (nv, ndx), and by v, (nv, nv)."""
 
     def force_derivatives(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0
     ) -> tuple[Floats, Floats]:
-        """Return those of f by q, (nv, num_steps), and by v, (nv, nv)."""
+        """Return those of f by q, (nv, ndx), and by v, (nv, nv)."""
 
     def constraint_jacobian_velocity_derivative(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0
     ) -> Floats:
-        """Return D_q(A v), (num_velocity_constraints, num_steps)."""
+        """Return D_q(A v), (num_velocity_constraints, ndx)."""
 
     def constraint_force_derivative(
         self, q: ArrayLike, multipliers: ArrayLike, t: ArrayLike = 0.0
     ) -> Floats:
-        """Return D_q(A^T multipliers), (nv, num_steps)."""
+        """Return D_q(A^T multipliers), (nv, ndx)."""
 
 
 if TYPE_CHECKING:

@@ -107,7 +107,7 @@ def _positions(system: System, other: System, q: Floats, target: _Target) -> Flo
         far = target.poses[:, number[edge.successor]] @ edge.S_succ
         T = _inverse(near) @ far
         for sample, each in enumerate(T):
-            found[sample, place] = edge.joint.locate(each)
+            found[sample, place] = edge.joint.configuration_from_pose(each)
     return found
 
 

@@ -59,7 +59,7 @@ from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.closed_dynamics import ActuatorEfforts
 from mbkit.systems.halves import Half
-from mbkit.systems.loans import Loan
+from mbkit.systems.inertia_transfers import InertiaTransfer
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
@@ -91,7 +91,7 @@ class System:
         The mechanism's name.
     representation : Representation
         Of twists, wrenches, Jacobians and accelerations of bodies.
-    nq, nv, num_steps : int
+    nq, nv, ndx : int
         Numbers of positions, of velocities, and of entries of a step on the configuration group:
         nv, or more where a joint is nonholonomic.
     body_names : tuple of str
@@ -206,9 +206,9 @@ class System:
         return self._blueprint.free_joints
 
     @functools.cached_property
-    def loans(self) -> Mapping[str, Loan]:
-        """Moments of inertia that bodies have for others, by the joint between; see `Loan`."""
-        return self._blueprint.loans
+    def inertia_transfers(self) -> Mapping[str, InertiaTransfer]:
+        """Moments of inertia that bodies have for others, by the joint between."""
+        return self._blueprint.inertia_transfers
 
     @property
     def remedy(self) -> str:
@@ -277,9 +277,9 @@ class System:
         return len(self.velocity_names)
 
     @functools.cached_property
-    def num_steps(self) -> int:
+    def ndx(self) -> int:
         """Size of steps on the group of configurations; nv unless a joint is nonholonomic."""
-        return self.evaluator.arguments.num_steps
+        return self.evaluator.arguments.ndx
 
     def body_index(self, name: str) -> int:
         """Return the row of a body in `poses`, `twists` and `wrenches`.
@@ -339,7 +339,7 @@ class System:
         ----------
         q : array_like, shape (..., nq)
             Configuration.
-        dx : array_like, shape (..., num_steps)
+        dx : array_like, shape (..., ndx)
             Step, in the coordinates of `rates`: those of the velocities unless a joint is
             nonholonomic.
         out, on_error : see `System`
@@ -364,7 +364,7 @@ class System:
 
         Returns
         -------
-        ndarray, shape (..., num_steps)
+        ndarray, shape (..., ndx)
             The step. Of several that lead there (whole turns) the shortest.
         """
         return self.evaluator.compute(DIFFERENCE, q0, q1, out=out, on_error=on_error)
@@ -384,7 +384,7 @@ class System:
 
         Returns
         -------
-        ndarray, shape (..., num_steps)
+        ndarray, shape (..., ndx)
             The rate.
         """
         return self.evaluator.compute(RATES, q, v, out=out, on_error=on_error)
@@ -397,16 +397,16 @@ class System:
 
         Parameters
         ----------
-        x : array_like, shape (..., num_steps)
+        x : array_like, shape (..., ndx)
             Step.
-        rate : array_like, shape (..., num_steps)
+        rate : array_like, shape (..., ndx)
             Of the configuration: `rates` of a velocity, which is the velocity itself unless a joint
             is nonholonomic.
         on_error : see `System`
 
         Returns
         -------
-        ndarray, shape (..., num_steps)
+        ndarray, shape (..., ndx)
             ``dexp_body^-1(x) rate`` on SE(3) and SO(3), `rate` where coordinates add. Singular at
             whole turns.
 
@@ -431,15 +431,15 @@ class System:
 
         Parameters
         ----------
-        x : array_like, shape (..., num_steps)
+        x : array_like, shape (..., ndx)
             Step.
-        rate : array_like, shape (..., num_steps)
+        rate : array_like, shape (..., ndx)
             Of x.
         on_error : see `System`
 
         Returns
         -------
-        ndarray, shape (..., num_steps)
+        ndarray, shape (..., ndx)
             The rate with which ``retract(q0, x)`` moves: what `dexp_inv` takes. Not a number where
             that is singular.
 
@@ -729,8 +729,9 @@ class System:
         -------
         q : ndarray, shape (..., nq)
             Positions. Of a joint that both systems have coordinates of, they are the other's, with
-            all turns; otherwise they are found from the poses of its bodies, `Joint.locate`, and
-            angles are those between -pi and pi: whole turns are not to be seen in a pose.
+            all turns; otherwise they are found from the poses of its bodies by
+            `Joint.configuration_from_pose`; angles are those between -pi and pi, without
+            whole turns.
         v : ndarray, shape (..., nv)
             Velocities.
 
@@ -1727,7 +1728,7 @@ class System:
 
         return consistent_velocity(self, rates, q, v, time_of(t))
 
-    def assemblies(
+    def assembly_modes(
         self,
         q: ArrayLike | None = None,
         fixed: Iterable[str] = (),
@@ -1783,12 +1784,12 @@ class System:
         ...     frames=(along((2, 0, 0)), along((1, 0, 0))),
         ... )
         >>> system = mech.assemble(mb.RelativeCoordinates(loop_joints=["D"]))
-        >>> len(system.assemblies([1.5, 0.0, 0.0], fixed=["A"]))
+        >>> len(system.assembly_modes([1.5, 0.0, 0.0], fixed=["A"]))
         2
         """
-        from mbkit.closed_loops.assemblies import assemblies
+        from mbkit.closed_loops.assembly_modes import assembly_modes
 
-        return assemblies(self, q, fixed, starts, seed, time_of(t), tolerance)
+        return assembly_modes(self, q, fixed, starts, seed, time_of(t), tolerance)
 
     def diagnose(self, q: ArrayLike | None = None, *, t: float = 0.0) -> Diagnosis:
         """Return what the constraints leave free, which are redundant, and what that means.
@@ -2273,7 +2274,7 @@ class System:
 
         Returns
         -------
-        d_q : ndarray, shape (..., nv, num_steps)
+        d_q : ndarray, shape (..., nv, ndx)
             Column k is the derivative of ``inverse_dynamics(retract(q, e e_k), v, vdot)`` by e at
             e = 0, e_k a unit step. [N m/rad] and so on
         d_v : ndarray, shape (..., nv, nv)
@@ -2328,7 +2329,7 @@ class System:
 
         Returns
         -------
-        d_q : ndarray, shape (..., nv, num_steps)
+        d_q : ndarray, shape (..., nv, ndx)
             Along steps, as in `inverse_dynamics_derivatives`.
         d_v : ndarray, shape (..., nv, nv)
             With respect to v.
@@ -2376,7 +2377,7 @@ class System:
 
         Returns
         -------
-        d_q : ndarray, shape (..., nv, num_steps)
+        d_q : ndarray, shape (..., nv, ndx)
             Along steps, as in `inverse_dynamics_derivatives`.
         d_v : ndarray, shape (..., nv, nv)
             With respect to v.
@@ -2417,7 +2418,7 @@ class System:
 
         Returns
         -------
-        ndarray, shape (..., num_velocity_constraints, num_steps)
+        ndarray, shape (..., num_velocity_constraints, ndx)
             Column k is the derivative of ``constraint_jacobian(retract(q, e e_k)) @ v`` by e at
             e = 0. ``D @ rates(q, v)`` is `constraint_bias`, where loops are closed.
 
@@ -2452,7 +2453,7 @@ class System:
 
         Returns
         -------
-        ndarray, shape (..., nv, num_steps)
+        ndarray, shape (..., nv, ndx)
             Column k is the derivative of ``constraint_jacobian(retract(q, e e_k)).T @ multipliers``
             by e at e = 0: the geometric stiffness of the constraints.
 

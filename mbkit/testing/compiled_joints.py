@@ -24,7 +24,7 @@ def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple
     ----------
     joint : Joint
         One with compiled forms.
-    q, v, x : ndarray, shape (nq,), (nv,), (num_steps,)
+    q, v, x : ndarray, shape (nq,), (nv,), (ndx,)
         Configuration, velocity, step.
 
     Yields
@@ -64,13 +64,17 @@ def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple
     ):
         if getattr(kernels, operation) is not None:
             yield operation, call(operation, *arguments, out=(len(expected),))[0], expected
-    if kernels.locate is not None:
+    if kernels.configuration_from_pose is not None:
         for off in (0.0, 1e-7):
             T = joint.pose(q) @ SE3.exp(off * np.linspace(-1.0, 1.0, 6))
             C = inverse(K) @ T @ K
             target = np.concatenate([C[:3, :3].ravel(), C[:3, 3]])
-            (found,) = call("locate", target, out=(joint.num_positions,))
-            yield "pose(locate(T))", joint.pose(found), joint.pose(joint.locate(T))
+            (found,) = call("configuration_from_pose", target, out=(joint.num_positions,))
+            yield (
+                "pose(configuration_from_pose(T))",
+                joint.pose(found),
+                joint.pose(joint.configuration_from_pose(T)),
+            )
     if kernels.constraint_wrenches is not None:
         (W,) = call("constraint_wrenches", q, out=(6 * (6 - nv),))
         W = W.reshape(6 - nv, 6).T

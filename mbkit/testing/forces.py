@@ -260,7 +260,7 @@ def _located(system: System, poses: Any) -> Any:
     """Return the configuration of free bodies at poses (bodies, 4, 4)."""
     q = system.reference_configuration()
     for name, C in zip(system.body_names[1:], poses, strict=True):
-        q[system.position_slice(f"of {name}")] = FreeJoint("free").locate(C)
+        q[system.position_slice(f"of {name}")] = FreeJoint("free").configuration_from_pose(C)
     return q
 
 

@@ -84,7 +84,7 @@ def check_integrator(
 
     Problems with constraints are for integrators that take them, and those that an integrator
     refuses with a `UsageError` are remarks. So are the laws on what falls with the step, of one
-    that says `own_steps`: its form with steps of one size has an order.
+    that says `adaptive`: its form with steps of one size has an order.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def _on_problem(
     integrator: Integrator, problem: StandardProblem, most_steps: int, seen: list[Measured]
 ) -> Iterator[Line]:
     """Yield the orders, and what is kept on the way; what is measured is added to what was seen."""
-    if integrator.own_steps:
+    if integrator.adaptive:
         remark = "it takes steps of its own; check the form with steps of one size"
         yield Line(
             f"orders, and what falls with the step, on the {problem.name}", None, remark=remark

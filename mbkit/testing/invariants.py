@@ -68,7 +68,7 @@ def group(integrator: Integrator, problem: StandardProblem) -> Iterator[Line]:
 
     if not integrator.stays_on_group:
         law = "quaternions drift no faster than the order says"
-        if integrator.own_steps:
+        if integrator.adaptive:
             yield Line(law, None, remark="it takes steps of its own")
             return
         yield _falls(law, integrator, problem, 256, off)

@@ -35,7 +35,7 @@ _SMOOTH = 1e-9
 class _Place:
     """Where a joint is looked at: a configuration, a velocity, a step; whether it is a random one.
 
-    The step is of `num_steps`, also where velocities are fewer.
+    The step is of `ndx`, also where velocities are fewer.
 
     At the neutral configuration and half a turn from it a motion subspace may lose rank.
     """
@@ -109,7 +109,7 @@ def _places(joint: Joint, configurations: Any, rng: np.random.Generator) -> list
     nv = joint.num_velocities
 
     def step(size: float) -> Any:
-        x = rng.normal(size=joint.num_steps)
+        x = rng.normal(size=joint.ndx)
         # at most three of them turn; of a joint with one, it is all that there is
         return x * (size / np.linalg.norm(x[:3])) if nv else x
 
@@ -234,7 +234,7 @@ def _rates(joint: Joint, at: _Place) -> Found:
         moving = functools.partial(_moved, joint, start, back, x, rate)
         twist = joint.motion_subspace(q) @ at.v
         yield "S v while x moves at this rate", _rate(moving, twist), twist
-        if joint.num_steps != joint.num_velocities:
+        if joint.ndx != joint.num_velocities:
             w = at.x  # where no velocity leads to
             rate = np.asarray(joint.dexp_inv(x, w))
             along_x = derivative(functools.partial(_stepped, joint, start, x, rate))
@@ -273,7 +273,7 @@ def _position_rates(joint: Joint, at: _Place) -> Found:
 
 
 def _linear(joint: Joint, at: _Place) -> Found:
-    if joint.num_steps == joint.num_velocities:
+    if joint.ndx == joint.num_velocities:
         raise Nothing("it has a velocity for each step")
     columns = np.array([joint.rates(at.q, unit) for unit in np.eye(joint.num_velocities)]).T
     yield "rates of a sum", joint.rates(at.q, at.v), columns @ at.v
@@ -329,8 +329,8 @@ _LAWS: tuple[tuple[str, float, Callable[..., Found]], ...] = (
     ("constraint wrenches do no work", 1e-12, _reciprocal),
     ("constraint wrenches are all there are", 0.0, _complementary),
     ("constraint wrenches change smoothly", 1e-3, neighbours),
-    ("locate finds poses of the joint", 1e-12, poses_found),
-    ("locate is next to a pose what is nearest to it", 1e-2, nearest),
+    ("configuration_from_pose finds poses of the joint", 1e-12, poses_found),
+    ("configuration_from_pose is next to a pose what is nearest to it", 1e-2, nearest),
     ("retract and difference are inverse to each other", 1e-9, _retract),
     ("dexp_inv is the rate of the step", 1e-8, _rates),
     ("rates are linear in v, and none is lost", 1e-12, _linear),

@@ -37,7 +37,11 @@ def poses_found(joint: Joint, at: Any) -> Found:
     if at.ordinary:
         for q in (at.q, joint.retract(at.q, at.x)):
             T = np.asarray(joint.pose(q))
-            yield "pose(locate(T))", joint.pose(joint.locate(T)), T
+            yield (
+                "pose(configuration_from_pose(T))",
+                joint.pose(joint.configuration_from_pose(T)),
+                T,
+            )
 
 
 def nearest(joint: Joint, at: Any) -> Found:
@@ -49,7 +53,7 @@ def nearest(joint: Joint, at: Any) -> Found:
     back = inverse(K)
     for k, unit in enumerate(np.eye(6)):
         T = back @ joint.pose(at.q) @ K @ SE3.exp(_OFF * unit)
-        q = joint.locate(K @ T @ back)
+        q = joint.configuration_from_pose(K @ T @ back)
         left = SE3.log(inverse(back @ joint.pose(q) @ K) @ T) / _OFF
         S = SE3.Ad(back) @ joint.motion_subspace(q)
         yield (
@@ -62,5 +66,5 @@ def nearest(joint: Joint, at: Any) -> Found:
 def _require_loop(joint: Joint) -> None:
     if joint.num_velocities == 0:
         raise Nothing("it does not move")
-    if joint.num_steps != joint.num_velocities:
+    if joint.ndx != joint.num_velocities:
         raise Nothing("it is nonholonomic, and closes no loop")

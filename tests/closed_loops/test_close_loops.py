@@ -118,26 +118,26 @@ def test_both_assemblies_of_a_four_bar(angle):
     sizes = (0.4, 1.1, 0.9, 1.0)
     system = four_bar_in_line(*sizes)
     known = cosine_rule(*sizes, angle)
-    found = system.assemblies([angle, 0.0, 0.0], fixed=["A"])
+    found = system.assembly_modes([angle, 0.0, 0.0], fixed=["A"])
     assert len(found) == 2
     for q in known:
         assert min(modulo_turns(q, each) for each in found) < 1e-9
     steps = [np.abs(each - [angle, 0.0, 0.0]).max() for each in found]
     assert steps[0] <= steps[1]
-    assert np.array_equal(found, system.assemblies([angle, 0.0, 0.0], fixed=["A"]))
+    assert np.array_equal(found, system.assembly_modes([angle, 0.0, 0.0], fixed=["A"]))
 
 
 def test_assemblies_that_a_motion_connects_are_one():
     """A four-bar whose crank turns round has two sets of configurations, one on either side."""
     system = four_bar_in_line(0.4, 1.1, 0.9, 1.0)
-    assert len(system.assemblies()) == 2
+    assert len(system.assembly_modes()) == 2
     # Grashof's rule: no bar of this one turns round, and its two assemblies are one set
-    assert len(four_bar_in_line(0.8, 1.1, 0.9, 1.5).assemblies()) == 1
+    assert len(four_bar_in_line(0.8, 1.1, 0.9, 1.5).assembly_modes()) == 1
 
 
 def test_no_assemblies_beyond_reach():
     system = four_bar_in_line(0.4, 0.5, 0.3, 1.9)
-    assert system.assemblies([0.0, 0.0, 0.0]).shape == (0, 3)
+    assert system.assembly_modes([0.0, 0.0, 0.0]).shape == (0, 3)
 
 
 def test_positions_of_a_platform_given_its_legs():

@@ -16,7 +16,7 @@ from tests.every_representation import each_representation
 
 
 def kkt(system, q, v, tau, vdot, mask, wrenches=None):
-    """Solve for free accelerations, forces where prescribed and least multipliers, densely."""
+    """Solve for free accelerations, forces where prescribed and minimum-norm multipliers."""
     M, A = system.mass_matrix(q), system.constraint_jacobian(q)
     b = system.inverse_dynamics(q, v, np.zeros(system.nv), wrenches)
     c = system.constraint_bias(q, v)

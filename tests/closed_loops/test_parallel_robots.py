@@ -108,7 +108,9 @@ def moment(robot, seed, representation=None):
         if name not in robot.cut:
             near = poses[edge.predecessor] @ edge.S_pred
             far = poses[edge.successor] @ edge.S_succ
-            q[system.position_slice(name)] = edge.joint.locate(np.linalg.inv(near) @ far)
+            q[system.position_slice(name)] = edge.joint.configuration_from_pose(
+                np.linalg.inv(near) @ far
+            )
     hybrid = mb.Hybrid()
     J = np.vstack([system.jacobian(name, q, representation=hybrid) for name in mech.bodies])
     twists = np.hstack([found.spins, found.velocities]).ravel()

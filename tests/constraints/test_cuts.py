@@ -23,7 +23,7 @@ def state_in(system, mech, tree, q, v):
         a, b = number[edge.predecessor], number[edge.successor]
         T = np.linalg.inv(poses[a] @ edge.S_pred) @ poses[b] @ edge.S_succ
         place = system.position_slice(name)
-        own[place] = edge.joint.locate(T)
+        own[place] = edge.joint.configuration_from_pose(T)
         S = edge.joint.motion_subspace(own[place])
         relative = mb.lie.SE3.Ad(np.linalg.inv(edge.S_succ)) @ (
             twists[b] - mb.lie.SE3.Ad(np.linalg.inv(poses[b]) @ poses[a]) @ twists[a]

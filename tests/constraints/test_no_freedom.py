@@ -38,7 +38,7 @@ def test_everything_has_size_zero(ring, leading):
 
 
 def test_it_closes_in_one_way(ring):
-    assert ring.assemblies(starts=3).shape == (1, 0)
+    assert ring.assembly_modes(starts=3).shape == (1, 0)
     diagnosis = ring.diagnose()
     assert (diagnosis.rank, diagnosis.mobility, diagnosis.generic_mobility) == (0, 0, 0)
     assert len(diagnosis.redundant) == 6

@@ -204,7 +204,7 @@ def body_forces(system, q, v):
     floating = free.assemble()
     poses = system.poses(q)
     V = system.twists(q, v, representation=mb.BodyFixed())
-    at = np.concatenate([mb.FreeJoint("x").locate(C) for C in poses[1:]])
+    at = np.concatenate([mb.FreeJoint("x").configuration_from_pose(C) for C in poses[1:]])
     forces = floating.generalized_forces(at, V[1:].ravel()).reshape(-1, 6)
     wrenches = mb.convert_wrench(forces, poses[1:], mb.BodyFixed(), mb.Hybrid())
     return np.vstack([np.zeros(6), wrenches])
@@ -230,7 +230,7 @@ def test_another_cut_has_the_same_reactions(cut):
     near = poses[edge.predecessor] @ edge.S_pred
     q2, v2 = second.reference_configuration(), np.zeros(second.nv)
     T = np.linalg.inv(near) @ poses[edge.successor] @ edge.S_succ
-    q2[second.position_slice("last")] = edge.joint.locate(T)
+    q2[second.position_slice("last")] = edge.joint.configuration_from_pose(T)
     for name in set(first.joint_names) & set(second.joint_names):
         q2[second.position_slice(name)] = q[first.position_slice(name)]
         v2[second.velocity_slice(name)] = v[first.velocity_slice(name)]

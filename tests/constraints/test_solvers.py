@@ -33,7 +33,7 @@ each_strategy = pytest.mark.parametrize("solver", STRATEGIES, ids=lambda s: type
 
 
 def kkt(system, q, v, tau, wrenches=None):
-    """vdot and the least multipliers, from M, A and b by singular values."""
+    """vdot and the minimum-norm multipliers, from M, A and b by singular values."""
     A, M = system.constraint_jacobian(q), system.mass_matrix(q)
     free = np.linalg.solve(M, tau - system.bias_force(q, v))
     root = np.linalg.inv(np.linalg.cholesky(M))

@@ -64,7 +64,7 @@ def sleigh():
     mech.add_joint(SkateByHand("skate"), bodies[0], bodies[1], reference=random_pose(rng))
     mech.add_joint(mb.SphericalJoint("ball"), bodies[1], bodies[2], reference=random_pose(rng))
     system = mech.assemble()
-    q = system.retract(system.reference_configuration(), rng.normal(size=system.num_steps))
+    q = system.retract(system.reference_configuration(), rng.normal(size=system.ndx))
     return case_of(system, q, rng)
 
 
@@ -105,7 +105,7 @@ def along_steps(system, q, function):
     """Return the derivatives of function(q) along unit steps, last axis."""
     columns = [
         derivative(lambda e, s=s: np.asarray(function(system.retract(q, e * s))))
-        for s in np.eye(system.num_steps)
+        for s in np.eye(system.ndx)
     ]
     return np.stack(columns, axis=-1)
 
@@ -143,7 +143,7 @@ def test_systems_have_all_methods_with_these_arguments(case):
 
 def test_steps_lead_there_and_back(case):
     system, rng = case.system, np.random.default_rng(70)
-    x = 0.4 * rng.normal(size=system.num_steps)
+    x = 0.4 * rng.normal(size=system.ndx)
     np.testing.assert_allclose(
         system.difference(case.q, system.retract(case.q, x)), x, rtol=0.0, atol=1e-11
     )
@@ -186,7 +186,7 @@ def test_position_rates_are_those_of_the_positions(case):
 
 def test_dexp_is_the_differential_of_the_retraction(case):
     system, rng = case.system, np.random.default_rng(71)
-    x, rate = 0.4 * rng.normal(size=(2, system.num_steps))
+    x, rate = 0.4 * rng.normal(size=(2, system.ndx))
     there = system.retract(case.q, x)
     expected = derivative(lambda e: system.difference(there, system.retract(case.q, x + e * rate)))
     moving = system.dexp(x, rate)
@@ -239,7 +239,7 @@ def test_numbers_of_constraints(case):
 def test_the_jacobian_is_the_derivative_of_the_residual(case):
     """Where loops are closed, and joints holonomic."""
     system, q = case.system, case.q
-    if system.num_steps != system.nv:
+    if system.ndx != system.nv:
         pytest.skip("a step of a nonholonomic joint need not be a motion")
     residual = np.abs(system.constraint_residual(q)).max(initial=0.0)
     assert residual < 1e-12
@@ -251,7 +251,7 @@ def test_derivative_of_jacobian_times_velocity(case):
     """At closed loops, and at open ones."""
     system, rng = case.system, np.random.default_rng(72)
     v = rng.normal(size=system.nv)
-    near = system.retract(case.q, 1e-2 * rng.normal(size=system.num_steps))
+    near = system.retract(case.q, 1e-2 * rng.normal(size=system.ndx))
     for q in (case.q, near):
         found = system.constraint_jacobian_velocity_derivative(q, v)
         size = np.abs(system.constraint_jacobian(q)).max(initial=0.0)
@@ -261,7 +261,7 @@ def test_derivative_of_jacobian_times_velocity(case):
 
 def test_derivative_of_constraint_forces(case):
     system, rng = case.system, np.random.default_rng(73)
-    near = system.retract(case.q, 1e-2 * rng.normal(size=system.num_steps))
+    near = system.retract(case.q, 1e-2 * rng.normal(size=system.ndx))
     for q in (case.q, near):
         found = system.constraint_force_derivative(q, case.multipliers)
         size = np.abs(system.constraint_jacobian(q)).max(initial=0.0)
@@ -304,7 +304,7 @@ def test_derivatives_of_other_constraints(constraint, beside):
     if beside:
         mech.add_joint(mb.UniversalJoint("loop"), "a", "b", frames=(random_pose(rng),) * 2)
     system = mech.assemble(mb.RelativeCoordinates(loop_joints=["loop"] if beside else []))
-    q = system.retract(system.reference_configuration(), 0.5 * rng.normal(size=system.num_steps))
+    q = system.retract(system.reference_configuration(), 0.5 * rng.normal(size=system.ndx))
     v, multipliers = rng.normal(size=system.nv), rng.normal(size=system.num_velocity_constraints)
     A = system.constraint_jacobian(q, TIME)
     found = system.constraint_jacobian_velocity_derivative(q, v, TIME)
@@ -321,7 +321,7 @@ def test_derivatives_of_other_constraints(constraint, beside):
 def test_leading_axes(case):
     """Derivatives of several states at once are those of each."""
     system, rng = case.system, np.random.default_rng(74)
-    q = np.stack([system.retract(case.q, s) for s in 0.1 * rng.normal(size=(2, system.num_steps))])
+    q = np.stack([system.retract(case.q, s) for s in 0.1 * rng.normal(size=(2, system.ndx))])
     calls = {
         "inverse dynamics": lambda q: system.inverse_dynamics_derivatives(q, case.v, case.vdot),
         "A v": lambda q: (system.constraint_jacobian_velocity_derivative(q, case.v),),

@@ -27,7 +27,7 @@ def test_a_mechanism_is_divided_once(monkeypatch, coordinates, rule):
     mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
     system = mech.assemble(coordinates)
     assert system.parts is system.parts
-    assert system.loans == {}
+    assert system.inertia_transfers == {}
     assert len(asked) == 1
     system.with_constraint_solver(mb.SchurComplement())
     assert len(asked) == 1  # bodies, joints and forces are the same

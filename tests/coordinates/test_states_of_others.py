@@ -76,7 +76,7 @@ def test_many_samples_are_those_of_each(coordinates):
     rng = np.random.default_rng(4)
     mech = random_mechanism(rng, 6)
     relative, absolute = mech.assemble(), mech.assemble(coordinates)
-    steps = 0.3 * rng.normal(size=(2, 3, relative.num_steps))
+    steps = 0.3 * rng.normal(size=(2, 3, relative.ndx))
     q = relative.retract(relative.reference_configuration(), steps)
     v = rng.normal(size=(3, relative.nv))
     q_all, v_all = absolute.state_of(relative, q, v)

@@ -61,7 +61,7 @@ def tumbling(joint: mb.Joint, start=START, twist=TWIST):
             point_b=(0.3, 0.2, -0.1),
         )
     )  # fmt: skip
-    q = joint.locate(start)
+    q = joint.configuration_from_pose(start)
     return mech.assemble(), q, np.linalg.solve(joint.motion_subspace(q), twist)
 
 
@@ -204,7 +204,7 @@ def top(joint=None):
     at = mb.spatial.translation(COM)
     mech.add_joint(joint, mech.world, body, frames=(np.eye(4), at))
     mech.add_joint(mb.SphericalJoint("tip"), mech.world, body)
-    q = joint.locate(at)
+    q = joint.configuration_from_pose(at)
     twist = np.concatenate([SPIN, np.cross(SPIN, COM)])
     v = np.linalg.solve(joint.motion_subspace(q), twist)
     return mech.assemble(mb.RelativeCoordinates(loop_joints=["tip"])), q, v

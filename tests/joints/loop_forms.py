@@ -6,7 +6,7 @@ import numpy as np
 
 from mbkit.kernels import layout
 from mbkit.kernels.compile import UNCOMPILED, address_kernel, array_address, records_at
-from mbkit.kernels.joints.loop import joint_locate, joint_wrenches
+from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
 from mbkit.kernels.layout import BODY
 from mbkit.spatial import inverse
 from mbkit.systems.memory.arrays import fill_table
@@ -15,9 +15,9 @@ from mbkit.systems.memory.python_joint import PythonJointSlot
 
 
 @address_kernel("iipp")
-def locate(row, slot, T, out):
+def configuration_from_pose(row, slot, T, out):
     """By the address of a row."""
-    return joint_locate(records_at(row, 1, BODY)[0], slot, T, out)
+    return joint_configuration_from_pose(records_at(row, 1, BODY)[0], slot, T, out)
 
 
 @address_kernel("iipp")
@@ -61,11 +61,11 @@ class LoopRow:
             state = form(function.address)(row, slot, *arguments)
         return state, out[:size]
 
-    def locate(self, T):
+    def configuration_from_pose(self, T):
         """The status, and the configuration."""
         C = inverse(self.K) @ T @ self.K
         target = np.concatenate([C[:3, :3].ravel(), C[:3, 3]])
-        return self._call(locate, target, self.joint.num_positions)
+        return self._call(configuration_from_pose, target, self.joint.num_positions)
 
     def wrenches(self, q):
         """The status, and the wrenches (6, 6 - nv) in the canonical frame."""

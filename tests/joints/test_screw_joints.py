@@ -109,7 +109,7 @@ def test_a_screw_that_slides_but_for_rounding_slides(size, along):
         expected = v * q + np.cross(w, v) * q**2 / 2
         np.testing.assert_allclose(T[:3, 3], expected, rtol=0, atol=4e-15 + 30 * size**2)
         np.testing.assert_allclose(T[2, 1], w[0] * q, atol=1e-15 + 30 * size**2)
-        np.testing.assert_allclose(joint.locate(T), [q], rtol=1e-9)
+        np.testing.assert_allclose(joint.configuration_from_pose(T), [q], rtol=1e-9)
     W = joint.constraint_wrenches(np.zeros(1))
     np.testing.assert_allclose(W.T @ joint.screw, 0.0, atol=1e-14)
     sliding = between_hinges(mb.PrismaticJoint("j", v)).assemble()
@@ -166,7 +166,7 @@ def test_pitches_of_all_sizes(size):
             0.4 * size + AXIS @ (POINT - turned(0.4) @ POINT),
             rtol=1e-13, atol=1e-15,
         )  # fmt: skip
-        np.testing.assert_allclose(joint.locate(joint.pose(q)), q, rtol=1e-12)
+        np.testing.assert_allclose(joint.configuration_from_pose(joint.pose(q)), q, rtol=1e-12)
 
 
 def turned(angle):

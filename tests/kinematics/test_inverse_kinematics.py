@@ -237,7 +237,7 @@ def test_singular_posture_that_is_reached():
     found = mb.inverse_kinematics(arm, {"link1": point(0.0, 2.0)}, [0.3, 0.4])
     assert found.converged
     assert found.singular
-    assert found.lost_motions["link1"] == (
+    assert found.singular_directions["link1"] == (
         "translation along (0, 1, 0)",
         "translation along (0, 0, 1)",
     )
@@ -246,13 +246,13 @@ def test_singular_posture_that_is_reached():
 
 
 def test_what_can_never_move_is_not_singular():
-    """A planar arm never leaves its plane: lost motions, but no singular posture."""
+    """A planar arm never leaves its plane: singular directions, but no singular posture."""
     arm = planar_arm(1.0, 0.7, 0.4, 0.3)
     goal = arm.poses([0.3, 0.4, 0.5, 0.6])[4]
     found = mb.inverse_kinematics(arm, {"link3": goal}, [0.1, 0.2, 0.3, 0.4])
     assert found.converged
     assert not found.singular
-    assert set(found.lost_motions["link3"]) == {
+    assert set(found.singular_directions["link3"]) == {
         "rotation about (1, 0, 0)",
         "rotation about (0, 1, 0)",
         "translation along (0, 0, 1)",

@@ -22,7 +22,7 @@ def test_planar_arm_of_two_links(first, second, q1, q2):
     found = mb.manipulability(system, "link1", [q1, q2], "linear", frame=tip(second))
     expected = first * second * abs(np.sin(q2))
     assert found.measure == pytest.approx(expected, rel=1e-9, abs=1e-9)
-    assert found.lost_motions[-1] == pytest.approx([0, 0, 0, 0, 0, 1], abs=1e-9)
+    assert found.singular_directions[-1] == pytest.approx([0, 0, 0, 0, 0, 1], abs=1e-9)
 
 
 def test_planar_arm_of_three_links():
@@ -45,7 +45,7 @@ def test_planar_arm_of_three_links():
     space = mb.manipulability(system, "link2", q, "linear", frame=tip(0.5))
     assert (space.rank, space.condition) == (2, np.inf)
     assert space.measure < 1e-12
-    assert space.lost == ("translation along (0, 0, 1)",)
+    assert space.singular_in_words == ("translation along (0, 0, 1)",)
 
 
 def test_stretched_arm():
@@ -57,7 +57,7 @@ def test_stretched_arm():
     assert found.condition == np.inf
     along = np.array([0, 0, 0, np.cos(0.5), np.sin(0.5), 0])
     up = np.array([0, 0, 0, 0, 0, 1.0])
-    span = found.lost_motions
+    span = found.singular_directions
     assert np.linalg.matrix_rank(np.vstack([span, along, up]), tol=1e-9) == len(span) == 2
 
 
@@ -78,7 +78,9 @@ def test_singular_directions(seed):
     assert np.abs(U @ U.T - np.eye(len(U))).max() < 1e-12
     assert found.rank == np.linalg.matrix_rank(J, tol=1e-9 * np.linalg.norm(J, 2))
     assert (
-        np.abs(found.lost_motions @ (J / np.repeat([length, 1.0], 3)[:, None])).max(initial=0.0)
+        np.abs(found.singular_directions @ (J / np.repeat([length, 1.0], 3)[:, None])).max(
+            initial=0.0
+        )
         < 1e-8 * np.abs(J).max()
     )
     expected = np.sqrt(np.linalg.det(J @ J.T)) if found.rank == 6 else 0.0
@@ -139,13 +141,13 @@ def test_refusals():
 
 
 @pytest.mark.parametrize("length", [1e-3, 1.0, 20.0, 1e3])
-def test_rank_and_lost_motions_are_of_the_same_rows(length):
+def test_rank_and_singular_directions_are_of_the_same_rows(length):
     """As many are lost as the rank leaves, and none of them is made by any velocity."""
     arm = planar_arm(1.0, 1.0, 1.0)
     q, tolerance = [0.1, 0.2, 0.3], 1e-2
     found = mb.manipulability(arm, "link2", q, length=length, tolerance=tolerance)
-    assert found.rank + len(found.lost_motions) == 6
-    scaled = found.lost_motions * np.repeat([length, 1.0], 3)
+    assert found.rank + len(found.singular_directions) == 6
+    scaled = found.singular_directions * np.repeat([length, 1.0], 3)
     made = found.directions[: found.rank]
     cosines = scaled @ made.T / np.linalg.norm(scaled, axis=1)[:, None]
     assert np.abs(cosines).max() < 1e-12
@@ -155,6 +157,6 @@ def test_motions_in_other_directions_are_not_lost():
     """In its plane the arm loses nothing; of a pair of directions, what is not in the plane."""
     arm = planar_arm(1.0, 1.0, 1.0)
     plane = mb.manipulability(arm, "link2", [0.1, 0.2, 0.3], "linear", directions=np.eye(3)[:2])
-    assert (plane.rank, plane.lost) == (2, ())
+    assert (plane.rank, plane.singular_in_words) == (2, ())
     upright = mb.manipulability(arm, "link2", [0.1, 0.2, 0.3], "linear", directions=np.eye(3)[1:])
-    assert (upright.rank, upright.lost) == (1, ("translation along (0, 0, 1)",))
+    assert (upright.rank, upright.singular_in_words) == (1, ("translation along (0, 0, 1)",))

@@ -57,7 +57,11 @@ class Compiled:
         body = mech.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
         mech.add_joint(joint, mech.world, body)
         self._system = mech.assemble()
-        self.local, self.neutral, self.locate = joint.local, joint.neutral, joint.locate
+        self.local, self.neutral, self.configuration_from_pose = (
+            joint.local,
+            joint.neutral,
+            joint.configuration_from_pose,
+        )
         self.retract, self.dexp_inv = self._system.retract, self._system.dexp_inv
 
     def pose(self, q):
@@ -184,7 +188,7 @@ def test_a7_quaternion_of_the_step(ours_of):
 def test_a8_a9_position_after_the_step(orientation, local, ours_of):
     """(80), and (84) of 2b and 2c: r' = r + dr on SO(3) x R^3, and not r + R dr."""
     joint = ours_of(mb.AbsoluteJoint("free", orientation, local))
-    q = joint.locate(apart(rotation(Q), D))
+    q = joint.configuration_from_pose(apart(rotation(Q), D))
     moved = joint.retract(q, np.concatenate([X1, X2]))
     law = SO3xR3.compose(joint.pose(q), apart(expm(hat(X1)), X2))
     assert off(joint.pose(moved)[:3, 3], law[:3, 3]) < ROUNDING
@@ -290,7 +294,7 @@ def velocity(t, group):
 
 def error_at_the_end(joint, steps, retract):
     """Of a second, in steps of RK4 in local coordinates; `retract` is the map that is tried."""
-    h, q, group = 1.0 / steps, joint.locate(true_pose(0.0)), joint.local.group
+    h, q, group = 1.0 / steps, joint.configuration_from_pose(true_pose(0.0)), joint.local.group
     for k in range(steps):
         k1 = joint.dexp_inv(np.zeros(6), velocity(k * h, group))
         k2 = joint.dexp_inv(0.5 * h * k1, velocity((k + 0.5) * h, group))

@@ -17,7 +17,7 @@ from tests.reference.orders import measured_order
 class Skate(mb.Joint):
     """A blade on ice turns, and glides along itself: q = (angle, x, y), v = (turning, speed)."""
 
-    num_positions, num_velocities, num_steps = 3, 2, 3
+    num_positions, num_velocities, ndx = 3, 2, 3
 
     def pose(self, q):
         c, s = np.cos(q[0]), np.sin(q[0])
@@ -146,7 +146,7 @@ def test_groups_and_directions_of_the_tree_do_not_matter(kind, flipped):
         mech.add_joint(kind("skate"), mech.world, body, frames=(a, b))
     mech.add_joint(mb.SphericalJoint("ball", point=(0.1, 0.2, 0.3)), body, arm)
     system = mech.assemble()
-    assert (system.nq, system.nv, system.num_steps) == (7, 5, 6)
+    assert (system.nq, system.nv, system.ndx) == (7, 5, 6)
     assert system.step_slice("ball") == slice(3, 6)
     q = system.retract(system.reference_configuration(), [0.5, 0.3, -0.2, 0.4, 0.1, -0.3])
     v = np.array([0.8, 0.5, -0.4, 1.0, 0.6])
@@ -199,9 +199,9 @@ class Midpoint(mb.Integrator):
     order = 2
 
     def prepare(self, problem):
-        assert problem.num_steps != problem.nv
+        assert problem.ndx != problem.nv
         vdot, powers = np.zeros(problem.nv), np.zeros(2)
-        x, w = np.zeros(problem.num_steps), np.zeros(problem.num_steps)
+        x, w = np.zeros(problem.ndx), np.zeros(problem.ndx)
         q, v = problem.q_stage, problem.v_stage
 
         def stage(t, size):
@@ -265,16 +265,16 @@ WRONG = {
         r"3 steps and 2 velocities; define rates\(q, v\) -> \(3,\)",
     ),
     "rates without steps": (
-        lambda: variant(num_steps=2, num_positions=2),
-        "rates is for joints with fewer velocities; leave it out, or set num_steps",
+        lambda: variant(ndx=2, num_positions=2),
+        "rates is for joints with fewer velocities; leave it out, or set ndx",
     ),
     "fewer steps than velocities": (
-        lambda: variant(num_steps=1),
-        "num_steps must be at least num_velocities, 2, got 1",
+        lambda: variant(ndx=1),
+        "ndx must be at least num_velocities, 2, got 1",
     ),
     "steps that are no number": (
-        lambda: variant(num_steps="three"),
-        "num_steps must be an integer, zero or more; got 'three'",
+        lambda: variant(ndx="three"),
+        "ndx must be an integer, zero or more; got 'three'",
     ),
     "no group": (
         lambda: variant(num_positions=4),
@@ -293,7 +293,7 @@ WRONG = {
     ),
     "other arguments": (
         lambda: variant(rates=lambda self, q: q),
-        r"defines rates\(q\), and must define rates\(q, v\) -> \(num_steps,\)",
+        r"defines rates\(q\), and must define rates\(q, v\) -> \(ndx,\)",
     ),
     "a slip of the pen": (
         lambda: type("Slip", (mb.Joint,), misspelt)("skate"),

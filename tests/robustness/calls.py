@@ -65,12 +65,12 @@ def _regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
     q = system.reference_configuration()
     n, m = system.nv, system.num_velocity_constraints
     joints = [name for name in system.joint_names if name not in system.loop_joints]
-    dx = 0.1 * rng.normal(size=system.num_steps)
+    dx = 0.1 * rng.normal(size=system.ndx)
     names = joints[:1]
     by_name = dict.fromkeys(names, 0.1)
     return {
         **{key: rng.normal(size=n) for key in ("v", "vdot", "tau", "x")},
-        **{key: rng.normal(size=system.num_steps) for key in ("rate", "dx")},
+        **{key: rng.normal(size=system.ndx) for key in ("rate", "dx")},
         "q": q, "q0": q, "q1": system.retract(q, dx), "branch": q, "t": 0.1,
         "multipliers": rng.normal(size=m), "wrenches": np.zeros((len(system.body_names) + 1, 6)),
         "body": "world", "joint": names[0] if names else "x", "name": "q", "names": [],

@@ -198,7 +198,7 @@ def test_memory_of_a_problem_has_its_size(system, name):
         run(system, Wrapped(mb.RungeKuttaMuntheKaas(), made=replaced))
 
 
-@pytest.mark.parametrize("name", ["space", "nq", "nv", "num_steps", "num_rows", "save_every"])
+@pytest.mark.parametrize("name", ["space", "nq", "nv", "ndx", "num_rows", "save_every"])
 def test_sizes_of_a_problem_stay(system, name):
     def changed(problem):
         setattr(problem, name, 10**6)

@@ -29,7 +29,7 @@ def test_quaternions_far_too_long_are_no_unit_quaternions(far):
 def test_positions_far_away_are_refused_in_all_coordinates(name, method):
     system = subject(name)
     q = np.full(system.nq, 1e200)
-    rest = (np.zeros(system.num_steps),) if method == "retract" else ()
+    rest = (np.zeros(system.ndx),) if method == "retract" else ()
     with pytest.raises(mb.MbkitError):
         getattr(system, method)(q, *rest)
 
@@ -90,7 +90,7 @@ def three():
     [
         "constraint_residual", "constraint_velocity", "constraint_jacobian", "constraint_sizes",
         "constraint_jacobian_velocity_derivative", "force_derivatives", "force_powers",
-        "generalized_forces", "solve_dynamics", "close_loops", "diagnose", "assemblies",
+        "generalized_forces", "solve_dynamics", "close_loops", "diagnose", "assembly_modes",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", [BAR, "tree of three"])
@@ -98,7 +98,7 @@ def three():
 def test_times_are_numbers(method, name, t):
     system = subject(BAR) if name == BAR else three()
     without_v = ("constraint_residual", "constraint_jacobian", "close_loops", "diagnose")
-    given = (ZERO,) if method in (*without_v, "assemblies") else (ZERO, ZERO)
+    given = (ZERO,) if method in (*without_v, "assembly_modes") else (ZERO, ZERO)
     with pytest.raises(mb.ShapeError, match="'t'"):
         getattr(system, method)(*given, t=t)
 
@@ -165,7 +165,7 @@ def test_loops_are_not_closed_from_positions_that_are_not_finite(bad):
         lambda s: s.close_loops(q),
         lambda s: s.consistent_velocity({"hinge 0": 1.0}, q),
         lambda s: s.diagnose(q),
-        lambda s: s.assemblies(q),
+        lambda s: s.assembly_modes(q),
     ):
         with pytest.raises(mb.NotFiniteError, match="'q'"):
             call(subject(BAR))

@@ -185,7 +185,7 @@ class Euler(mb.Integrator):
         self.works = works
 
     def prepare(self, problem):
-        vdot, powers, x = np.zeros(problem.nv), np.zeros(2), np.zeros(problem.num_steps)
+        vdot, powers, x = np.zeros(problem.nv), np.zeros(2), np.zeros(problem.ndx)
         q = problem.q.copy()
 
         def advance(first, steps, rows):

@@ -339,7 +339,7 @@ def test_sizes_are_those_of_the_jacobian(coordinates: str) -> None:
         mech.add_constraint(mb.GearRatio("gears", "ground0", "ground1", ratio=-2.0))
     system = absolute(mech) if coordinates == "absolute" else mech.assemble()
     rng = np.random.default_rng(2)
-    q = system.retract(system.reference_configuration(), rng.normal(size=system.num_steps))
+    q = system.retract(system.reference_configuration(), rng.normal(size=system.ndx))
     x = rng.normal(size=(3, system.nv))
     exact = np.abs(x) @ np.abs(system.constraint_jacobian(q)).T
     assert np.allclose(system.constraint_sizes(q, x), exact, rtol=1e-13, atol=1e-13)

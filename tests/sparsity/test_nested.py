@@ -55,7 +55,7 @@ def bound_of(system: mb.System, q: Any, rank: int, digits: float = 100.0) -> flo
 
 
 def compare(own: mb.System, other: mb.System, q: Any, v: Any, tau: Any) -> None:
-    """Rank, accelerations and least multipliers; the first also against orthogonal factors."""
+    """Rank, accelerations, minimum-norm multipliers; the first also by orthogonal factors."""
     vdot, multipliers, kept = own.solved(q, v, tau)
     expected, expected_multipliers, expected_kept = other.solved(q, v, tau)
     dense = other.with_constraint_solver(mb.MinimumNorm())

@@ -23,7 +23,7 @@ NUMERIC = 1e-10
 
 def along_steps(system, q, function):
     """Return the derivatives of function(q) along the unit steps, as columns."""
-    steps = np.eye(system.num_steps)
+    steps = np.eye(system.ndx)
     return np.array(
         [derivative(lambda e, s=s: function(system.retract(q, e * s))) for s in steps]
     ).T
@@ -78,7 +78,7 @@ def test_hard_places(kind, angle):
     """At the reference configuration, next to it, and half a turn from it."""
     rng = np.random.default_rng(41)
     system = random_mechanism(rng, 3, (kind, "revolute")).assemble()
-    direction = rng.normal(size=system.num_steps)
+    direction = rng.normal(size=system.ndx)
     step = angle * direction / np.linalg.norm(direction)
     q = system.retract(system.reference_configuration(), step)
     check(system, q, rng.normal(size=system.nv), rng.normal(size=system.nv))
@@ -114,10 +114,10 @@ def test_joints_of_one_s_own_nonholonomic_and_absolute_ones(joint, turned):
     """A skate has more steps than velocities: d_q has as many columns."""
     rng = np.random.default_rng(42)
     system = behind(joint, rng, turned)
-    q = system.retract(system.reference_configuration(), 0.6 * rng.normal(size=system.num_steps))
+    q = system.retract(system.reference_configuration(), 0.6 * rng.normal(size=system.ndx))
     v, vdot = rng.normal(size=system.nv), rng.normal(size=system.nv)
     found = system.inverse_dynamics_derivatives(q, v, vdot)[0]
-    assert found.shape == (system.nv, system.num_steps)
+    assert found.shape == (system.nv, system.ndx)
     check(system, q, v, vdot)
 
 

@@ -59,7 +59,7 @@ def three_bodies(kind, away, *, spring=False):
 
 def state(system):
     rng = np.random.default_rng(1)
-    q = system.retract(system.reference_configuration(), 0.3 * rng.normal(size=system.num_steps))
+    q = system.retract(system.reference_configuration(), 0.3 * rng.normal(size=system.ndx))
     return q, rng.normal(size=system.nv)
 
 

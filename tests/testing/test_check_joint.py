@@ -124,11 +124,13 @@ BROKEN = {
             Good.constraint_wrenches(self, q) * (1.0 if int(1e7 * q[0]) % 2 else -1.0)
         ),
     ),
-    "locate finds poses": lambda: variant(
-        Good, locate=lambda self, T: np.array([T[0, 3] * (1.0 + 1e-9)])
+    "configuration_from_pose finds poses": lambda: variant(
+        Good, configuration_from_pose=lambda self, T: np.array([T[0, 3] * (1.0 + 1e-9)])
     ),
     # the turn tells q as well, but what is left to it is not what is shortest
-    "locate is next to a pose": lambda: variant(Good, locate=lambda self, T: T[:1, 3]),
+    "configuration_from_pose is next to a pose": lambda: variant(
+        Good, configuration_from_pose=lambda self, T: T[:1, 3]
+    ),
     "retract and difference are inverse": lambda: variant(
         PlanarJoint, difference=lambda self, q0, q1: q1 - q0
     ),

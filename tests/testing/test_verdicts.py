@@ -256,8 +256,8 @@ def test_a_claim_that_is_too_low_is_one_of_all_motions():
 )
 def test_methods_that_choose_their_steps_have_no_order_in_h(integrator):
     """A remark names the form that has; all else is looked at."""
-    assert integrator.own_steps
-    assert not type(integrator)().own_steps
+    assert integrator.adaptive
+    assert not type(integrator)().adaptive
     report = check_integrator(integrator, problems=[TOP, FOUR_BAR])
     report.raise_if_failed()
     laws = {each.law: each for each in report.lines}

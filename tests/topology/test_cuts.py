@@ -223,7 +223,7 @@ def test_joints_of_many_freedoms_are_cut():
 class Rolling(mb.Joint):
     """A knife edge in the plane: it goes where it points, and turns."""
 
-    num_positions, num_velocities, num_steps = 3, 2, 3
+    num_positions, num_velocities, ndx = 3, 2, 3
 
     def pose(self, q):
         T = np.eye(4)

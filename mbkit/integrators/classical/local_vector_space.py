@@ -13,7 +13,7 @@ from mbkit.integrators.classical.python_steps import StepFailed, in_python, sett
 from mbkit.integrators.classical.scipy_methods import (
     LEAST_RTOL,
     METHODS,
-    OwnSteps,
+    AdaptiveSteps,
     check_method,
     check_tolerance,
     one_step,
@@ -98,7 +98,7 @@ class LocalVectorSpace(Integrator):
         return METHODS[self.method]
 
     @property
-    def own_steps(self) -> bool:  # type: ignore[override]
+    def adaptive(self) -> bool:  # type: ignore[override]
         """Whether steps are chosen by `rtol` or `atol`."""
         return has_tolerance(self)
 
@@ -108,8 +108,8 @@ class LocalVectorSpace(Integrator):
         """Return the function that takes steps of the problem."""
         model = _LocalModel(problem)
         own = None
-        if self.own_steps:
-            own = model.own_steps(self)
+        if self.adaptive:
+            own = model.adaptive(self)
             problem.memory["step_size"] = np.zeros(1)
 
         def step(t: float, end: float) -> None:
@@ -137,7 +137,7 @@ class _LocalModel:
         self._t = problem.t0
         self._stage = 0
         self._centre = problem.q.copy()
-        self._w = np.zeros(problem.num_steps)
+        self._w = np.zeros(problem.ndx)
         self._turning: list[Any] = []
 
     def begin(self, t: float) -> None:
@@ -150,12 +150,12 @@ class _LocalModel:
     def start(self) -> Any:
         """The state about which coordinates are taken: X = 0, and no work done yet."""
         work = np.zeros(self._problem.work.size)
-        return np.concatenate([np.zeros(self._problem.num_steps), self._problem.v, work])
+        return np.concatenate([np.zeros(self._problem.ndx), self._problem.v, work])
 
     def rates(self, s: float, y: Any) -> Any:
         """Return the rates of X, v and work at t + s."""
         problem = self._problem
-        d, nv = problem.num_steps, problem.nv
+        d, nv = problem.ndx, problem.nv
         q, v, w, out = problem.q_stage, problem.v_stage, self._w, np.empty(y.size)
         x = y[:d]
         v[:] = y[d : d + nv]
@@ -173,7 +173,7 @@ class _LocalModel:
     def parts(self, y: Any) -> tuple[Any, Any, Any]:
         """Return q, v and work of a state."""
         problem = self._problem
-        d, nv = problem.num_steps, problem.nv
+        d, nv = problem.ndx, problem.nv
         q = np.empty(problem.nq)
         state = problem.retract(self._centre, y[:d].copy(), q)
         if state != 0:
@@ -182,20 +182,20 @@ class _LocalModel:
 
     # ------------------------------------------------------------- steps of their own sizes
 
-    def own_steps(self, method: LocalVectorSpace) -> OwnSteps:
+    def adaptive(self, method: LocalVectorSpace) -> AdaptiveSteps:
         """Return what takes steps by the tolerances; X has the size 1."""
         from mbkit.kernels.explicit.charts import rows_of_steps
 
         problem = self._problem
-        rows = np.zeros(problem.num_steps, dtype=np.int64)
+        rows = np.zeros(problem.ndx, dtype=np.int64)
         rows_of_steps(problem.space, rows)
         angular = np.flatnonzero(angular_entries(problem))
         self._turning = [angular[rows[angular] == row] for row in np.unique(rows[angular])]
         rtol = 0.0 if method.rtol is None else method.rtol
         atol = rtol if method.atol is None else method.atol
-        parts = (problem.num_steps, atol + rtol), (problem.nv, atol), (problem.work.size, np.inf)
+        parts = (problem.ndx, atol + rtol), (problem.nv, atol), (problem.work.size, np.inf)
         scale = np.concatenate([np.full(count, value) for count, value in parts])
-        return OwnSteps(method.method, method.rtol or LEAST_RTOL, scale, self)
+        return AdaptiveSteps(method.method, method.rtol or LEAST_RTOL, scale, self)
 
     def is_left(self, y: Any) -> bool:
         """Return whether a joint on a group has turned further than its coordinates bear."""
@@ -203,12 +203,12 @@ class _LocalModel:
 
     def is_centre(self, y: Any) -> bool:
         """Return whether X is zero."""
-        return not y[: self._problem.num_steps].any()
+        return not y[: self._problem.ndx].any()
 
     def moved(self, y: Any) -> Any:
         """Return a state with coordinates taken anew about it."""
         q, _, _ = self.parts(y)
         self._centre[:] = q
         y = y.copy()
-        y[: self._problem.num_steps] = 0.0
+        y[: self._problem.ndx] = 0.0
         return y

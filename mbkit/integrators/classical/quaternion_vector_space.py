@@ -16,7 +16,7 @@ from mbkit.integrators.classical.quaternions import Quaternions
 from mbkit.integrators.classical.scipy_methods import (
     LEAST_RTOL,
     METHODS,
-    OwnSteps,
+    AdaptiveSteps,
     check_method,
     check_tolerance,
     one_step,
@@ -113,7 +113,7 @@ class QuaternionVectorSpace(Integrator):
         return self.norm == "renormalised"
 
     @property
-    def own_steps(self) -> bool:  # type: ignore[override]
+    def adaptive(self) -> bool:  # type: ignore[override]
         """Whether steps are chosen by `rtol` or `atol`."""
         return has_tolerance(self)
 
@@ -124,8 +124,8 @@ class QuaternionVectorSpace(Integrator):
         _check_joints(problem)
         model = NormConstraint(problem) if self.norm == "constrained" else Renormalised(problem)
         own = None
-        if self.own_steps:
-            own = _own_steps(self, model.start)
+        if self.adaptive:
+            own = _adaptive_steps(self, model.start)
             problem.memory["step_size"] = np.zeros(1)
 
         within = problem.h if own is None else 0.0
@@ -163,12 +163,12 @@ def _check_joints(problem: Problem) -> None:
         ) from error
 
 
-def _own_steps(method: QuaternionVectorSpace, start: Any) -> OwnSteps:
+def _adaptive_steps(method: QuaternionVectorSpace, start: Any) -> AdaptiveSteps:
     """Return what takes steps by the tolerances; work has none, and is last."""
     atol = method.atol if method.atol is not None else method.rtol
     scale = np.full(start.size, atol)
     scale[-2:] = np.inf
-    return OwnSteps(method.method, method.rtol or LEAST_RTOL, scale)
+    return AdaptiveSteps(method.method, method.rtol or LEAST_RTOL, scale)
 
 
 class Renormalised:

@@ -55,7 +55,7 @@ class Quaternions:
         `StepFailed` where q is refused.
         """
         moved = np.empty(q.size)
-        state = problem.retract(q, np.zeros(problem.num_steps), moved)
+        state = problem.retract(q, np.zeros(problem.ndx), moved)
         if state != 0:
             raise StepFailed(state)
         moved[self.entries] = q[self.entries]

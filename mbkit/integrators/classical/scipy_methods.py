@@ -13,8 +13,14 @@ from mbkit.errors import ConvergenceError, UsageError
 from mbkit.integrators.classical.python_steps import StepFailed
 
 __all__ = [
-    "LEAST_RTOL", "METHODS", "Chart", "OwnSteps", "check_method", "check_tolerance", "one_step",
-]  # fmt: skip
+    "LEAST_RTOL",
+    "METHODS",
+    "Chart",
+    "AdaptiveSteps",
+    "check_method",
+    "check_tolerance",
+    "one_step",
+]
 
 #: The classes of `scipy.integrate` that need one state, and the order with which they go on.
 METHODS: Mapping[str, int] = {"RK23": 3, "RK45": 5, "DOP853": 8, "Radau": 5}
@@ -172,7 +178,7 @@ def _kind(method: str) -> Any:
 
 
 @attrs.frozen
-class OwnSteps:
+class AdaptiveSteps:
     """Takes as many steps from one grid point to the next as the tolerances ask for.
 
     Attributes

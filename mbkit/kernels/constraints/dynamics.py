@@ -95,7 +95,7 @@ def constrained_dynamics(space, option, q, v, tau, vdot):
 def solved_dynamics(space, option, q, v, given, out):
     """The same, given tau (nv,), t, stiffness and damping of the pull back.
 
-    out: vdot (nv,), least multipliers, 1 by independent row.
+    out: vdot (nv,), minimum-norm multipliers, 1 by independent row.
     """
     nv = bodies(space)[0].num_velocities
     set_time(space, given[nv])

@@ -67,7 +67,7 @@ CLOSURE = np.dtype(
         ("buffer", _i8),  # BUFFER_SIZE numbers, or as many as the largest block has rows
         ("num_buffer", _i8),
         ("multipliers", _i8),  # num_rows
-        ("step", _i8),  # num_steps: a correction of q
+        ("step", _i8),  # ndx: a correction of q
         ("change", _i8),  # nv: M^-1 A^T of the multipliers
         ("unloaded", _i8),  # nv zeros
         ("next_q", _i8),  # nq

@@ -1,7 +1,8 @@
 """A joint that closes a loop, as rows.
 
 With the joint's frames C_a, C_b in the world, T = C_a^-1 C_b must be a pose the joint can have:
-    q_J = locate(T),   g = W^T log(T(q_J)^-1 T),   W^T V = 0,   W^T (V' - b_J(q_J, v_J)) = 0,
+    q_J = configuration_from_pose(T),   g = W^T log(T(q_J)^-1 T),   W^T V = 0,
+    W^T (V' - b_J(q_J, v_J)) = 0,
 with V the twist of C_b relative to C_a in the axes of C_b, W a basis of the wrenches that do no
 work along the joint's motion subspace S, b_J = S' v_J, and S v_J = V. What is on the left is the
 exact rate of g where the loop is closed.
@@ -13,7 +14,7 @@ from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_SIZE, BU
 from mbkit.kernels.constraints.space import wrenches_of
 from mbkit.kernels.elementary import sqrt
 from mbkit.kernels.joint_pass import place_screw
-from mbkit.kernels.joints.loop import joint_locate, joint_wrenches
+from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.lie.so3 import so3_dexp_spatial_inv, so3_log
 from mbkit.kernels.status import OK
@@ -114,7 +115,7 @@ def close_joint(joint, body, buffer):
         for k in range(3):
             T[3 * j + k] = body.R[j, k]
         T[9 + j] = body.p[j]
-    state = joint_locate(joint, body.slot, at(T, 0), at(q, 0))
+    state = joint_configuration_from_pose(joint, body.slot, at(T, 0), at(q, 0))
     x = _ZERO
     y = _ZERO
     if state == OK:

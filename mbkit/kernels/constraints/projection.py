@@ -73,7 +73,7 @@ def correct_positions(space, q):
     set_position_target(closure, target)
     change = floats_at(closure.change, totals.num_velocities)
     state = correct(space, target, rows_of(closure, closure.multipliers), change)
-    step = floats_at(closure.step, totals.num_steps)
+    step = floats_at(closure.step, totals.ndx)
     record = records_at(space, 1, SPACE)[0]
     if state == OK and record.rates != 0:
         state = call_address(record.rates, (space, 0, q, change, change, step))

@@ -68,7 +68,7 @@ def add_velocity_columns(space, constraint, joint_row, j, sign, v, b, V_a, out):
     buffer = floats_at(closure_of(space).buffer, closure_of(space).num_buffer)
     W = buffer[BUFFER_WRENCHES:BUFFER_Q]
     P = buffer[BUFFER_Q:BUFFER_R]
-    for k in range(row.num_steps):
+    for k in range(row.ndx):
         n = row.first_step + k
         D = twist_of_step(row, body, k, table[n])
         # [V_p, D] + [D, V_a] = [V_p - V_a, D]
@@ -126,12 +126,12 @@ def velocity_rows(space, constraint, v, out):
 
 @address_kernel(EVALUATION)
 def velocity_derivative(space, _option, q, v, t, out):
-    """D_q(A v), out (num_rows, num_steps), or as many columns as there are places."""
+    """D_q(A v), out (num_rows, ndx), or as many columns as there are places."""
     set_time(space, t[0])
     model = bodies(space)
     closure = closure_of(space)
     v = velocities(model, v)
-    matrix = rows(out, closure.num_rows, num_places(space, model[0].num_steps))
+    matrix = rows(out, closure.num_rows, num_places(space, model[0].ndx))
     matrix[:, :] = 0.0
     state = move_bodies(space, positions(model, q), v)
     if state != OK:
@@ -180,7 +180,7 @@ def force_columns(space, constraint, j, sign, L, b, out):
     row = model[j]
     closure = closure_of(space)
     Q = floats_at(closure.buffer, closure.num_buffer)[BUFFER_Q:BUFFER_R]
-    for k in range(row.num_steps):
+    for k in range(row.ndx):
         n = row.first_step + k
         D = twist_of_step(row, scratch(space)[j], k, changes(space)[n])
         x = motion_to_child(b.R, b.p, D[0], D[1])
@@ -247,11 +247,11 @@ def force_rows(space, constraint, multipliers, out):
 
 @address_kernel(EVALUATION)
 def force_derivative(space, _option, q, multipliers, t, out):
-    """D_q(A^T multipliers), out (nv, num_steps), or as many columns as there are places."""
+    """D_q(A^T multipliers), out (nv, ndx), or as many columns as there are places."""
     set_time(space, t[0])
     model = bodies(space)
     closure = closure_of(space)
-    matrix = rows(out, model[0].num_velocities, num_places(space, model[0].num_steps))
+    matrix = rows(out, model[0].num_velocities, num_places(space, model[0].ndx))
     matrix[:, :] = 0.0
     state = move_bodies(space, positions(model, q), at_rest(space))
     if state != OK:

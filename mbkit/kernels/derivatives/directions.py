@@ -72,7 +72,7 @@ def turned_changes(row, body, table):
 
     S = -Ad_T S', T moves along its own D: dS = [S, D] of each column.
     """
-    for k in range(row.num_steps):
+    for k in range(row.ndx):
         change = table[row.first_step + k]
         for c in range(row.num_velocities):
             w, u = motion_bracket(

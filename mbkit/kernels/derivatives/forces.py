@@ -83,7 +83,7 @@ def step_column(space, column, size, q, dx, trial):
     place = places(space)
     for i in range(1, model.shape[0]):
         row = model[i]
-        for j in range(row.first_step, row.first_step + row.num_steps):
+        for j in range(row.first_step, row.first_step + row.ndx):
             if place[j] == column:
                 dx[j] = size
                 if step_from(row, work[i], q, dx, trial) != OK:
@@ -163,7 +163,7 @@ def add_spring(space, spring, q, d_q):
         return OK
     trial, _, dx = trials(space)
     dx[:] = 0.0
-    for j in range(row.first_step, row.first_step + row.num_steps):
+    for j in range(row.first_step, row.first_step + row.ndx):
         for k in range(1, 4):
             for sign in range(-1, 2, 2):
                 dx[j] = sign * k * STEP
@@ -191,21 +191,21 @@ def add_linear_terms(space, q, d_q, d_v):
 
 @address_kernel(EVALUATION)
 def force_derivatives(space, _option, q, v, t, out):
-    """d tau by d q, (nv, num_steps), and after it by d v, (nv, nv), of the forces of the system.
+    """d tau by d q, (nv, ndx), and after it by d v, (nv, nv), of the forces of the system.
 
     Where columns share places, (nv, num_places) both. Cost: O(1) for each linear spring and damper,
     and where there are other forces, 4 force passes for each column.
     """
     model = bodies(space)
     nv = model[0].num_velocities
-    num_steps = num_places(space, model[0].num_steps)
+    ndx = num_places(space, model[0].ndx)
     wide = num_places(space, nv)
-    both = rows(out, 1, nv * (num_steps + wide))[0]
+    both = rows(out, 1, nv * (ndx + wide))[0]
     both[:] = 0.0
     if not have_forces(space):
         return OK
-    d_q = both[: nv * num_steps].reshape((nv, num_steps))
-    d_v = both[nv * num_steps :].reshape((nv, wide))
+    d_q = both[: nv * ndx].reshape((nv, ndx))
+    d_v = both[nv * ndx :].reshape((nv, wide))
     own_q = positions(model, q)
     own_v = velocities(model, v)
     record = records_at(space, 1, SPACE)[0]

@@ -181,7 +181,7 @@ def outward(space, loaded, q, v, vdot):
         if set_subspace(space, i, q, v) != OK:
             return status(JOINT_FAILED, i)
         x = move(row, body, parent, v, vdot)
-        for k in range(row.num_steps):
+        for k in range(row.ndx):
             j = row.first_step + k
             push_of_step(row, body, parent, k, memory[j], cold[j], v, vdot)
         for c in range(row.num_velocities):
@@ -222,7 +222,7 @@ def rows_of_joint(model, work, memory, i, place, d_q, d_v, mass):
         j = i
         while j != 0:
             row = model[j]
-            for k in range(row.first_step, row.first_step + row.num_steps):
+            for k in range(row.first_step, row.first_step + row.ndx):
                 turn = load(memory[k].turn)
                 d_q[velocity, place[k]] = pairing(memory[k].push, U[0], U[1]) + dot(b, turn)
             for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
@@ -239,7 +239,7 @@ def add_change_of_subspace(row, body, cold, place, d_q):
     """d tau += dS . F for the joint itself."""
     t = angular(body.F)
     f = linear(body.F)
-    for k in range(row.first_step, row.first_step + row.num_steps):
+    for k in range(row.first_step, row.first_step + row.ndx):
         for c in range(row.num_velocities):
             d_q[row.first_velocity + c, place[k]] += pairing(cold[k].S[c], t, f)
 
@@ -261,7 +261,7 @@ def columns_of_joint(model, work, memory, cold, j, place, d_q, d_v):
     row = model[j]
     body = work[j]
     F = body.F
-    for k in range(row.num_steps):
+    for k in range(row.ndx):
         n = row.first_step + k
         t, f = changed_wrench(body, load(memory[n].turn), memory[n].push)
         w, u = twist_of_step(row, body, k, cold[n])
@@ -284,7 +284,7 @@ def add_to_parent(body, parent):
 
 @address_kernel(EVALUATION)
 def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
-    """d tau by d q, (nv, num_steps), and after it by d v, (nv, nv).
+    """d tau by d q, (nv, ndx), and after it by d v, (nv, nv).
 
     Where columns share places, (nv, num_places) both, and after them the mass matrix.
 
@@ -297,7 +297,7 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     memory = directions(space)
     cold = changes(space)
     nv = model[0].num_velocities
-    num_steps = model[0].num_steps
+    ndx = model[0].ndx
     q = positions(model, q)
     v = velocities(model, v)
     vdot = velocities(model, vdot)
@@ -307,7 +307,7 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     if state != OK:
         return state
     place = places(space)
-    steps_wide = num_places(space, num_steps)
+    steps_wide = num_places(space, ndx)
     wide = num_places(space, nv)
     more = nv if num_places(space, 0) > 0 else 0  # rows of the mass matrix
     every = rows(out, 1, nv * (steps_wide + wide) + more * wide)[0]

@@ -42,7 +42,7 @@ def step_from(row, body, q, dx, out):
     a = row.first_position
     d = row.first_step
     if row.retract == 0:
-        for j in range(row.num_steps):
+        for j in range(row.ndx):
             out[a + j] = q[a + j] + dx[d + j]
         return OK
     arguments = (body.slot, pointer_at(row.parameters), at(q, a), at(dx, d), at(out, a))
@@ -79,9 +79,9 @@ def add(change, factor, body, nv):
 def along_steps(row, body, q, v, trial, dx, changes, stage):
     """The changes by unit of each entry of a step."""
     nv = row.num_velocities
-    for j in range(row.num_steps):
+    for j in range(row.ndx):
         dx[row.first_step + j] = 0.0
-    for j in range(row.first_step, row.first_step + row.num_steps):
+    for j in range(row.first_step, row.first_step + row.ndx):
         clear(changes[j], nv)
         for k in range(1, 4):
             for sign in range(-1, 2, 2):
@@ -123,7 +123,7 @@ def along_velocities(row, body, q, v, trial, changes, stage):
 def set_twists(row, body, changes):
     """D = (vee R^T dR, R^T dp) of each entry of a step; S where velocities are rates of steps."""
     R = body.R
-    for j in range(row.num_steps):
+    for j in range(row.ndx):
         change = changes[row.first_step + j]
         if row.rates == 0:
             store(change.D, angular(body.S[j]), linear(body.S[j]))
@@ -165,7 +165,7 @@ def joint_changes(row, body, q, v, trials, changes, stage):
     set_twists(row, body, changes)
     R = body.world_R
     p = body.world_p
-    for j in range(row.num_steps):
+    for j in range(row.ndx):
         change = changes[row.first_step + j]
         to_world(change.D, R, p)
         to_world(change.bias, R, p)

@@ -8,7 +8,7 @@ from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.joint_changes import STEP, weight
 from mbkit.kernels.elementary import cos, sin, sqrt
 from mbkit.kernels.joint_pass import joint_pass
-from mbkit.kernels.joints.loop import joint_locate, joint_wrenches
+from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
 from mbkit.kernels.poses import compose
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.world import start
@@ -59,7 +59,7 @@ def move_sites(space):
 @helper
 def scaled_wrenches(closure, joint, body, T, W):
     """The rows' wrenches where the joint's pose is T, in the axes of C_b, scaled as they are."""
-    state = joint_locate(joint, body.slot, at(T, 0), at(body.coupling, 0))
+    state = joint_configuration_from_pose(joint, body.slot, at(T, 0), at(body.coupling, 0))
     if state == OK:
         state = joint_wrenches(joint, body.slot, at(body.coupling, 0), at(W, 0))
     least = 1.0 / (closure.length * closure.length)

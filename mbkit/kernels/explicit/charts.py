@@ -7,10 +7,10 @@ from mbkit.kernels.status import OK
 
 @kernel(int64(int64, integers))
 def rows_of_steps(space, out):
-    """Write the row of the model that each entry of a step moves, (num_steps,)."""
+    """Write the row of the model that each entry of a step moves, (ndx,)."""
     model = bodies(space)
     for i in range(1, model.shape[0]):
         row = model[i]
-        for k in range(row.first_step, row.first_step + row.num_steps):
+        for k in range(row.first_step, row.first_step + row.ndx):
             out[k] = i
     return OK

@@ -58,7 +58,7 @@ def norm(space, dx, dv, q, v, q_next, v_next, rtol, atol):
     total = 0.0
     for i in range(1, model.shape[0]):
         row = model[i]
-        for j in range(row.num_steps):
+        for j in range(row.ndx):
             ratio = dx[row.first_step + j] / (atol + rtol * size_of(row, j, q, q_next))
             total += ratio * ratio
     for j in range(v.shape[0]):
@@ -88,7 +88,7 @@ def first_size(space, rates, errors, q, v, rtol, atol):
     d = xdot.shape[1]
     for i in range(1, model.shape[0]):
         row = model[i]
-        for j in range(row.num_steps):
+        for j in range(row.ndx):
             errors[row.first_step + j] = size_of(row, j, q, q)
     assign(errors[d:], v)
     here = norm(space, errors[:d], errors[d:], q, v, q, v, rtol, atol)
@@ -103,7 +103,7 @@ def turns_too_far(space, angular, x):
     for i in range(1, model.shape[0]):
         row = model[i]
         square = 0.0
-        for k in range(row.first_step, row.first_step + row.num_steps):
+        for k in range(row.first_step, row.first_step + row.ndx):
             square += angular[k] * x[k] * x[k]
         if square > MOST_TURN:
             return True

@@ -56,7 +56,7 @@ def table(address, count, size):
 @helper
 def turn(X, first, end, place, T, row, factor, room):
     """X becomes X T times the factor: rows from first to end, columns of one row of the tree."""
-    n = row.num_steps
+    n = row.ndx
     for r in range(first, end):
         for c in range(n):
             room[c] = 0.0

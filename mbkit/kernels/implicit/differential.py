@@ -13,7 +13,7 @@ from mbkit.kernels.status import OK
 def set_block(space, i, x, room, T):
     """T of one joint: the inverse of dexp_inv, by columns; room for 2 BLOCK_SIZE numbers."""
     row = bodies(space)[i]
-    n = row.num_steps
+    n = row.ndx
     k = row.first_step
     state, inverse = dexp_inv_block(space, i, x, room)
     if state != OK:
@@ -44,7 +44,7 @@ def set_differential(space, step, h, D):
         x[j] = h * D[j]
     room = floats_at(record.block, 2 * BLOCK_SIZE)
     for i in range(1, model.shape[0]):
-        for c in range(model[i].num_steps):
+        for c in range(model[i].ndx):
             T[model[i].first_step + c, c] = 1.0
         if model[i].kind != SCREW and model[i].dexp_inv != 0:
             state = set_block(space, i, x, room, T)
@@ -59,7 +59,7 @@ def multiply_blocks(space, A, T, factor, out):
     model = bodies(space)
     for i in range(1, model.shape[0]):
         first = model[i].first_step
-        end = first + model[i].num_steps
+        end = first + model[i].ndx
         for r in range(A.shape[0]):
             for c in range(first, end):
                 total = 0.0
@@ -74,7 +74,7 @@ def add_turned(space, T, x, factor, y):
     model = bodies(space)
     for i in range(1, model.shape[0]):
         first = model[i].first_step
-        n = model[i].num_steps
+        n = model[i].ndx
         for r in range(n):
             total = 0.0
             for c in range(n):

@@ -148,7 +148,7 @@ def constraint_wrenches(slot, parameters, q, out):
 
 
 @address_kernel("ippp")
-def locate(slot, parameters, T, out):
+def configuration_from_pose(slot, parameters, T, out):
     """The orientation of R, its quaternion's first entry not negative, and r."""
     store_orientation(parameters, quaternion_from_rotation(rotation_at(T)), out)
     first = place_of_position(parameters)

@@ -1,6 +1,6 @@
 """Poses of joints in coordinates of the first or second kind, in closed form.
 
-Nearest to T = (R, p) as `mbkit.kernels.joints.locate` has it, those of two crossing axes but for
+Nearest to T = (R, p) as `mbkit.kernels.joints.nearest` has it, those of two crossing axes but for
 terms of second order in what is left. `mbkit.joints.charts` has the same in Python.
 """
 

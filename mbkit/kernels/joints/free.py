@@ -90,7 +90,7 @@ def constraint_wrenches(slot, parameters, q, out):
 
 
 @address_kernel("ippp")
-def locate(slot, parameters, T, out):
+def configuration_from_pose(slot, parameters, T, out):
     """The unit quaternion of R, its first entry not negative, and p."""
     store4(quaternion_from_rotation(rotation_at(T)), out)
     for j in range(3):

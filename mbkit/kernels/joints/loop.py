@@ -1,8 +1,8 @@
 """Joints of any kind that close loops: the pose that they measure, the wrenches that they bear.
 
 A row is a record with the fields `kind`, `num_velocities`, `rate`, `lead`, and of the table
-`locate`, `locate_parameters`, `constraint_wrenches` and `wrench_parameters`, as BODY has them. All
-is in the canonical frame of the joint.
+`configuration_from_pose`, `configuration_from_pose_parameters`, `constraint_wrenches` and
+`wrench_parameters`, as BODY has them. All is in the canonical frame of the joint.
 """
 
 from mbkit.kernels.compile import call_address, helper, pointer_after, pointer_at
@@ -15,16 +15,19 @@ NO_LOOP = 1
 
 
 @helper
-def joint_locate(row, slot, T, out):
+def joint_configuration_from_pose(row, slot, T, out):
     """Write the configuration whose pose is nearest to T, R by rows and p; 0 or its failure."""
     if row.num_velocities == 0:
         return OK
     if row.kind == SCREW or row.kind == SEATED_SCREW:
         out[0] = locate_screw(row.rate, row.lead, T, pointer_after(T, 9))
         return OK
-    if row.locate == 0:
+    if row.configuration_from_pose == 0:
         return NO_LOOP
-    return call_address(row.locate, (slot, pointer_at(row.locate_parameters), T, out))
+    return call_address(
+        row.configuration_from_pose,
+        (slot, pointer_at(row.configuration_from_pose_parameters), T, out),
+    )
 
 
 @helper

@@ -8,9 +8,9 @@ from mbkit.kernels.compile import address_kernel, call_address, floats_at, helpe
 from mbkit.kernels.layout import (
     DONE,
     PENDING,
+    PYTHON_CONFIGURATION_FROM_POSE,
     PYTHON_DEXP_INV,
     PYTHON_DIFFERENCE,
-    PYTHON_LOCATE,
     PYTHON_MOTION,
     PYTHON_NUM_POSITIONS,
     PYTHON_NUM_STEPS,
@@ -103,8 +103,8 @@ def motion(slot, parameters, q, v, R, p, S, bias):
 def retract(slot, parameters, q, dx, out):
     """The configuration that dx leads to."""
     nq = int(parameters[PYTHON_NUM_POSITIONS])
-    num_steps = int(parameters[PYTHON_NUM_STEPS])
-    state = call_back(slot, parameters, PYTHON_RETRACT, q, nq, dx, num_steps)
+    ndx = int(parameters[PYTHON_NUM_STEPS])
+    state = call_back(slot, parameters, PYTHON_RETRACT, q, nq, dx, ndx)
     if state == OK:
         copy_output(slot, parameters, 0, nq, out)
     return state
@@ -114,20 +114,20 @@ def retract(slot, parameters, q, dx, out):
 def difference(slot, parameters, q0, q1, out):
     """The dx that leads from q0 to q1."""
     nq = int(parameters[PYTHON_NUM_POSITIONS])
-    num_steps = int(parameters[PYTHON_NUM_STEPS])
+    ndx = int(parameters[PYTHON_NUM_STEPS])
     state = call_back(slot, parameters, PYTHON_DIFFERENCE, q0, nq, q1, nq)
     if state == OK:
-        copy_output(slot, parameters, 0, num_steps, out)
+        copy_output(slot, parameters, 0, ndx, out)
     return state
 
 
 @address_kernel("ipppp")
 def dexp_inv(slot, parameters, x, w, out):
     """dx/dt of q = retract(q0, x) that moves with the rates w."""
-    num_steps = int(parameters[PYTHON_NUM_STEPS])
-    state = call_back(slot, parameters, PYTHON_DEXP_INV, x, num_steps, w, num_steps)
+    ndx = int(parameters[PYTHON_NUM_STEPS])
+    state = call_back(slot, parameters, PYTHON_DEXP_INV, x, ndx, w, ndx)
     if state == OK:
-        copy_output(slot, parameters, 0, num_steps, out)
+        copy_output(slot, parameters, 0, ndx, out)
     return state
 
 
@@ -154,9 +154,9 @@ def constraint_wrenches(slot, parameters, q, out):
 
 
 @address_kernel("ippp")
-def locate(slot, parameters, T, out):
+def configuration_from_pose(slot, parameters, T, out):
     """The configuration nearest to a pose, of a joint that says it itself."""
-    state = call_back(slot, parameters, PYTHON_LOCATE, T, 12, T, 0)
+    state = call_back(slot, parameters, PYTHON_CONFIGURATION_FROM_POSE, T, 12, T, 0)
     if state == OK:
         copy_output(slot, parameters, 0, int(parameters[PYTHON_NUM_POSITIONS]), out)
     return state

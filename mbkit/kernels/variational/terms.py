@@ -174,7 +174,7 @@ def set_pull_back(space, step, factor, D):
     for i in range(1, model.shape[0]):
         row = model[i]
         first = row.first_step
-        end = first + row.num_steps
+        end = first + row.ndx
         if row.kind == SCREW or row.dexp_inv == 0:
             for k in range(first, end):
                 L[k, k] = 1.0
@@ -205,7 +205,7 @@ def pull_back(space, L, y, out):
     model = bodies(space)
     for i in range(1, model.shape[0]):
         first = model[i].first_step
-        end = first + model[i].num_steps
+        end = first + model[i].ndx
         for j in range(first, end):
             total = 0.0
             for k in range(first, end):
@@ -226,7 +226,7 @@ def pull_back_row(model, a, L, out):
     """out = a L for one row."""
     for i in range(1, model.shape[0]):
         first = model[i].first_step
-        end = first + model[i].num_steps
+        end = first + model[i].ndx
         for j in range(first, end):
             total = 0.0
             for k in range(first, end):
@@ -252,7 +252,7 @@ def add_turning(space, step, factor, y, J):
     for i in range(1, model.shape[0]):
         row = model[i]
         first = row.first_step
-        end = first + row.num_steps
+        end = first + row.ndx
         if row.kind == SCREW or row.dexp_inv == 0:
             continue
         for j in range(first, end):

@@ -32,7 +32,7 @@ class Arguments:
 
     Attributes
     ----------
-    num_positions, num_velocities, num_steps, num_bodies, num_forces : int
+    num_positions, num_velocities, ndx, num_bodies, num_forces : int
         nq, nv, the size of steps on the group, the number of bodies without the world, of forces.
     num_rows, num_position_rows : int
         Numbers of velocity and of position constraints.
@@ -42,7 +42,7 @@ class Arguments:
 
     num_positions: int
     num_velocities: int
-    num_steps: int
+    ndx: int
     num_bodies: int
     num_forces: int = 0
     num_rows: int = 0
@@ -56,10 +56,10 @@ class Arguments:
         return {
             **dict.fromkeys(_POSITIONS, (nq,)),
             **dict.fromkeys(_VELOCITIES, (nv,)),
-            "dx": (self.num_steps,),
-            "rate": (self.num_steps,),
+            "dx": (self.ndx,),
+            "rate": (self.ndx,),
             "M": (nv, nv),
-            "derivatives": (nv * (self.num_steps + nv),),
+            "derivatives": (nv * (self.ndx + nv),),
             "poses": (rows, 4, 4),
             "twists": (rows, 6),
             "wrenches": (rows, 6),
@@ -83,8 +83,8 @@ class Arguments:
             "multipliers and t": (self.num_rows + 1,),
             "site wrenches": (self.num_sites, 9),
             "force wrenches": (nv + 6 * rows,),
-            "constraint velocity derivative": (self.num_rows, self.num_steps),
-            "constraint force derivative": (nv, self.num_steps),
+            "constraint velocity derivative": (self.num_rows, self.ndx),
+            "constraint force derivative": (nv, self.ndx),
             "multipliers": (self.num_rows,),
         }
 

@@ -144,8 +144,8 @@ CLOSED_HYBRID_DYNAMICS = Evaluation(
     "constraints.dynamics",
 )
 LEAST_MULTIPLIERS = Evaluation(
-    "least_multipliers", ("q", "", "multipliers and t"), "multipliers",
-    module="constraints.least_multipliers",
+    "minimum_norm_multipliers", ("q", "", "multipliers and t"), "multipliers",
+    module="constraints.minimum_norm_multipliers",
 )  # fmt: skip
 CONSTRAINT_WRENCHES = Evaluation(
     "constraint_wrenches",

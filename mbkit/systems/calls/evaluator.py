@@ -321,7 +321,7 @@ class Evaluator:
 
     def joint_of_step(self, entry: int) -> str:
         """Return the name of the joint to which an entry of a step belongs."""
-        return self._joint_of("first_step", "num_steps", entry)
+        return self._joint_of("first_step", "ndx", entry)
 
     def _joint_of(self, first: str, count: str, entry: int) -> str:
         rows = self.arrays.bodies[1:]

@@ -21,7 +21,8 @@ _PADDING = 8
 
 _GROUP_OPERATIONS = ("retract", "difference", "dexp_inv")
 _OPERATIONS = (
-    "motion", "retract", "difference", "dexp_inv", "rates", "constraint_wrenches", "locate",
+    "motion", "retract", "difference", "dexp_inv", "rates", "constraint_wrenches",
+    "configuration_from_pose",
 )  # fmt: skip
 
 
@@ -106,14 +107,14 @@ def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:
     owners: list[Any] = [parameters]
     for operation in _OPERATIONS:
         function = getattr(kernels, operation, None)
-        if operation == "rates" and joint.num_steps == joint.num_velocities:
+        if operation == "rates" and joint.ndx == joint.num_velocities:
             continue
-        if operation == "locate" and not (loop and _locates(joint)):
+        if operation == "configuration_from_pose" and not (loop and _locates(joint)):
             continue
         if function is not None and not (adds and operation in _GROUP_OPERATIONS):
             row[operation] = function.address
             owners.append(function)
-    for entry in ("parameters", "wrench_parameters", "locate_parameters"):
+    for entry in ("parameters", "wrench_parameters", "configuration_from_pose_parameters"):
         row[entry] = array_address(parameters)
     if loop and joint.num_velocities:
         owners += _general_forms(row, joint)
@@ -122,26 +123,26 @@ def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:
 
 def _locates(joint: Joint) -> bool:
     """Return whether a joint says itself where it is, by a method or a compiled form."""
-    holonomic = joint.num_steps == joint.num_velocities
-    return holonomic and (joint.kernels() is not None or defines(joint, "locate"))
+    holonomic = joint.ndx == joint.num_velocities
+    return holonomic and (joint.kernels() is not None or defines(joint, "configuration_from_pose"))
 
 
 def _general_forms(row: Any, joint: Joint) -> list[Any]:
     """Write forms that call the joint's motion where it has none of its own."""
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.joints import locate
+    from mbkit.kernels.joints import nearest
 
     sizes = np.array([row["motion"], row["parameters"], row["retract"], 0.0, 0.0])
     sizes[3:] = joint.num_positions, joint.num_velocities
     # An address is below 2^47 on the machines numba knows: a double holds it exactly.
     general = np.concatenate([sizes, np.asarray(joint.neutral(), dtype=np.float64)])
     if row["constraint_wrenches"] == 0:
-        row["constraint_wrenches"] = locate.wrenches.address
+        row["constraint_wrenches"] = nearest.wrenches.address
         row["wrench_parameters"] = array_address(general)
-    if row["locate"] == 0 and joint.num_steps == joint.num_velocities:
-        row["locate"] = locate.nearest.address
-        row["locate_parameters"] = array_address(general)
-    return [general, locate.wrenches, locate.nearest]
+    if row["configuration_from_pose"] == 0 and joint.ndx == joint.num_velocities:
+        row["configuration_from_pose"] = nearest.nearest.address
+        row["configuration_from_pose_parameters"] = array_address(general)
+    return [general, nearest.wrenches, nearest.nearest]
 
 
 def padded(parameters: Any) -> Any:

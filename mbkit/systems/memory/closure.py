@@ -176,7 +176,7 @@ class ClosureMemory:
             "wrenches": arrays.num_wrenches, "coefficients": arrays.num_coefficients,
             "response": arrays.num_response, "arrivals": arrays.num_arrivals,
             "gram": arrays.num_gram, "buffer": arrays.num_buffer,
-            "step": int(totals["num_steps"]), "change": nv, "unloaded": nv,
+            "step": int(totals["ndx"]), "change": nv, "unloaded": nv,
             "next_q": int(totals["num_positions"]), "room": 3 * unknowns, "efforts": nv,
         }  # fmt: skip
         _check_memory(solver, kernels, sum(numbers.values()), nv, m)

@@ -24,7 +24,7 @@ def python_parameters(joint: Joint) -> Any:
     parameters = np.zeros(layout.PYTHON_SIZE)
     parameters[layout.PYTHON_NUM_POSITIONS] = joint.num_positions
     parameters[layout.PYTHON_NUM_VELOCITIES] = joint.num_velocities
-    parameters[layout.PYTHON_NUM_STEPS] = joint.num_steps
+    parameters[layout.PYTHON_NUM_STEPS] = joint.ndx
     # An address is below 2^47 on the machines numba knows: a double holds it exactly.
     for entry, operation in (
         (layout.PYTHON_MOTION, "motion"),
@@ -33,7 +33,7 @@ def python_parameters(joint: Joint) -> Any:
         (layout.PYTHON_DEXP_INV, "dexp_inv"),
         (layout.PYTHON_RATES, "rates"),
         (layout.PYTHON_WRENCHES, "constraint_wrenches"),
-        (layout.PYTHON_LOCATE, "locate"),
+        (layout.PYTHON_CONFIGURATION_FROM_POSE, "configuration_from_pose"),
     ):
         parameters[entry] = callback_address(operation)
     return parameters
@@ -42,15 +42,15 @@ def python_parameters(joint: Joint) -> Any:
 class PythonJointSlot:
     """The arguments and results of one Python joint in one workspace.
 
-    Memory: whether the call came to its end, two inputs of max(nq, num_steps, SLOT_LEAST) numbers,
+    Memory: whether the call came to its end, two inputs of max(nq, ndx, SLOT_LEAST) numbers,
     which a pose takes both, then the results, R p S-dot-v S or a vector.
     """
 
     def __init__(self, joint: Joint) -> None:
         from mbkit.kernels import layout
 
-        nq, nv, num_steps = joint.num_positions, joint.num_velocities, joint.num_steps
-        width = max(nq, num_steps, layout.SLOT_LEAST)
+        nq, nv, ndx = joint.num_positions, joint.num_velocities, joint.ndx
+        width = max(nq, ndx, layout.SLOT_LEAST)
         self.joint = joint
         # None where both methods are there and the pose need not be differentiated
         complete = defines(joint, "motion_subspace") and defines(joint, "bias")
@@ -62,16 +62,16 @@ class PythonJointSlot:
         results = second[width:]
         self.q = _read_only(first[:nq])
         self.v = _read_only(second[:nv])
-        self.x = _read_only(first[:num_steps])
+        self.x = _read_only(first[:ndx])
         self.q1 = _read_only(second[:nq])
-        self.dx = _read_only(second[:num_steps])
+        self.dx = _read_only(second[:ndx])
         self._target = _read_only(first[:12])
         self._R = results[: layout.SLOT_P].reshape(3, 3)
         self._p = results[layout.SLOT_P : layout.SLOT_BIAS]
         self._bias = results[layout.SLOT_BIAS : layout.SLOT_S]
         self._S = results[layout.SLOT_S : layout.SLOT_S + 6 * nv].reshape(nv, 6).T
         self._positions = results[:nq]
-        self._step = results[:num_steps]
+        self._step = results[:ndx]
         self._wrenches = results[: 6 * (6 - nv)].reshape(6 - nv, 6).T
 
     def motion(self) -> None:
@@ -122,12 +122,17 @@ class PythonJointSlot:
         wrenches = self.joint.constraint_wrenches(self.q)
         _assign(self._wrenches, wrenches, self.joint, "constraint_wrenches")
 
-    def locate(self) -> None:
+    def configuration_from_pose(self) -> None:
         """Write the configuration nearest to a pose."""
         T = np.eye(4)
         T[:3, :3] = self._target[:9].reshape(3, 3)
         T[:3, 3] = self._target[9:]
-        _assign(self._positions, self.joint.locate(T), self.joint, "locate")
+        _assign(
+            self._positions,
+            self.joint.configuration_from_pose(T),
+            self.joint,
+            "configuration_from_pose",
+        )
 
 
 def _read_only(view: Any) -> Any:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Workspace"]
 
-_COUNTS = ("num_positions", "num_velocities", "num_steps")
+_COUNTS = ("num_positions", "num_velocities", "ndx")
 
 
 class Workspace:
@@ -48,11 +48,11 @@ class Workspace:
         self.tau = np.zeros(nv)
         self.rest = np.zeros(nv)
         self.columns = np.zeros(layout.COLUMN_SIZE * nv)
-        num_steps = max(1, int(totals["num_steps"]))
-        self.directions = np.zeros(num_steps, layout.DIRECTION)
-        self.changes = np.zeros(num_steps, layout.CHANGE)
+        ndx = max(1, int(totals["ndx"]))
+        self.directions = np.zeros(ndx, layout.DIRECTION)
+        self.changes = np.zeros(ndx, layout.CHANGE)
         self.trial = np.zeros(max(1, sum(int(totals[count]) for count in _COUNTS)))
-        self.places = np.arange(max(num_steps, nv))
+        self.places = np.arange(max(ndx, nv))
         self.scratch[0]["slot"] = array_address(self.stage)
         self.slots: dict[int, PythonJointSlot] = {}
         self.loop_slots: dict[int, PythonJointSlot] = {}
@@ -73,7 +73,7 @@ class Workspace:
         space["changes"] = array_address(self.changes)
         space["trial"] = array_address(self.trial)
         space["places"] = array_address(self.places)
-        if totals["num_steps"] != totals["num_velocities"]:
+        if totals["ndx"] != totals["num_velocities"]:
             from mbkit.kernels.configuration import rates
 
             space["rates"] = rates.address

@@ -76,7 +76,7 @@ each_mechanism = pytest.mark.parametrize("make", MECHANISMS, ids=lambda each: ea
 
 def random_state(system, seed, size=0.4):
     rng = np.random.default_rng(seed)
-    step = size * rng.normal(size=system.num_steps)
+    step = size * rng.normal(size=system.ndx)
     q = system.retract(system.reference_configuration(), step)
     return q, rng.normal(size=system.nv)
 
@@ -111,7 +111,7 @@ def by_its_pose(joint):
     """Return the joint by its pose, its group and its rates: all else is derived."""
 
     class Twin(mb.Joint):
-        num_positions, num_velocities, num_steps = 6, 3, 5
+        num_positions, num_velocities, ndx = 6, 3, 5
 
         def neutral(self):
             return joint.neutral()
@@ -199,7 +199,7 @@ def test_rates_are_those_of_the_pose(joint, make):
 
 def test_rates_of_many_samples_and_their_mistakes():
     system = as_inner(JOINTS[0]).assemble()
-    assert (system.nq, system.nv, system.num_steps) == (8, 5, 7)
+    assert (system.nq, system.nv, system.ndx) == (8, 5, 7)
     states = [random_state(system, seed) for seed in range(6)]
     q, v = (np.array(part) for part in zip(*states, strict=True))
     found = system.rates(q, v)
@@ -433,7 +433,7 @@ def test_it_may_be_a_part_of_a_composite_joint():
     rail = mb.PrismaticJoint("rail", axis=(1.0, 0.2, 0.0))
     ball = RollingSphere("ball", 0.3)
     macro = mb.CompositeJoint("macro", rail, ball, mb.RevoluteJoint("axle", axis=(0, 1, 0)))
-    assert (macro.num_positions, macro.num_velocities, macro.num_steps) == (8, 5, 7)
+    assert (macro.num_positions, macro.num_velocities, macro.ndx) == (8, 5, 7)
     check_joint(macro).raise_if_failed()
     mech = mb.Mechanism("chain", gravity=(1.0, 0.5, -9.0))
     nothing = mb.SpatialInertia.zero()
@@ -518,7 +518,7 @@ def test_the_base_class_is_for_other_round_bodies():
     """Every class of it has the group of rotations and contacts."""
     for kind in (RollingSphere, RollingDisc):
         assert issubclass(kind, RollingJoint)
-        assert kind("r", 1.0).num_steps == 5
+        assert kind("r", 1.0).ndx == 5
 
 
 def test_its_examples_pass_the_checks_of_plugins():

@@ -91,7 +91,7 @@ def past_lock(method, h, ratio, phase):
     y = np.cross([0, 0, 1.0], x) / np.hypot(x[0], x[1])
     C = np.eye(4)
     C[:3, :3] = np.column_stack([x, y, np.cross(x, y)])
-    q = mb.AbsoluteJoint("free", mb.EulerAngles("zyx")).locate(C)
+    q = mb.AbsoluteJoint("free", mb.EulerAngles("zyx")).configuration_from_pose(C)
     v = [*(C[:3, :3].T @ [0.0, -1.0, 0.0]), 0, 0, 0]
     run = mb.simulate(system, (0.0, 1.0), h, q=q, v=v, integrator=method, progress=False)
     exact = mb.spatial.rotation((0, -1, 0), 1.0)[:3, :3] @ C[:3, :3]

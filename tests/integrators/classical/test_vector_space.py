@@ -335,7 +335,7 @@ def test_prescribed_joints_events_and_output_times(kind):
 class Skate(mb.Joint):
     """Turns, and glides along its blade: angle, x and y by two velocities."""
 
-    num_positions, num_velocities, num_steps = 3, 2, 3
+    num_positions, num_velocities, ndx = 3, 2, 3
 
     def pose(self, q):
         c, s = np.cos(q[0]), np.sin(q[0])

@@ -59,7 +59,7 @@ class RollingJoint(mb.Joint):
     num_velocities = 3
 
     @property
-    def num_steps(self) -> int:
+    def ndx(self) -> int:
         """A rotation in the axes of the body, and a way of the contact."""
         return 5
 

@@ -56,7 +56,7 @@ class VariationalIntegrator(mb.Integrator):
 
     def prepare(self, problem: Any) -> Any:
         """Return the function that takes steps of the problem."""
-        if problem.num_steps != problem.nv:
+        if problem.ndx != problem.nv:
             raise mb.UsageError(
                 "VariationalIntegrator does not take nonholonomic joints, whose motion follows "
                 "from no variational principle; use for example mbkit.RungeKuttaMuntheKaas()."

@@ -9,12 +9,12 @@ import numpy as np
 
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array
 
-__all__ = ["Loan"]
+__all__ = ["InertiaTransfer"]
 
 
 @final
 @attrs.frozen
-class Loan:
+class InertiaTransfer:
     """A moment of inertia amount (1 - n n^T), which one body of a joint has for the other.
 
     Where a joint leaves no turn but one about n, both bodies have the same angular velocity
@@ -25,22 +25,22 @@ class Loan:
     ----------
     joint : str
         Whose bodies they are.
-    borrower : str
+    receiver : str
         The body that has the moment, and would not have it by itself.
-    lender : str
+    giver : str
         The body that it is missing from; the world, which does not turn, misses nothing.
     amount : float
         [kg m^2]
-    borrower_axis, lender_axis : ndarray, shape (3,)
+    receiver_axis, giver_axis : ndarray, shape (3,)
         n in the axes of either body; zero where the joint leaves no turn at all.
     """
 
     joint: str
-    borrower: str
-    lender: str
+    receiver: str
+    giver: str
     amount: float
-    borrower_axis: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False)
-    lender_axis: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False)
+    receiver_axis: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False)
+    giver_axis: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False)
 
     def moment(self, axis: FloatArray) -> FloatArray:
         """Return amount (1 - n n^T), (3, 3), in the axes of n."""
@@ -53,11 +53,11 @@ class Loan:
         Parameters
         ----------
         R : ndarray, shape (..., 3, 3)
-            Rotation of the borrower.
+            Rotation of the receiver.
         w, wdot : ndarray, shape (..., 3)
             Its angular velocity and acceleration in the world.
         """
-        n = R @ self.borrower_axis
+        n = R @ self.receiver_axis
         # H = w - n (n.w), with n' = w x n, which is across w
         along = (n * w).sum(axis=-1)[..., None]
         changed = (n * wdot).sum(axis=-1)[..., None]

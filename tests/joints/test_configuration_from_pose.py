@@ -36,7 +36,7 @@ class SayingRack(Rack):
 
     asked = 0
 
-    def locate(self, T):
+    def configuration_from_pose(self, T):
         SayingRack.asked += 1
         return T[:1, 3] / 0.1
 
@@ -80,7 +80,7 @@ def left(joint, q, T):
 def test_a_pose_of_the_joint_is_found_again(joint, size):
     """To rounding; at a half turn, of angles of different signs."""
     T = joint.pose(away(joint, step(joint, size)))
-    np.testing.assert_allclose(joint.pose(joint.locate(T)), T, atol=1e-14)
+    np.testing.assert_allclose(joint.pose(joint.configuration_from_pose(T)), T, atol=1e-14)
 
 
 @every_joint
@@ -89,7 +89,7 @@ def test_random_poses_of_the_joint_are_found_again(joint):
     rng = np.random.default_rng(5)
     for _ in range(10):
         T = joint.pose(np.asarray(joint.random(rng)))
-        np.testing.assert_allclose(joint.pose(joint.locate(T)), T, atol=3e-14)
+        np.testing.assert_allclose(joint.pose(joint.configuration_from_pose(T)), T, atol=3e-14)
 
 
 @every_nearest
@@ -98,7 +98,7 @@ def test_what_is_left_of_a_pose_that_is_off_has_no_part_along_the_joint(joint):
     T = joint.pose(away(joint, step(joint, 0.8)))
     parts = []
     for size in (1e-2, 1e-3):
-        x, S = left(joint, joint.locate(off(T, size)), off(T, size))
+        x, S = left(joint, joint.configuration_from_pose(off(T, size)), off(T, size))
         parts.append(np.linalg.norm(np.linalg.pinv(S) @ x))
     assert parts[0] < 5e-3
     assert parts[1] < 0.02 * parts[0] + 1e-13
@@ -110,7 +110,7 @@ def test_wrenches_see_all_that_is_left(joint):
     T = joint.pose(away(joint, step(joint, 0.8)))
     for seed in range(5):
         target = off(T, 1e-3, seed)
-        q = joint.locate(target)
+        q = joint.configuration_from_pose(target)
         x = SE3.log(inverse(joint.pose(q)) @ target)
         # of unit length and normal to each other, in the canonical frame
         K = joint.canonical_frame
@@ -125,7 +125,7 @@ def test_it_changes_smoothly_off_the_poses_of_the_joint(joint):
     T = off(joint.pose(away(joint, step(joint, 0.8))), 1e-3)
     x = np.random.default_rng(8).normal(size=6)
     path = [T @ SE3.exp(1e-4 * k * x / np.linalg.norm(x)) for k in range(-8, 9)]
-    found = np.array([joint.pose(joint.locate(each)) for each in path])
+    found = np.array([joint.pose(joint.configuration_from_pose(each)) for each in path])
     assert np.abs(np.diff(found, axis=0)).max() < 1e-3
     assert np.abs(np.diff(found, n=2, axis=0)).max() < 1e-6
 
@@ -138,7 +138,7 @@ def test_it_changes_smoothly_off_the_poses_of_the_joint(joint):
 def test_no_configuration_nearby_is_nearer(joint):
     """Against a search by another method, for a pose that is far off."""
     T = off(joint.pose(away(joint, step(joint, 0.5))), 0.05)
-    q = joint.locate(T)
+    q = joint.configuration_from_pose(T)
 
     def rest(dx):
         return left(joint, np.asarray(joint.retract(q, dx)), T)[0]
@@ -165,8 +165,8 @@ def test_turns_are_told_by_the_way(joint, q):
     x = np.zeros(joint.num_positions)
     x[0] = q
     T = joint.pose(x)
-    np.testing.assert_allclose(joint.locate(T), x, atol=2e-12)
-    found = LoopRow(joint).locate(T)
+    np.testing.assert_allclose(joint.configuration_from_pose(T), x, atol=2e-12)
+    found = LoopRow(joint).configuration_from_pose(T)
     assert found[0] == 0
     np.testing.assert_allclose(found[1], x, atol=2e-12)
 
@@ -176,8 +176,8 @@ def test_a_screw_that_hardly_advances_counts_no_turns():
     nut = mb.HelicalJoint("nut", pitch=1e-17)
     T = np.eye(4)
     T[2, 3] = 1e-3
-    assert abs(nut.locate(T)[0]) < 1e-12
-    assert abs(LoopRow(nut).locate(T)[1][0]) < 1e-12
+    assert abs(nut.configuration_from_pose(T)[0]) < 1e-12
+    assert abs(LoopRow(nut).configuration_from_pose(T)[1][0]) < 1e-12
 
 
 @every_joint
@@ -187,16 +187,18 @@ def test_compiled_forms_find_the_same(joint):
     T = joint.pose(away(joint, step(joint, 0.8)))
     for size in (0.0, 1e-3):
         target = off(T, size)
-        state, q = row.locate(target)
+        state, q = row.configuration_from_pose(target)
         assert state == 0
-        np.testing.assert_allclose(joint.pose(q), joint.pose(joint.locate(target)), atol=1e-13)
+        np.testing.assert_allclose(
+            joint.pose(q), joint.pose(joint.configuration_from_pose(target)), atol=1e-13
+        )
 
 
 def test_a_joint_that_says_where_it_is_is_asked():
     """By the compiled side too."""
     row = LoopRow(SayingRack("rack"))
     before = SayingRack.asked
-    assert row.locate(row.joint.pose(np.array([0.3])))[1][0] == pytest.approx(0.3)
+    assert row.configuration_from_pose(row.joint.pose(np.array([0.3])))[1][0] == pytest.approx(0.3)
     assert SayingRack.asked == before + 1
 
 
@@ -210,7 +212,7 @@ def test_an_exception_ends_the_search():
             return super().pose(q)
 
     row = LoopRow(Stuck("rack"))
-    assert row.locate(Rack("rack").pose(np.array([0.3])))[0] != 0
+    assert row.configuration_from_pose(Rack("rack").pose(np.array([0.3])))[0] != 0
     assert isinstance(row.slot.error, ValueError)
 
 
@@ -218,26 +220,26 @@ def test_an_exception_ends_the_search():
 def test_not_a_number_comes_out_where_it_comes_in(joint):
     """A run that has blown up is found by its numbers."""
     T = np.full((4, 4), np.nan)
-    assert np.isnan(joint.locate(T)).all()
-    state, q = LoopRow(joint).locate(T)
+    assert np.isnan(joint.configuration_from_pose(T)).all()
+    state, q = LoopRow(joint).configuration_from_pose(T)
     assert state == 0
     assert np.isnan(q).any()
 
 
 def test_fixed_joints_have_nothing_to_find():
     """And a row that was filled for a tree says so."""
-    assert mb.FixedJoint("weld").locate(np.eye(4)).shape == (0,)
-    assert LoopRow(mb.FixedJoint("weld")).locate(np.eye(4))[0] == 0
+    assert mb.FixedJoint("weld").configuration_from_pose(np.eye(4)).shape == (0,)
+    assert LoopRow(mb.FixedJoint("weld")).configuration_from_pose(np.eye(4))[0] == 0
     row = LoopRow(mb.SphericalJoint("ball"))
-    row.rows[0]["locate"] = 0
-    assert row.locate(np.eye(4))[0] != 0
+    row.rows[0]["configuration_from_pose"] = 0
+    assert row.configuration_from_pose(np.eye(4))[0] != 0
 
 
 def test_nonholonomic_joints_are_not_found():
     """Their poses have more dimensions than their wrenches leave."""
 
     class Skate(mb.Joint):
-        num_positions, num_velocities, num_steps = 3, 2, 3
+        num_positions, num_velocities, ndx = 3, 2, 3
 
         def pose(self, q):
             c, s = np.cos(q[0]), np.sin(q[0])
@@ -247,7 +249,7 @@ def test_nonholonomic_joints_are_not_found():
             return np.array([v[0], v[1] * np.cos(q[0]), v[1] * np.sin(q[0])])
 
     with pytest.raises(mb.JointError, match="'skate' is nonholonomic, with 3 directions"):
-        Skate("skate").locate(np.eye(4))
+        Skate("skate").configuration_from_pose(np.eye(4))
 
 
 def test_gimbals_are_found_where_they_lock():
@@ -256,4 +258,6 @@ def test_gimbals_are_found_where_they_lock():
         proper = joint.order[0] == joint.order[2]
         for middle in (0.0, np.pi) if proper else (0.5 * np.pi, -0.5 * np.pi):
             T = joint.pose(np.array([0.4, middle, -1.1]))
-            np.testing.assert_allclose(joint.pose(joint.locate(T)), T, atol=1e-15 * 5)
+            np.testing.assert_allclose(
+                joint.pose(joint.configuration_from_pose(T)), T, atol=1e-15 * 5
+            )

@@ -11,7 +11,7 @@ from mbkit.kinematics.targets import ROWS
 from mbkit.spatial.arrays import FloatArray, frozen_number
 from mbkit.systems.rank import singular_values
 
-__all__ = ["axis_text", "lost_motions", "rank_of", "reduced", "vector_text"]
+__all__ = ["axis_text", "singular_directions", "rank_of", "reduced", "vector_text"]
 
 #: Part of the largest singular value below which one counts as zero.
 RANK_TOLERANCE = 1e-6
@@ -32,7 +32,7 @@ def checked_rank_tolerance(tolerance: Any, who: str) -> float:
     return number
 
 
-def lost_motions(
+def singular_directions(
     J: FloatArray, rows: str, tolerance: float = RANK_TOLERANCE, *, back: FloatArray | None = None
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Return the motions that no velocity makes.

@@ -20,7 +20,7 @@ from mbkit.coordinates.rigid_groups import spanning_steps
 from mbkit.joints.poses import pose_of
 from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.loans import Loan
+from mbkit.systems.inertia_transfers import InertiaTransfer
 from mbkit.topology import WORLD
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from mbkit.parts.connection import Connection
     from mbkit.parts.parts import Parts
 
-__all__ = ["LentMoments", "group_inertias", "resists", "with_loans"]
+__all__ = ["InertiaTransfers", "group_inertias", "resists", "with_transfers"]
 
 #: A part of the inertias summed up, below which what is left of them is rounding.
 _TOLERANCE = 1e-13
 #: What the angular part of a motion subspace may miss of an axis.
 _SAME_AXIS = 1e-9
-#: Parts of what would be lent, the first of which is that leaves every lender enough.
+#: Parts of what would be lent, the first of which is that leaves every giver enough.
 _SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 #: Configurations in which a joint is looked at.
 _SAMPLES = 3
@@ -61,22 +61,22 @@ def group_inertias(parts: Parts, groups: RigidGroups) -> Iterator[tuple[str, Spa
 
 @final
 @attrs.frozen(eq=False)
-class LentMoments:
+class InertiaTransfers:
     """Which bodies borrow, and by which joints it comes from the world.
 
     Attributes
     ----------
-    borrowers : frozenset of str
+    receivers : frozenset of str
         Roots of the groups that lack a moment.
     steps : tuple of (str, str, str, str, str)
         Joint, body towards the world, body beyond, and the roots of both; from the world outwards.
     """
 
-    borrowers: frozenset[str] = frozenset()
+    receivers: frozenset[str] = frozenset()
     steps: tuple[tuple[str, str, str, str, str], ...] = ()
 
     @classmethod
-    def of(cls, parts: Parts, groups: RigidGroups) -> LentMoments:
+    def of(cls, parts: Parts, groups: RigidGroups) -> InertiaTransfers:
         """Return what the bodies of a mechanism borrow, as far as joints let them."""
         lacking = frozenset(
             root
@@ -109,54 +109,54 @@ class LentMoments:
             steps.append((name, *ends, towards, beyond))
         return cls(lacking, tuple(steps))
 
-    def loans(self, parts: Parts, groups: RigidGroups) -> Mapping[str, Loan]:
+    def inertia_transfers(self, parts: Parts, groups: RigidGroups) -> Mapping[str, InertiaTransfer]:
         """Return what is lent, by joint: to each that lacks a moment its largest principal one.
 
         To a point mass it is the mass times the squared length of the mechanism. It is a part of
-        that where a lender would not have it left. A body may have come to lack one since, by
+        that where a giver would not have it left. A body may have come to lack one since, by
         other numbers.
         """
         inertias = dict(group_inertias(parts, groups))
         lent = self._of_now(parts, groups, inertias)
-        found: Mapping[str, Loan] = MappingProxyType({})
-        for share in _SHARES if lent.borrowers else ():
+        found: Mapping[str, InertiaTransfer] = MappingProxyType({})
+        for share in _SHARES if lent.receivers else ():
             found = lent._by_joint(parts, inertias, share)
-            left = with_loans(parts, found.values())
+            left = with_transfers(parts, found.values())
             if all(resists(inertia) for _, inertia in group_inertias(left, groups)):
                 return found
         return lent._by_joint(parts, inertias, 1.0) if found else found
 
-    def lending_joint(self, parts: Parts, groups: RigidGroups, root: str) -> str | None:
+    def transferring_joint(self, parts: Parts, groups: RigidGroups, root: str) -> str | None:
         """Return the joint by which moments come to a body from the world; None if by none."""
         lent = self._of_now(parts, groups, dict(group_inertias(parts, groups)))
         return next((joint for joint, _, _, _, beyond in lent.steps if beyond == root), None)
 
     def _of_now(
         self, parts: Parts, groups: RigidGroups, inertias: Mapping[str, SpatialInertia]
-    ) -> LentMoments:
+    ) -> InertiaTransfers:
         lacks_none_else = all(
-            root in self.borrowers or inertia.mass == 0.0 or resists(inertia)
+            root in self.receivers or inertia.mass == 0.0 or resists(inertia)
             for root, inertia in inertias.items()
         )
-        return self if lacks_none_else else LentMoments.of(parts, groups)
+        return self if lacks_none_else else InertiaTransfers.of(parts, groups)
 
     def _by_joint(
         self, parts: Parts, inertias: Mapping[str, SpatialInertia], share: float
-    ) -> Mapping[str, Loan]:
+    ) -> Mapping[str, InertiaTransfer]:
         length = characteristic_length(parts)
         flow: dict[str, float] = {}
         for root, inertia in inertias.items():
-            if root in self.borrowers:
+            if root in self.receivers:
                 flow[root] = share * (_largest(inertia) or inertia.mass * length**2)
         found = {}
-        for joint, lender, borrower, towards, beyond in reversed(self.steps):
+        for joint, giver, receiver, towards, beyond in reversed(self.steps):
             amount = flow.get(beyond, 0.0)
             if amount == 0.0:
                 continue
             flow[towards] = flow.get(towards, 0.0) + amount
             edge = parts.joints[joint]
-            mine, theirs = _axes_on(edge, borrower == edge.successor)
-            found[joint] = Loan(joint, borrower, lender, amount, mine, theirs)
+            mine, theirs = _axes_on(edge, receiver == edge.successor)
+            found[joint] = InertiaTransfer(joint, receiver, giver, amount, mine, theirs)
         return MappingProxyType(found)
 
 
@@ -165,16 +165,16 @@ def _largest(inertia: SpatialInertia) -> float:
     return float(np.linalg.eigvalsh(inertia.moment_about_com)[-1])
 
 
-def with_loans(parts: Parts, loans: Collection[Loan]) -> Parts:
+def with_transfers(parts: Parts, inertia_transfers: Collection[InertiaTransfer]) -> Parts:
     """Return the parts with the moments of inertia where they are lent to."""
     change: dict[str, FloatArray] = {}
-    for loan in loans:
+    for transfer in inertia_transfers:
         for body, axis, sign in (
-            (loan.borrower, loan.borrower_axis, 1.0),
-            (loan.lender, loan.lender_axis, -1.0),
+            (transfer.receiver, transfer.receiver_axis, 1.0),
+            (transfer.giver, transfer.giver_axis, -1.0),
         ):
             if body in parts.bodies:
-                change[body] = change.get(body, np.zeros((3, 3))) + sign * loan.moment(axis)
+                change[body] = change.get(body, np.zeros((3, 3))) + sign * transfer.moment(axis)
     if not change:
         return parts
     bodies = dict(parts.bodies)
@@ -186,11 +186,11 @@ def with_loans(parts: Parts, loans: Collection[Loan]) -> Parts:
     return attrs.evolve(parts, bodies=MappingProxyType(bodies))
 
 
-def _axes_on(edge: Connection, borrower_is_successor: bool) -> tuple[FloatArray, FloatArray]:
+def _axes_on(edge: Connection, receiver_is_successor: bool) -> tuple[FloatArray, FloatArray]:
     axes = _axes(edge.joint)
     assert axes is not None
     before, after = edge.S_pred[:3, :3] @ axes[0], edge.S_succ[:3, :3] @ axes[1]
-    return (after, before) if borrower_is_successor else (before, after)
+    return (after, before) if receiver_is_successor else (before, after)
 
 
 def _axes(joint: Joint) -> tuple[FloatArray, FloatArray] | None:

@@ -39,7 +39,7 @@ def test_thin_rods_borrow_moments_and_move_the_same():
     rng = np.random.default_rng(11)
     mech = thin_rods(rng)
     relative, absolute = mech.assemble(), mech.assemble(mb.AbsoluteCoordinates())
-    assert {*absolute.loans} == {"hinge0", "hinge1", "hinge2"}
+    assert {*absolute.inertia_transfers} == {"hinge0", "hinge1", "hinge2"}
     check_same(relative, absolute, rng.normal(size=4), rng.normal(size=4))
     kept = mech.assemble(mb.AbsoluteCoordinates(joints=["hinge2", "hinge0"]))
     check_same(relative, kept, rng.normal(size=4), rng.normal(size=4))
@@ -63,7 +63,7 @@ def test_no_more_is_lent_than_a_lender_has(joint):
     """About the hinge the small body can have nothing from the ground."""
     mech = thin_on_a_small_body(joint)
     relative, absolute = mech.assemble(), mech.assemble(mb.AbsoluteCoordinates())
-    assert 0.0 < absolute.loans["slide"].amount < 0.4 * 2.0 * 0.3**2
+    assert 0.0 < absolute.inertia_transfers["slide"].amount < 0.4 * 2.0 * 0.3**2
     rng = np.random.default_rng(3)
     check_same(relative, absolute, rng.normal(size=relative.nv), rng.normal(size=relative.nv))
 
@@ -74,11 +74,11 @@ def test_a_rod_may_become_thin_by_other_numbers():
     relative = thin_on_a_small_body(joint, (0.1, 0.1, 0.1)).assemble()
     mech = thin_on_a_small_body(joint, (0.1, 0.1, 0.1))
     absolute = mech.assemble(mb.AbsoluteCoordinates())
-    assert not absolute.loans
+    assert not absolute.inertia_transfers
     thin = {"bodies.thin.moment_about_com": np.diag([0.0, 0.1, 0.1])}
     state = np.random.default_rng(3).normal(size=(2, relative.nv))
     check_same(relative.with_parameters(thin), absolute.with_parameters(thin), *state)
-    assert {*absolute.with_parameters(thin).loans} == {"slide", "hinge"}
+    assert {*absolute.with_parameters(thin).inertia_transfers} == {"slide", "hinge"}
 
 
 def test_a_lender_with_next_to_nothing_is_named():
@@ -95,7 +95,7 @@ def test_a_row_of_thin_rods_moves_the_same():
     mech = n_four_bar.build(3)
     relative = BY_NAME["3-four-bar"].system()
     absolute = mech.assemble(mb.AbsoluteCoordinates())
-    assert len(absolute.loans) == 7
+    assert len(absolute.inertia_transfers) == 7
     v = consistent(relative, np.zeros(relative.nv), np.ones(relative.nv))
     check_same(relative, absolute, relative.reference_configuration(), v)
 

@@ -10,7 +10,7 @@ from mbkit.kernels.status import OK
 
 
 @address_kernel(EVALUATION)
-def least_multipliers(space, _option, q, _v, given, out):
+def minimum_norm_multipliers(space, _option, q, _v, given, out):
     """A^T lambda is kept, out (num_rows,); for strategies that can `reduce`.
 
     given: multipliers (num_rows,), t.

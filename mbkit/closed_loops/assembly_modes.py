@@ -20,7 +20,7 @@ from mbkit.systems.rank import Ranked
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["assemblies"]
+__all__ = ["assembly_modes"]
 
 _TURN = 2.0 * np.pi
 #: Poses that are nearer to each other, in radians and lengths, are the same: at a singular posture
@@ -33,7 +33,7 @@ _STEP = 0.1
 _MOST_STEPS = 200
 
 
-def assemblies(
+def assembly_modes(
     system: System,
     q: ArrayLike | None,
     fixed: Iterable[str],
@@ -42,8 +42,8 @@ def assemblies(
     t: float,
     tolerance: float,
 ) -> FloatArray:
-    """Return the distinct closed configurations; see `System.assemblies`."""
-    who = "assemblies"
+    """Return the distinct closed configurations; see `System.assembly_modes`."""
+    who = "assembly_modes"
     limit = checked_tolerance(tolerance, who)
     for name, count in (("starts", starts), ("seed", seed)):
         if not (isinstance(count, int | np.integer) and count >= 0):
@@ -110,7 +110,7 @@ def _is_one_motion(loops: Loops, a: FloatArray, b: FloatArray, turning: Integers
 def _approaches(loops: Loops, q: FloatArray, goal: FloatArray, turning: Integers) -> bool:
     """Whether steps along motions, each of which leads nearer, come to the goal."""
     system = loops.system
-    if system.num_steps != system.nv:
+    if system.ndx != system.nv:
         return False
     scales = loops.scales[loops.free]
     longest = _STEP
