@@ -19,6 +19,7 @@ SOLVER_FAILED = 14  # a constraint solver in Python did not come to its end
 NOT_CONVERGED = 15  # Newton's iteration
 SINGULAR_STEP = 16  # Newton's matrix; index: the column without a pivot
 STEP_TOO_SMALL = 17  # of an integrator that chooses its steps; index: why, as follows
+NOT_SOLVED = 18  # the equations of the multipliers, by their factor; index: row
 EVENT = 9  # no failure: an event lies in the step that was not taken
 
 #: Why steps are too small: their error is too large, they are too many, the parts of a starting

@@ -28,7 +28,8 @@ class SchurComplement(ConstraintSolver):
 
     The blocks are the constraints, in an order of minimum degree; within a block the largest pivot
     goes first. Constraints of few rows are one block. The product is squared: it knows singular
-    values to the root of rounding.
+    values to the root of rounding. So what a solution leaves of the constraints is looked at, and
+    solved for again until it is nothing.
 
     Attributes
     ----------

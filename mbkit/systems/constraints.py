@@ -17,6 +17,7 @@ from mbkit.systems.calls.evaluations import (
     SOLVED_DYNAMICS,
 )
 from mbkit.systems.calls.wrenches import Wrenches, computed
+from mbkit.systems.certainty import check_certain
 from mbkit.systems.redundancy import check_dependent, warn_of_redundant
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ def solve_dynamics(
     """See `System.solve_dynamics`."""
     chosen = system if solver is None else system.with_constraint_solver(solver)
     vdot, multipliers, kept = chosen.solved(q, v, tau, wrenches, t=t, on_error=on_error)
+    if on_error == "raise" and system.arrays.closure:
+        check_certain(system, q, vdot, multipliers, t)
     if (kept == 0.0).any():
         if on_error == "raise":
             check_dependent(system, q, v, vdot, t)

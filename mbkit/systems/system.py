@@ -1021,6 +1021,14 @@ class System:
             constraints are redundant they are not unique; of all that there are, the smallest: of
             least sum of squares. Those of a constraint times its rows are the wrench on it. [N]
 
+        Raises
+        ------
+        ConstraintError
+            If constraints contradict each other; if the solver loses a row to bodies that are very
+            light beside others, or does not come to 1e-8 of what constraints take away; or if
+            rounding may move light bodies by 1e-5 of the largest acceleration and more, or of
+            gravity (looked at in systems of up to 600 velocities).
+
         Warns
         -----
         RedundantConstraintsWarning

@@ -8,13 +8,23 @@ from mbkit.kernels.compile import (
     helper,
 )
 from mbkit.kernels.constraints.evaluate import rows_of_motion, set_time
-from mbkit.kernels.constraints.rank import judge
+from mbkit.kernels.constraints.layout import SUBTRACT_MOTION
+from mbkit.kernels.constraints.rank import judge, opened_part
+from mbkit.kernels.constraints.response import subtract_response
 from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, rows_of
+from mbkit.kernels.constraints.strategy import nested
 from mbkit.kernels.driving import add_driving_efforts
+from mbkit.kernels.elementary import sqrt
 from mbkit.kernels.evaluation import EVALUATION
 from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.status import NOT_FINITE, NOT_SOLVED, OK, status
 from mbkit.kernels.validation import all_finite
+from mbkit.kernels.vectors import dot, load
+
+#: What rows that were left out may miss, in parts of what all would be violated by and of gravity:
+#: the LEFT of `mbkit.systems.rank`. Accelerations below the other are rounding. [m/s^2]
+SATISFIED = 4e-6
+SMALLEST = 1e-3
 
 
 @helper
@@ -64,6 +74,34 @@ def stabilise(closure, stiffness, damping, target):
 
 
 @helper
+def look_at_left_out(space, target):
+    """Whether the motion that was just spread satisfies the rows that were left out, too.
+
+    They depend on the others, or on a body so light that it looks like that. Only where inertias
+    differ by so much: at singular postures, too, rows are left out that nothing satisfies.
+    """
+    closure = closure_of(space)
+    if closure.watched == 0:
+        return OK
+    m = closure.num_rows
+    rest = floats_at(closure.unknowns, m)
+    g = load(bodies(space)[0].gravity)
+    most = SMALLEST + sqrt(dot(g, g))
+    for r in range(m):
+        rest[r] = -target[r]
+        most = max(most, abs(target[r]))
+    if closure.solve_nested != 0:
+        nested(space, SUBTRACT_MOTION, rest)
+    else:
+        subtract_response(space, rest)
+    limit = (SATISFIED + opened_part(closure)) * most
+    for r in range(m):
+        if abs(rest[r]) > limit:
+            return status(NOT_SOLVED, r)
+    return OK
+
+
+@helper
 def close_dynamics(space, option, stiffness, damping, q, v, tau, vdot):
     """vdot and the multipliers of the closed mechanism, whose rows are pulled back by that much."""
     closure = closure_of(space)
@@ -76,6 +114,8 @@ def close_dynamics(space, option, stiffness, damping, q, v, tau, vdot):
     multipliers = rows_of(closure, closure.multipliers)
     change = floats_at(closure.change, nv)
     state = correct(space, target, multipliers, change)
+    if state == OK:
+        state = look_at_left_out(space, target)
     if state != OK:
         return state
     for k in range(nv):
@@ -134,8 +174,15 @@ def closed_hybrid_dynamics(space, option, q, v, given, out):
     target = rows_of(closure, closure.bias)
     stabilise(closure, given[3 * nv + 1], given[3 * nv + 2], target)
     state = correct(space, target, multipliers, change)
+    if state == OK:
+        state = look_at_left_out(space, target)
     if state != OK:
         return state
+    prescribed = as_array(given, 3 * nv)[2 * nv :]
+    found = as_array(out, 2 * nv)
+    for k in range(nv):
+        if prescribed[k] == 0.0:
+            found[nv + k] += change[k]
     if closure.reduce != 0:  # and what holds the prescribed joints against them
         state = call_address(closure.reduce, (space, multipliers))
         if state == OK:
@@ -145,13 +192,9 @@ def closed_hybrid_dynamics(space, option, q, v, given, out):
     if state != OK:
         return state
     work = scratch(space)
-    prescribed = as_array(given, 3 * nv)[2 * nv :]
-    found = as_array(out, 2 * nv)
     for k in range(nv):
         if prescribed[k] != 0.0:
             found[k] += work[k].u
-        else:
-            found[nv + k] += change[k]
     kept = kept_rows(closure)
     for r in range(closure.num_rows):
         out[2 * nv + r] = multipliers[r]

@@ -31,6 +31,9 @@ from mbkit.kernels.constraints.space import (
 )
 from mbkit.kernels.elementary import sqrt
 
+#: What the factor leaves of a row, squared and by its size, from which on little rounding grows.
+CLEAR = 1e-3
+
 
 @helper
 def swap(G, pivots, i, j):
@@ -218,6 +221,27 @@ def factorise(closure):
     for b in range(table.shape[0]):
         total += eliminate_block(gram, table, b, pivots, limits, kept, buffer)
     return total
+
+
+@helper
+def is_clear(closure):
+    """Whether of every row that counts the factor leaves a good part of its own size.
+
+    Reads   the factor, and the squared sizes of the rows.
+    """
+    gram = floats_at(closure.gram, closure.num_gram)
+    pivots = integers_at(closure.pivots, closure.num_unknowns)
+    sizes = floats_at(closure.largest, closure.num_unknowns)
+    table = blocks(closure)
+    for b in range(table.shape[0]):
+        block = table[b]
+        if block.is_hub == 0:
+            for k in range(block.rank):
+                root = gram[block.start + k * (block.num_rows + 1)]  # one over that of the pivot
+                size = sizes[block.first_row + pivots[block.first_row + k]]
+                if CLEAR * size * root * root > 1.0:
+                    return False
+    return True
 
 
 @helper

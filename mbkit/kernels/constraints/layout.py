@@ -98,6 +98,7 @@ CLOSURE = np.dtype(
             "tolerance",
             _f8,
         ),  # squared size of a row that depends on others, by that of its constraint
+        ("watched", _i8),  # 1: inertias differ so much that a row may be lost to a light body
         ("room", _i8),  # 3 num_unknowns numbers
         # strategies on a dense matrix: see `mbkit.kernels.constraints.dense`
         ("dense_prepare", _i8),
@@ -259,6 +260,7 @@ INWARD = 0
 OUTWARD = 1  # from what INWARD has left
 OUTWARD_AT_REST = 2  # as if that were zero
 GATHER = 3
+SUBTRACT_MOTION = 4
 
 #: How much of a row counts as dependent where loops are open, in parts of the gap, and at most.
 OPENNESS = 10.0

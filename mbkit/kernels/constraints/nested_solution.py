@@ -10,7 +10,12 @@ Cost: O(number of bodies and of rows that pass them).
 
 from mbkit.kernels.compile import as_array, floats_at, helper, integers_at
 from mbkit.kernels.constraints.factor import backward_block, forward_block, part
-from mbkit.kernels.constraints.layout import GATHER, INWARD, OUTWARD_AT_REST
+from mbkit.kernels.constraints.layout import (
+    GATHER,
+    INWARD,
+    OUTWARD_AT_REST,
+    SUBTRACT_MOTION,
+)
 from mbkit.kernels.constraints.nested import passages_at
 from mbkit.kernels.constraints.response import clear_efforts, floats, gather_floating
 from mbkit.kernels.constraints.space import (
@@ -50,6 +55,8 @@ def solve(
         return solve_inward(space, x, column_power, to_parent)
     if what == GATHER:
         return gather_inward(space, x, wrench_from_world, column_power, to_parent)
+    if what == SUBTRACT_MOTION:
+        return subtract_motion(space, x, wrench_from_world)
     return solve_outward(space, x, what == OUTWARD_AT_REST, from_parent, add_column)
 
 
@@ -265,3 +272,36 @@ def coefficient_force(closure, here, velocity, multipliers):
                     for r in range(constraint.num_rows):
                         force += coefficients[r, j] * multipliers[constraint.first_row + r]
     return force
+
+
+# -------------------------------------------------------------------------------------- motions
+
+
+@helper
+def subtract_motion(space, x, wrench_from_world):
+    """x -= A of a motion: each row's wrenches paired with the F that `spread` has left."""
+    work = scratch(space)
+    closure = closure_of(space)
+    table = sites(closure)
+    every = constraints(closure)
+    change = floats_at(closure.change, bodies(space)[0].num_velocities)
+    for a in range(every.shape[0]):
+        constraint = every[a]
+        wrenches = wrenches_of(closure, constraint)
+        count = constraint.num_sites
+        for s in range(count):
+            site = table[constraint.first_site + s]
+            if site.row == 0:
+                continue
+            body = work[site.row]
+            for r in range(constraint.num_rows):
+                W = wrenches[r * count + s]
+                t, f = angular(W), linear(W)
+                t, f = wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
+                x[constraint.first_row + r] -= pairing(body.F, t, f)
+        places = integers_at(constraint.velocities, constraint.num_velocities)
+        coefficients = coefficients_of(closure, constraint)
+        for k in range(places.shape[0]):
+            for r in range(constraint.num_rows):
+                x[constraint.first_row + r] -= coefficients[r, k] * change[places[k]]
+    return OK

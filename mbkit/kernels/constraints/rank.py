@@ -35,16 +35,22 @@ INFINITE = 1e300
 
 
 @helper
+def opened_part(closure):
+    """Which part of a row may be independent of others because loops are open."""
+    residual = floats_at(closure.residual, closure.num_position_rows)
+    gap = 0.0
+    for r in range(closure.num_position_rows):
+        gap = max(gap, abs(residual[r]))
+    return min(OPENNESS * gap / closure.length, MOST_OPENED)
+
+
+@helper
 def least_part(closure):
     """The squared part of the largest row that must be left of one.
 
     Rows that depend on others once loops close are independent by as much as loops are open.
     """
-    residual = floats_at(closure.residual, closure.num_position_rows)
-    gap = 0.0
-    for r in range(closure.num_position_rows):
-        gap = max(gap, abs(residual[r]))
-    opened = min(OPENNESS * gap / closure.length, MOST_OPENED)
+    opened = opened_part(closure)
     return max(closure.tolerance, opened * opened)
 
 

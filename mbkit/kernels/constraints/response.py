@@ -242,10 +242,16 @@ def gather_efforts(space, multipliers):
 
     Of a floating body it is in the bias.
     """
+    clear_efforts(bodies(space), scratch(space))
+    add_efforts(space, multipliers)
+
+
+@helper
+def add_efforts(space, multipliers):
+    """That sum is added to u."""
     model = bodies(space)
     work = scratch(space)
     closure = closure_of(space)
-    clear_efforts(model, work)
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]

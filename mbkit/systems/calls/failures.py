@@ -89,6 +89,8 @@ def failure(
         )
     if code == status.SOLVER_FAILED and workspace.closure is not None:
         return _solver_failure(evaluator, workspace, arguments)
+    if code == status.NOT_SOLVED:
+        return _not_solved(evaluator, index, arguments)
     if code == status.CONSTRAINT_FAILED:
         return _constraint_failure(evaluator, index, workspace, arguments)
     if code == status.CONSTRAINT_NOT_FINITE:
@@ -176,6 +178,22 @@ def _constraint_failure(
     return ConstraintError(
         f"Joint '{name}', which closes a loop, has no configuration near the pose of its bodies."
         f"{_where(arguments)}"
+    )
+
+
+def _not_solved(evaluator: Evaluator, row: int, arguments: dict[str, Any]) -> BaseException:
+    closure = evaluator.arrays.closure
+    solver = type(closure.solver).__name__
+    spread = evaluator.arrays.inertia_spread
+    names = evaluator.arrays.joint_names
+    other = "" if solver == "NullSpace" else ", or solve with mb.NullSpace()"
+    return ConstraintError(
+        f"{solver} finds no accelerations that satisfy the constraint '{closure.row_names[row]}' "
+        f"beside the others. Inertias differ by a ratio of {spread.ratio:.1e}, the least beyond "
+        f"joint '{names[spread.least]}' and the largest beyond '{names[spread.greatest]}': what a "
+        f"light body between heavy ones leaves of a row is one over that, and the solver loses the "
+        f"row. Make the ratio smaller{other}; if constraints contradict each other, drop one of "
+        f"them.{_where(arguments)}"
     )
 
 

@@ -13,6 +13,7 @@ from mbkit.joints import Joint
 from mbkit.joints.derivatives import defines
 from mbkit.systems.memory.closure import ClosureArrays
 from mbkit.systems.memory.forces import ForceArrays
+from mbkit.systems.memory.inertia_spread import InertiaSpread
 from mbkit.systems.memory.python_joint import python_parameters
 
 __all__ = ["SystemArrays", "fill_table", "padded"]
@@ -72,6 +73,11 @@ class SystemArrays:
                 turns = np.abs(S[:3]).max(axis=0) > 1e-9
                 found[first : first + len(turns)] = turns
         return found
+
+    @functools.cached_property
+    def inertia_spread(self) -> InertiaSpread:
+        """By how much the inertias of the bodies differ, in the length of the system."""
+        return InertiaSpread.of(self.bodies, self.closure.length)
 
 
 def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:

@@ -28,6 +28,10 @@ __all__ = ["ClosureArrays", "ClosureMemory"]
 #: subtracted before a hub goes is put back by it, and leaves its rounding.
 _HUBS_ROUND = 100.0
 
+#: By how much, in parts of the least that counts, what a light body leaves of a row, squared, may
+#: come near to it until rows that are left out are looked at.
+_LOST = 1e-3
+
 
 @attrs.frozen(eq=False)
 class ClosureArrays:
@@ -211,7 +215,7 @@ class ClosureMemory:
         closure["moving_rows"] = moving_rows.address
         if arrays.open_pattern is not None:
             self._install_nested(arrays, nv, evaluator)
-        self._install_solver(solver, kernels, nv, m)
+        self._install_solver(solver, kernels, nv, evaluator)
         self.residual = self._memory["residual"]
         self.address = array_address(self.record)
 
@@ -275,10 +279,11 @@ class ClosureMemory:
         closure["solve_nested"] = evaluator.own_function("constraint_solution")
 
     def _install_solver(
-        self, solver: ConstraintSolver, kernels: SolverKernels, nv: int, m: int
+        self, solver: ConstraintSolver, kernels: SolverKernels, nv: int, evaluator: Evaluator
     ) -> None:
         """Let the record point to a strategy, and to its memory."""
         from mbkit.kernels.compile import array_address
+        from mbkit.kernels.constraints.layout import KEPT
         from mbkit.kernels.constraints.strategy import gather_response
 
         closure: Any = self.record[0]
@@ -288,6 +293,8 @@ class ClosureMemory:
         closure["reduce"] = 0 if kernels.reduce is None else kernels.reduce.address
         rounding = _HUBS_ROUND if kernels.dense is None and closure["num_hubs"] else 1.0
         closure["tolerance"] = kernels.tolerance * rounding
+        least = KEPT if closure["compared"] else closure["tolerance"]
+        closure["watched"] = least * evaluator.arrays.inertia_spread.ratio > _LOST
         self.solver_slot: PythonSolverSlot | None = None
         self._kernels = kernels  # compiled functions live as long as something refers to them
         dense = kernels.dense
@@ -295,11 +302,12 @@ class ClosureMemory:
             return
         closure["dense_prepare"] = dense.prepare.address
         closure["dense_solve"] = dense.solve.address
-        matrix, memory = np.zeros(nv * m), np.zeros(max(1, dense.memory))
+        size = nv * int(closure["num_rows"])
+        matrix, memory = np.zeros(size), np.zeros(max(1, dense.memory))
         self._memory |= {"dense": matrix, "memory": memory}
         closure["dense"], closure["memory"] = array_address(matrix), array_address(memory)
         if isinstance(solver, DenseSolver):
-            self.solver_slot = slot = PythonSolverSlot(solver, memory, matrix.reshape((nv, m)))
+            self.solver_slot = slot = PythonSolverSlot(solver, memory, matrix.reshape((nv, -1)))
             weakref.finalize(self, register(array_address(memory), slot))
 
 
