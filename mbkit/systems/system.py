@@ -412,6 +412,7 @@ class System:
 
         Examples
         --------
+        >>> import numpy as np
         >>> import mbkit as mb
         >>> mech = mb.Mechanism("ball")
         >>> body = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
@@ -506,6 +507,7 @@ class System:
 
         Examples
         --------
+        >>> import numpy as np
         >>> import mbkit as mb
         >>> mech = mb.Mechanism("ball")
         >>> body = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
@@ -746,6 +748,7 @@ class System:
 
         Examples
         --------
+        >>> import numpy as np
         >>> import mbkit as mb
         >>> mech = mb.Mechanism("wheel")
         >>> wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
