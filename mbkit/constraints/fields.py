@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fractions
 import numbers
 from typing import Any
 
@@ -27,6 +28,10 @@ __all__ = [
 #: What arrays of numbers have for entries, those that are traced as well.
 _NUMBERS = (numbers.Real, Traced)
 
+#: Numbers that may be too large for floats: beyond what.
+_EXACT: Any = (int, fractions.Fraction)
+_LARGEST = 1e308
+
 _fields = Fields("Constraint", ConstraintError)
 
 fault = _fields.fault
@@ -37,13 +42,18 @@ pose = _fields.pose
 direction = _fields.direction
 
 
+def _is_number(x: Any) -> bool:
+    too_large = isinstance(x, _EXACT) and abs(x) > _LARGEST
+    return isinstance(x, _NUMBERS) and not too_large
+
+
 def returned(owner: Any, value: Any, shape: tuple[int, ...]) -> Any:
     """Return what a function of a user returned as an array, of numbers that may be traced."""
     try:
         array = np.asarray(value)
     except Exception:  # rows of several lengths; whatever its own __array__ raises
         array = np.asarray(None)
-    if array.shape != shape or not all(isinstance(x, _NUMBERS) for x in array.ravel().tolist()):
+    if array.shape != shape or not all(map(_is_number, array.ravel().tolist())):
         kind = f"numbers in an array of shape {shape}" if shape else "a number"
         raise fault(owner, "function", f"must return {kind}, got {value!r}.")
     return array

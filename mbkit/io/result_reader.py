@@ -22,6 +22,7 @@ import numpy as np
 from mbkit.errors import MbkitError, ResultFileError, ResultFileWarning, printable
 from mbkit.interrupts import HeldInterrupts
 from mbkit.io.checksum import checked
+from mbkit.io.heaps import check_heaps
 from mbkit.io.stored_result import Place, Source, StoredResult
 from mbkit.results.event_log import EventLog
 from mbkit.results.labelled import (
@@ -149,6 +150,8 @@ class _Reader:
                         "saved."
                     ) from error
                 with opened:
+                    if not written:
+                        check_heaps(file.fileno(), opened.id.get_create_plist().get_sizes(), what)
                     yield cls(opened, source, what, seal is not None)
         except (MbkitError, KeyboardInterrupt):
             raise

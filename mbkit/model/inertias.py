@@ -152,6 +152,12 @@ def _check_tip(part: _Part, edge: Connection, topology: Topology) -> None:
     # A motion without any inertia has size zero: it is divided by one, and stays zero.
     size[size == 0.0] = 1.0
     resistance = S.T @ M @ S / np.outer(size, size)
+    if not np.isfinite(resistance).all():
+        raise InertiaError(
+            f"Joint {edge.joint.name!r} moves {_called(part.bodies)} with an inertia that is no "
+            f"number any more, so large it is, or so far away; give masses and places of ordinary "
+            f"size in SI units.{_or_nearer(S)}"
+        )
     if np.linalg.eigvalsh(resistance)[0] > TOLERANCE:
         return
     _check_rank(edge.joint)

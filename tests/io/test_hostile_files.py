@@ -12,8 +12,10 @@ from click.testing import CliRunner
 
 import mbkit as mb
 from mbkit.cli.main import main
+from mbkit.io.checksum import LINE_SIZE, checksum_line
 from mbkit.io.toml_fault import toml_fault
 from mbkit.io.toml_lines import line_nested_deeper
+from tests.results.conftest import make_result
 
 HEAD = 'mbkit_model = 1\nname = "m"\n'
 
@@ -244,3 +246,19 @@ def test_the_command_line_shows_escapes(tmp_path, monkeypatch):
         done = CliRunner().invoke(main, command)
         assert_harmless(done.output)
     assert os.path.exists(f"{ODD}.toml")
+
+
+@pytest.mark.parametrize("wrong", ["no length", "too long"])
+def test_heaps_of_texts_that_do_not_end_are_refused(tmp_path, wrong):
+    """HDF5 goes on by the length of an object, which may be zero: it did not come back."""
+    path = tmp_path / "run.nc"
+    make_result().save(path)
+    data = bytearray(path.read_bytes()[:-LINE_SIZE])
+    heap = data.index(b"GCOL\1")
+    if wrong == "no length":
+        data[heap + 16 : heap + 32] = bytes(16)
+    else:
+        data[heap + 8 : heap + 16] = b"\xff" * 8
+    path.write_bytes(bytes(data) + checksum_line(bytes(data)))
+    with pytest.raises(mb.ResultFileError, match=r"is damaged: .* at byte"):
+        mb.load_result(path)

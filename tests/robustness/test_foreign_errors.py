@@ -250,6 +250,15 @@ def test_reactions_may_be_of_no_sample():
     assert subject(MOVED).reaction("rail", none, none).shape == (0, 6)
 
 
+def test_bodies_at_the_end_of_the_world_are_refused():
+    mech = mb.Mechanism("far")
+    inertia = mb.SpatialInertia.from_com(1.0, (0, 0, -0.5), np.diag([0.1, 0.1, 0.01]))
+    body = mb.Body("lower", inertia, pose=mb.spatial.translation((0.0, 0.0, -1e308)))
+    mech.add_joint(mb.SphericalJoint("ball", point=(0, 0, -1)), mech.world, mech.add_body(body))
+    with np.errstate(all="ignore"), pytest.raises(mb.InertiaError, match="no number any more"):
+        mech.assemble()
+
+
 def after(count, right, wrong):
     """Return a function that goes wrong after some calls."""
     calls = iter(range(10**9))
@@ -257,7 +266,7 @@ def after(count, right, wrong):
 
 
 @pytest.mark.parametrize("count", range(12))
-@pytest.mark.parametrize("wrong", [(), b"x", {1}, None, np.zeros(5), np.zeros((4, 4)), Unwilling()])
+@pytest.mark.parametrize("wrong", [b"x", HUGE, None, np.zeros(5), np.zeros((4, 4)), Unwilling()])
 def test_functions_of_users_that_go_wrong_raise_what_is_of_mbkit(count, wrong):
     ball = mb.SpatialInertia.sphere(1.0, radius=0.1)
 
