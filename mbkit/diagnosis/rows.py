@@ -31,6 +31,7 @@ def independent_rows(jacobians: Sequence[FloatArray], rank: int) -> list[int]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> independent_rows([np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])], 2)
     [1, 2]
     """
