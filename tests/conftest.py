@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import hypothesis
 import pytest
 
 # Pictures in tests never open a window.
 os.environ["MPLBACKEND"] = "Agg"
+
+# A shell starts jobs in the background with Ctrl-C ignored, which tests send to themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples each time: a test that fails must fail again. No deadline, since the first
 # example may load compiled code from the disk.
