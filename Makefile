@@ -36,6 +36,7 @@ long: $(STAMPS)/test ## run the long tests, which `make test` leaves out
 	$(BIN)/python -m pytest -n $(WORKERS) -m long --ignore=tests/peers
 
 fuzz: $(STAMPS)/test ## call everything with odd arguments, break callbacks and files; SECONDS=3600
+	@$(BIN)/mbkit warmup
 	$(BIN)/python -m tests.robustness.fuzz --seconds $(SECONDS) --seed $(SEED)
 
 peers: $(STAMPS)/dev ## compare with Pinocchio and other programs (installs them)

@@ -276,8 +276,8 @@ def fuzz(seconds: float, seed: int, count: int = 10**9) -> tuple[Counter[str], l
                 faults.append(f"--case {seed} {line['number']}: {line['fault']}")
             elif "outcome" in line:
                 outcomes[line["outcome"]] += 1
-        if not lines:
-            faults.append(f"no case was made: {error}")
+        if not lines:  # or the time was over when it had begun
+            faults += [f"no case was made: {error}"] if error else []
             break
         number = lines[-1]["number"] + 1
         if error:
