@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import UsageError, check_choice
 from mbkit.lie.arrays import FloatArray, checked
 from mbkit.representations import Representation
-from mbkit.representations.arguments import rigid_poses, times
+from mbkit.representations.arguments import check_broadcast, rigid_poses, times
 
 __all__ = ["CLASSICAL", "SPATIAL", "Form", "reordered"]
 
@@ -98,6 +98,7 @@ class Form:
             )
         if gravity is not None:
             g = checked(gravity, (3,), f"{who}: gravity")
+            check_broadcast(who, (g, 1), (C, 2))
             fall = np.zeros((*np.broadcast_shapes(g.shape[:-1], C.shape[:-2]), 6))
             fall[..., 3:] = times(np.swapaxes(C[..., :3, :3], -1, -2), g)
             extra = extra - times(self.representation.twist_map(C), fall)

@@ -122,7 +122,8 @@ def body_loads(
         found = system.evaluator.compute(FORCE_WRENCHES, q, v, t[..., None], on_error=on_error)
         acting = acting + found[..., system.nv :].reshape(acting.shape)
     if wrenches is not None:
-        rows = np.asarray(wrench_rows(system, q, wrenches), dtype=np.float64)
+        given = wrench_rows(system, q, wrenches)
+        rows = system.evaluator.arguments.with_leading_axes("wrenches", given)
         acting = acting + convert_wrench(rows, C, system.representation, world)
     everything = np.arange(len(system.body_names))
     return BodyLoads(moments - acting[..., :3], forces - acting[..., 3:], C[..., :3, 3], everything)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from mbkit.errors import ConstraintError, NameUnknownError, UsageError, suggestion
 from mbkit.representations import BodyFixed
 from mbkit.spatial.arrays import frozen_number
+from mbkit.systems.calls.arguments import common_axes
 
 if TYPE_CHECKING:
     from mbkit.systems.calls.arguments import Floats
@@ -46,7 +47,7 @@ def state_of(
         raise UsageError(f"state_of: the other system must be an mbkit.System, got {other!r}.")
     checked = other.evaluator.arguments.with_leading_axes
     given_q, given_v = checked("q", q), checked("v", other.evaluator.zero if v is None else v)
-    leading = np.broadcast_shapes(given_q.shape[:-1], given_v.shape[:-1])
+    leading = common_axes({"q": given_q.shape[:-1], "v": given_v.shape[:-1]})
     samples = math.prod(leading)  # also where the state has no entries
     given_q = np.broadcast_to(given_q, (*leading, other.nq)).reshape(samples, other.nq)
     given_v = np.broadcast_to(given_v, (*leading, other.nv)).reshape(samples, other.nv)

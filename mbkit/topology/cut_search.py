@@ -155,7 +155,7 @@ def _in_mixed_blocks(graph: CutGraph) -> Loops:
     for joint, (a, b) in enumerate(graph.ends):
         between.setdefault((min(a, b), max(a, b)), []).append(joint)
     mixed: set[int] = set()
-    for block in nx.biconnected_component_edges(nx.Graph(between.keys())):
+    for block in nx.biconnected_component_edges(nx.Graph(list(between))):
         joints = [joint for a, b in block for joint in between[min(a, b), max(a, b)]]
         if len({(graph.rows[joint], graph.is_held[joint]) for joint in joints}) > 1:
             mixed.update(joints)

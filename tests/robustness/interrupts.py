@@ -177,7 +177,7 @@ def disturb_loading(name: str, interrupts: int, seed: int) -> Counter[str]:
     """Interrupt the first call of a process, again and again until it comes to its end."""
     rng = _random(name, seed)
     outcomes: Counter[str] = Counter()
-    nx.Graph([(0, 1)])  # it and what it imports bear no Ctrl-C while they are imported
+    nx.Graph()  # networkx bears no Ctrl-C while it is imported
     _, expected = _in_fork(name, [])
     while outcomes["interrupts"] < interrupts:
         most = rng.choice([0.02, 0.2, 1.0])

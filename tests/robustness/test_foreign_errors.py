@@ -221,6 +221,12 @@ class Unwilling:
         lambda s: s.reaction("hinge 0", ZERO, ZERO, expressed_in=EMPTY),
         lambda s: s.reaction("hinge 0", ZERO, ZERO, at=[[1.0], [1.0, 2.0]]),
         lambda s: s.reaction("hinge 0", ZERO, ZERO, with_effort=EMPTY),
+        lambda s: s.reaction("hinge 0", EMPTY, EMPTY, wrenches=(k for k in range(2))),
+        lambda s: s.inverse_dynamics(ZERO, ZERO, ZERO, {"bar 0": Unwilling()}),
+        lambda s: s.inverse_dynamics(
+            ZERO, ZERO, ZERO, {"bar 0": np.zeros((2, 6)), "bar 1": np.zeros((3, 6))}
+        ),
+        lambda s: s.state_of(s, TWO, THREE),
         lambda s: mb.rates_from_twists(s, TWO, BODIES),
         lambda s: mb.accelerations_from_twist_rates(s, ZERO, TWO, BODIES),
         lambda s: mb.fit_rates(three(), ZERO, np.zeros((2, 6)), tolerance={}),

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import QuantityError, ShapeError
+from mbkit.lie.arrays import as_floats
 from mbkit.spatial import Wrench
-from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.arguments import Floats, common_axes
 from mbkit.systems.calls.evaluations import Evaluation
 
 if TYPE_CHECKING:
@@ -66,14 +67,15 @@ def wrench_rows(system: System, q: ArrayLike, wrenches: Wrenches) -> ArrayLike:
         row = system.body_index(name)
         if isinstance(wrench, Wrench):
             wrench = _in_place(system, q, row, wrench)
-        vector = np.asarray(wrench)
+        vector = as_floats(wrench, f"The wrench on body '{name}'")
         if vector.shape[-1:] != (6,):
             raise ShapeError(
                 f"The wrench on body '{name}' must have shape (6,) or (..., 6), (moment, force); "
                 f"got {vector.shape}."
             )
         vectors[row] = vector
-    leading = np.broadcast_shapes(*(vector.shape[:-1] for vector in vectors.values()))
+    names = system.body_names
+    leading = common_axes({names[row]: vector.shape[:-1] for row, vector in vectors.items()})
     rows = np.zeros((*leading, len(system.body_names), 6))
     for row, vector in vectors.items():
         rows[..., row, :] = vector
