@@ -24,11 +24,11 @@ from mbkit.systems import System
 from mbkit.systems.calls.arguments import Arguments, Floats
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.compiling import tell_of_compiling
-from mbkit.systems.halves import Half
 from mbkit.systems.inertia_transfers import InertiaTransfer
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.memory.forces import force_arrays
+from mbkit.systems.split_bodies import SplitBody
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -86,13 +86,13 @@ class Assembly:
 
     @property
     def assembled(self) -> Parts:
-        """Bodies and joints of the system, those that are cut as their halves."""
+        """Bodies and joints of the system, those that are cut in their parts."""
         return self.division.parts
 
     @property
-    def halves(self) -> Mapping[str, Half]:
+    def split_bodies(self) -> Mapping[str, SplitBody]:
         """Bodies of the system that are parts of others."""
-        return self.division.halves
+        return self.division.split_bodies
 
     @property
     def free_joints(self) -> tuple[str, ...]:

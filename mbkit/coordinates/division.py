@@ -12,14 +12,14 @@ from mbkit.coordinates.cut_bodies import Cut, cut_bodies, half_name
 from mbkit.forces import Force, UniformField
 from mbkit.model import check_inertias
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.halves import Half
 from mbkit.systems.inertia_transfers import InertiaTransfer
+from mbkit.systems.split_bodies import SplitBody
 
 if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["CutBodies", "Division", "DivisionRule", "on_halves"]
+__all__ = ["CutBodies", "Division", "DivisionRule", "on_split_bodies"]
 
 
 class DivisionRule(Protocol):
@@ -60,7 +60,7 @@ class Division:
         Bodies and joints of the mechanism.
     parts : Parts
         Those of the system.
-    halves : mapping of str to Half
+    split_bodies : mapping of str to SplitBody
         Bodies of the system that are parts of others.
     free_joints : tuple of str
         Names of the joints of six freedoms that bodies were hung on.
@@ -71,7 +71,7 @@ class Division:
     rule: DivisionRule
     whole: Parts
     parts: Parts
-    halves: Mapping[str, Half]
+    split_bodies: Mapping[str, SplitBody]
     free_joints: tuple[str, ...] = ()
     inertia_transfers: Mapping[str, InertiaTransfer] = MappingProxyType({})
 
@@ -89,11 +89,11 @@ class CutBodies:
         return "cut the loop elsewhere by RelativeCoordinates(loop_joints=...)"
 
     def divide(self, whole: Parts) -> Division:
-        """Return the bodies and joints of the system: the second halves beside the first."""
-        halves = {half_name(name): Half(name, name) for name in self.cuts}
+        """Return the bodies and joints of the system: the second parts beside the first."""
+        split_bodies = {half_name(name): SplitBody(name, name) for name in self.cuts}
         cut = cut_bodies(whole, self.cuts)
-        parts = attrs.evolve(cut, forces=on_halves(cut.forces, halves))
-        return Division(self, whole, parts, MappingProxyType(halves))
+        parts = attrs.evolve(cut, forces=on_split_bodies(cut.forces, split_bodies))
+        return Division(self, whole, parts, MappingProxyType(split_bodies))
 
     def acting(self, whole: Parts) -> None:
         """Return None: all joints of the tree."""
@@ -107,14 +107,16 @@ class CutBodies:
         check_inertias(division.parts, topology)
 
 
-def on_halves(forces: Mapping[str, Force], halves: Mapping[str, Half]) -> dict[str, Force]:
+def on_split_bodies(
+    forces: Mapping[str, Force], split_bodies: Mapping[str, SplitBody]
+) -> dict[str, Force]:
     """Return forces that act on the masses of bodies also where a part of these is.
 
     Parameters
     ----------
     forces : mapping of str to Force
         All others stay what they are: they act on the body, and its part is welded to it.
-    halves : mapping of str to Half
+    split_bodies : mapping of str to SplitBody
         Parts of bodies.
 
     Returns
@@ -125,7 +127,7 @@ def on_halves(forces: Mapping[str, Force], halves: Mapping[str, Half]) -> dict[s
     found = dict(forces)
     for name, force in forces.items():
         if isinstance(force, UniformField) and force.bodies:
-            further = [half for half, of in halves.items() if of.origin in force.bodies]
+            further = [half for half, of in split_bodies.items() if of.origin in force.bodies]
             if further:
                 found[name] = attrs.evolve(force, bodies=(*force.bodies, *further))
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.coordinates.division import Division, on_halves
+from mbkit.coordinates.division import Division, on_split_bodies
 from mbkit.coordinates.inertia_transfer import (
     InertiaTransfers,
     group_inertias,
@@ -24,7 +24,7 @@ from mbkit.joints import FixedJoint, Joint
 from mbkit.model import Body, Connection
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.halves import Half
+from mbkit.systems.split_bodies import SplitBody
 from mbkit.topology import WORLD
 
 if TYPE_CHECKING:
@@ -166,13 +166,13 @@ class FreeBodies:
         their coordinates with the parts that hang on them, then their welds.
         """
         inertia_transfers = self.lent.inertia_transfers(whole, self.groups)
-        halves = {each.name: Half(each.whole, each.origin) for each in self.hanging}
-        parts = self._divided(with_transfers(whole, inertia_transfers.values()), halves)
+        split_bodies = {each.name: SplitBody(each.whole, each.origin) for each in self.hanging}
+        parts = self._divided(with_transfers(whole, inertia_transfers.values()), split_bodies)
         return Division(
-            self, whole, parts, MappingProxyType(halves), self.free_joints, inertia_transfers
+            self, whole, parts, MappingProxyType(split_bodies), self.free_joints, inertia_transfers
         )
 
-    def _divided(self, whole: Parts, halves: Mapping[str, Half]) -> Parts:
+    def _divided(self, whole: Parts, split_bodies: Mapping[str, SplitBody]) -> Parts:
         bodies, joints = dict(whole.bodies), dict(whole.joints)
         welds = {}
         if self.hanging:
@@ -198,7 +198,7 @@ class FreeBodies:
             whole,
             bodies=MappingProxyType(bodies),
             joints=MappingProxyType({**free, **joints, **welds}),
-            forces=MappingProxyType(on_halves(whole.forces, halves)),
+            forces=MappingProxyType(on_split_bodies(whole.forces, split_bodies)),
         )
 
     def _shares(self) -> dict[str, float]:

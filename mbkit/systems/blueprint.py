@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from mbkit.forces import Force
 from mbkit.solvers import ConstraintSolver
-from mbkit.systems.halves import Half
 from mbkit.systems.inertia_transfers import InertiaTransfer
+from mbkit.systems.split_bodies import SplitBody
 
 if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
@@ -24,7 +24,7 @@ class Blueprint(Protocol):
 
     @property
     def assembled(self) -> Parts:
-        """Bodies and joints of the system, those that are cut as their halves."""
+        """Bodies and joints of the system, those that are cut in their parts."""
         ...
 
     @property
@@ -33,7 +33,7 @@ class Blueprint(Protocol):
         ...
 
     @property
-    def halves(self) -> Mapping[str, Half]:
+    def split_bodies(self) -> Mapping[str, SplitBody]:
         """Bodies of the system that are parts of others."""
         ...
 

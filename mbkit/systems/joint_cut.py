@@ -58,7 +58,9 @@ class JointCut:
         edge = joints[name]
         bodies = edge.successor, edge.predecessor
         # a part of a body stands for the whole
-        wholes = {system.halves[body].whole: body for body in bodies if body in system.halves}
+        wholes = {
+            system.split_bodies[body].whole: body for body in bodies if body in system.split_bodies
+        }
         on = wholes.get(on, on) if on is not None and on not in bodies else on
         if on is not None and on not in bodies:
             raise UsageError(
@@ -133,7 +135,7 @@ class JointCut:
         W = loads.total(beyond, about)
         # a part of a body whose inertia is from beyond, and which is not, or the other way round
         row = self.system.body_index
-        for name, half in self.system.halves.items():
+        for name, half in self.system.split_bodies.items():
             missing = int(beyond[row(half.origin)]) - int(beyond[row(half.whole)])
             if missing:
                 W = W + missing * loads.total(np.arange(len(beyond)) == row(name), about)
@@ -153,7 +155,7 @@ class JointCut:
         w = system.twists(q, v, representation=Hybrid(), on_error=on_error)[..., row, :3]
         rate = system.accelerations(q, v, vdot, representation=Hybrid(), on_error=on_error)
         moment = transfer.rate(R, w, rate[..., row, :3])
-        whole = system.halves[self.on].whole if self.on in system.halves else self.on
+        whole = system.split_bodies[self.on].whole if self.on in system.split_bodies else self.on
         sign = -1.0 if whole == transfer.receiver else 1.0
         return np.concatenate([sign * moment, np.zeros(moment.shape)], axis=-1)
 

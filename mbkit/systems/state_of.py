@@ -71,7 +71,7 @@ class _Target:
         known = {name: row for row, name in enumerate(other.body_names)}
         rows = []
         for name in system.body_names:
-            whole = system.halves[name].whole if name in system.halves else name
+            whole = system.split_bodies[name].whole if name in system.split_bodies else name
             if whole not in known:
                 raise NameUnknownError(
                     f"System '{system.name}' has a body '{whole}', and the system '{other.name}' "

@@ -58,11 +58,11 @@ from mbkit.systems.calls.evaluations import (
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.closed_dynamics import ActuatorEfforts
-from mbkit.systems.halves import Half
 from mbkit.systems.inertia_transfers import InertiaTransfer
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
+from mbkit.systems.split_bodies import SplitBody
 from mbkit.systems.state_of import state_of
 from mbkit.systems.system_jacobian import SystemJacobian, system_jacobian
 
@@ -196,9 +196,9 @@ class System:
         return self._blueprint.coordinates
 
     @property
-    def halves(self) -> Mapping[str, Half]:
+    def split_bodies(self) -> Mapping[str, SplitBody]:
         """Bodies that are parts of others, by name: those that were cut to open a loop."""
-        return self._blueprint.halves
+        return self._blueprint.split_bodies
 
     @property
     def free_joints(self) -> tuple[str, ...]:

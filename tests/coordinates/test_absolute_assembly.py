@@ -85,7 +85,7 @@ def test_joints_that_something_acts_along_keep_their_coordinates():
     masses = [body.inertia.mass for body in system.parts.bodies.values()]
     np.testing.assert_allclose(masses, [1 / 2, 1 / 3, 1 / 2, 1 / 3, 1 / 3])
     assert system.mass == pytest.approx(2.0)
-    assert {half.whole for half in system.halves.values()} == {"upper", "lower"}
+    assert {half.whole for half in system.split_bodies.values()} == {"upper", "lower"}
     assert np.abs(system.constraint_residual(system.reference_configuration())).max() < 1e-15
 
 

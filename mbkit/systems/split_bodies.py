@@ -6,12 +6,12 @@ from typing import final
 
 import attrs
 
-__all__ = ["Half"]
+__all__ = ["SplitBody"]
 
 
 @final
 @attrs.frozen
-class Half:
+class SplitBody:
     """What a part of a body stands for.
 
     Attributes
