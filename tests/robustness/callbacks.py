@@ -93,7 +93,8 @@ class _Steps(mb.Integrator):
             problem.look(problem.t0, odd_array(rng, q) if kind == 3 else q, problem.v)
             return 0, 1, 0
 
-        return advance if kind != 3 or rng.random() < 0.9 else odd(rng)
+        other = odd(rng)  # what can be called is somebody's code, and raises what it likes
+        return advance if kind != 3 or rng.random() < 0.9 or callable(other) else other
 
 
 def _run(system: Any, **options: Any) -> Any:

@@ -67,10 +67,13 @@ class Case:
         Returns a result, or an array.
     settle : callable
         After an interrupt: makes the whole of what was interrupted, or returns None.
+    prepare : callable
+        Before a call, and never interrupted.
     """
 
     call: Callable[[], Any]
     settle: Callable[[], Any] = lambda: None
+    prepare: Callable[[], Any] = lambda: None
 
 
 def _batch(method: str, count: int, **options: Any) -> Case:
@@ -112,7 +115,6 @@ def _directory() -> Case:
     options = {"tau": _spring, "events": _EVENTS, "progress": False}
 
     def call() -> Any:
-        shutil.rmtree(path, ignore_errors=True)
         return mb.simulate(
             system, (0.0, 0.05), 1e-3, q=[0.1, 0.5], save_every=3, output=path, **options
         )
@@ -120,7 +122,7 @@ def _directory() -> Case:
     def settle() -> Any:
         return mb.resume(path, **options) if RunDirectory(path).has_run() else None
 
-    return Case(call, settle)
+    return Case(call, settle, lambda: shutil.rmtree(path, ignore_errors=True))
 
 
 #: Makers of cases, by name.

@@ -126,11 +126,9 @@ def disturb(name: str, interrupts: int, seed: int) -> Counter[str]:
         If anything else came of it than may.
     """
     case = CASES[name]()
-    expected = case.call()
-    assert _same(case.call(), expected), "two undisturbed calls differ"
-    began = time.perf_counter()
-    case.call()
-    usual = time.perf_counter() - began
+    expected, _ = _undisturbed(case)
+    again, usual = _undisturbed(case)
+    assert _same(again, expected), "two undisturbed calls differ"
     rng = _random(name, seed)
     chance, outcomes = Chance(), Counter()
     for _ in range(interrupts):
@@ -138,6 +136,7 @@ def disturb(name: str, interrupts: int, seed: int) -> Counter[str]:
         delays = (rng.uniform(0.0, 1.2 * usual),)
         if rng.random() < 0.3:
             delays += (rng.uniform(0.0, SOON),)
+        case.prepare()
         outcome = _outcome(case, chance, delays, expected)
         outcomes[outcome] += 1
         outcomes["interrupts"] += chance.sent
@@ -147,11 +146,19 @@ def disturb(name: str, interrupts: int, seed: int) -> Counter[str]:
             assert rest is None or _same(rest, expected), "what was interrupted does not go on"
         if rng.random() > 0.25:
             continue
-        began = time.perf_counter()
-        assert _same(case.call(), expected), f"the next call has another result, after {outcome}"
-        usual += 0.1 * (time.perf_counter() - began - usual)
+        found, took = _undisturbed(case)
+        assert _same(found, expected), f"the next call has another result, after {outcome}"
+        usual += 0.1 * (took - usual)
+    signal.setitimer(signal.ITIMER_REAL, 0.0)  # or it ends the process
     faulthandler.cancel_dump_traceback_later()
     return outcomes
+
+
+def _undisturbed(case: Case) -> tuple[Any, float]:
+    """Return the result of a call, and the time that it took. [s]."""
+    case.prepare()
+    began = time.perf_counter()
+    return case.call(), time.perf_counter() - began
 
 
 def _outcome(case: Case, chance: Chance, delays: tuple[float, ...], expected: Any) -> str:
