@@ -45,7 +45,7 @@ from tests.studies.conftest import MODEL, STUDY
 ROOT = pathlib.Path(__file__).parents[2]
 
 #: Seconds for one case; reading a file takes some ms, resuming a run some hundred.
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 #: What a child may take beside what it has when it begins. [bytes]
 MEMORY = 500 << 20

@@ -28,8 +28,11 @@ from tests.robustness.progress import Progress, say
 
 __all__ = ["fuzz", "main"]
 
-#: How long one call may take: kernels may have to be compiled in it. [s]
+#: How long one call may compute: kernels may have to be compiled in it. [s]
 PATIENCE = 120.0
+
+#: How long it may take, on a machine that has other work as well. [s]
+DEADLINE = 900.0
 
 #: Memory of a child; more is refused by the system. [bytes]
 MEMORY = 12 << 30
@@ -100,12 +103,12 @@ def _watched(findings: Findings, until: float, most: int) -> str:
         command += ["--case", str(findings.seed), str(findings.number + 1)]
         with path.open() as log, path.with_suffix(".errors").open("w+") as errors:
             child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
-            since = time.monotonic()
+            since, spent = time.monotonic(), 0.0
             while child.poll() is None:
                 time.sleep(0.05)
                 if findings.read(log):
-                    since = time.monotonic()
-                elif time.monotonic() - since > PATIENCE:
+                    since, spent = time.monotonic(), _computed(child.pid)
+                elif _computed(child.pid) - spent > PATIENCE or time.monotonic() - since > DEADLINE:
                     child.kill()
                     child.wait()
                     return "hangs"
@@ -114,6 +117,12 @@ def _watched(findings: Findings, until: float, most: int) -> str:
                 return ""
             errors.seek(0)
             return f"ended with {child.returncode}: {errors.read()[-3000:]}"
+
+
+def _computed(process: int) -> float:
+    """Return how long a process has computed, all its threads together, in s."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _call(seed: int, number: int) -> Any:
