@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import ResultFileError, printable
+from mbkit.interrupts import HeldInterrupts
 from mbkit.io.checksum import checked, checksum_line
 from mbkit.io.replacement import replacement
 from mbkit.results.labelled import CONSTRAINT_VARIABLES, VARIABLES
@@ -60,7 +61,8 @@ def read_part(
     """
     what = f"'{printable(path)}'"
     try:
-        return _contents(path, what, names, known=known)
+        with HeldInterrupts():  # Ctrl-C would leave a zip file that is half open
+            return _contents(path, what, names, known=known)
     except ResultFileError:
         raise
     except Exception as error:  # zip files and numpy's headers have many ways to be wrong
