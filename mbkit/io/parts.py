@@ -33,7 +33,8 @@ _REMEDY = "put it back, or delete it and the parts after it to go on from the on
 def write_part(path: pathlib.Path, arrays: Mapping[str, Any]) -> None:
     """Write arrays of numbers by name. An old part of this name is replaced."""
     image = io.BytesIO()
-    np.savez(image, **dict(arrays))
+    with HeldInterrupts():  # a zip file that is interrupted raises another error as it is closed
+        np.savez(image, **dict(arrays))
     content = image.getbuffer()
     with replacement(path, follow=False) as temporary, temporary.open("wb") as file:
         file.write(content)
