@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 
 import click
@@ -28,9 +29,9 @@ def check_target(path: pathlib.Path, *, force: bool) -> None:
     """
     from mbkit.io.replacement import check_writable
 
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise click.UsageError(f"'{path}': the folder '{path.parent}' does not exist; make it.")
-    if path.exists() and not force:
+    if os.path.exists(path) and not force:
         raise click.UsageError(f"'{path}' exists already; give --force to replace it.")
     try:
         check_writable(path)

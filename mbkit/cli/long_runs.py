@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import math
+import os
 import pathlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -118,7 +119,7 @@ def tell_if_completed(directory: pathlib.Path) -> None:
     import mbkit as mb
     from mbkit.io.run_directory import RunDirectory
 
-    if not RunDirectory(directory).result.is_file():
+    if not os.path.isfile(RunDirectory(directory).result):
         return
     run = mb.load_result(directory)
     if run.completed:

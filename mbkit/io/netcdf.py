@@ -60,11 +60,11 @@ def save_result(run: Result, path: str | os.PathLike[str]) -> None:
         If it cannot be written there.
     """
     target = checked_place(path, "save")
-    if target.is_dir():
+    if os.path.isdir(target):
         raise ResultFileError(
             f"Result file '{printable(target)}' is a directory; give a file name in it."
         )
-    if not target.parent.is_dir():
+    if not os.path.isdir(target.parent):
         raise ResultFileError(
             f"Result file '{printable(target)}' is in a directory that does not exist; make it "
             "first."
@@ -198,7 +198,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         or does not fit together; the message says what.
     """
     source = checked_place(path, "load_result")
-    if source.is_dir():
+    if os.path.isdir(source):
         from mbkit.io.run_result import load_run  # which writes and reads with this module
 
         return load_run(source)

@@ -8,6 +8,7 @@ its place among the parts; and the steps ``began`` and ``step`` between which it
 from __future__ import annotations
 
 import io
+import os
 import pathlib
 import zipfile
 from collections.abc import Collection, Mapping
@@ -74,7 +75,7 @@ def read_part(
 def _contents(
     path: pathlib.Path, what: str, names: Collection[str] | None, *, known: bool
 ) -> dict[str, Any]:
-    if not path.is_file():  # opening a pipe would wait
+    if not os.path.isfile(path):  # opening a pipe would wait
         raise OSError("it is not there, or no regular file")
     with path.open("rb") as opened:
         if not known and checked(opened, what, _REMEDY.capitalize()) is None:

@@ -38,14 +38,16 @@ def replacement(target: pathlib.Path, *, follow: bool = True) -> Iterator[pathli
     OSError
         If there can be no such file, or it cannot take that place.
     """
+    if "\0" in str(target):
+        raise OSError("no file has a name with a null character")
     if not follow and target.is_symlink():
         pass
     elif target.is_symlink():
         target = pathlib.Path(os.path.realpath(target))
-        if not target.exists():
+        if not os.path.exists(target):
             raise OSError("it is a link to a file that is not there")
-    elif target.exists() and not target.is_file():
-        raise OSError(f"it is {'a directory' if target.is_dir() else 'no regular file'}")
+    elif os.path.exists(target) and not os.path.isfile(target):
+        raise OSError(f"it is {'a directory' if os.path.isdir(target) else 'no regular file'}")
     prefix = f".{target.name[:_NAME_SHOWN]}."
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=".part")
     os.close(handle)
@@ -83,7 +85,7 @@ class _NotMeantError(Exception):
 
 def _mode(target: pathlib.Path) -> int:
     """Return the permissions for a file: those it has, or what the process gives to new files."""
-    if target.exists():
+    if os.path.exists(target):
         return target.stat().st_mode & 0o777
     mask = os.umask(0)
     os.umask(mask)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import pathlib
 import warnings
 from collections.abc import Iterator
@@ -129,7 +130,7 @@ class _Reader:
         """Open a file; whatever HDF5 raises within is an error of ours."""
         shown = f"'{printable(path)}'"
         what = f"Result file {shown}"
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise ResultFileError(f"{what} does not exist; check its name and folder.")
         try:
             file = path.open("rb")

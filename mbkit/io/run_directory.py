@@ -95,7 +95,7 @@ class RunDirectory:
 
     def has_run(self) -> bool:
         """Return whether a run was begun here that can be continued."""
-        return (self.path / _MANIFEST).is_file()
+        return os.path.isfile(self.path / _MANIFEST)
 
     # --------------------------------------------------------------------------- beginning
 
@@ -268,7 +268,7 @@ class RunDirectory:
             If there is none, or none that this mbkit reads, or if it was changed.
         """
         path = self.path / _MANIFEST
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise ResultFileError(
                 f"'{self.path}' has no run: there is no {_MANIFEST} in it. A run that was stopped "
                 "before it had one has confirmed nothing; start it again."
@@ -314,7 +314,7 @@ class RunDirectory:
 def _content(path: pathlib.Path) -> bytes:
     """Return the content of a file of a run, of any size that one has."""
     try:
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise ResultFileError(f"'{path}' cannot be read: it must be a regular file.")
         if path.stat().st_size > _LARGEST:
             raise ResultFileError(

@@ -158,7 +158,7 @@ def open_run(directory: RunDirectory, manifest: Mapping[str, Any]) -> Result:
 
 
 def _loaded(directory: RunDirectory) -> Result:
-    has_result = directory.result.is_file()
+    has_result = os.path.isfile(directory.result)
     if has_result and not directory.has_run():
         return read_result(directory.result, stored=True)
     manifest = directory.read_manifest()

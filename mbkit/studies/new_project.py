@@ -60,7 +60,7 @@ def new_project(path: str | os.PathLike[str]) -> pathlib.Path:
     names = {_PROJECT: target.name, _MODULE: _module(target.name)}
     # Whole or not at all: it is made beside its place, and renamed. A folder that is there, which
     # may be where somebody works, is not replaced: the draft is made in it, and its files moved up.
-    is_there = target.is_dir()
+    is_there = os.path.isdir(target)
     place = target if is_there else target.parent
     draft = pathlib.Path(tempfile.mkdtemp(dir=place, prefix=f".{target.name}."))
     try:
@@ -94,7 +94,7 @@ def _move_up(draft: pathlib.Path) -> None:
         draft.rmdir()
     except BaseException:
         for place in moved:
-            if place.is_dir():
+            if os.path.isdir(place):
                 shutil.rmtree(place, ignore_errors=True)
             else:
                 place.unlink(missing_ok=True)
@@ -149,11 +149,11 @@ def _is_installed(module: str) -> bool:
 def _check_place(target: pathlib.Path) -> None:
     """Raise UsageError unless a folder can be made there, or an empty one taken."""
     shown = printable(target)
-    if not target.parent.is_dir():
+    if not os.path.isdir(target.parent):
         raise UsageError(f"'{shown}': the folder '{printable(target.parent)}' does not exist.")
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
+    if target.is_symlink() or (os.path.exists(target) and not os.path.isdir(target)):
         raise UsageError(f"'{shown}' exists already, and is no folder; choose another name.")
-    if target.is_dir() and any(target.iterdir()):
+    if os.path.isdir(target) and any(target.iterdir()):
         raise UsageError(f"'{shown}' has something in it already; choose another name.")
 
 

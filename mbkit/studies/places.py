@@ -53,7 +53,8 @@ def output_path(root: pathlib.Path, study: pathlib.Path, text: str) -> tuple[pat
     target = root / RESULTS / relative
     if not target.resolve().is_relative_to(root.resolve()):
         raise UsageError(f"leads out of the project by a link, to '{target.resolve()}'; {remedy}.")
-    if target.is_dir() and (link := next(filter(pathlib.Path.is_symlink, target.iterdir()), None)):
+    inside = target.iterdir() if os.path.isdir(target) else ()
+    if link := next(filter(pathlib.Path.is_symlink, inside), None):
         raise UsageError(f"has a link in it, '{link}', by which files elsewhere could be written.")
     return target, is_directory
 
@@ -73,19 +74,14 @@ def model_path(study: pathlib.Path, text: str) -> pathlib.Path:
     path
         A file that is there.
     """
-    try:
-        path = study.parent / text
-        found = path.is_file()
-    except ValueError:  # a null character in the name
-        found = False
-    else:
-        if not found and path.exists():
-            kind = "a folder" if path.is_dir() else "a device or a pipe"
+    path = study.parent / text
+    if not os.path.isfile(path):  # also where the name is too long, or has null characters
+        if os.path.exists(path):
+            kind = "a folder" if os.path.isdir(path) else "a device or a pipe"
             raise UsageError(
                 f"must be a file, seen from the folder of the study; {text!r} is {kind}."
             )
-    if not found:
-        beside = path.parent.glob("*") if path.parent.is_dir() else ()
+        beside = path.parent.glob("*") if os.path.isdir(path.parent) else ()
         known = [str(pathlib.Path(text).parent / each.name) for each in sorted(beside)]
         raise UsageError(
             f"must be a file, seen from the folder of the study, got {text!r}; "

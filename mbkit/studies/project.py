@@ -111,7 +111,7 @@ def find_project(start: pathlib.Path, named: pathlib.Path | None) -> Project | N
     start = start.absolute()
     for folder in (start, *start.parents):
         file = folder / _FILE
-        if not file.is_file():
+        if not os.path.isfile(file):
             continue
         document = _read(file)
         table = _table(_table(document, "tool"), "mbkit", None)
@@ -168,7 +168,7 @@ def _stranger(file: pathlib.Path, named: pathlib.Path | None) -> str:
     """Return a warning where a project belongs to somebody who is not trusted by name."""
     owner = file.stat().st_uid
     trusted = {os.getuid(), 0}
-    if named is not None and named.exists():
+    if named is not None and os.path.exists(named):
         trusted.add(named.stat().st_uid)
     if owner in trusted:
         return ""
@@ -198,7 +198,7 @@ def _imported(project: Project) -> ModuleType:
         )
     places = [project.root.joinpath(source, *parts) for source in _SOURCES]
     files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-    found = next((file for file in files if file.is_file()), None)
+    found = next((file for file in files if os.path.isfile(file)), None)
     if found is None:
         raise ImportError(
             f"there is no module '{project.plugin}'; {project.root / _FILE} names it, and it would "

@@ -83,7 +83,7 @@ def plot_result(run: Result, path: str | os.PathLike[str] | None = None) -> Figu
 
 
 def _check_target(path: pathlib.Path) -> None:
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise UsageError(f"Picture '{path}' is in a directory that does not exist; make it first.")
 
 

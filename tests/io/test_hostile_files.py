@@ -229,6 +229,26 @@ def test_names_of_files_are_shown_as_escapes(tmp_path, suffix):
     assert SHOWN in refusal(mb.save_model, mb.Mechanism("m"), path)
 
 
+@pytest.mark.parametrize("name", ["a" * 300, "a\0"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda path: mb.load_model(f"{path}.toml"),
+        lambda path: mb.load_urdf(f"{path}.urdf"),
+        lambda path: mb.save_model(mb.Mechanism("m"), f"{path}.toml"),
+        lambda path: mb.load_result(path),
+        lambda path: make_result().save(f"{path}.nc"),
+        lambda path: make_result().save(path),
+        lambda path: mb.resume(path),
+        lambda path: mb.load_study(f"{path}.toml"),
+    ],
+    ids=["model", "URDF", "save a model", "result", "save", "save under a stem", "resume", "study"],
+)
+def test_names_that_no_file_can_have_are_refused_by_name(tmp_path, use, name):
+    with pytest.raises(mb.MbkitError, match="aaaa" if name[1] == "a" else r"a\\x00"):
+        use(tmp_path / name)
+
+
 def test_the_command_line_shows_escapes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pathlib.Path(f"{ODD}.urdf").write_text(mesh("x&#x9b;"))

@@ -113,6 +113,8 @@ FAULTS = {
         'model = "."': "model: must be a file, seen from the folder of the study; '.' is a folder.",
         'model = "/dev/zero"': "of the study; '/dev/zero' is a device or a pipe.",
         'model = "a\\u0000"': "swing.toml:2: model: must be a file",
+        f'model = "{300 * "a"}"': "swing.toml:2: model: must be a file",
+        f'model = "{300 * "a"}/a.toml"': "swing.toml:2: model: must be a file",
         "model = 3": "swing.toml:2: model: must be a string, got 3.",
     },
     'representation = "hybrid"': {
