@@ -9,9 +9,9 @@ from mbkit.kernels.body_fixed import recursion as body_fixed
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation import EVALUATION, positions, velocities
 from mbkit.kernels.hybrid import recursion as hybrid
-from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.mixed import recursion as mixed
-from mbkit.kernels.poses import world_pass
+from mbkit.kernels.recursions.joint_pass import joint_pass
+from mbkit.kernels.recursions.poses import world_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.spatial import recursion as spatial

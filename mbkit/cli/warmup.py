@@ -11,21 +11,21 @@ PACKAGE = "mbkit.kernels."
 
 #: What takes longest, in this order: several processes begin with it. Any order is right.
 SLOWEST = (
-    "alpha_adaptive",
-    "bliedf",
-    "explicit.adaptive",
-    "explicit.multistep",
+    "time_loops.generalized_alpha_adaptive",
+    "time_loops.bliedf",
+    "time_loops.munthe_kaas_adaptive",
+    "time_loops.multistep_munthe_kaas",
 )
 
 #: What a simulation of a mechanism without loops calls, with the default integrator: modules, or
 #: functions of modules; those that take longest first.
 TREES = (
     "body_fixed.algorithms:forward_dynamics",
-    "munthe_kaas",
-    "python_force",
-    "poses:poses",
+    "time_loops.munthe_kaas",
+    "forces.generalized_force",
+    "recursions.poses:poses",
     "body_fixed.algorithms:inverse_dynamics",
-    "energy:energies",
+    "recursions.energy:energies",
     "entries",
 )
 

@@ -74,7 +74,7 @@ class Cam(JointPairConstraint):
 
     def kernel(self) -> Addressed:
         """Return the compiled function."""
-        from mbkit.kernels.constraints import coupling
+        from mbkit.kernels.constraints.kinds import coupling
 
         return coupling.cam
 

@@ -143,7 +143,7 @@ class Constraint(FinalBuiltIns):
         """Return the compiled function, or None for a constraint in Python.
 
         A module-level function under ``mbkit.kernels.compile.address_kernel("iidpp")``; see
-        `mbkit.kernels.constraints.form`.
+        `mbkit.kernels.constraints.kinds.form`.
         """
         return None
 

@@ -63,7 +63,7 @@ class Distance(BodyPairConstraint):
 
     def kernel(self) -> Addressed:
         """Return the compiled function."""
-        from mbkit.kernels.constraints import distance
+        from mbkit.kernels.constraints.kinds import distance
 
         return distance.evaluate
 

@@ -63,7 +63,7 @@ class GearRatio(JointPairConstraint):
 
     def kernel(self) -> Addressed:
         """Return the compiled function."""
-        from mbkit.kernels.constraints import coupling
+        from mbkit.kernels.constraints.kinds import coupling
 
         return coupling.gear
 

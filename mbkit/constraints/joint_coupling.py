@@ -111,7 +111,7 @@ class PolynomialCoupling(JointPairConstraint):
 
     def kernel(self) -> Addressed:
         """Return the compiled function."""
-        from mbkit.kernels.constraints import coupling
+        from mbkit.kernels.constraints.kinds import coupling
 
         return coupling.polynomial
 

@@ -59,7 +59,7 @@ class PointOnLine(BodyPairConstraint):
 
     def kernel(self) -> Addressed:
         """Return the compiled function."""
-        from mbkit.kernels.constraints import point_on
+        from mbkit.kernels.constraints.kinds import point_on
 
         return point_on.evaluate
 

@@ -61,7 +61,7 @@ class PointOnPlane(BodyPairConstraint):
 
     def kernel(self) -> Addressed:
         """Return the compiled function."""
-        from mbkit.kernels.constraints import point_on
+        from mbkit.kernels.constraints.kinds import point_on
 
         return point_on.evaluate
 

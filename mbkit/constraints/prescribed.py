@@ -116,7 +116,7 @@ class PrescribedPoint(Constraint):
         """Return the compiled function of a table."""
         if self.function is not None:
             return None
-        from mbkit.kernels.constraints import prescribed_point
+        from mbkit.kernels.constraints.kinds import prescribed_point
 
         return prescribed_point.evaluate
 
@@ -229,7 +229,7 @@ class PrescribedPose(Constraint):
         """Return the compiled function of a table."""
         if self.function is not None:
             return None
-        from mbkit.kernels.constraints import prescribed_pose
+        from mbkit.kernels.constraints.kinds import prescribed_pose
 
         return prescribed_pose.evaluate
 

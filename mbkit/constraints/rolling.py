@@ -84,7 +84,7 @@ class RollingSphere(_Rolling):
 
     def kernel(self) -> Addressed:
         """Return the compiled function."""
-        from mbkit.kernels.constraints import rolling
+        from mbkit.kernels.constraints.kinds import rolling
 
         return rolling.sphere
 
@@ -133,7 +133,7 @@ class RollingDisc(_Rolling):
 
     def kernel(self) -> Addressed:
         """Return the compiled function."""
-        from mbkit.kernels.constraints import rolling
+        from mbkit.kernels.constraints.kinds import rolling
 
         return rolling.disc
 

@@ -43,7 +43,7 @@ def check_table(owner: Any, knots: str, values: str, shape: tuple[int, ...] = ()
 
 
 def spline(knots: FloatArray, values: FloatArray, *, periodic: bool = False) -> FloatArray:
-    """Return a cubic spline as `mbkit.kernels.constraints.spline` reads it.
+    """Return a cubic spline as `mbkit.kernels.constraints.kinds.spline` reads it.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class Made:
     Attributes
     ----------
     function : compiled function
-        Of the form of `mbkit.kernels.constraints.form`.
+        Of the form of `mbkit.kernels.constraints.kinds.form`.
     parameters : ndarray
         Its numbers.
     joints, velocities : ndarray of int
@@ -100,7 +100,8 @@ def set_constraint(
         If it names what is not there, or its parameters or units are wrong.
     """
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.constraints import layout, python_constraint
+    from mbkit.kernels.constraints import layout
+    from mbkit.kernels.constraints.kinds import python_constraint
 
     check_constraint_names(constraint, known.owner, known.sizes, known.bodies)
     joints = [known.joints[name] for name in constraint.joints]

@@ -110,8 +110,8 @@ class BLieDF(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.bliedf import advance, predict
-        from mbkit.kernels.starting import starting_step
+        from mbkit.kernels.time_loops.bliedf import advance, predict
+        from mbkit.kernels.time_loops.starting import starting_step
 
         problem.provide("inverse_dynamics")
         check_multipliers(self, problem)

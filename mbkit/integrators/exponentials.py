@@ -132,7 +132,7 @@ class CrouchGrossman(Integrator):
 
 
 def _prepare(composition: Composition, problem: Problem) -> Advance:
-    from mbkit.kernels.explicit.exponentials import advance
+    from mbkit.kernels.time_loops.exponentials import advance
 
     factors, A = composition.packed(), composition.A
     c = A[:-1].sum(axis=1)

@@ -252,7 +252,7 @@ class GeneralizedAlpha(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.generalized_alpha import solve_end
+        from mbkit.kernels.time_loops.generalized_alpha import solve_end
 
         problem.provide("inverse_dynamics")
         check_multipliers(self, problem)
@@ -285,7 +285,7 @@ class GeneralizedAlpha(Integrator):
 
 
 def _steps_of_one_size(problem: Problem, step: StepMemory, numbers: Any, method: Any) -> Advance:
-    from mbkit.kernels.generalized_alpha import advance
+    from mbkit.kernels.time_loops.generalized_alpha import advance
 
     v_n, memory = np.zeros(problem.nv), np.zeros(problem.nq + 4 * problem.nv + 2)
     count = np.zeros(2, dtype=np.int64)
@@ -305,7 +305,7 @@ def _steps_of_one_size(problem: Problem, step: StepMemory, numbers: Any, method:
 def _adaptive_steps(
     problem: Problem, step: StepMemory, numbers: Any, tolerances: tuple[float, float], method: Any
 ) -> Advance:
-    from mbkit.kernels.alpha_adaptive import NUM_SIZES, advance
+    from mbkit.kernels.time_loops.generalized_alpha_adaptive import NUM_SIZES, advance
 
     nv = problem.nv
     angular = angular_entries(problem)

@@ -109,7 +109,7 @@ class MultistepMuntheKaas(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.explicit.multistep import advance
+        from mbkit.kernels.time_loops.multistep_munthe_kaas import advance
 
         beta, tableau = self.beta, self.starting_tableau
         count = tableau.num_stages

@@ -194,7 +194,7 @@ class _Arrays:
 
 
 def _steps_of_one_size(arrays: _Arrays, problem: Problem) -> Advance:
-    from mbkit.kernels.munthe_kaas import advance
+    from mbkit.kernels.time_loops.munthe_kaas import advance
 
     A, b, c = arrays.A, arrays.b, np.array(arrays.tableau.c)
     memory, held = arrays.memory[: problem.nq + problem.ndx], np.zeros(_state_size(problem))
@@ -227,7 +227,7 @@ def _steps_of_one_size(arrays: _Arrays, problem: Problem) -> Advance:
 
 
 def _adaptive_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Problem) -> Advance:
-    from mbkit.kernels.explicit.adaptive import NUM_PROGRESS, advance, interpolate
+    from mbkit.kernels.time_loops.munthe_kaas_adaptive import NUM_PROGRESS, advance, interpolate
 
     tableau = method.tableau
     A, b, c = arrays.A, arrays.b, np.array(tableau.c)

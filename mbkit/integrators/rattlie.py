@@ -70,7 +70,7 @@ class RATTLie(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.variational.step import advance
+        from mbkit.kernels.time_loops.rattlie import advance
 
         _check(problem)
         problem.provide("inverse_dynamics")
@@ -101,8 +101,9 @@ class _Memory:
         from mbkit.kernels.constraints.jacobian import constraint_jacobian
         from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
         from mbkit.kernels.forces.force_pass import generalized_forces
-        from mbkit.kernels.mass_action import mass_action
-        from mbkit.kernels.variational import newton, step, terms
+        from mbkit.kernels.recursions.mass_action import mass_action
+        from mbkit.kernels.time_loops import rattlie as step
+        from mbkit.kernels.variational import newton, terms
         from mbkit.kernels.variational.layout import MOST, VARIATIONAL, sizes
 
         n, m = problem.nv, problem.equations.num_velocity_constraints

@@ -51,7 +51,7 @@ def stage_acceleration(space, stage, t, q, v, vdot, powers):
     """The same at a stage of a step, of which the first, 0, is where the step begins.
 
     Which rows of the constraints are independent is decided there, where loops are closed, and
-    holds for the step: see `mbkit.kernels.constraints.factor.set_limits`.
+    holds for the step: see `mbkit.kernels.constraints.solve.factor.set_limits`.
     """
     if records_at(space, 1, SPACE)[0].closure == 0:
         return acceleration(space, t, q, v, vdot, powers)

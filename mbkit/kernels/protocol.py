@@ -6,8 +6,8 @@ from mbkit.kernels.equations import acceleration, close_loops, stage_acceleratio
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK, WRONG_LENGTH
+from mbkit.kernels.time_loops.watch import look
 from mbkit.kernels.validation import check_positions, check_steps, check_velocities
-from mbkit.kernels.watch import look
 
 # All lengths are compared here: what is called behind does not look at them again.
 

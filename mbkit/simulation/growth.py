@@ -59,7 +59,7 @@ def grown_without_bounds(run: Prepared, t: float, taken: int) -> NotFiniteError 
 
 def _what_explicit_methods_need(run: Prepared) -> str:
     """Say which h an explicit method needs, or the explicit start of one that is not."""
-    from mbkit.kernels.starting import MOST_PARTS
+    from mbkit.kernels.time_loops.starting import MOST_PARTS
 
     h, rate = run.problem.h, _rate_at_start(run)
     implicit = run.problem.newton is not None

@@ -42,7 +42,7 @@ class PythonForce:
     def install(self, workspace: Workspace) -> None:
         """Let the equations of motion of a workspace call this force."""
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.python_force import python_force
+        from mbkit.kernels.forces.generalized_force import python_force
 
         address = array_address(self.memory)
         weakref.finalize(workspace, register(address, self))

@@ -84,8 +84,8 @@ def _not_solved(run: Prepared, t: float, record: Iterations, singular: int | Non
 
 def _too_small(run: Prepared, index: int, t: float, record: Iterations | None) -> str:
     """Say why steps are too small, by what the status has for an index."""
-    from mbkit.kernels.starting import MOST_PARTS
     from mbkit.kernels.status import IN_PARTS, LARGEST_ERROR, TOO_MANY, UNSOLVED
+    from mbkit.kernels.time_loops.starting import MOST_PARTS
 
     if index == TOO_MANY:
         advice = "Use a smaller h, or larger tolerances."

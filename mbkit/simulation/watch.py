@@ -61,7 +61,7 @@ class Watch:
     def __init__(self, events: Sequence[Event], system: System, workspace: Workspace) -> None:
         from mbkit.kernels import layout
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.watch import watch
+        from mbkit.kernels.time_loops.watch import watch
 
         count, nq, nv = len(events), system.nq, system.nv
         start = layout.WATCH_EVENTS + layout.WATCH_SIZE * count
@@ -166,7 +166,7 @@ class Watch:
 
     def crosses(self, number: int, before: float, now: float) -> bool:
         """Return whether an event lies between two of its numbers."""
-        from mbkit.kernels.watch import has_crossed
+        from mbkit.kernels.time_loops.watch import has_crossed
 
         function = getattr(has_crossed, "py_func", has_crossed)  # the same rule, not compiled
         return bool(function(before, now, *self._rules[number]))

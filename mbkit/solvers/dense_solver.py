@@ -57,7 +57,7 @@ class DenseSolver(ConstraintSolver):
 
     def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
         """Return the functions that call back; see `ConstraintSolver`."""
-        from mbkit.kernels.constraints import python_solver as own
+        from mbkit.kernels.constraints.solve import python_solver as own
 
         memory = own.memory_size(num_rows)
         return SolverKernels.of_dense(DenseKernels(own.prepare, own.solve, memory), 0.0)

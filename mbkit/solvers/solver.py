@@ -17,13 +17,13 @@ __all__ = ["RANK", "ConstraintSolver", "DenseKernels", "SolverKernels"]
 #: The one rule of rank: a row of constraints counts where more than this part of the largest row is
 #: left of it after the rows before, in parts of the length of the system. It is what loops may be
 #: open by at the start of a run, and what factors of squares can tell from rounding. Dynamics go by
-#: it (`mbkit.kernels.constraints.rank`), and kinematics and diagnosis (`mbkit.systems.rank`).
+#: it (`mbkit.kernels.constraints.solve.rank`), and kinematics and diagnosis (`mbkit.systems.rank`).
 RANK = 1e-6
 
 
 @attrs.frozen(eq=False)
 class DenseKernels:
-    """Compiled functions over one dense matrix; see `mbkit.kernels.constraints.dense`.
+    """Compiled functions over one dense matrix; see `mbkit.kernels.constraints.solve.dense`.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class DenseKernels:
 
 @attrs.frozen(eq=False)
 class SolverKernels:
-    """What the equations of motion call; see `mbkit.kernels.constraints.strategy`.
+    """What the equations of motion call; see `mbkit.kernels.constraints.solve.strategy`.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class SolverKernels:
     tolerance : float
         A row of which less is left than this part of its squared size depends on others.
     dense : DenseKernels, optional
-        Where `prepare` and `resolve` are those of `mbkit.kernels.constraints.dense`.
+        Where `prepare` and `resolve` are those of `mbkit.kernels.constraints.solve.dense`.
     gather : FunctionAddress, optional
         Brings the efforts of given multipliers into u of every velocity; by the response of the
         tree if left out.
@@ -71,7 +71,7 @@ class SolverKernels:
     @classmethod
     def of_dense(cls, dense: DenseKernels, tolerance: float) -> SolverKernels:
         """Return those of a strategy on a dense matrix."""
-        from mbkit.kernels.constraints.dense import prepare_dense, resolve_dense
+        from mbkit.kernels.constraints.solve.dense import prepare_dense, resolve_dense
 
         return cls(prepare_dense, resolve_dense, tolerance=tolerance, dense=dense)
 

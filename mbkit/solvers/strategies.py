@@ -51,7 +51,7 @@ class SchurComplement(ConstraintSolver):
 
     def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
         """Return the compiled functions; see `ConstraintSolver`."""
-        from mbkit.kernels.constraints import strategy
+        from mbkit.kernels.constraints.solve import strategy
 
         nested = SolverKernels(
             strategy.prepare_nested, strategy.resolve_nested, strategy.reduce_nested,
@@ -92,7 +92,7 @@ class MinimumNorm(ConstraintSolver):
 
     def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
         """Return the compiled functions; see `ConstraintSolver`."""
-        from mbkit.kernels.constraints import minimum_norm as own
+        from mbkit.kernels.constraints.solve import minimum_norm as own
 
         memory = own.memory_size(num_velocities, num_rows)
         return SolverKernels.of_dense(
@@ -130,7 +130,7 @@ class NullSpace(ConstraintSolver):
 
     def kernels(self, num_velocities: int, num_rows: int) -> SolverKernels:
         """Return the compiled functions; see `ConstraintSolver`."""
-        from mbkit.kernels.constraints import null_space as own
+        from mbkit.kernels.constraints.solve import null_space as own
 
         memory = own.memory_size(num_velocities, num_rows)
         return SolverKernels.of_dense(

@@ -230,7 +230,7 @@ class MassFactor:
 
     def _apply(self, operation: str, x: Floats) -> Floats:
         """Apply an operation to an array of one's own, in place."""
-        from mbkit.kernels import mass_factor
+        from mbkit.kernels.recursions import mass_factor
 
         width = x.shape[1] if x.ndim == 2 else 1
         state = getattr(mass_factor, operation)(
@@ -274,7 +274,7 @@ def factorise(system: System, q: ArrayLike) -> MassFactor:
     ShapeError, ConfigurationError, NotFiniteError
         If `q` is no configuration.
     """
-    from mbkit.kernels import mass_factor
+    from mbkit.kernels.recursions import mass_factor
 
     nv = system.nv
     q = system.checked("q", q)

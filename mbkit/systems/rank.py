@@ -27,7 +27,7 @@ def largest_row(A: Floats) -> float:
 def rank_of(A: Floats, largest: float | None = None) -> int:
     """Return how many rows count: most left first, what is left of one after those before it.
 
-    As `mbkit.kernels.constraints.rank` counts them, so that kinematics and dynamics agree.
+    As `mbkit.kernels.constraints.solve.rank` counts them, so that kinematics and dynamics agree.
 
     Parameters
     ----------

@@ -14,7 +14,8 @@ import mpmath
 import numpy as np
 
 import mbkit as mb
-from mbkit.kernels import inertias, vectors
+from mbkit.kernels import vectors
+from mbkit.kernels.recursions import inertias
 from tests.counted import Counted, counting
 from tests.number_types import OtherNumbers, convert
 from tests.trees import random_mechanism, random_state

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from mbkit.kernels import inertias
 from mbkit.kernels.compile import array_address, float64, floats, int64, kernel, matrix
 from mbkit.kernels.layout import BODY, SPACE, WORK
+from mbkit.kernels.recursions import inertias
 from mbkit.kernels.space import bodies, scratch
 
 _INDEX = [[0, 1, 2], [1, 3, 4], [2, 4, 5]]

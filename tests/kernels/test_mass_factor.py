@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mbkit.kernels import mass_factor
 from mbkit.kernels.compile import float64, int64, integers, kernel, matrix
+from mbkit.kernels.recursions import mass_factor
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, WRONG_LENGTH, unpack
 from mbkit.kernels.status import status as packed
 

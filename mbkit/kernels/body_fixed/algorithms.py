@@ -2,7 +2,7 @@
 
 from mbkit.kernels.body_fixed import recursion as own
 from mbkit.kernels.compile import address_kernel
-from mbkit.kernels.constraints import nested, nested_solution, response
+from mbkit.kernels.constraints.solve import nested, nested_solution, response
 from mbkit.kernels.evaluation import EVALUATION, vector
 from mbkit.kernels.recursions import motion
 from mbkit.kernels.recursions.articulated_body import articulated_body, split

@@ -7,7 +7,11 @@ Source: Kim 2012, (42)-(44); Mueller 2018, (65).
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.forces.sites import act
-from mbkit.kernels.inertias import (
+from mbkit.kernels.layout import CARRIES, COMMON, SCREW
+from mbkit.kernels.lie.matrices import load_matrix, matrix_times
+from mbkit.kernels.recursions import columns, composite_body
+from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.inertias import (
     add_articulated_to_parent,
     add_rigid_to_parent,
     copy_rigid,
@@ -16,11 +20,7 @@ from mbkit.kernels.inertias import (
     set_rigid,
     trace,
 )
-from mbkit.kernels.layout import CARRIES, COMMON, SCREW
-from mbkit.kernels.lie.matrices import load_matrix, matrix_times
-from mbkit.kernels.poses import set_identity, set_world_pose
-from mbkit.kernels.recursions import columns, composite_body
-from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.poses import set_identity, set_world_pose
 from mbkit.kernels.vectors import (
     accumulate,
     add,

@@ -7,8 +7,9 @@ from mbkit.kernels.compile import (
     helper,
     records_at,
 )
+from mbkit.kernels.constraints.kinds.loop_joint import loop_joint_rows
+from mbkit.kernels.constraints.kinds.table import table_rows
 from mbkit.kernels.constraints.layout import LOOP_JOINT
-from mbkit.kernels.constraints.loop_joint import loop_joint_rows
 from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.space import (
     closure_of,
@@ -16,11 +17,10 @@ from mbkit.kernels.constraints.space import (
     joints,
     sites,
 )
-from mbkit.kernels.constraints.table import table_rows
 from mbkit.kernels.evaluation import EVALUATION, positions, velocities
 from mbkit.kernels.hybrid import recursion as hybrid
-from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import SPACE
+from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import CONSTRAINT_FAILED, CONSTRAINT_NOT_FINITE, NOT_FINITE, OK, status

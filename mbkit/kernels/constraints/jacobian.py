@@ -3,8 +3,8 @@
 from mbkit.kernels.compile import address_kernel, floats_at, helper, integers_at
 from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
 from mbkit.kernels.constraints.layout import WAY_BEGINS, WAY_ON, WAY_OWN, WAY_SIZE
-from mbkit.kernels.constraints.response import load_wrenches, pass_on
 from mbkit.kernels.constraints.sites import move_sites
+from mbkit.kernels.constraints.solve.response import load_wrenches, pass_on
 from mbkit.kernels.constraints.space import (
     closure_of,
     coefficients_of,
@@ -14,7 +14,7 @@ from mbkit.kernels.constraints.space import (
 )
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
 from mbkit.kernels.hybrid import recursion as hybrid
-from mbkit.kernels.joint_pass import joint_pass
+from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import at_rest, bodies, num_places, places, scratch
 from mbkit.kernels.status import OK

@@ -57,7 +57,7 @@ CLOSURE = np.dtype(
         ("chosen", _i8),
         ("follows", _i8),
         ("decided", _i8),  # 1 from the first stage of a step to its end
-        # few rows: see `mbkit.kernels.constraints.rank`
+        # few rows: see `mbkit.kernels.constraints.solve.rank`
         ("compared", _i8),  # nv (num_rows + 1) numbers, 0 where rows are many
         ("counted", _i8),  # num_rows integers: 1 for those that count
         ("judged", _i8),  # 1 where this evaluation has looked
@@ -71,7 +71,7 @@ CLOSURE = np.dtype(
         ("change", _i8),  # nv: M^-1 A^T of the multipliers
         ("unloaded", _i8),  # nv zeros
         ("next_q", _i8),  # nq
-        # where loops are closed on the way inwards: see `mbkit.kernels.constraints.nested`
+        # where loops are closed on the way inwards: see `mbkit.kernels.constraints.solve.nested`
         ("passages", _i8),  # PASSAGE rows, by row of the tree
         ("first_passages", _i8),  # integers: the first of each row of the tree, and one more
         ("num_passages", _i8),
@@ -89,7 +89,7 @@ CLOSURE = np.dtype(
         # stabilisation: the wanted frequency and damping [1/s], zero without
         ("stiffness", _f8),
         ("damping", _f8),
-        # the strategy, by address: see `mbkit.kernels.constraints.strategy`
+        # the strategy, by address: see `mbkit.kernels.constraints.solve.strategy`
         ("prepare", _i8),
         ("resolve", _i8),
         ("reduce", _i8),  # 0: its multipliers are those of least norm already
@@ -100,7 +100,7 @@ CLOSURE = np.dtype(
         ),  # squared size of a row that depends on others, by that of its constraint
         ("watched", _i8),  # 1: inertias differ so much that a row may be lost to a light body
         ("room", _i8),  # 3 num_unknowns numbers
-        # strategies on a dense matrix: see `mbkit.kernels.constraints.dense`
+        # strategies on a dense matrix: see `mbkit.kernels.constraints.solve.dense`
         ("dense_prepare", _i8),
         ("dense_solve", _i8),
         ("dense", _i8),

@@ -6,7 +6,7 @@ own steps from the twist and the acceleration of a row to the world's axes.
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.constraints.space import closure_of, sites
-from mbkit.kernels.poses import compose
+from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, cross, load, rotate, store

@@ -89,7 +89,7 @@ def chosen_rows(closure):
 
 @helper
 def counted_rows(closure):
-    """1 for each row that counts by the rule of `mbkit.kernels.constraints.rank`."""
+    """1 for each row that counts by the rule of `mbkit.kernels.constraints.solve.rank`."""
     return integers_at(closure.counted, closure.num_rows)
 
 

@@ -7,7 +7,7 @@ about it would lose digits.
 from mbkit.kernels.compile import floats_at, helper
 from mbkit.kernels.derivatives.joint_changes import joint_changes
 from mbkit.kernels.layout import STAGE_SIZE
-from mbkit.kernels.poses import set_world_pose
+from mbkit.kernels.recursions.poses import set_world_pose
 from mbkit.kernels.space import bodies, changes, scratch, trials
 from mbkit.kernels.spatial.recursion import move_subspace
 from mbkit.kernels.status import OK

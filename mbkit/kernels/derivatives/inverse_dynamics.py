@@ -38,14 +38,14 @@ from mbkit.kernels.derivatives.directions import (
     weighted_change,
 )
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
-from mbkit.kernels.inertias import (
+from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.inertias import (
     add_rigid,
     rigid_times,
     set_moved_rigid,
     symmetric_times,
 )
-from mbkit.kernels.joint_pass import joint_pass
-from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, changes, directions, num_places, places, scratch
 from mbkit.kernels.status import JOINT_FAILED, OK, status

@@ -9,8 +9,8 @@ or more. S-dot v is quadratic in v, of which central differences are exact.
 """
 
 from mbkit.kernels.compile import at, call_address, helper, pointer_at
-from mbkit.kernels.joint_pass import move_by_table, move_seated
 from mbkit.kernels.layout import TABLE
+from mbkit.kernels.recursions.joint_pass import move_by_table, move_seated
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, linear, motion_to_parent, store
 

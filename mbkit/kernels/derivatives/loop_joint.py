@@ -1,16 +1,16 @@
 """Quantities of bodies and loop joints in the derivatives of constraints."""
 
 from mbkit.kernels.compile import at, floats_at, helper
+from mbkit.kernels.constraints.kinds.loop_joint import set_relative_pose
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_WRENCHES
-from mbkit.kernels.constraints.loop_joint import set_relative_pose
 from mbkit.kernels.constraints.space import closure_of, sites
 from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.joint_changes import STEP, weight
 from mbkit.kernels.elementary import cos, sin, sqrt
-from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
-from mbkit.kernels.poses import compose
 from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.joint_pass import joint_pass
+from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import JOINT_FAILED, OK, status

@@ -9,7 +9,7 @@ from mbkit.kernels.compile import call_address, helper, pointer_at, records_at
 from mbkit.kernels.forces.linear import add_linear
 from mbkit.kernels.forces.springs import pull_springs
 from mbkit.kernels.layout import DISSIPATED, SPACE, SUPPLIED
-from mbkit.kernels.poses import compose
+from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.space import frames, powers_of, scratch, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (

@@ -1,9 +1,9 @@
 """A uniform field of acceleration, such as gravity."""
 
 from mbkit.kernels.compile import address_kernel
-from mbkit.kernels.energy import moment_of_mass
 from mbkit.kernels.forces.bodies import apply
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows, parameters, site
+from mbkit.kernels.recursions.energy import moment_of_mass
 from mbkit.kernels.space import bodies, frames, scratch, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, add, cross, dot, load, rotate, rotate_back, scale

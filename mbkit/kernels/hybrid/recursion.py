@@ -9,7 +9,9 @@ Source: Mueller 2018, (42), (72), (76).
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.forces.sites import act
-from mbkit.kernels.inertias import (
+from mbkit.kernels.layout import SCREW
+from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.inertias import (
     add_articulated_shifted,
     add_rigid_shifted,
     rigid_times,
@@ -17,9 +19,7 @@ from mbkit.kernels.inertias import (
     set_turned_rigid,
     symmetric_times,
 )
-from mbkit.kernels.layout import SCREW
-from mbkit.kernels.poses import set_identity, set_world_pose
-from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.poses import set_identity, set_world_pose
 from mbkit.kernels.vectors import (
     accumulate,
     add,

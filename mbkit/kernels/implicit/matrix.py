@@ -22,8 +22,8 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.constraints.dynamics import linearise
 from mbkit.kernels.constraints.evaluate import set_time
+from mbkit.kernels.constraints.solve.dynamics import linearise
 from mbkit.kernels.constraints.space import closure_of, kept_rows
 from mbkit.kernels.implicit.differential import multiply_blocks, set_differential
 from mbkit.kernels.implicit.layout import (

@@ -14,7 +14,7 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
-from mbkit.kernels.constraints.dynamics import correct, linearise
+from mbkit.kernels.constraints.solve.dynamics import correct, linearise
 from mbkit.kernels.constraints.space import closure_of, rows_of
 from mbkit.kernels.equations import acceleration
 from mbkit.kernels.implicit.products import row_product

@@ -1,7 +1,7 @@
 """The algorithms of dynamics in mixed twists."""
 
 from mbkit.kernels.compile import address_kernel
-from mbkit.kernels.constraints import nested, nested_solution, response
+from mbkit.kernels.constraints.solve import nested, nested_solution, response
 from mbkit.kernels.evaluation import EVALUATION, vector
 from mbkit.kernels.mixed import recursion as own
 from mbkit.kernels.recursions import columns, motion

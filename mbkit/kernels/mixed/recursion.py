@@ -9,17 +9,17 @@ Source: Mueller 2018, (51) corrected; the recursion of accelerations is derived 
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.forces.sites import act
-from mbkit.kernels.inertias import (
+from mbkit.kernels.layout import SCREW
+from mbkit.kernels.lie.matrices import load_matrix, matrix_times
+from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.inertias import (
     add_articulated_mixed,
     add_rigid_to_parent,
     copy_rigid,
     set_rigid_mixed,
     symmetric_times,
 )
-from mbkit.kernels.layout import SCREW
-from mbkit.kernels.lie.matrices import load_matrix, matrix_times
-from mbkit.kernels.poses import set_identity, set_world_pose
-from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.poses import set_identity, set_world_pose
 from mbkit.kernels.vectors import (
     accumulate,
     add,

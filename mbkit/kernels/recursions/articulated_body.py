@@ -3,11 +3,11 @@
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import as_array, helper, records_at
 from mbkit.kernels.evaluation import positions, velocities
-from mbkit.kernels.inertias import NEGLIGIBLE, articulated_times, subtract_outer
-from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import FORCED, LOADED, SPACE
 from mbkit.kernels.recursions.applied import subtract_applied
 from mbkit.kernels.recursions.floating import accelerate_floating, is_prescribed, move_floating
+from mbkit.kernels.recursions.inertias import NEGLIGIBLE, articulated_times, subtract_outer
+from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, status
 from mbkit.kernels.validation import all_finite

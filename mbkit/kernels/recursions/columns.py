@@ -1,7 +1,7 @@
 """Columns S of a joint's motion subspace in a recursion, taken from the scratch."""
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.inertias import articulated_times, trace
+from mbkit.kernels.recursions.inertias import articulated_times, trace
 from mbkit.kernels.vectors import add, angular, dot, linear, pairing, scale, store
 
 

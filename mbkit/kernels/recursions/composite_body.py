@@ -2,8 +2,8 @@
 
 from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
 from mbkit.kernels.evaluation import positions, rows
-from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import COLUMN_SIZE, SPACE
+from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.space import at_rest, bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, dot, linear

@@ -2,9 +2,9 @@
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.evaluation import positions, rows, velocities
-from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import SCREW
-from mbkit.kernels.poses import compose, world_pass
+from mbkit.kernels.recursions.joint_pass import joint_pass
+from mbkit.kernels.recursions.poses import compose, world_pass
 from mbkit.kernels.space import at_rest, bodies, frames, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, angular, linear, store

@@ -1,12 +1,12 @@
 """Inverse dynamics: the recursive Newton-Euler algorithm."""
 
 from mbkit.kernels.compile import call_address, helper
-from mbkit.kernels.constraints.multipliers import subtract_efforts, subtract_multipliers
+from mbkit.kernels.constraints.solve.multipliers import subtract_efforts, subtract_multipliers
 from mbkit.kernels.constraints.space import closure_of
 from mbkit.kernels.evaluation import positions, velocities
-from mbkit.kernels.joint_pass import joint_pass
 from mbkit.kernels.layout import CLOSED, LOADED
 from mbkit.kernels.recursions.applied import subtract_applied
+from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, angular, linear, load, scale

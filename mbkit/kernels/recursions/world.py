@@ -1,7 +1,7 @@
 """The world at the start of recursions that need the bodies' poses in it."""
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.poses import set_identity
+from mbkit.kernels.recursions.poses import set_identity
 from mbkit.kernels.vectors import store
 
 _ZERO = (0.0, 0.0, 0.0)

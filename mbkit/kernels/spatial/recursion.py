@@ -8,7 +8,9 @@ Source: Mueller 2018, (30), (69), (71).
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.forces.sites import act
-from mbkit.kernels.inertias import (
+from mbkit.kernels.layout import SCREW
+from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.inertias import (
     add_articulated,
     add_rigid,
     gyroscopic,
@@ -16,9 +18,7 @@ from mbkit.kernels.inertias import (
     set_moved_rigid,
     set_rigid,
 )
-from mbkit.kernels.layout import SCREW
-from mbkit.kernels.poses import set_identity, set_world_pose
-from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.poses import set_identity, set_world_pose
 from mbkit.kernels.vectors import (
     accumulate,
     add,

@@ -1,4 +1,4 @@
-"""Newton's method for a variational step; `mbkit.kernels.variational.step` has the equations."""
+"""Newton's method for a variational step; `mbkit.kernels.time_loops.rattlie` has the equations."""
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
@@ -10,8 +10,8 @@ from mbkit.kernels.compile import (
     integers_at,
 )
 from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.constraints.solve.saddle import factorise, reduce, solve_saddle
 from mbkit.kernels.elementary import grain
-from mbkit.kernels.saddle import factorise, reduce, solve_saddle
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR_STEP, status
 from mbkit.kernels.validation import all_finite

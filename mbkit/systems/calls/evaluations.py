@@ -77,23 +77,23 @@ INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
     "derivatives.inverse_dynamics",
 )  # fmt: skip
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
-MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "dynamics", "mass_action")
+MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "dynamics", "recursions.mass_action")
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")
 ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motion")
 JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
 MOTION_SUBSPACES = Evaluation(
-    "motion_subspaces", ("q", "", ""), "motion subspaces", module="motion_subspaces"
+    "motion_subspaces", ("q", "", ""), "motion subspaces", module="recursions.motion_subspaces"
 )
-POSES = Evaluation("poses", ("q", "", ""), "poses", "placement", "poses")
+POSES = Evaluation("poses", ("q", "", ""), "poses", "placement", "recursions.poses")
 RETRACT = Evaluation("retract", ("q", "dx", ""), "q", "retract", "configuration")
 DIFFERENCE = Evaluation("difference", ("q0", "q1", ""), "dx", "difference", "configuration")
 DEXP = Evaluation("dexp", ("dx", "rate", ""), "dx", module="configuration")
 DEXP_INV = Evaluation("dexp_inv", ("dx", "rate", ""), "dx", module="configuration")
 RATES = Evaluation("rates", ("q", "v", ""), "dx", "rates", "configuration")
-ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "state", "energy")
-MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "state", "energy")
+ENERGIES = Evaluation("energies", ("q", "v", ""), "energies", "state", "recursions.energy")
+MOMENTUM = Evaluation("momentum", ("q", "v", ""), "momentum", "state", "recursions.energy")
 
 GENERALIZED_FORCES = Evaluation(
     "generalized_forces", ("q", "v", "t"), "tau", module="forces.force_pass"
@@ -110,10 +110,14 @@ FORCE_WRENCHES = Evaluation(
 )
 
 CONSTRAINED_DYNAMICS = Evaluation(
-    "constrained_dynamics", ("q", "v", "tau"), "vdot", "dynamics", "constraints.dynamics"
+    "constrained_dynamics", ("q", "v", "tau"), "vdot", "dynamics", "constraints.solve.dynamics"
 )
 SOLVED_DYNAMICS = Evaluation(
-    "solved_dynamics", ("q", "v", "tau, t and pull"), "solution", "state", "constraints.dynamics"
+    "solved_dynamics",
+    ("q", "v", "tau, t and pull"),
+    "solution",
+    "state",
+    "constraints.solve.dynamics",
 )
 CONSTRAINT_STATE = Evaluation(
     "constraint_state",
@@ -141,11 +145,11 @@ CLOSED_HYBRID_DYNAMICS = Evaluation(
     ("q", "v", "known, t and pull"),
     "closed hybrid",
     "state",
-    "constraints.dynamics",
+    "constraints.solve.dynamics",
 )
 LEAST_MULTIPLIERS = Evaluation(
     "minimum_norm_multipliers", ("q", "", "multipliers and t"), "multipliers",
-    module="constraints.minimum_norm_multipliers",
+    module="constraints.solve.minimum_norm_multipliers",
 )  # fmt: skip
 CONSTRAINT_WRENCHES = Evaluation(
     "constraint_wrenches",

@@ -233,7 +233,7 @@ class ClosureMemory:
         closure["length"] = arrays.length
 
     def _compare(self, arrays: ClosureArrays, evaluator: Evaluator) -> None:
-        """Give room to `mbkit.kernels.constraints.rank`, and tell it which velocities turn."""
+        """Give room to `kernels.constraints.solve.rank`, and tell it which velocities turn."""
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.constraints import layout
 
@@ -284,7 +284,7 @@ class ClosureMemory:
         """Let the record point to a strategy, and to its memory."""
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.constraints.layout import KEPT
-        from mbkit.kernels.constraints.strategy import gather_response
+        from mbkit.kernels.constraints.solve.strategy import gather_response
 
         closure: Any = self.record[0]
         gather = gather_response if kernels.gather is None else kernels.gather

@@ -18,7 +18,7 @@ class PythonSolverSlot:
 
     def __init__(self, solver: DenseSolver, memory: Any, matrix: Any) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.constraints import python_solver as own
+        from mbkit.kernels.constraints.solve import python_solver as own
 
         self.error: BaseException | None = None
         self.memory = memory

@@ -94,7 +94,7 @@ class Workspace:
     def stabilise(self, *, project: bool, stiffness: float = 0.0, damping: float = 0.0) -> None:
         """Keep loops closed in time loops: after each step, or by what pulls them together."""
         if self.closure is not None:
-            from mbkit.kernels.constraints.projection import project as projection
+            from mbkit.kernels.constraints.solve.projection import project as projection
 
             self.record[0]["project"] = projection.address if project else 0
             self.closure.record[0]["stiffness"] = stiffness

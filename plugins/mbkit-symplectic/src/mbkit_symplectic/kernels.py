@@ -15,9 +15,7 @@ from mbkit.kernels.compile import (
     records_at,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.energy import motion_pass
 from mbkit.kernels.equations import acceleration
-from mbkit.kernels.inertias import rigid_times
 from mbkit.kernels.layout import DISSIPATED, NUM_POWERS, SPACE, SUPPLIED
 from mbkit.kernels.lie.exact import dot_near_pole
 from mbkit.kernels.lie.matrices import (
@@ -28,9 +26,12 @@ from mbkit.kernels.lie.matrices import (
 from mbkit.kernels.lie.quaternion import quaternion_from_rotation
 from mbkit.kernels.lie.se3 import se3_log
 from mbkit.kernels.lie.series import e_f_of
+from mbkit.kernels.recursions.energy import motion_pass
+from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
-from mbkit.kernels.times import instant
+from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.time_loops.watch import look
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import (
     accumulate,
@@ -45,7 +46,6 @@ from mbkit.kernels.vectors import (
     store,
     subtract,
 )
-from mbkit.kernels.watch import look
 
 #: Sweeps of the iterations after which the step is too large for them.
 MOST_SWEEPS = 50

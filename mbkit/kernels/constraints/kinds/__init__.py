@@ -1,0 +1,1 @@
+"""Kinds of constraints: residual, rate and rows of each."""

@@ -1,0 +1,261 @@
+"""A joint that closes a loop, as rows.
+
+With the joint's frames C_a, C_b in the world, T = C_a^-1 C_b must be a pose the joint can have:
+    q_J = configuration_from_pose(T),   g = W^T log(T(q_J)^-1 T),   W^T V = 0,
+    W^T (V' - b_J(q_J, v_J)) = 0,
+with V the twist of C_b relative to C_a in the axes of C_b, W a basis of the wrenches that do no
+work along the joint's motion subspace S, b_J = S' v_J, and S v_J = V. What is on the left is the
+exact rate of g where the loop is closed.
+Each row is scaled to |t|^2 / L^2 + |f|^2 = 1, L the length of the system: g is in metres.
+"""
+
+from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
+from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_SIZE, BUFFER_WRENCHES
+from mbkit.kernels.constraints.space import wrenches_of
+from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
+from mbkit.kernels.layout import SCREW
+from mbkit.kernels.lie.so3 import so3_dexp_spatial_inv, so3_log
+from mbkit.kernels.recursions.joint_pass import place_screw
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import (
+    add,
+    angular,
+    cross,
+    dot,
+    linear,
+    load,
+    rotate,
+    rotate_back,
+    scale,
+    store,
+    subtract,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+#: Squared sines up to which series are short.
+NEAR = 1e-4
+
+
+@helper
+def set_relative_pose(a, b, body):
+    """T = C_a^-1 C_b into R, p of the joint's memory."""
+    for k in range(3):
+        column = rotate_back(a.R, (b.R[0, k], b.R[1, k], b.R[2, k]))
+        body.R[0, k], body.R[1, k], body.R[2, k] = column
+    d = rotate_back(a.R, subtract(load(b.p), load(a.p)))
+    body.p[0], body.p[1], body.p[2] = d
+
+
+@helper
+def relative_twist(a, b):
+    """V: (R_b^T w, R_b^T u) with w = w_b - w_a, u = u_b - u_a - w_a x d."""
+    d = subtract(load(b.p), load(a.p))
+    w = subtract(angular(b.V), angular(a.V))
+    u = subtract(subtract(linear(b.V), linear(a.V)), cross(angular(a.V), d))
+    return rotate_back(b.R, w), rotate_back(b.R, u)
+
+
+@helper
+def relative_rate(a, b):
+    """V': (R_b^T (w' - w_b x w), R_b^T (u' - w_b x u)), with d' = u_b - u_a in u'."""
+    d = subtract(load(b.p), load(a.p))
+    d_dot = subtract(linear(b.V), linear(a.V))
+    w = subtract(angular(b.V), angular(a.V))
+    u = subtract(d_dot, cross(angular(a.V), d))
+    w_dot = subtract(angular(b.A), angular(a.A))
+    u_dot = subtract(linear(b.A), linear(a.A))
+    u_dot = subtract(u_dot, add(cross(angular(a.A), d), cross(angular(a.V), d_dot)))
+    w_dot = subtract(w_dot, cross(angular(b.V), w))
+    u_dot = subtract(u_dot, cross(angular(b.V), u))
+    return rotate_back(b.R, w_dot), rotate_back(b.R, u_dot)
+
+
+@helper
+def solve_subspace(S, n, V, v, buffer):
+    """The v with S v = V, by Gram and Schmidt, S = Q R; zero where a column depends on others."""
+    Q = buffer[BUFFER_Q:BUFFER_R].reshape((6, 6))
+    R = buffer[BUFFER_R:BUFFER_SIZE].reshape((6, 6))
+    for k in range(n):
+        square = 0.0
+        for j in range(6):
+            Q[k, j] = S[k, j]
+            square += S[k, j] * S[k, j]
+        for i in range(k):
+            product = 0.0
+            for j in range(6):
+                product += Q[i, j] * Q[k, j]
+            R[i, k] = product
+            for j in range(6):
+                Q[k, j] -= product * Q[i, j]
+        rest = 0.0
+        for j in range(6):
+            rest += Q[k, j] * Q[k, j]
+        R[k, k] = sqrt(rest) if rest > 1e-20 * square else 0.0
+        inverse = 1.0 / R[k, k] if R[k, k] > 0.0 else 0.0
+        v[k] = 0.0
+        for j in range(6):
+            Q[k, j] *= inverse
+            v[k] += Q[k, j] * V[j]
+    for k in range(n - 1, -1, -1):
+        for i in range(k + 1, n):
+            v[k] -= R[k, i] * v[i]
+        v[k] = v[k] / R[k, k] if R[k, k] > 0.0 else 0.0
+
+
+@helper
+def close_joint(joint, body, buffer):
+    """x = log(T(q_J)^-1 T) as (angular, linear); q_J into coupling, S into S. T is in R, p."""
+    if joint.kind == SCREW and joint.lead == 0.0 and place_hinge(body, body.R, body.p):
+        return OK, angular(body.V), linear(body.V)
+    q = body.coupling
+    T = buffer[:12]
+    for j in range(3):
+        for k in range(3):
+            T[3 * j + k] = body.R[j, k]
+        T[9 + j] = body.p[j]
+    state = joint_configuration_from_pose(joint, body.slot, at(T, 0), at(q, 0))
+    x = _ZERO
+    y = _ZERO
+    if state == OK:
+        state = joint_motion(joint, body, q, joint_rest(body))
+        d = rotate_back(body.R, subtract((T[9], T[10], T[11]), load(body.p)))
+        r0 = rotate_back(body.R, (T[0], T[3], T[6]))
+        r1 = rotate_back(body.R, (T[1], T[4], T[7]))
+        r2 = rotate_back(body.R, (T[2], T[5], T[8]))
+        x, y = log_near((r0[0], r1[0], r2[0], r0[1], r1[1], r2[1], r0[2], r1[2], r2[2]), d)
+    return state, x, y
+
+
+@helper
+def place_hinge(body, R, p):
+    """The same of a hinge into V, without its angle; false where the axis points the other way.
+
+    The nearest turn about z has (c, s) along (R00 + R11, R10 - R01).
+    """
+    c = R[0, 0] + R[1, 1]
+    s = R[1, 0] - R[0, 1]
+    size = sqrt(c * c + s * s)
+    if not size > 0.5:
+        return False
+    c /= size
+    s /= size
+    a = (R[0, 0], R[0, 1], R[0, 2])
+    b = (R[1, 0], R[1, 1], R[1, 2])
+    d = (c * p[0] + s * p[1], c * p[1] - s * p[0], p[2])
+    a, b = add(scale(c, a), scale(s, b)), subtract(scale(c, b), scale(s, a))
+    x, y = log_near((a[0], a[1], a[2], b[0], b[1], b[2], R[2, 0], R[2, 1], R[2, 2]), d)
+    store(body.V, x, y)
+    return True
+
+
+@helper
+def log_near(R, d):
+    """log(R, d) on SE(3), by series in sin phi where phi is small, as in loops that are closed.
+
+    x = (asin s / s) sin, and dexp_x^-1 d = d - x d / 2 + (1/12 + z / 720 + z^2 / 30240) x x d with
+    z = |x|^2; what is left out is below rounding.
+    """
+    x = (0.5 * (R[7] - R[5]), 0.5 * (R[2] - R[6]), 0.5 * (R[3] - R[1]))
+    z = dot(x, x)
+    if z < NEAR and R[0] + R[4] + R[8] > 1.0:
+        x = scale(1.0 + z * (1 / 6 + z * (3 / 40 + z * (15 / 336))), x)
+        z = dot(x, x)
+        b = cross(x, d)
+        e = 1 / 12 + z * (1 / 720 + z * (1 / 30240))
+        return x, add(subtract(d, scale(0.5, b)), scale(e, cross(x, b)))
+    x = so3_log(R)
+    return x, so3_dexp_spatial_inv(x, d)
+
+
+@helper
+def joint_rest(body):
+    """Velocities of the joint that are zero."""
+    for k in range(6):
+        body.rotational[k] = 0.0
+    return body.rotational
+
+
+@helper
+def joint_motion(joint, body, q, v):
+    """Pose, S and S' v of the joint in its canonical frame: R, p, S, bias of its memory."""
+    if joint.num_velocities == 0:  # welded: the pose is in the frame of the predecessor's side
+        set_identity_pose(body)
+        return OK
+    if joint.kind == SCREW:
+        place_screw(joint, body, q[0])
+        store(body.S[0], (0.0, 0.0, joint.rate), (0.0, 0.0, joint.lead))
+        store(body.bias, _ZERO, _ZERO)
+        return OK
+    return call_address(
+        joint.motion,
+        (
+            body.slot,
+            pointer_at(joint.parameters),
+            at(q, 0),
+            at(v, 0),
+            at(body.R, 0),
+            at(body.p, 0),
+            at(body.S, 0),
+            at(body.bias, 0),
+        ),
+    )
+
+
+@helper
+def set_identity_pose(body):
+    """R = I, p = 0."""
+    for j in range(3):
+        for k in range(3):
+            body.R[j, k] = 1.0 if j == k else 0.0
+        body.p[j] = 0.0
+
+
+@helper
+def write_row(wrenches, r, d, b, t, f):
+    """A row: the wrench (t, f), given in the axes of C_b at its origin, on b, its opposite on a.
+
+    d is the way from there to here.
+    """
+    t = rotate(b.R, t)
+    f = rotate(b.R, f)
+    store(wrenches[2 * r], scale(-1.0, add(t, cross(d, f))), scale(-1.0, f))
+    store(wrenches[2 * r + 1], t, f)
+
+
+@helper
+def loop_joint_rows(closure, constraint, joint, body, table, residual, rate, bias):
+    """g, A v, A v' + A' v of one loop joint, and its rows as wrenches."""
+    buffer = floats_at(closure.buffer, closure.num_buffer)
+    a = table[constraint.first_site]
+    b = table[constraint.first_site + 1]
+    set_relative_pose(a, b, body)
+    state, x, y = close_joint(joint, body, buffer)
+    w, u = relative_twist(a, b)
+    w_dot, u_dot = relative_rate(a, b)
+    if state == OK and joint.constant == 0:
+        store(body.V, w, u)
+        solve_subspace(body.S, joint.num_velocities, body.V, body.rotational, buffer)
+        state = joint_motion(joint, body, body.coupling, body.rotational)
+        w_dot = subtract(w_dot, angular(body.bias))
+        u_dot = subtract(u_dot, linear(body.bias))
+    W = buffer[BUFFER_WRENCHES:BUFFER_Q]
+    if state == OK:
+        state = joint_wrenches(joint, body.slot, at(body.coupling, 0), at(W, 0))
+    if state != OK:
+        return state
+    wrenches = wrenches_of(closure, constraint)
+    least = 1.0 / (closure.length * closure.length)
+    d = subtract(load(b.p), load(a.p))
+    for r in range(constraint.num_rows):
+        t = (W[6 * r], W[6 * r + 1], W[6 * r + 2])
+        f = (W[6 * r + 3], W[6 * r + 4], W[6 * r + 5])
+        size = 1.0 / sqrt(least * dot(t, t) + dot(f, f))
+        t = scale(size, t)
+        f = scale(size, f)
+        residual[constraint.first_position_row + r] = dot(t, x) + dot(f, y)
+        rate[constraint.first_row + r] = dot(t, w) + dot(f, u)
+        bias[constraint.first_row + r] = dot(t, w_dot) + dot(f, u_dot)
+        write_row(wrenches, r, d, b, t, f)
+    return OK

@@ -1,0 +1,1 @@
+"""Equations of motion with constraints, solved for multipliers, and projections on constraints."""

@@ -1,0 +1,177 @@
+"""Efforts and multipliers of least norm by orthogonal factors: nothing is squared.
+
+R B P = Q [R11 R12; 0 0] by Householder reflections, the column with most left of it first; what is
+left below its limit depends on those before. Of each column the largest entry is turned to: with
+light bodies beside heavy ones rows of B differ by the root of any ratio of masses, and what a
+reflection leaves of a small row is only then not the rounding of a large one. With W = R11^-1 R12,
+
+    efforts = R^T Q (w, 0),        R11^T w = -target,
+    multipliers = P (x, W^T x),    (1 + W W^T) x = R11^-1 w,
+
+of the targets those of the rows that are kept. Source: Golub and Van Loan, Matrix Computations, 4th
+edition, sections 5.4.2 and 5.5; the rows: Cox and Higham, "Stability of Householder QR
+factorization for weighted least squares problems", Numerical Analysis 1997, 57-73.
+Cost: 2 nv m rank. Memory: `memory_size` numbers.
+"""
+
+from mbkit.kernels.compile import address_kernel, as_array, helper
+from mbkit.kernels.constraints.solve.dense import (
+    DENSE_PREPARE,
+    DENSE_SOLVE,
+    factorise_normal,
+    solve_normal,
+)
+from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.status import OK
+
+
+def memory_size(nv: int, m: int) -> int:
+    """Return how many numbers the factor needs beside B."""
+    most = min(nv, m)
+    return 1 + 2 * m + 2 * nv + most + most * most
+
+
+@helper
+def parts(nv, m, memory):
+    """Views of the memory: rank, orders of columns and rows, room (m,), (nv,), scales, L."""
+    most = min(nv, m)
+    whole = as_array(memory, 1 + 2 * m + 2 * nv + most + most * most)
+    rows = 1 + 2 * m
+    start = rows + 2 * nv
+    return (
+        whole[:1], whole[1 : 1 + m], whole[rows : rows + nv], whole[1 + m : rows],
+        whole[rows + nv : start], whole[start : start + most],
+        whole[start + most :].reshape((most, most)),
+    )  # fmt: skip
+
+
+@helper
+def largest_column(B, j, order, limits, room):
+    """The column from j on with most left of what it was from row j on, -1 if none counts."""
+    m = B.shape[1]
+    for i in range(j, m):
+        room[i] = 0.0
+    for k in range(j, B.shape[0]):
+        for i in range(j, m):
+            room[i] += B[k, i] * B[k, i]
+    best = -1
+    for i in range(j, m):
+        limit = limits[int(order[i])]
+        if room[i] > limit and (
+            best < 0 or room[i] * limits[int(order[best])] > room[best] * limit
+        ):
+            best = i
+    return best
+
+
+@helper
+def turn_to_largest(B, j, rows):
+    """The row with the largest entry of column j, of those from j on, changes places with row j."""
+    best = j
+    for k in range(j + 1, B.shape[0]):
+        if abs(B[k, j]) > abs(B[best, j]):
+            best = k
+    if best != j:
+        rows[j], rows[best] = rows[best], rows[j]
+        for i in range(B.shape[1]):  # with what is kept of the reflections before
+            B[j, i], B[best, i] = B[best, i], B[j, i]
+
+
+@helper
+def reflect(B, j, square, room):
+    """Turn column j to (beta, 0 ...) from row j on, and the others with it; return the scale."""
+    nv, m = B.shape
+    alpha = B[j, j]
+    beta = -sqrt(square) if alpha > 0.0 else sqrt(square)
+    for k in range(j + 1, nv):
+        B[k, j] /= alpha - beta
+    scale = (beta - alpha) / beta
+    B[j, j] = beta
+    for i in range(j + 1, m):
+        room[i] = B[j, i]
+    for k in range(j + 1, nv):
+        for i in range(j + 1, m):
+            room[i] += B[k, j] * B[k, i]
+    for i in range(j + 1, m):
+        room[i] *= scale
+        B[j, i] -= room[i]
+    for k in range(j + 1, nv):
+        for i in range(j + 1, m):
+            B[k, i] -= B[k, j] * room[i]
+    return scale
+
+
+@address_kernel(DENSE_PREPARE)
+def prepare(nv, m, matrix, limits, kept, memory):
+    """B becomes Q, R11 and W; see the top for the order of its rows."""
+    B = as_array(matrix, nv * m).reshape((nv, m))
+    rank, order, rows, room, _efforts, scales, L = parts(nv, m, memory)
+    for k in range(nv):
+        rows[k] = k
+    for i in range(m):
+        order[i] = i
+        kept[i] = 0.0
+    n = 0
+    for j in range(min(nv, m)):
+        best = largest_column(B, j, order, limits, room)
+        if best < 0:
+            break
+        square = room[best]
+        if best != j:
+            order[j], order[best] = order[best], order[j]
+            for k in range(nv):
+                B[k, j], B[k, best] = B[k, best], B[k, j]
+        kept[int(order[j])] = 1.0
+        turn_to_largest(B, j, rows)
+        scales[j] = reflect(B, j, square, room)
+        n = j + 1
+    rank[0] = n
+    if n < m:
+        for i in range(n - 1, -1, -1):
+            for k in range(i + 1, n):
+                for c in range(n, m):
+                    B[i, c] -= B[i, k] * B[k, c]
+            for c in range(n, m):
+                B[i, c] /= B[i, i]
+        factorise_normal(B[:n, n:m], n, L)
+    return OK
+
+
+@address_kernel(DENSE_SOLVE)
+def solve(nv, m, matrix, target, efforts, multipliers, memory):
+    """See `mbkit.kernels.constraints.solve.dense`."""
+    B = as_array(matrix, nv * m).reshape((nv, m))
+    rank, order, rows, room, w, scales, L = parts(nv, m, memory)
+    n = int(rank[0])
+    for i in range(n):
+        value = -target[int(order[i])]
+        for j in range(i):
+            value -= B[j, i] * w[j]
+        w[i] = value / B[i, i]
+    for i in range(n, nv):
+        w[i] = 0.0
+    for i in range(n - 1, -1, -1):
+        value = w[i]
+        for j in range(i + 1, n):
+            value -= B[i, j] * room[j]
+        room[i] = value / B[i, i]
+    if n < m:
+        solve_normal(L, n, room)
+    for i in range(n):
+        multipliers[int(order[i])] = room[i]
+    for c in range(n, m):
+        value = 0.0
+        for i in range(n):
+            value += B[i, c] * room[i]
+        multipliers[int(order[c])] = value
+    for j in range(n - 1, -1, -1):
+        value = w[j]
+        for k in range(j + 1, nv):
+            value += B[k, j] * w[k]
+        value *= scales[j]
+        w[j] -= value
+        for k in range(j + 1, nv):
+            w[k] -= B[k, j] * value
+    for k in range(nv):
+        efforts[int(rows[k])] = w[k]
+    return OK

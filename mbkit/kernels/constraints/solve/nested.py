@@ -1,0 +1,228 @@
+"""Loops that hang on loops: each is closed at its base, within the articulated-body algorithm.
+
+The base of a loop is the body nearest to the world on which all of it hangs; the loop does not see
+how the base moves. On the way inwards the rows of a loop are carried along, as in
+`mbkit.kernels.constraints.solve.response`, but no further than to the base b. There they read
+
+    G lambda + Y a_b = r,    G = sum of D y y^T over what is passed,    Y what has arrived,
+
+and with G = L L^T, Z = L^-1 Y the base is left with the inertia I + Z^T Z and the force
+f + Z^T L^-1 r. From there on the loop is closed, and nothing further inwards knows of it. Loops
+that pass each other's bases are eliminated with X = G_other L^-T: Y_other -= X Z.
+
+G is semidefinite, whatever has been closed before, and a row of it is zero where the row depends
+on those of loops further out: redundant rows are left out inside their block.
+Source: the articulated-body algorithm, Featherstone 2008, section 7.3; loops closed at a body on
+the way: Brandl, Johanni, Otter 1987; the order: Duff and Reid, "The multifrontal solution of
+indefinite sparse symmetric linear equations", ACM TOMS 9 (1983) 302-325.
+Cost: O(number of bodies, and length of each loop); of loops that pass the same base, as a factor.
+"""
+
+from mbkit.kernels.compile import floats_at, helper, integers_at
+from mbkit.kernels.constraints.layout import (
+    NEIGHBOUR_BLOCK,
+    NEIGHBOUR_SIZE,
+    NEIGHBOUR_START,
+)
+from mbkit.kernels.constraints.solve.factor import eliminate_block, part, solve_pivots
+from mbkit.kernels.constraints.solve.gram import multiply_pair
+from mbkit.kernels.constraints.solve.response import (
+    floats,
+    load_wrenches,
+    pass_on,
+    respond_column,
+)
+from mbkit.kernels.constraints.space import (
+    blocks,
+    closed_columns,
+    closure_of,
+    coefficients_of,
+    constraints,
+    pairs,
+    passages,
+    response_of,
+    sites,
+    wrenches_of,
+)
+from mbkit.kernels.recursions.inertias import subtract_outer
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import NOT_FINITE, OK, status
+
+
+@helper
+def passages_at(closure, model, i):
+    """Those at row i of the tree."""
+    firsts = integers_at(closure.first_passages, model.shape[0] + 1)
+    return passages(closure)[firsts[i] : firsts[i + 1]]
+
+
+@helper
+def set_sizes(space, sizes):
+    """The sum of D y y of every row: its square where the base is held and no loop is closed."""
+    model = bodies(space)
+    work = scratch(space)
+    closure = closure_of(space)
+    every = constraints(closure)
+    sizes[:] = 0.0
+    for a in range(every.shape[0]):
+        constraint = every[a]
+        rows = integers_at(constraint.support, constraint.num_support)
+        y = response_of(closure, constraint)
+        place = 0
+        for s in range(rows.shape[0]):
+            row = model[rows[s]]
+            for c in range(row.num_velocities - 1, -1, -1):
+                D = 1.0 if floats(row, work[rows[s]]) else work[row.first_velocity + c].D
+                for r in range(constraint.num_rows):
+                    sizes[constraint.first_row + r] += D * y[r, place] * y[r, place]
+                place += 1
+
+
+# ---------------------------------------------------------------------------------- the factor
+
+
+@helper
+def close_inward(
+    space, wrench_from_world, own_bias, column_inertia, column_power, to_parent, inertia_to_parent
+):  # fmt: skip
+    """U and D of the mechanism with closed loops, and the factor of what closes them.
+
+    Steps   own_bias: M into I;  column_inertia: U = I S;  column_power: S.f;
+            to_parent: P^T f;  inertia_to_parent: I_p += P^T I P;
+            wrench_from_world: from world axes, at the row's origin, to the representation's own.
+    Reads   what forward dynamics has left, wrenches, limits, y of floating bodies.
+    Writes  I of the rows, closed columns, y, the factor.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    closure = closure_of(space)
+    floats_at(closure.gram, closure.num_gram)[:] = 0.0
+    for i in range(1, model.shape[0]):
+        if not floats(model[i], work[i]):
+            own_bias(model[i], work[i])
+    end = 0
+    for i in range(model.shape[0] - 1, 0, -1):
+        if floats(model[i], work[i]):
+            continue  # its inertia is inverted, and nothing hangs on it
+        here = passages_at(closure, model, i)
+        arrive(closure, here, i, work[i], wrench_from_world)
+        end = close_at(closure, work, i, end)
+        state = eliminate_columns(
+            closure, here, model[i], work, work[i], column_inertia, column_power
+        )
+        if state != OK:
+            return state
+        if model[i].parent != 0:
+            parent = work[model[i].parent]
+            inertia_to_parent(work[i], parent)
+            leave(closure, here, work[i], parent, to_parent)
+    close_at(closure, work, 0, end)
+    return OK
+
+
+@helper
+def arrived_at(closure, place, m):
+    """The wrenches of the m rows of a constraint, (m, 6)."""
+    return floats_at(closure.arrivals, closure.num_arrivals)[place : place + 6 * m].reshape((m, 6))
+
+
+@helper
+def arrive(closure, here, i, body, wrench_from_world):
+    """The constraints' own wrenches on row i are added to what has come from further out."""
+    table = sites(closure)
+    every = constraints(closure)
+    for k in range(here.shape[0]):
+        constraint = every[here[k].constraint]
+        arrived = arrived_at(closure, here[k].arrived, constraint.num_rows)
+        if here[k].begins != 0:
+            arrived[:, :] = 0.0
+        wrenches = wrenches_of(closure, constraint)
+        load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_world)
+
+
+@helper
+def eliminate_columns(closure, here, row, work, body, column_inertia, column_power):
+    """D = 1 / (S.U), I -= U D U^T; of every constraint that passes y = S.f, f -= U D y."""
+    columns = closed_columns(closure)
+    every = constraints(closure)
+    for c in range(row.num_velocities - 1, -1, -1):
+        column = columns[row.first_velocity + c]
+        inertia, _ = column_inertia(row, body, c, column.U)
+        column.D = 0.0
+        if work[row.first_velocity + c].D != 0.0:  # else it is prescribed
+            if not inertia > 0.0:  # it is no less than with open loops
+                return status(NOT_FINITE, row.first_velocity + c)
+            column.D = 1.0 / inertia
+        subtract_outer(body, column.D, column.U)
+        for k in range(here.shape[0]):
+            if here[k].ends == 0:
+                constraint = every[here[k].constraint]
+                places = integers_at(constraint.velocities, constraint.num_velocities)
+                respond_column(
+                    row, body, c, column, places, coefficients_of(closure, constraint),
+                    arrived_at(closure, here[k].arrived, constraint.num_rows),
+                    response_of(closure, constraint),
+                    here[k].place + row.num_velocities - 1 - c, column_power,
+                )  # fmt: skip
+    return OK
+
+
+@helper
+def leave(closure, here, body, parent, to_parent):
+    """The wrenches go to the parent."""
+    every = constraints(closure)
+    for k in range(here.shape[0]):
+        if here[k].ends == 0:
+            m = every[here[k].constraint].num_rows
+            arrived = arrived_at(closure, here[k].arrived, m)
+            there = arrived_at(closure, here[k].there, m)
+            pass_on(body, parent, arrived, there, here[k].there != here[k].arrived, to_parent)
+
+
+@helper
+def close_at(closure, work, base, b):
+    """Eliminate the loops whose base this is, from block b on; return the block after them."""
+    gram = floats_at(closure.gram, closure.num_gram)
+    pivots = integers_at(closure.pivots, closure.num_unknowns)
+    kept = integers_at(closure.kept, closure.num_unknowns)
+    limits = floats_at(closure.limits, closure.num_unknowns)
+    buffer = floats_at(closure.buffer, closure.num_buffer)
+    columns = closed_columns(closure)
+    every = constraints(closure)
+    products = pairs(closure)
+    table = blocks(closure)
+    while b < table.shape[0] and table[b].base == base:
+        block = table[b]
+        for n in range(block.first_pair, block.first_pair + block.num_pairs):
+            multiply_pair(closure, work, columns, gram, every, products[n])
+        eliminate_block(gram, table, b, pivots, limits, kept, buffer)
+        if base != 0:
+            close_base(closure, gram, table, block, work[base], pivots, buffer)
+        b += 1
+    return b
+
+
+@helper
+def close_base(closure, gram, table, block, body, pivots, buffer):
+    """Z = L^-1 Y by columns;  I += Z^T Z;  Y_other -= X Z."""
+    n = block.num_rows
+    ways = integers_at(block.arrivals, 1 + block.num_neighbours)
+    arrived = arrived_at(closure, ways[0], n)
+    Z = part(gram, block.base_start, 6, n)
+    for j in range(6):
+        for r in range(n):
+            Z[j, r] = arrived[r, j]
+    own = pivots[block.first_row : block.first_row + n]
+    solve_pivots(part(gram, block.start, n, n), own, block.rank, Z, buffer)
+    for k in range(block.rank):
+        z = (Z[0, k], Z[1, k], Z[2, k], Z[3, k], Z[4, k], Z[5, k])
+        subtract_outer(body, -1.0, z)
+    neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
+    for p in range(block.num_neighbours):
+        m = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]].num_rows
+        X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], m, n)
+        other = arrived_at(closure, ways[1 + p], m)
+        for r in range(m):
+            for j in range(6):
+                for k in range(block.rank):
+                    other[r, j] -= X[r, k] * Z[j, k]

@@ -1,0 +1,307 @@
+"""Multipliers of loops that hang on loops, from the factor that `nested` makes.
+
+Inwards, the forces of what is closed further out; outwards, accelerations and multipliers:
+
+    u = S.f,  x -= y D u,  f -= U D u,          at a base  x = L^-1 x,  f += Z^T x;
+    a += S D (u + sum of y lambda - U.a),       at a base  lambda = L^-T (x - Z a).
+
+Cost: O(number of bodies and of rows that pass them).
+"""
+
+from mbkit.kernels.compile import as_array, floats_at, helper, integers_at
+from mbkit.kernels.constraints.layout import (
+    GATHER,
+    INWARD,
+    OUTWARD_AT_REST,
+    SUBTRACT_MOTION,
+)
+from mbkit.kernels.constraints.solve.factor import backward_block, forward_block, part
+from mbkit.kernels.constraints.solve.nested import passages_at
+from mbkit.kernels.constraints.solve.response import clear_efforts, floats, gather_floating
+from mbkit.kernels.constraints.space import (
+    blocks,
+    closed_columns,
+    closure_of,
+    coefficients_of,
+    constraints,
+    response_of,
+    sites,
+    wrenches_of,
+)
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    cross,
+    linear,
+    load,
+    pairing,
+    scale,
+    store,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def solve(
+    space, what, rows, wrench_from_world, column_power, to_parent, from_parent, add_column
+):  # fmt: skip
+    """One of what `mbkit.kernels.constraints.solve.strategy` asks for, by number; see `layout`."""
+    x = as_array(rows, closure_of(space).num_rows)
+    if what == INWARD:
+        return solve_inward(space, x, column_power, to_parent)
+    if what == GATHER:
+        return gather_inward(space, x, wrench_from_world, column_power, to_parent)
+    if what == SUBTRACT_MOTION:
+        return subtract_motion(space, x, wrench_from_world)
+    return solve_outward(space, x, what == OUTWARD_AT_REST, from_parent, add_column)
+
+
+@helper
+def solve_inward(space, x, column_power, to_parent):
+    """x becomes what the factor leaves of it; u of every velocity is the force that it makes.
+
+    For rows that were left out that is what is left of them.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    closure = closure_of(space)
+    columns = closed_columns(closure)
+    for i in range(1, model.shape[0]):
+        store(work[i].F, _ZERO, _ZERO)
+    end = 0
+    for i in range(model.shape[0] - 1, 0, -1):
+        row = model[i]
+        body = work[i]
+        if floats(row, body):
+            continue
+        end = solve_at(closure, body, i, end, x)
+        here = passages_at(closure, model, i)
+        for c in range(row.num_velocities - 1, -1, -1):
+            column = columns[row.first_velocity + c]
+            column.u = column_power(row, body, c, angular(body.F), linear(body.F))
+            reach = column.D * column.u
+            if reach != 0.0:
+                take_response(closure, here, row.num_velocities - 1 - c, reach, x)
+                accumulate(
+                    body.F, scale(-reach, angular(column.U)), scale(-reach, linear(column.U))
+                )
+        if row.parent != 0:
+            parent = work[row.parent]
+            t, f = to_parent(body, parent, angular(body.F), linear(body.F))
+            accumulate(parent.F, t, f)
+    solve_at(closure, work[0], 0, end, x)
+    return OK
+
+
+@helper
+def take_response(closure, here, place, reach, x):
+    """x -= y D u of every row that passes."""
+    every = constraints(closure)
+    for k in range(here.shape[0]):
+        if here[k].ends == 0:
+            constraint = every[here[k].constraint]
+            y = response_of(closure, constraint)
+            for r in range(constraint.num_rows):
+                x[constraint.first_row + r] -= y[r, here[k].place + place] * reach
+
+
+@helper
+def solve_at(closure, body, base, b, x):
+    """The loops whose base this is: x = L^-1 x, f += Z^T x; return the block after them."""
+    gram = floats_at(closure.gram, closure.num_gram)
+    pivots = integers_at(closure.pivots, closure.num_unknowns)
+    buffer = floats_at(closure.buffer, closure.num_buffer)
+    table = blocks(closure)
+    while b < table.shape[0] and table[b].base == base:
+        forward_block(gram, table, b, pivots, buffer, x)
+        if base != 0:
+            Z = part(gram, table[b].base_start, 6, table[b].num_rows)
+            for j in range(6):
+                for k in range(table[b].rank):
+                    body.F[j] += Z[j, k] * buffer[k]
+        b += 1
+    return b
+
+
+@helper
+def solve_outward(space, x, at_rest, from_parent, add_column):
+    """x, from what `solve_inward` has left of it, becomes the multipliers of rows that count.
+
+    Those of rows that were left out stay as given. Where `at_rest`, u of every velocity is zero.
+
+    Steps   from_parent: P a;  add_column: a + S x.
+    Writes  F of the rows: the change of their accelerations.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    closure = closure_of(space)
+    columns = closed_columns(closure)
+    store(work[0].F, _ZERO, _ZERO)
+    end = open_at(closure, work[0], 0, closure.num_blocks - 1, x)
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        body = work[i]
+        if floats(row, body):
+            continue
+        parent = work[row.parent]
+        here = passages_at(closure, model, i)
+        w, u = from_parent(body, parent, angular(parent.F), linear(parent.F))
+        for c in range(row.num_velocities):
+            column = columns[row.first_velocity + c]
+            force = 0.0 if at_rest else column.u
+            force += response_force(closure, here, row.num_velocities - 1 - c, x)
+            w, u = add_column(row, body, c, column.D * (force - pairing(column.U, w, u)), w, u)
+        store(body.F, w, u)
+        end = open_at(closure, body, i, end, x)
+    return OK
+
+
+@helper
+def response_force(closure, here, place, x):
+    """The sum of y times the multipliers of all rows that pass."""
+    every = constraints(closure)
+    force = 0.0
+    for k in range(here.shape[0]):
+        if here[k].ends == 0:
+            constraint = every[here[k].constraint]
+            y = response_of(closure, constraint)
+            for r in range(constraint.num_rows):
+                force += y[r, here[k].place + place] * x[constraint.first_row + r]
+    return force
+
+
+@helper
+def open_at(closure, body, base, b, x):
+    """The loops whose base this is, the last first: x = L^-T (x - Z a); return the one before."""
+    gram = floats_at(closure.gram, closure.num_gram)
+    pivots = integers_at(closure.pivots, closure.num_unknowns)
+    buffer = floats_at(closure.buffer, closure.num_buffer)
+    table = blocks(closure)
+    while b >= 0 and table[b].base == base:
+        block = table[b]
+        if base != 0:
+            first = block.first_row
+            order = pivots[first : first + block.num_rows]
+            Z = part(gram, block.base_start, 6, block.num_rows)
+            for k in range(block.rank):
+                for j in range(6):
+                    x[first + order[k]] -= Z[j, k] * body.F[j]
+        backward_block(gram, table, b, pivots, buffer, x)
+        b -= 1
+    return b
+
+
+# -------------------------------------------------------------------------------------- efforts
+
+
+@helper
+def gather_inward(space, multipliers, wrench_from_world, column_power, to_parent):
+    """u of every velocity, of the tree with open loops: S.f of one wrench a body.
+
+    Of a floating body it is in the bias.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    closure = closure_of(space)
+    clear_efforts(model, work)
+    for i in range(1, model.shape[0]):
+        store(work[i].F, _ZERO, _ZERO)
+    for i in range(model.shape[0] - 1, 0, -1):
+        row = model[i]
+        body = work[i]
+        here = passages_at(closure, model, i)
+        load_multipliers(closure, here, row, i, body, multipliers, wrench_from_world)
+        if floats(row, body):
+            continue
+        for c in range(row.num_velocities - 1, -1, -1):
+            column = work[row.first_velocity + c]
+            column.u = column_power(row, body, c, angular(body.F), linear(body.F))
+            column.u += coefficient_force(closure, here, row.first_velocity + c, multipliers)
+            reach = -column.D * column.u
+            accumulate(body.F, scale(reach, angular(column.U)), scale(reach, linear(column.U)))
+        if row.parent != 0:
+            parent = work[row.parent]
+            t, f = to_parent(body, parent, angular(body.F), linear(body.F))
+            accumulate(parent.F, t, f)
+    return OK
+
+
+@helper
+def load_multipliers(closure, here, row, i, body, multipliers, wrench_from_world):
+    """F += the wrenches of all rows on row i, each times its multiplier."""
+    table = sites(closure)
+    every = constraints(closure)
+    for k in range(here.shape[0]):
+        constraint = every[here[k].constraint]
+        if floats(row, body):
+            place = here[k].place
+            y = response_of(closure, constraint)[:, place : place + 6]
+            gather_floating(body, constraint, y, multipliers)
+            continue
+        wrenches = wrenches_of(closure, constraint)
+        count = constraint.num_sites
+        for s in range(count):
+            site = table[constraint.first_site + s]
+            if site.row == i:
+                t = _ZERO
+                f = _ZERO
+                for r in range(constraint.num_rows):
+                    x = multipliers[constraint.first_row + r]
+                    t = add(t, scale(x, angular(wrenches[r * count + s])))
+                    f = add(f, scale(x, linear(wrenches[r * count + s])))
+                t, f = wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
+                accumulate(body.F, t, f)
+
+
+@helper
+def coefficient_force(closure, here, velocity, multipliers):
+    """What the coefficients of a velocity add to its effort."""
+    every = constraints(closure)
+    force = 0.0
+    for k in range(here.shape[0]):
+        constraint = every[here[k].constraint]
+        if constraint.num_velocities != 0:
+            places = integers_at(constraint.velocities, constraint.num_velocities)
+            coefficients = coefficients_of(closure, constraint)
+            for j in range(places.shape[0]):
+                if places[j] == velocity:
+                    for r in range(constraint.num_rows):
+                        force += coefficients[r, j] * multipliers[constraint.first_row + r]
+    return force
+
+
+# -------------------------------------------------------------------------------------- motions
+
+
+@helper
+def subtract_motion(space, x, wrench_from_world):
+    """x -= A of a motion: each row's wrenches paired with the F that `spread` has left."""
+    work = scratch(space)
+    closure = closure_of(space)
+    table = sites(closure)
+    every = constraints(closure)
+    change = floats_at(closure.change, bodies(space)[0].num_velocities)
+    for a in range(every.shape[0]):
+        constraint = every[a]
+        wrenches = wrenches_of(closure, constraint)
+        count = constraint.num_sites
+        for s in range(count):
+            site = table[constraint.first_site + s]
+            if site.row == 0:
+                continue
+            body = work[site.row]
+            for r in range(constraint.num_rows):
+                W = wrenches[r * count + s]
+                t, f = angular(W), linear(W)
+                t, f = wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
+                x[constraint.first_row + r] -= pairing(body.F, t, f)
+        places = integers_at(constraint.velocities, constraint.num_velocities)
+        coefficients = coefficients_of(closure, constraint)
+        for k in range(places.shape[0]):
+            for r in range(constraint.num_rows):
+                x[constraint.first_row + r] -= coefficients[r, k] * change[places[k]]
+    return OK

@@ -1,0 +1,330 @@
+"""The tree's response to wrenches of the rows: A M^-1 A^T by articulated bodies.
+
+Forward dynamics leaves, for each velocity k, U = I S and D = 1 / (S.U). A wrench f that acts on a
+row of the tree is passed on inwards as f - U D (S.f), joint by joint; with y = S.f, where it comes
+by, a^T M^-1 b = sum over k of D_k y_k(a) y_k(b). Velocities that are prescribed have D = 0.
+Source: Featherstone 2008, section 8.5, with the joint-space inertia matrix never formed; the
+factorisation behind it is M^-1 = (1 - H K)^T D (1 - H K) of Rodriguez, Jain and Kreutz-Delgado
+(1991).
+Cost: O(length of the path to the world) a row.
+"""
+
+from mbkit.kernels.compile import floats_at, helper, integers_at
+from mbkit.kernels.constraints.layout import (
+    WAY_BEGINS,
+    WAY_ON,
+    WAY_OWN,
+    WAY_SIZE,
+)
+from mbkit.kernels.constraints.sites import move_sites
+from mbkit.kernels.constraints.space import (
+    closure_of,
+    coefficients_of,
+    constraints,
+    response_of,
+    sites,
+    wrenches_of,
+)
+from mbkit.kernels.evaluation import positions, velocities
+from mbkit.kernels.layout import FORCED, KINEMATICS
+from mbkit.kernels.recursions.articulated_body import gravity
+from mbkit.kernels.recursions.floating import (
+    move_floating,
+    root_of_wrench,
+    roots_of,
+    spread_floating,
+)
+from mbkit.kernels.recursions.joint_pass import joint_pass
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    cross,
+    linear,
+    load,
+    scale,
+    store,
+    subtract,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@helper
+def floats(row, body):
+    """Whether forward dynamics has taken a row for a floating body."""
+    return row.floating != 0 and body.floats != 0
+
+
+@helper
+def move_constraint_sites(
+    space, option, q, v, start, twist, place_for_forces, twist_in_world, acceleration_in_world
+):  # fmt: skip
+    """The sites, from what forward dynamics has left: see `move_sites`.
+
+    Or, where option has KINEMATICS, from q and v alone, without accelerations: U and D stay
+    what they are.
+    Steps   start, twist: V_i = P V_p + S v; the others as in `move_sites`.
+    """
+    if option & KINEMATICS:
+        model = bodies(space)
+        work = scratch(space)
+        v = velocities(model, v)
+        state = joint_pass(model, work, positions(model, q), v)
+        if state != OK:
+            return state
+        start(work, _ZERO)
+        for i in range(1, model.shape[0]):
+            if floats(model[i], work[i]):
+                move_floating(model[i], work[i], v)
+            else:
+                twist(model, work, i, v)
+    fall = gravity(space, option & FORCED)
+    return move_sites(space, fall, place_for_forces, twist_in_world, acceleration_in_world)
+
+
+@helper
+def load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_world):
+    """Add what the rows of a constraint do to row i of the tree."""
+    count = constraint.num_sites
+    for s in range(count):
+        site = table[constraint.first_site + s]
+        if site.row == i:
+            arm = load(site.arm)
+            for r in range(arrived.shape[0]):
+                W = wrenches[r * count + s]
+                f = linear(W)
+                t, f = wrench_from_world(body, add(angular(W), cross(arm, f)), f)
+                accumulate(arrived[r], t, f)
+
+
+@helper
+def respond_column(row, body, c, column, places, coefficients, arrived, y, k, column_power):
+    """y = S.f of velocity c of a row, and what f is without what the velocity gives way to."""
+    m = arrived.shape[0]
+    for r in range(m):
+        y[r, k] = column_power(row, body, c, angular(arrived[r]), linear(arrived[r]))
+    for j in range(places.shape[0]):
+        if places[j] == row.first_velocity + c:
+            for r in range(m):
+                y[r, k] += coefficients[r, j]
+    t = scale(-column.D, angular(column.U))
+    f = scale(-column.D, linear(column.U))
+    for r in range(m):
+        accumulate(arrived[r], scale(y[r, k], t), scale(y[r, k], f))
+
+
+@helper
+def respond_floating(constraint, table, wrenches, i, body, y, k):
+    """y = e of what the rows of a constraint do to a floating body, for which D is 1.
+
+    See `mbkit.kernels.recursions.floating`.
+    """
+    m = constraint.num_rows
+    count = constraint.num_sites
+    E, com, root = roots_of(body)
+    first = True
+    for s in range(count):
+        site = table[constraint.first_site + s]
+        if site.row == i:
+            arm = subtract(load(site.arm), com)
+            for r in range(m):
+                W = wrenches[r * count + s]
+                f = linear(W)
+                a, b = root_of_wrench(E, root, add(angular(W), cross(arm, f)), f)
+                own = y[r, k : k + 6]
+                if first:
+                    store(own, a, b)
+                else:
+                    accumulate(own, a, b)
+            first = False
+
+
+@helper
+def pass_on(body, parent, arrived, there, joins, to_parent):
+    """The wrenches of all rows go to the parent: to what is there, where another way has come."""
+    if joins:
+        for r in range(arrived.shape[0]):
+            t, f = to_parent(body, parent, angular(arrived[r]), linear(arrived[r]))
+            accumulate(there[r], t, f)
+    else:
+        for r in range(arrived.shape[0]):
+            t, f = to_parent(body, parent, angular(arrived[r]), linear(arrived[r]))
+            store(arrived[r], t, f)
+
+
+@helper
+def respond(space, wrench_from_world, column_power, to_parent):
+    """y of every row of every constraint, by columns.
+
+    The rows of a constraint go inwards together: one after another, each would wait for its own
+    last step.
+
+    Steps   wrench_from_world: from world axes, at the row's origin, to the representation's own;
+            column_power: S.f;  to_parent: P^T f.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    closure = closure_of(space)
+    table = sites(closure)
+    arrivals = floats_at(closure.arrivals, closure.num_arrivals)
+    every = constraints(closure)
+    for a in range(every.shape[0]):
+        constraint = every[a]
+        m = constraint.num_rows
+        n = constraint.num_support
+        rows = integers_at(constraint.support, n)
+        ways = integers_at(constraint.ways, WAY_SIZE * n)
+        wrenches = wrenches_of(closure, constraint)
+        places = integers_at(constraint.velocities, constraint.num_velocities)
+        coefficients = coefficients_of(closure, constraint)
+        y = response_of(closure, constraint)
+        column = 0
+        for s in range(n):
+            i = rows[s]
+            row = model[i]
+            body = work[i]
+            if floats(row, body):
+                respond_floating(constraint, table, wrenches, i, body, y, column)
+                column += 6
+                continue
+            own = ways[WAY_SIZE * s + WAY_OWN]
+            arrived = arrivals[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
+            if ways[WAY_SIZE * s + WAY_BEGINS] != 0:
+                arrived[:, :] = 0.0
+            load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_world)
+            for c in range(row.num_velocities - 1, -1, -1):
+                own_column = work[row.first_velocity + c]
+                respond_column(
+                    row, body, c, own_column, places, coefficients, arrived, y, column, column_power
+                )
+                column += 1
+            if row.parent != 0:
+                on = ways[WAY_SIZE * s + WAY_ON]
+                there = arrivals[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
+                pass_on(body, work[row.parent], arrived, there, on != own, to_parent)
+    return OK
+
+
+@helper
+def gather_floating(body, constraint, y, multipliers):
+    """The sum of e of a floating body += y times the multipliers."""
+    a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for r in range(constraint.num_rows):
+        x = multipliers[constraint.first_row + r]
+        own = y[r]
+        a += own[0] * x
+        b += own[1] * x
+        c += own[2] * x
+        d += own[3] * x
+        e += own[4] * x
+        f += own[5] * x
+    accumulate(body.bias, (a, b, c), (d, e, f))
+
+
+@helper
+def clear_efforts(model, work):
+    """u = 0."""
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        if floats(row, work[i]):
+            store(work[i].bias, _ZERO, _ZERO)
+        else:
+            for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
+                work[k].u = 0.0
+
+
+@helper
+def gather_efforts(space, multipliers):
+    """u of every velocity: the sum of y times the multipliers of all rows; zero elsewhere.
+
+    Of a floating body it is in the bias.
+    """
+    clear_efforts(bodies(space), scratch(space))
+    add_efforts(space, multipliers)
+
+
+@helper
+def add_efforts(space, multipliers):
+    """That sum is added to u."""
+    model = bodies(space)
+    work = scratch(space)
+    closure = closure_of(space)
+    every = constraints(closure)
+    for a in range(every.shape[0]):
+        constraint = every[a]
+        rows = integers_at(constraint.support, constraint.num_support)
+        y = response_of(closure, constraint)
+        place = 0
+        for s in range(rows.shape[0]):
+            row = model[rows[s]]
+            if floats(row, work[rows[s]]):
+                gather_floating(work[rows[s]], constraint, y[:, place : place + 6], multipliers)
+                place += 6
+                continue
+            for c in range(row.num_velocities - 1, -1, -1):
+                column = work[row.first_velocity + c]
+                for r in range(constraint.num_rows):
+                    column.u += y[r, place] * multipliers[constraint.first_row + r]
+                place += 1
+
+
+@helper
+def subtract_response(space, x):
+    """x -= A M^-1 of the efforts in u: y D u of every row."""
+    model = bodies(space)
+    work = scratch(space)
+    closure = closure_of(space)
+    every = constraints(closure)
+    for a in range(every.shape[0]):
+        constraint = every[a]
+        rows = integers_at(constraint.support, constraint.num_support)
+        y = response_of(closure, constraint)
+        place = 0
+        for s in range(rows.shape[0]):
+            row = model[rows[s]]
+            body = work[rows[s]]
+            for c in range(row.num_velocities - 1, -1, -1):
+                column = work[row.first_velocity + c]
+                reach = body.bias[5 - c] if floats(row, body) else column.D * column.u
+                for r in range(constraint.num_rows):
+                    x[constraint.first_row + r] -= y[r, place] * reach
+                place += 1
+
+
+@helper
+def spread(space, change, from_parent, add_column):
+    """change = M^-1 A^T of the multipliers, whose efforts are in u.
+
+    It is 0 where a velocity is prescribed, and u the effort that keeps it so.
+
+    Steps   from_parent: P a;  add_column: a + S x.
+    Writes  F of the rows: the change of their accelerations.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    store(work[0].F, _ZERO, _ZERO)
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        body = work[i]
+        if floats(row, body):
+            spread_floating(row, body, change)
+            continue
+        parent = work[row.parent]
+        w, u = from_parent(body, parent, angular(parent.F), linear(parent.F))
+        for c in range(row.num_velocities):
+            k = row.first_velocity + c
+            column = work[k]
+            U = column.U
+            left = column.u - (
+                U[0] * w[0] + U[1] * w[1] + U[2] * w[2] + U[3] * u[0] + U[4] * u[1] + U[5] * u[2]
+            )
+            change[k] = column.D * left
+            if column.D == 0.0:
+                column.u = -left
+            else:
+                w, u = add_column(row, body, c, change[k], w, u)
+        store(body.F, w, u)
+    return OK

@@ -1,0 +1,41 @@
+"""Motion subspaces of the joints, where the user's bodies have their frames."""
+
+from mbkit.kernels.compile import address_kernel, integers_at
+from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.layout import SCREW
+from mbkit.kernels.recursions.joint_pass import joint_pass
+from mbkit.kernels.space import at_rest, bodies, frames, scratch
+from mbkit.kernels.status import OK
+from mbkit.kernels.vectors import angular, linear, motion_to_child, store
+
+
+@address_kernel(EVALUATION)
+def motion_subspaces(space, site_of_row, q, _v, _x, out):
+    """X_k = Ad_site^-1 S_k of each velocity k, in the frame of the body that the joint carries.
+
+    Reads   model, q; site_of_row: address of integers, which of the user's bodies hangs on the
+            joint of a row.
+    Writes  out (nv, 6), rows (angular, linear).
+    Source  Mueller 2018, (8): X = Ad_S Z.
+    """
+    model = bodies(space)
+    work = scratch(space)
+    sites = frames(space)
+    state = joint_pass(model, work, positions(model, q), at_rest(space))
+    if state != OK:
+        return state
+    owners = integers_at(site_of_row, model.shape[0])
+    columns = rows(out, model[0].num_velocities, 6)
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        site = sites[owners[i]]
+        for c in range(row.num_velocities):
+            if row.kind == SCREW:
+                w = (0.0, 0.0, row.rate)
+                u = (0.0, 0.0, row.lead)
+            else:
+                w = angular(work[i].S[c])
+                u = linear(work[i].S[c])
+            w, u = motion_to_child(site.R, site.p, w, u)
+            store(columns[row.first_velocity + c], w, u)
+    return OK

@@ -1,0 +1,202 @@
+"""A variational step: RATTLE on the group, for masses that depend on the configuration.
+
+The discrete Lagrangian takes both ends of a step with q_{n+1} = retract(q_n, h D),
+
+    L_d = h D.(M_n + M_{n+1}) D / 4 - h (V_n + V_{n+1}) / 2,
+
+and with p = M v, the impulses i of the constraints, h/2 times multipliers, its equations are
+
+    p_n     = dexp_inv(-hD)^T mu - h/2 (k_n + f_n) - A_n^T i_n,      g(q_{n+1}) = 0,
+    p_{n+1} = dexp_inv(hD)^T mu + h/2 (k_{n+1} + f_{n+1}) + A_{n+1}^T i_{n+1},   A v + g_t = 0,
+
+with mu = (M_n + M_{n+1}) D / 2 and k the gradient of D.M D / 2. dexp_inv(-x) is that of the way
+back where retract(., -x) is the way back, as for all joints of mbkit.
+Source: derived here; for constant M it is the method of Hante and Arnold 2021.
+"""
+
+from mbkit.kernels.arrays import assign
+from mbkit.kernels.compile import (
+    address_kernel,
+    as_array,
+    call_address,
+    float64,
+    floats,
+    floats_at,
+    helper,
+    int64,
+    integers,
+    kernel,
+    matrix,
+)
+from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.layout import SUPPLIED
+from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.time_loops.saving import save_constrained
+from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.time_loops.watch import look
+from mbkit.kernels.validation import all_finite
+from mbkit.kernels.variational.layout import (
+    END,
+    START,
+    drifts,
+    forces,
+    jacobians,
+    matrix_at,
+    memory_of,
+)
+from mbkit.kernels.variational.newton import predict
+from mbkit.kernels.variational.terms import (
+    gradient_at,
+    mean_momentum,
+    pull_back,
+    set_pull_back,
+)
+
+
+@helper
+def solve_step(space, step, end, h, q, v):
+    """D and the impulse of the step that begins at (q, v); needs what is around its start."""
+    predict(space, step, q, v)
+    return call_address(memory_of(step).newton, (space, step, end, h, q))
+
+
+@address_kernel("iiddp")
+def arrive(space, step, end, h, q):
+    """q and v at the end of the step, of D, and what the constraints do there."""
+    record = memory_of(step)
+    q = as_array(q, record.nq)
+    n = record.n
+    m = record.m
+    D = floats_at(record.D, n)
+    x = floats_at(record.x, n)
+    q_end = floats_at(record.q_end, record.nq)
+    v_end = floats_at(record.v_end, n)
+    momentum = floats_at(record.momentum, n)
+    for k in range(n):
+        x[k] = h * D[k]
+    state = retract_rows(bodies(space), scratch(space), q, x, q_end)
+    if state == OK:
+        state = call_address(record.look_around, (space, step, END, end, q_end))
+    if state == OK:
+        state = mean_momentum(space, step, q_end, D)
+    if state == OK:
+        state = gradient_at(space, step, END, q_end, D)
+    if state == OK:
+        state = set_pull_back(space, step, h, D)
+    if state != OK:
+        return state
+    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), momentum)
+    force = forces(record, END)
+    gradient = floats_at(record.gradient, n)
+    for k in range(n):
+        momentum[k] += 0.5 * h * (gradient[k] + force[k])
+    A = jacobians(record, END)
+    drift = drifts(record, END)
+    gap = floats_at(record.gap, m)
+    for r in range(m):
+        gap[r] = -drift[r]
+    assign(floats_at(record.J, n * n), floats_at(record.end_mass, n * n))
+    state = call_address(record.factorised, (step, A, A))
+    if state != OK:
+        return state
+    received = floats_at(record.received, m)
+    call_address(record.solve_for, (step, A, momentum, gap, v_end, received))
+    return OK if all_finite(q_end) and all_finite(v_end) else status(NOT_FINITE, 0)
+
+
+@helper
+def add_supplied(step, h, work):
+    """What constraints that move in time supply, -impulse . g_t at both ends; of efforts f h D."""
+    record = memory_of(step)
+    effort = floats_at(record.effort, record.n)
+    D = floats_at(record.D, record.n)
+    for k in range(record.n):
+        work[SUPPLIED] += effort[k] * (h * D[k])
+    impulse = floats_at(record.impulse, record.m)
+    received = floats_at(record.received, record.m)
+    before = drifts(record, START)
+    after = drifts(record, END)
+    for r in range(record.m):
+        work[SUPPLIED] -= impulse[r] * before[r] + received[r] * after[r]
+
+
+@helper
+def go_on(step):
+    """What is around the end of a step is around the start of the next one."""
+    record = memory_of(step)
+    n = record.n
+    m = record.m
+    assign(floats_at(record.mass, n * n), floats_at(record.end_mass, n * n))
+    assign(floats_at(record.force, n), floats_at(record.end_force, n))
+    assign(floats_at(record.weight, n * n), floats_at(record.end_weight, n * n))
+    assign(floats_at(record.A, m * n), floats_at(record.end_A, m * n))
+    assign(floats_at(record.drift, m), floats_at(record.end_drift, m))
+
+
+@helper
+def set_multipliers(step, h, solved, multipliers):
+    """The mean of what both sides of a moment say; not a number where the next step has none."""
+    record = memory_of(step)
+    impulse = floats_at(record.impulse, record.m)
+    received = floats_at(record.received, record.m)
+    for r in range(record.m):
+        multipliers[r] = (impulse[r] + received[r]) / h if solved else float("nan")
+
+
+@kernel(
+    int64(
+        int64, int64, float64, float64, int64, int64, int64, floats, floats, floats, floats, floats,
+        floats, integers, floats, matrix, matrix, matrix, matrix,
+    ),
+    nogil=True,
+)  # fmt: skip
+def advance(
+    space, step, t0, h, first, steps, save_every, q, v, work, q_stage, v_stage, multipliers, count,
+    rows_t, rows_q, rows_v, rows_work, rows_multipliers,
+):  # fmt: skip
+    """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
+
+    As `mbkit.kernels.time_loops.munthe_kaas.advance`. Before a row is saved the next step is
+    solved, for its multipliers; it is not solved again. After other steps the multipliers are not a
+    number.
+    """
+    record = memory_of(step)
+    q_end = floats_at(record.q_end, record.nq)
+    v_end = floats_at(record.v_end, record.n)
+    count[0] = 0
+    count[1] = 0
+    solved = False
+    start = instant(t0, h, first)
+    state = call_address(record.look_around, (space, step, START, start, q))
+    for k in range(first, first + steps):
+        end = instant(t0, h, k + 1)
+        if state == OK and not solved:
+            state = solve_step(space, step, end, h, q, v)
+        if state == OK:
+            state = call_address(record.arrive, (space, step, end, h, q))
+        assign(q_stage, q_end)
+        assign(v_stage, v_end)
+        if state == OK:
+            state = look(space, end, q_end, v_end)
+        if state != OK:
+            return state
+        assign(q, q_end)
+        assign(v, v_end)
+        add_supplied(step, h, work)
+        go_on(step)
+        solved = False
+        count[0] += 1
+        if (k + 1) % save_every == 0:
+            if record.m > 0:
+                state = solve_step(space, step, instant(t0, h, k + 2), h, q, v)
+                solved = state == OK
+                set_multipliers(step, h, solved, multipliers)
+                state = OK
+            save_constrained(
+                end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
+                rows_multipliers,
+            )  # fmt: skip
+        else:
+            multipliers[:] = float("nan")
+    return OK
