@@ -241,9 +241,10 @@ def _check_driven(system: System, who: str, locked: tuple[str, ...]) -> None:
 
 def free_velocities(system: System, locked: Any, who: str) -> Integers:
     """Return the entries of v that are not of locked joints, which are given by name."""
-    if isinstance(locked, str) or not several(locked):
+    names = tuple(locked) if several(locked) and not isinstance(locked, str) else (None,)
+    if not all(isinstance(name, str) for name in names):
         raise UsageError(f"{who}: locked must be a list of names of joints, got {locked!r}.")
-    locked = tuple(locked)
+    locked = names
     check_unconstrained(system, who)
     _check_driven(system, who, locked)
     may_move = np.ones(system.nv, dtype=bool)

@@ -526,6 +526,8 @@ def test_refusals():
         mb.inverse_kinematics(arm, {"link1": pose}, locked=["knee"])
     with pytest.raises(mb.UsageError, match="locked must be a list"):
         mb.inverse_kinematics(arm, {"link1": pose}, locked="joint1")
+    with pytest.raises(mb.UsageError, match="locked must be a list of names"):
+        mb.inverse_kinematics(arm, {"link1": pose}, locked=np.zeros(2, dtype=[("a", float)]))
     with pytest.raises(mb.UsageError, match="tolerance must be a positive number, got 0"):
         mb.inverse_kinematics(arm, {"link1": pose}, tolerance=0.0)
     with pytest.raises(mb.UsageError, match="restarts must be a whole number from 0, got -1"):
