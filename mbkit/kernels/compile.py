@@ -60,11 +60,11 @@ def _interpreted(py_func: Callable[..., Any], signature: Any) -> Any:
     @functools.wraps(py_func)
     def call(*arguments: Any) -> Any:
         if _twin is not None:
-            return py_func(*map(_twin, arguments))
+            return py_func(*(_each(_twin, argument) for argument in arguments))
         if not all(map(_is_taken, arguments, signature.args)):
             raise TypeError(f"No matching definition for the arguments of {py_func.__name__}.")
         with np.errstate(all="ignore"):  # as compiled code: inf and nan, no warnings
-            return py_func(*map(_as_records, arguments))
+            return py_func(*(_each(_as_records, argument) for argument in arguments))
 
     interpreted: Any = call
     interpreted.py_func = py_func  # where numba's dispatchers have it
@@ -73,6 +73,10 @@ def _interpreted(py_func: Callable[..., Any], signature: Any) -> Any:
 
 def _is_taken(argument: Any, kind: Any) -> bool:
     """Whether compiled code would take the argument as it is; objects stand for other numbers."""
+    if hasattr(kind, "instance_class"):  # of a NamedTuple
+        if type(argument) is not kind.instance_class:
+            return False
+        return all(_is_taken(*each) for each in zip(argument, kind.types, strict=True))
     if not isinstance(kind, types.Array):
         return isinstance(argument, int | float)
     return (
@@ -82,6 +86,13 @@ def _is_taken(argument: Any, kind: Any) -> bool:
         and argument.flags.c_contiguous
         and argument.flags.writeable
     )
+
+
+def _each(change: Callable[[Any], Any], argument: Any) -> Any:
+    """Change an argument, or each field of one that is a named tuple."""
+    if not isinstance(argument, tuple):
+        return change(argument)
+    return type(argument)(*(_each(change, field) for field in argument))
 
 
 def _as_records(argument: Any) -> Any:
@@ -359,3 +370,13 @@ stack = types.float64[:, :, ::1]
 def record_array(dtype: np.dtype[Any]) -> Any:
     """Return the numba type of a contiguous structured array."""
     return numba.from_dtype(dtype)[::1]
+
+
+def typed(record: Any) -> Any:
+    """Return the numba type of a NamedTuple of arguments: its fields are annotated with theirs.
+
+    Kernels take what belongs together as one argument, and hand it on to helpers by its name. A
+    field may be such a tuple itself: annotate it ``typed(Other)``. Handing it in from Python costs
+    as much as its fields do one by one.
+    """
+    return types.BaseTuple.from_types(tuple(record.__annotations__.values()), record)

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import textwrap
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -36,6 +37,45 @@ def _weighted(count, weight, a, out):
 @door.kernel(door.int64(door.int64, door.float64, door.floats, door.floats))
 def _call(address, weight, a, out):
     return door.call_address(address, (a.shape[0], weight, a, out))
+
+
+class _Point(NamedTuple):
+    x: door.floats
+    count: door.int64
+
+
+class _Pair(NamedTuple):
+    one: door.typed(_Point)
+    other: door.typed(_Point)
+
+
+class _Twin(NamedTuple):
+    x: door.floats
+    count: door.int64
+
+
+@door.helper
+def _sum_of(point):
+    total = 0.0
+    for j in range(point.count):
+        total += point.x[j]
+    return total
+
+
+@door.kernel(door.float64(door.typed(_Pair)))
+def _difference_of(pair):
+    pair.one.x[0] += 1.0
+    return _sum_of(pair.other) - _sum_of(pair.one)
+
+
+def test_arguments_that_belong_together_are_one_argument():
+    """Their fields arrive by name, arrays in place; a tuple of another name is refused."""
+    one, other = _Point(np.arange(3.0), 3), _Point(np.arange(4.0), 4)
+    assert _difference_of(_Pair(one, other)) == 6.0 - 4.0
+    assert one.x[0] == 1.0
+    for bad in (_Pair(one, _Twin(*other)), (one, other), _Pair(one, _Point(other.x, None))):
+        with pytest.raises(TypeError, match="No matching definition"):
+            _difference_of(bad)
 
 
 def test_a_kernel_refuses_what_it_was_not_compiled_for():
