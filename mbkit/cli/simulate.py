@@ -83,6 +83,7 @@ if TYPE_CHECKING:
 @floating_option
 @mimic_option
 def simulate(
+    *,
     model: pathlib.Path | None,
     output: str | None,
     directory: pathlib.Path | None,
