@@ -22,8 +22,6 @@ from mbkit.representations import Representation
 from mbkit.solvers import ConstraintSolver
 from mbkit.spatial import Acceleration, Twist
 from mbkit.systems import (
-    closed_dynamics,
-    closed_kinematics,
     configurations,
     constrained_motion,
     constraint_derivatives,
@@ -37,6 +35,7 @@ from mbkit.systems import (
     reactions,
 )
 from mbkit.systems import forces as applied_forces
+from mbkit.systems.actuator_efforts import ActuatorEfforts
 from mbkit.systems.blueprint import Blueprint
 from mbkit.systems.calls.arguments import Floats, time_of
 from mbkit.systems.calls.evaluations import (
@@ -57,7 +56,6 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
-from mbkit.systems.closed_dynamics import ActuatorEfforts
 from mbkit.systems.inertia_transfers import InertiaTransfer
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
@@ -1944,7 +1942,9 @@ class System:
         >>> system.velocity_names, H[:, 0].round(9) + 0.0
         (('A', 'B', 'rail'), array([ 1., -1., -1.]))
         """
-        return closed_kinematics.constrained_jacobian(self, q, independent, t, on_error=on_error)
+        from mbkit.closed_loops.kinematics import constrained_jacobian
+
+        return constrained_jacobian(self, q, independent, t, on_error=on_error)
 
     def closed_motion(
         self,
@@ -1980,7 +1980,9 @@ class System:
         --------
         See `docs/closed-dynamics.md`.
         """
-        return closed_kinematics.closed_motion(self, independent, q, t)
+        from mbkit.closed_loops.kinematics import closed_motion
+
+        return closed_motion(self, independent, q, t)
 
     def dependent_velocity(
         self,
@@ -2020,7 +2022,9 @@ class System:
         >>> mech.assemble().dependent_velocity([0.0], {"hinge": 2.0})
         array([2.])
         """
-        return closed_kinematics.dependent_velocity(self, q, independent, t, on_error=on_error)
+        from mbkit.closed_loops.kinematics import dependent_velocity
+
+        return dependent_velocity(self, q, independent, t, on_error=on_error)
 
     def dependent_acceleration(
         self,
@@ -2062,9 +2066,9 @@ class System:
         >>> mech.assemble().dependent_acceleration([0.0], [2.0], {"hinge": 3.0})
         array([3.])
         """
-        return closed_kinematics.dependent_acceleration(
-            self, q, v, independent, t, on_error=on_error
-        )
+        from mbkit.closed_loops.kinematics import dependent_acceleration
+
+        return dependent_acceleration(self, q, v, independent, t, on_error=on_error)
 
     def closed_inverse_dynamics(
         self,
@@ -2138,7 +2142,9 @@ class System:
         >>> door.efforts.round(6), int(door.redundancy)
         (array([1.304583, 1.304583]), 1)
         """
-        return closed_dynamics.closed_inverse_dynamics(
+        from mbkit.closed_loops.dynamics import closed_inverse_dynamics
+
+        return closed_inverse_dynamics(
             self,
             q,
             v,

@@ -10,25 +10,25 @@ import pytest
 import mbkit as mb
 
 SUBJECTS = [
-    "closed_dynamics",
-    "closed_kinematics",
-    "configurations",
-    "constrained_motion",
-    "constraint_derivatives",
-    "constraints",
-    "derivatives",
-    "driving",
-    "dynamics",
-    "energies",
-    "forces",
-    "hybrid_dynamics",
-    "kinematics",
-    "reactions",
+    "closed_loops.dynamics",
+    "closed_loops.kinematics",
+    "systems.configurations",
+    "systems.constrained_motion",
+    "systems.constraint_derivatives",
+    "systems.constraints",
+    "systems.derivatives",
+    "systems.driving",
+    "systems.dynamics",
+    "systems.energies",
+    "systems.forces",
+    "systems.hybrid_dynamics",
+    "systems.kinematics",
+    "systems.reactions",
 ]
 FUNCTIONS = [
     (subject, name)
     for subject in SUBJECTS
-    for name in importlib.import_module(f"mbkit.systems.{subject}").__all__
+    for name in importlib.import_module(f"mbkit.{subject}").__all__
     if callable(getattr(mb.System, name, None))
 ]
 
@@ -36,7 +36,7 @@ FUNCTIONS = [
 @pytest.mark.parametrize(("subject", "name"), FUNCTIONS)
 def test_functions_take_what_methods_take(subject, name):
     """Names, order, defaults and types, the system first in the place of self."""
-    function = getattr(importlib.import_module(f"mbkit.systems.{subject}"), name)
+    function = getattr(importlib.import_module(f"mbkit.{subject}"), name)
     own, *others = inspect.signature(function).parameters.values()
     assert own.name == "system"
     assert others == list(inspect.signature(getattr(mb.System, name)).parameters.values())[1:]

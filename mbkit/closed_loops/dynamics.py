@@ -3,47 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING
 
-import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.systems.actuation import Actuation
-from mbkit.systems.calls.arguments import Floats
+from mbkit.closed_loops.actuation import Actuation
+from mbkit.systems.actuator_efforts import ActuatorEfforts
 from mbkit.systems.calls.entries import broadcast, by_sample, vector_of, velocity_sizes
 from mbkit.systems.calls.wrenches import Wrenches
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["ActuatorEfforts", "closed_inverse_dynamics"]
-
-
-@final
-@attrs.frozen(eq=False)
-class ActuatorEfforts:
-    """What actuators must do for a motion, and what constraints then do.
-
-    Attributes
-    ----------
-    efforts : ndarray, shape (..., nv)
-        Of the actuators, zero for passive joints. [N m], [N]
-    multipliers : ndarray, shape (..., num_velocity_constraints)
-        ``M vdot + b - J^T W = tau + efforts + A^T multipliers``. [N]
-    redundancy : ndarray of int, shape (...)
-        How many more actuators there are than the motion needs: so many efforts can be chosen
-        freely, and were chosen as `minimise` says. -1 where a sample failed.
-    """
-
-    efforts: Floats
-    multipliers: Floats
-    redundancy: Any
-
-    @property
-    def unique(self) -> Any:
-        """Whether no other efforts give this motion, bool, shape (...)."""
-        return self.redundancy == 0
+__all__ = ["closed_inverse_dynamics"]
 
 
 def closed_inverse_dynamics(
