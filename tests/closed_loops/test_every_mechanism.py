@@ -108,6 +108,7 @@ def test_motion_is_the_same_in_all_representations(case, representation):
     assert np.abs(ends[0].v[-1] - ends[1].v[-1]).max() < 1e-10 * np.abs(ends[0].v[-1]).max()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @each_case
 def test_the_motion_does_not_depend_on_the_cut(case):

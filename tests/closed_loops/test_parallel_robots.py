@@ -8,6 +8,7 @@ import pytest
 
 import mbkit as mb
 from examples.closed_loops import delta_robot, five_bar, stewart_platform
+from mbkit.representations import REPRESENTATIONS
 from tests.closed_loops.parallel_robots import (
     delta_bodies,
     five_bar_bodies,
@@ -15,7 +16,7 @@ from tests.closed_loops.parallel_robots import (
     stewart_lengths,
 )
 from tests.closed_loops.virtual_power import motion
-from tests.every_representation import each_representation
+from tests.every_representation import in_turn
 
 #: That rows are redundant is known here.
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
@@ -120,8 +121,7 @@ def moment(robot, seed, representation=None):
     return Moment(robot, system, found, q, v, freedoms)
 
 
-@each_representation
-@each_robot
+@pytest.mark.parametrize(("robot", "representation"), in_turn(ROBOTS, REPRESENTATIONS))
 def test_a_robot_under_the_efforts_of_a_motion_makes_it(robot, representation):
     """All bodies accelerate as the closed form of their places says."""
     for seed in range(3):

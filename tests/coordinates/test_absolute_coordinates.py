@@ -14,6 +14,7 @@ from tests.constraints.driven import driven
 from tests.constraints.examples import EXAMPLES
 from tests.constraints.loops import LOOP_KINDS, consistent, mobile_loops
 from tests.coordinates.same_mechanism import COORDINATES, IDS, check_same
+from tests.every_representation import in_turn
 from tests.forces import twins
 from tests.forces.cases import every_force, tree
 from tests.reference.test_nonholonomic_joints import SkateByHand, sleigh
@@ -25,12 +26,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning"),
 ]
 
-each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 each_coordinates = pytest.mark.parametrize("coordinates", COORDINATES, ids=IDS)
 
 
-@each_coordinates
-@each_case
+@pytest.mark.parametrize(
+    ("case", "coordinates"),
+    in_turn({case.name: case for case in CASES}, dict(zip(IDS, COORDINATES, strict=True))),
+)
 def test_closed_mechanisms_move_the_same(case, coordinates):
     """Accelerations, reactions and energies, some steps after the start."""
     mech, relative = case.build(), case.system()
@@ -65,7 +67,7 @@ def test_the_governor_moves_the_same(coordinates):
 
 
 @each_coordinates
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_trees_of_all_joints_move_the_same(seed, coordinates):
     """In all descriptions of places, either way round, with fixed and free joints among them."""
     rng = np.random.default_rng(seed)

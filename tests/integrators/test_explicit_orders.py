@@ -13,6 +13,7 @@ from tests.integrators.accurate import ARM, BODY, TETHER, TOP, orders
 T = mb.tableaus
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "integrator",

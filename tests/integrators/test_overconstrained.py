@@ -140,6 +140,7 @@ def test_a_run_that_is_resumed_is_the_same_to_the_last_bit(
     np.testing.assert_array_equal(went_on.v, whole.v)
 
 
+@pytest.mark.long
 @each_linkage
 @each_coordinates
 @pytest.mark.parametrize(

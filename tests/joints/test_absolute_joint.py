@@ -200,6 +200,7 @@ def test_second_order_maps_go_beyond_half_a_turn(name):
     np.testing.assert_allclose(found, -4.0 * np.tan(np.pi / 8.0) * axis, atol=1e-14)
 
 
+@pytest.mark.long
 @each_side
 @each_orientation
 @each_local

@@ -44,6 +44,7 @@ def deviation(a, b):
         return float(np.abs(a - b).max() / np.abs(b).max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["forward", "inverse", "mass"])
 @pytest.mark.parametrize("frames", FRAMES)
 def test_four_representations_agree_to_35_digits(found, frames, what):

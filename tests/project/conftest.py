@@ -33,20 +33,16 @@ def files():
 @pytest.fixture(scope="session")
 def modules():
     """All Python files of the package."""
-    return _modules()
+    return sorted((ROOT / "mbkit").rglob("*.py"))
 
 
 def pytest_generate_tests(metafunc):
-    """Run what takes a `document` once for each page, what takes a `module` once for each."""
-    for name, paths in (("document", _documents), ("module", _modules)):
-        if name in metafunc.fixturenames:
-            found = paths()
-            metafunc.parametrize(name, found, ids=[str(path.relative_to(ROOT)) for path in found])
+    """Run what takes a `document` once for each page."""
+    if "document" in metafunc.fixturenames:
+        found = _documents()
+        names = [str(path.relative_to(ROOT)) for path in found]
+        metafunc.parametrize("document", found, ids=names)
 
 
 def _documents() -> list[pathlib.Path]:
     return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-
-
-def _modules() -> list[pathlib.Path]:
-    return sorted((ROOT / "mbkit").rglob("*.py"))

@@ -60,6 +60,7 @@ def test_andrews_squeezer_is_exact_at_the_steps_that_are_named(name):
     assert error < 1e-10
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_error_of_rattlie_has_even_powers_of_the_step():
     """A03: a symmetric method; two runs without their h^2 are exact to 1e-10 rad."""
@@ -67,6 +68,7 @@ def test_the_error_of_rattlie_has_even_powers_of_the_step():
     assert error < 1e-10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", UNCORRECTED)
 def test_without_its_correction_bliedf_misses_its_order(name):
     """On groups that do not commute increments do not just add; with the correction it has it."""

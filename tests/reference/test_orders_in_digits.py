@@ -36,6 +36,7 @@ def test_orders_that_doubles_have_no_room_for(found, cell):
         assert slope.uncertainty < 0.05
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cell", CELLS, ids="/".join)
 def test_the_steps_are_those_of_doubles(found, cell):
     """The compiled loop, in as many steps: what is left is its rounding."""

@@ -7,7 +7,8 @@ import pytest
 
 import mbkit as mb
 from mbkit.joints import BUILT_IN_JOINTS
-from tests.every_representation import each_representation
+from mbkit.representations import REPRESENTATIONS
+from tests.every_representation import in_turn
 from tests.joints.pose_only import TWINS
 from tests.trees import random_inertia, random_pose, random_state
 
@@ -44,8 +45,9 @@ def agree(found, expected, what):
     )
 
 
-@every_twin
-@each_representation
+@pytest.mark.parametrize(
+    ("kind", "representation"), in_turn({kind: kind for kind in TWINS}, REPRESENTATIONS)
+)
 def test_all_algorithms_agree(kind, representation):
     """To 1e-10 of the largest entry, in every representation, at several states."""
     own, twin = trees(kind, representation)
@@ -77,6 +79,7 @@ def test_all_algorithms_agree(kind, representation):
             agree(a, b, "hybrid dynamics")
 
 
+@pytest.mark.long
 @every_twin
 def test_simulations_agree(kind):
     """To 1e-10 over a fifth of a second."""

@@ -78,6 +78,7 @@ def test_failed_writing_leaves_the_old_file(run, changed, tmp_path, monkeypatch)
     assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [0, 100, 1000])
 def test_full_disks_are_an_error_and_no_crash(run, tmp_path, size):
     """HDF5 itself would end the process; the limit on the size of files stands for the disk's."""

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.compiled
 CALLS = 400  # of the kit: a few seconds where kernels are compiled
 
 
+@pytest.mark.long
 def test_everything_public_keeps_the_law():
     """Results of the right shape or errors of mbkit; no crash, no hang, no foreign exception."""
     assert fuzz(600.0, seed=4, most=CALLS) == []

@@ -448,6 +448,7 @@ def test_a_flat_zero_is_found(power):
     assert slider(h=0.6, events=[flat]).events.t == pytest.approx([1.0], abs=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_events_in_one_step_do_not_accumulate():
     """Only those of one event do."""

@@ -229,6 +229,7 @@ def test_another_process_makes_the_same_system_from_the_model_file(
     assert_same(mb.load_result(tmp_path / "run"), whole)
 
 
+@pytest.mark.long
 def test_signals_are_noted_between_chunks(system, tmp_path):
     """A real SIGINT to compiled steps: the run ends, and goes on where it was."""
     code = (

@@ -63,6 +63,7 @@ def assert_is_the_motion(run, **numbers):
     assert np.abs(run.energy_balance).max() < 1e-9
 
 
+@pytest.mark.long
 def test_the_command_says_what_to_do_next(tmp_path):
     """From nothing to a plot, by the lines that it prints."""
     made = mbkit("new", "pendulum", folder=tmp_path)
@@ -131,6 +132,7 @@ def test_refusals_of_the_command(project):
     assert not (project / "results" / "d").exists()
 
 
+@pytest.mark.long
 def test_the_projects_own_tests_pass(project):
     done = python("-m", "pytest", "-q", "-p", "no:cacheprovider", folder=project)
     assert re.search(r"^\d+ passed", done.stdout.splitlines()[-1])
@@ -145,6 +147,7 @@ def test_the_script_runs(project):
     assert (project / "results" / "compare_winds.png").exists()
 
 
+@pytest.mark.long
 def test_the_notebook_runs(project):
     """Its cells one after another, in its folder, without outputs of anybody in it."""
     notebook = json.loads((project / "notebooks" / "first_look.ipynb").read_text())
@@ -159,6 +162,7 @@ def test_the_notebook_runs(project):
     assert float(done.stdout) == pytest.approx(end, abs=1e-8)
 
 
+@pytest.mark.long
 def test_its_plugin_keeps_its_contracts(project):
     """The laws of its joint and of its force, by the command for all plugins."""
     shown = mbkit("plugins", "--check", "pendulum", folder=project).stdout.splitlines()
@@ -179,6 +183,7 @@ def test_readme_commands_run(project):
     assert_is_the_motion(calm, speed=0.0, hinge=1.0)
 
 
+@pytest.mark.long
 def test_installed_as_a_package_its_types_are_known_everywhere(project, tmp_path):
     """By the entry point; the folder it was made from has no part in it."""
     ignored = shutil.ignore_patterns("results", ".git", "__pycache__")
@@ -241,6 +246,7 @@ def test_a_killed_study_goes_on_to_the_bit(how, tmp_path):
     assert resumed.options["notes"]["commit"] == first  # of the beginning
 
 
+@pytest.mark.long
 @needs_git
 def test_a_study_that_was_changed_is_refused_by_name(tmp_path):
     """Settings, parameters and the code of the project's force."""
@@ -271,6 +277,7 @@ def test_a_study_that_was_changed_is_refused_by_name(tmp_path):
 # ------------------------------------------------------------------------------- its plugin
 
 
+@pytest.mark.long
 def test_a_plugin_at_fault_is_named_and_what_needs_none_goes_on(tmp_path):
     folder = new_project(tmp_path / "pendulum")
     plugin = folder / "src" / "pendulum" / "plugin.py"

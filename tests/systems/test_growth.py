@@ -72,6 +72,7 @@ def pulled(count: int) -> mb.Mechanism:
     return mech
 
 
+@pytest.mark.long
 @pytest.mark.compiled  # lines of Python are counted
 @pytest.mark.parametrize("coordinates", [mb.RelativeCoordinates(), mb.AbsoluteCoordinates()])
 @pytest.mark.parametrize(

@@ -153,6 +153,7 @@ print(refused())
 """
 
 
+@pytest.mark.long
 @pytest.mark.compiled
 def test_a_process_with_a_limit() -> None:
     root = pathlib.Path(mb.__file__).parents[1]

@@ -166,6 +166,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("joint", [*JOINTS, *OTHERS], ids=lambda joint: joint.name)
 def test_right_joints_pass(joint):
     """Those of mbkit, those of users, those by their pose alone."""

@@ -150,6 +150,7 @@ def test_errors_that_scatter_down_to_rounding_refute_nothing():
 # ------------------------------------------------------------------- methods
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "integrator",
@@ -169,6 +170,7 @@ def test_right_methods_of_high_order_do_not_fail(integrator):
     assert str(report).splitlines()[0].endswith("undecided." if report.undecided else "laws hold.")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "problem", "law"),

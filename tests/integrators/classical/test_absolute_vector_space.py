@@ -56,6 +56,7 @@ def test_all_formulations_move_alike(orientation, local, side, integrator):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("norm", ["renormalised", "constrained"])
 @pytest.mark.parametrize("rtol", [None, 1e-8], ids=["one step", "own steps"])
 def test_rotation_vectors_as_numbers_go_on_through_whole_turns(rtol, norm):
@@ -105,6 +106,7 @@ FIXED = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("phase", [0.0, 0.3, 0.5, 0.8])
 @pytest.mark.parametrize("method", FIXED, ids=repr)
 def test_steps_past_lock_are_right_or_refused(method, phase):

@@ -84,6 +84,7 @@ def test_orders(kind, method, problem, spin, end, counts):
     assert_order(kind(method), problem, spin, end, counts)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "problem", "spin", "end", "counts"), CONSTRAINED_CASES, ids=named
