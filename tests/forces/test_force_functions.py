@@ -8,6 +8,7 @@ from tests.every_representation import REPRESENTATIONS
 from tests.simulation.long_runs import ball_and_hinge
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("representation", REPRESENTATIONS, ids=lambda each: each.name)
 def test_they_do_what_the_compiled_ones_do(representation):
     system = ball_and_hinge().assemble(mb.RelativeCoordinates(representation))

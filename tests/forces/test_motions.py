@@ -19,6 +19,7 @@ def slider(mass=2.0, gravity=0.0):
     return mech
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("between_bodies", [False, True])
 def test_an_oscillator(between_bodies):
     """q = q0 + A cos(w t), by a joint spring or by a spring between the bodies."""
@@ -34,6 +35,7 @@ def test_an_oscillator(between_bodies):
     assert np.abs(run.energy_drift).max() < 1e-10
 
 
+@pytest.mark.compiled
 def test_a_damped_oscillator():
     """Below critical damping; what is dissipated is what is missing."""
     mech = slider()
@@ -48,6 +50,7 @@ def test_a_damped_oscillator():
     assert run.supplied_energy[-1] == 0.0
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("linear", "quadratic"), [(4.0, 0.0), (0.0, 0.5)])
 def test_a_fall_with_drag(linear, quadratic):
     """Linear: v = -v1 (1 - exp(-c t / m)); quadratic: v = -v1 tanh(g t / v1)."""

@@ -191,6 +191,7 @@ def slider():
     return mech.assemble()
 
 
+@pytest.mark.compiled
 def test_it_may_say_what_it_dissipates_and_what_it_supplies():
     """A potential energy that depends on time: who changes it supplies its rate at rest."""
     run = mb.simulate(slider(), (0.0, 2.0), 1e-3, q=[0.3], forces=[Winch("winch")])
@@ -199,6 +200,7 @@ def test_it_may_say_what_it_dissipates_and_what_it_supplies():
     assert np.abs(run.energy_balance).max() < 1e-9
 
 
+@pytest.mark.compiled
 def test_the_balance_shows_powers_that_are_wrong():
     """The same without the rate of its potential."""
 

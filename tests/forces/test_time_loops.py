@@ -79,6 +79,7 @@ def test_hybrid_dynamics_has_them_too(mechanism, representation):
     np.testing.assert_allclose(vdot, expected, atol=1e-10 * np.abs(expected).max())
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("order", [1, -1])
 def test_springs_and_dampers_of_a_joint_add_up(order):
     """Several of each on one joint, with and without stiffness, in any order."""

@@ -81,6 +81,7 @@ def test_a_compiled_joint_equals_its_python_form(pair):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13, err_msg=method)
 
 
+@pytest.mark.compiled
 def test_the_compiled_loop_runs_it(pair):
     """Half a second of motion is the same."""
     runs = [

@@ -123,6 +123,7 @@ def test_bead_on_ellipse(bead, state):
     assert bead.kinetic_energy([q], [v]) == pytest.approx(0.5 * MASS * speed2, rel=1e-13)
 
 
+@pytest.mark.compiled
 def test_motion_on_ellipse(bead):
     """Two seconds of the bead agree with another integrator on Lagrange's equation."""
     run = mb.simulate(bead, (0.0, 2.0), 1e-3, q=[1.2], v=[2.0])
@@ -130,6 +131,7 @@ def test_motion_on_ellipse(bead):
     np.testing.assert_allclose([run.q[-1, 0], run.v[-1, 0]], other.y[:, -1], rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.compiled
 def test_turned_round_in_a_tree():
     """Python joints obey the laws of a tree either way round: M from Jacobians, no lost power."""
     rng = np.random.default_rng(14)

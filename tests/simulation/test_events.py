@@ -369,6 +369,7 @@ def test_two_walls_push_and_never_pull():
     assert abs(run.energy_balance).max() < 1e-8
 
 
+@pytest.mark.compiled
 def test_a_contact_may_part_and_comes_back():
     """A start on the floor: with a velocity upwards no impact; 1e-17 below it is on it."""
     run = mb.simulate(ball(), (0.0, 0.1), 1e-2, q=[0.0], v=[0.3], events=[floor(0.8)])
@@ -505,6 +506,7 @@ def held_and_moved(rail):
     return mech.assemble()
 
 
+@pytest.mark.compiled
 def test_prescribed_joints_do_not_give_way_to_an_impact():
     """A cart that is held is a fixed one; one that moves is a wall that moves."""
     wall = mb.Event("wall", mb.JointPosition("h1", 0.1), direction="rising", reset=mb.Impact(1.0))

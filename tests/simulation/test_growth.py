@@ -50,6 +50,7 @@ def test_an_implicit_method_is_not_told_to_be_another():
     assert "mbkit.BLieDF" not in str(caught.value)
 
 
+@pytest.mark.compiled
 def test_the_step_that_the_message_names_is_one_that_works():
     system = flyball_governor.build().assemble()
     v = flyball_governor.initial_velocity(system)

@@ -149,6 +149,7 @@ def test_progress_waits_two_seconds(system, start, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore::mbkit.SingularityWarning")  # universal joints fold
 def test_a_representation_changes_no_trajectory():
     """The four integrate the same equations: one tree, one motion, but for rounding."""

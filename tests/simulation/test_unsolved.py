@@ -100,6 +100,7 @@ def test_a_matrix_that_is_singular_where_newtons_method_strays_to_is_no_cause() 
     assert "inertia" not in str(caught.value)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("method", [mb.GeneralizedAlpha(), mb.BLieDF(2), mb.BLieDF(4)], ids=repr)
 def test_an_iteration_that_does_not_converge_is_kept_whole(method: mb.Integrator) -> None:
     """A spatial four-bar in steps of 0.3 s: the message has its end, the exception all of it."""
@@ -121,6 +122,7 @@ def test_an_iteration_that_does_not_converge_is_kept_whole(method: mb.Integrator
     assert "Leave the constraint out" not in message
 
 
+@pytest.mark.compiled
 def test_steps_that_the_error_makes_too_small_name_where_it_is() -> None:
     """A force with a pole in time."""
     with pytest.raises(mb.ConvergenceError, match="below the resolution of t to keep") as caught:
@@ -145,6 +147,7 @@ def test_steps_that_newtons_method_makes_too_small_tell_of_the_last() -> None:
     assert abs(record.residual["moved rail"]) == record.residuals[-1]
 
 
+@pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore::mbkit.EnergyBalanceWarning")  # it is over in a step
 @pytest.mark.parametrize("method", [mb.GeneralizedAlpha(), mb.BLieDF(1), mb.BLieDF(2)], ids=repr)
 @pytest.mark.parametrize("in_python", [True, False])
