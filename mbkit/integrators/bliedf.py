@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -14,10 +14,10 @@ from mbkit.integrators.checks import (
     check_choice,
     check_multipliers,
     check_tolerance,
-    with_room,
 )
+from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.fields import whole
-from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
+from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import StepMemory
 from mbkit.integrators.tableaus import DORMAND_PRINCE5
 
@@ -136,17 +136,13 @@ class BLieDF(Integrator):
         )
         results, room = np.zeros((2, nq + nv + 2)), np.zeros(nq + nv)
         xdot, vdot, powers = (np.zeros((b.size, width)) for width in (nv, nv, 2))
-        memory, count = np.zeros(nq + 3 * nv + 4), np.zeros(2, dtype=np.int64)
+        memory = np.zeros(nq + 3 * nv + 4)
 
-        def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-            rows = with_room(problem, first, steps, rows)
-            state = advance(
-                problem.space, step.address, alpha, foreseen, A, b, c, problem.t0, problem.h, first,
-                steps, problem.save_every, problem.q, problem.v, problem.work, own["past_q"],
+        def loop(grid: Any, state: Any, saved: Any) -> Any:
+            return advance(
+                problem.space, step.address, alpha, foreseen, A, b, c, *grid, *state, own["past_q"],
                 own["past_x"], own["past_v"], own["past_work"], problem.multipliers, own["started"],
-                problem.q_stage, problem.v_stage, results, room, xdot, vdot, powers, memory, count,
-                *rows,
+                problem.q_stage, problem.v_stage, results, room, xdot, vdot, powers, memory, saved,
             )  # fmt: skip
-            return int(state), int(count[0]), int(count[1])
 
-        return run
+        return advance_by(problem, loop)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import other_charts
-from mbkit.integrators.checks import with_room
+from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.composition import COMMUTATOR_FREE4, COMPOSITIONS, Composition
 from mbkit.integrators.description import shown
-from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
+from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import CROUCH_GROSSMAN3, Tableau
 
 __all__ = ["CommutatorFree", "CrouchGrossman"]
@@ -141,15 +141,11 @@ def _prepare(composition: Composition, problem: Problem) -> Advance:
     memory = np.zeros(2 * problem.nq + 2 * steps)
     w = problem.v_stage if steps == nv else np.zeros(steps)
     rates = [np.zeros((stages, size)) for size in (steps, nv, problem.work.size)]
-    count = np.zeros(2, dtype=np.int64)
 
-    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-        rows = with_room(problem, first, steps, rows)
-        state = advance(
-            problem.space, factors, A, c, other, problem.t0, problem.h, first, steps,
-            problem.save_every, problem.q, problem.v, problem.work, problem.q_stage,
-            problem.v_stage, memory, w, *rates, count, rows.t, rows.q, rows.v, rows.work,
+    def loop(grid: Any, state: Any, saved: Any) -> Any:
+        return advance(
+            problem.space, factors, A, c, other, *grid, *state, problem.q_stage, problem.v_stage,
+            memory, w, *rates, saved,
         )  # fmt: skip
-        return int(state), int(count[0]), int(count[1])
 
-    return run
+    return advance_by(problem, loop)

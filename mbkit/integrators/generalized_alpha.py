@@ -16,10 +16,10 @@ from mbkit.integrators.checks import (
     check_multipliers,
     check_tolerance,
     has_tolerance,
-    with_room,
 )
+from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.description import shown
-from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
+from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import StepMemory
 
 __all__ = ["AlphaCoefficients", "GeneralizedAlpha"]
@@ -288,18 +288,14 @@ def _steps_of_one_size(problem: Problem, step: StepMemory, numbers: Any, method:
     from mbkit.kernels.time_loops.generalized_alpha import advance
 
     v_n, memory = np.zeros(problem.nv), np.zeros(problem.nq + 4 * problem.nv + 2)
-    count = np.zeros(2, dtype=np.int64)
 
-    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-        rows = with_room(problem, first, steps, rows)
-        state = advance(
-            problem.space, step.address, numbers, problem.t0, problem.h, first, steps,
-            problem.save_every, problem.q, problem.v, problem.work, *method, problem.q_stage,
-            problem.v_stage, v_n, memory, count, *rows,
+    def loop(grid: Any, state: Any, saved: Any) -> Any:
+        return advance(
+            problem.space, step.address, numbers, *grid, *state, *method, problem.q_stage,
+            problem.v_stage, v_n, memory, saved,
         )  # fmt: skip
-        return int(state), int(count[0]), int(count[1])
 
-    return run
+    return advance_by(problem, loop)
 
 
 def _adaptive_steps(
@@ -313,15 +309,11 @@ def _adaptive_steps(
     sizes = problem.memory["step_size"] = np.zeros(NUM_SIZES)
     kept = np.zeros(sum(array.size for array in problem.state.values()))
     v_n, memory = np.zeros(nv), np.zeros(problem.nq + 6 * nv + 2)
-    count = np.zeros(2, dtype=np.int64)
 
-    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-        rows = with_room(problem, first, steps, rows)
-        state = advance(
-            problem.space, step.address, numbers, *tolerances, angular, problem.t0, problem.h,
-            first, steps, problem.save_every, problem.q, problem.v, problem.work, *method, rate,
-            sizes, problem.q_stage, problem.v_stage, v_n, memory, kept, count, *rows,
+    def loop(grid: Any, state: Any, saved: Any) -> Any:
+        return advance(
+            problem.space, step.address, numbers, *tolerances, angular, *grid, *state, *method,
+            rate, sizes, problem.q_stage, problem.v_stage, v_n, memory, kept, saved,
         )  # fmt: skip
-        return int(state), int(count[0]), int(count[1])
 
-    return run
+    return advance_by(problem, loop)

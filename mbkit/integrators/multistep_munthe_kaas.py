@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.integrators.checks import with_room
+from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.description import shown
 from mbkit.integrators.fields import whole
-from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
+from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import DORMAND_PRINCE5, RK4, Tableau
 
 __all__ = ["MultistepMuntheKaas", "adams_bashforth"]
@@ -125,17 +125,13 @@ class MultistepMuntheKaas(Integrator):
             problem.memory.update(past, past_known=known)
         w = problem.v_stage if d == nv else np.zeros(d)
         rates = [np.zeros((max(beta.size, count), size)) for size in (d, nv, work)]
-        exact, brackets, taken = np.zeros(d), np.zeros((4, d)), np.zeros(2, dtype=np.int64)
+        exact, brackets = np.zeros(d), np.zeros((4, d))
         memory = np.zeros(2 * nq + 2 * d + nv + work)
 
-        def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-            rows = with_room(problem, first, steps, rows)
-            state = advance(
-                problem.space, beta, A, b, c, exact, brackets, problem.t0, problem.h, first, steps,
-                problem.save_every, problem.q, problem.v, problem.work, *past.values(),
-                known, problem.q_stage, problem.v_stage, memory, w, *rates, taken, rows.t, rows.q,
-                rows.v, rows.work,
+        def loop(grid: Any, state: Any, saved: Any) -> Any:
+            return advance(
+                problem.space, beta, A, b, c, exact, brackets, *grid, *state, *past.values(),
+                known, problem.q_stage, problem.v_stage, memory, w, *rates, saved,
             )  # fmt: skip
-            return int(state), int(taken[0]), int(taken[1])
 
-        return run
+        return advance_by(problem, loop)

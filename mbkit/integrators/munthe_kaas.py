@@ -9,10 +9,11 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import angular_entries, other_charts
-from mbkit.integrators.checks import as_number, check_state, has_tolerance, with_room
+from mbkit.integrators.checks import as_number, check_state, has_tolerance
+from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.description import shown
 from mbkit.integrators.fields import whole
-from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
+from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
 
 __all__ = ["RungeKuttaMuntheKaas"]
@@ -160,7 +161,6 @@ class _Arrays:
     w: Any
     rates: tuple[Any, ...]
     span: Any
-    count: Any
 
     @classmethod
     def of(cls, method: RungeKuttaMuntheKaas, problem: Problem) -> _Arrays:
@@ -183,11 +183,7 @@ class _Arrays:
                 np.zeros((stages, problem.work.size)),
             ),
             span=np.zeros(3),
-            count=np.zeros(2, dtype=np.int64),
         )
-
-    def finish(self, state: int) -> tuple[int, int, int]:
-        return int(state), int(self.count[0]), int(self.count[1])
 
     def dense(self) -> tuple[Any, Any]:
         return np.array(self.tableau.b_dense), np.zeros(self.b.size)
@@ -199,15 +195,11 @@ def _steps_of_one_size(arrays: _Arrays, problem: Problem) -> Advance:
     A, b, c = arrays.A, arrays.b, np.array(arrays.tableau.c)
     memory, held = arrays.memory[: problem.nq + problem.ndx], np.zeros(_state_size(problem))
 
-    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-        rows = with_room(problem, first, steps, rows)
-        state = advance(
-            problem.space, A, b, c, *arrays.series, problem.t0, problem.h, first, steps,
-            problem.save_every, problem.q, problem.v, problem.work, problem.q_stage,
-            problem.v_stage, memory, arrays.w, *arrays.rates, held, arrays.span, arrays.count,
-            rows.t, rows.q, rows.v, rows.work,
+    def loop(grid: Any, state: Any, saved: Any) -> Any:
+        return advance(
+            problem.space, A, b, c, *arrays.series, *grid, *state, problem.q_stage, problem.v_stage,
+            memory, arrays.w, *arrays.rates, held, arrays.span, saved,
         )  # fmt: skip
-        return arrays.finish(state)
 
     if arrays.tableau.b_dense is not None:
         dense, x = arrays.dense(), memory[problem.nq :]
@@ -223,7 +215,7 @@ def _steps_of_one_size(arrays: _Arrays, problem: Problem) -> Advance:
             return int(state)
 
         problem.interpolate = between
-    return run
+    return advance_by(problem, loop)
 
 
 def _adaptive_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Problem) -> Advance:
@@ -239,15 +231,12 @@ def _adaptive_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Prob
     states, progress = np.zeros((3, _state_size(problem))), np.zeros(NUM_PROGRESS)
     remembered = problem.memory["step_size"] = np.zeros(2)
 
-    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-        rows = with_room(problem, first, steps, rows)
-        state = advance(
-            problem.space, A, b, b_error, c, *control, problem.t0, problem.h, first, steps,
-            problem.save_every, problem.q, problem.v, problem.work, remembered, problem.q_stage,
+    def loop(grid: Any, state: Any, saved: Any) -> Any:
+        return advance(
+            problem.space, A, b, b_error, c, *control, *grid, *state, remembered, problem.q_stage,
             problem.v_stage, arrays.memory, arrays.w, *arrays.rates, states, progress, arrays.span,
-            arrays.count, rows.t, rows.q, rows.v, rows.work,
+            saved,
         )  # fmt: skip
-        return arrays.finish(state)
 
     if tableau.b_dense is not None:
         dense = arrays.dense()
@@ -262,7 +251,7 @@ def _adaptive_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Prob
             return int(state)
 
         problem.interpolate = between
-    return run
+    return advance_by(problem, loop)
 
 
 def _state_size(problem: Problem) -> int:

@@ -8,9 +8,10 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.integrators.checks import check_multipliers, with_room
+from mbkit.integrators.checks import check_multipliers
+from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.constant_efforts import constant_effort
-from mbkit.integrators.integrator import Advance, Integrator, Problem, Rows
+from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.newton import Newton
 from mbkit.integrators.step_memory import REMEDY
 from mbkit.memory import check_memory
@@ -78,18 +79,14 @@ class RATTLie(Integrator):
         check_multipliers(self, problem)
         memory = _Memory(problem)
         problem.newton = memory.newton
-        count = np.zeros(2, dtype=np.int64)
 
-        def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-            rows = with_room(problem, first, steps, rows)
-            state = advance(
-                problem.space, memory.address, problem.t0, problem.h, first, steps,
-                problem.save_every, problem.q, problem.v, problem.work, problem.q_stage,
-                problem.v_stage, problem.multipliers, count, *rows,
+        def loop(grid: Any, state: Any, saved: Any) -> Any:
+            return advance(
+                problem.space, memory.address, *grid, *state, problem.q_stage, problem.v_stage,
+                problem.multipliers, saved,
             )  # fmt: skip
-            return int(state), int(count[0]), int(count[1])
 
-        return run
+        return advance_by(problem, loop)
 
 
 class _Memory:

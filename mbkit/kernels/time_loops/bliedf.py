@@ -24,9 +24,9 @@ from mbkit.kernels.compile import (
     floats_at,
     helper,
     int64,
-    integers,
     kernel,
     matrix,
+    typed,
 )
 from mbkit.kernels.configuration import difference_rows
 from mbkit.kernels.evaluation import rows
@@ -39,7 +39,8 @@ from mbkit.kernels.implicit.start import consistent_acceleration
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
-from mbkit.kernels.time_loops.saving import save_constrained
+from mbkit.kernels.time_loops.records import Saved, State
+from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
 from mbkit.kernels.validation import all_finite
@@ -269,28 +270,26 @@ def start_step(
     int64(
         int64, int64, floats, floats, matrix, floats, floats, float64, float64, int64, int64, int64,
         floats, floats, floats, matrix, matrix, matrix, matrix, floats, floats, floats, floats,
-        matrix, floats, matrix, matrix, matrix, floats, integers, floats, matrix, matrix, matrix,
-        matrix,
+        matrix, floats, matrix, matrix, matrix, floats, typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, step, alpha, foreseen, A, b, c, t0, h, first, steps, save_every,
     q, v, work, past_q, past_x, past_v, past_work, multipliers, started, q_next, v_next, results,
-    room, xdot, vdot, powers, memory, count, rows_t, rows_q, rows_v, rows_work, rows_multipliers,
+    room, xdot, vdot, powers, memory, saved,
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
     Writes  the state (q, v, work, the k - 1 before them, the newest first, with the increments
             from each to the next, multipliers, in `started` how many of all k are known, and where
-            the matrix was made), rows, count (steps taken, rows written), q_next and v_next (what
+            the matrix was made), saved, q_next and v_next (what
             was evaluated last).
     Memory  results (2, nq + nv + NUM_POWERS), room (nq + nv,), xdot, vdot (s, nv), powers
             (s, NUM_POWERS), memory (nq + 3 nv + 2 NUM_POWERS,).
     Returns OK, or the status of what failed; the state is then that of the last complete step.
     """
-    count[0] = 0
-    count[1] = 0
+    start_count(saved)
     state = have_matrix(space, step)
     if state == OK and started[0] == 0.0:
         start = instant(t0, h, first)
@@ -314,10 +313,7 @@ def advance(
         if state != OK:
             return state
         started[0] = min(started[0] + 1.0, alpha.shape[0] - 1.0)
-        count[0] += 1
+        saved.counts[TAKEN] += 1
         if (k + 1) % save_every == 0:
-            save_constrained(
-                end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
-                rows_multipliers,
-            )  # fmt: skip
+            save_constrained(end, State(q, v, work), multipliers, saved)
     return OK

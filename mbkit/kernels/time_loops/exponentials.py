@@ -1,7 +1,7 @@
 """The time loop of methods that compose exponentials: Crouch-Grossman, commutator-free."""
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix, stack
+from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix, stack, typed
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.equations import stage_acceleration
 from mbkit.kernels.explicit.stages import (
@@ -13,7 +13,8 @@ from mbkit.kernels.explicit.stages import (
 )
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.saving import save
+from mbkit.kernels.time_loops.records import Saved, State
+from mbkit.kernels.time_loops.saving import TAKEN, save, start_count
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
 
@@ -107,14 +108,13 @@ def step(space, factors, A, c, t, h, end, other, state, rates, at, spare):
 @kernel(
     int64(
         int64, stack, matrix, floats, floats, float64, float64, int64, int64, int64, floats, floats,
-        floats, floats, floats, floats, floats, matrix, matrix, matrix, integers, floats, matrix,
-        matrix, matrix,
+        floats, floats, floats, floats, floats, matrix, matrix, matrix, typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, factors, A, c, other, t0, h, first, steps, save_every, q, v, work, q_stage, v_stage,
-    memory, w, xdot, vdot, powers, count, rows_t, rows_q, rows_v, rows_work,
+    memory, w, xdot, vdot, powers, saved,
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
@@ -129,15 +129,14 @@ def advance(
     rates = (xdot, vdot, powers)
     at = (memory[2 * nq : 2 * nq + d], w, q_stage, v_stage)
     spare = (memory[:nq], memory[nq : 2 * nq], memory[2 * nq + d :])
-    count[0] = 0
-    count[1] = 0
+    start_count(saved)
     for k in range(first, first + steps):
         t = instant(t0, h, k)
         end = instant(t0, h, k + 1)
         found = step(space, factors, A, c, t, h, end, other, state, rates, at, spare)
         if found != OK:
             return found
-        count[0] += 1
+        saved.counts[TAKEN] += 1
         if (k + 1) % save_every == 0:
-            save(end, q, v, work, count, rows_t, rows_q, rows_v, rows_work)
+            save(end, State(q, v, work), saved)
     return OK

@@ -20,9 +20,8 @@ from mbkit.kernels.compile import (
     floats_at,
     helper,
     int64,
-    integers,
     kernel,
-    matrix,
+    typed,
 )
 from mbkit.kernels.implicit.matrix import have_matrix
 from mbkit.kernels.implicit.products import add_forces
@@ -36,7 +35,8 @@ from mbkit.kernels.implicit.start import (
 )
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import NOT_FINITE, OK, status
-from mbkit.kernels.time_loops.saving import save_constrained
+from mbkit.kernels.time_loops.records import Saved, State
+from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
 from mbkit.kernels.validation import all_finite
@@ -244,26 +244,23 @@ def take_step(
 @kernel(
     int64(
         int64, int64, floats, float64, float64, int64, int64, int64, floats, floats, floats, floats,
-        floats, floats, floats, floats, floats, floats, floats, floats, floats, integers, floats,
-        matrix, matrix, matrix, matrix,
+        floats, floats, floats, floats, floats, floats, floats, floats, floats, typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, step, c, t0, h, first, steps, save_every, q, v, work, a,
-    vdot, multipliers, eta, powers, started, q_next, v_next, v_n, memory, count, rows_t,
-    rows_q, rows_v, rows_work, rows_multipliers,
+    vdot, multipliers, eta, powers, started, q_next, v_next, v_n, memory, saved,
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
     Writes  the state (q, v, work, a, vdot, multipliers, eta, powers, started, and where the matrix
-            was made), rows, count (steps taken, rows written), q_next and v_next (what was
+            was made), saved, q_next and v_next (what was
             evaluated last).
     Memory  v_n (nv,), memory (nq + 4 nv + NUM_POWERS,).
     Returns OK, or the status of what failed; the state is then that of the last complete step.
     """
-    count[0] = 0
-    count[1] = 0
+    start_count(saved)
     state = have_matrix(space, step)
     for k in range(first, first + steps):
         if state != OK:
@@ -275,10 +272,7 @@ def advance(
         )  # fmt: skip
         if state != OK:
             return state
-        count[0] += 1
+        saved.counts[TAKEN] += 1
         if (k + 1) % save_every == 0:
-            save_constrained(
-                end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
-                rows_multipliers,
-            )  # fmt: skip
+            save_constrained(end, State(q, v, work), multipliers, saved)
     return OK

@@ -8,16 +8,7 @@ last step, and l by its h^2. So positions, velocities and multipliers keep their
 import math
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import (
-    float64,
-    floats,
-    floats_at,
-    helper,
-    int64,
-    integers,
-    kernel,
-    matrix,
-)
+from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, kernel, typed
 from mbkit.kernels.explicit.error_control import (
     LEAST,
     MOST_STEPS,
@@ -56,7 +47,8 @@ from mbkit.kernels.time_loops.generalized_alpha import (
     go_to_end,
     take_over,
 )
-from mbkit.kernels.time_loops.saving import save_constrained
+from mbkit.kernels.time_loops.records import Saved, State
+from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
 
@@ -282,19 +274,19 @@ def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
     int64(
         int64, int64, floats, float64, float64, floats, float64, float64, int64, int64, int64,
         floats, floats, floats, floats, floats, floats, floats, floats, floats, floats, floats,
-        floats, floats, floats, floats, floats, integers, floats, matrix, matrix, matrix, matrix,
+        floats, floats, floats, floats, floats, typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, step, c, rtol, atol, angular, t0, h, first, steps, save_every,
     q, v, work, a, vdot, multipliers, eta, powers, started, rate, sizes,
-    q_next, v_next, v_n, memory, kept, count, rows_t, rows_q, rows_v, rows_work, rows_multipliers,
+    q_next, v_next, v_n, memory, kept, saved,
 ):  # fmt: skip
     """Go from grid point to grid point, t0 + k h, in steps of any size up to h.
 
     Writes  the state (q, v, work, a, vdot, multipliers, eta, powers, started, rate of vdot, sizes,
-            and where the matrix was made), rows, count (grid points passed, rows written), q_next
+            and where the matrix was made), saved, q_next
             and v_next (what was evaluated last).
     Memory  v_n (nv,), memory (nq + 6 nv + NUM_POWERS,), kept (as long as the state).
     Returns OK, or the status of what failed; the state is then that of the last grid point.
@@ -303,8 +295,7 @@ def advance(
     made = floats_at(record.made_at, record.num_made)
     state = (q, v, work, a, vdot, multipliers, eta, powers, started, rate, sizes, made)
     control = (rtol, atol, h, angular)
-    count[0] = 0
-    count[1] = 0
+    start_count(saved)
     done = have_matrix(space, step)
     for k in range(first, first + steps):
         if done != OK:
@@ -317,10 +308,7 @@ def advance(
         if done != OK:
             copy(state, kept, True)
             return done
-        count[0] += 1
+        saved.counts[TAKEN] += 1
         if (k + 1) % save_every == 0:
-            save_constrained(
-                end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
-                rows_multipliers,
-            )  # fmt: skip
+            save_constrained(end, State(q, v, work), multipliers, saved)
     return OK

@@ -1,7 +1,7 @@
 """The time loop of multistep Munthe-Kaas methods."""
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix
+from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix, typed
 from mbkit.kernels.configuration import dexp_inv_rows, difference_rows, retract_rows
 from mbkit.kernels.explicit.stages import (
     ALL,
@@ -14,7 +14,8 @@ from mbkit.kernels.explicit.stages import (
 )
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.saving import save
+from mbkit.kernels.time_loops.records import Saved, State
+from mbkit.kernels.time_loops.saving import TAKEN, save, start_count
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
 
@@ -104,14 +105,13 @@ def step(space, beta, scheme, t, h, end, state, rates, at, q_next, here, past, k
     int64(
         int64, floats, matrix, floats, floats, floats, matrix, float64, float64, int64, int64,
         int64, floats, floats, floats, matrix, matrix, matrix, matrix, floats, floats, floats,
-        floats, floats, matrix, matrix, matrix, integers, floats, matrix, matrix, matrix,
+        floats, floats, matrix, matrix, matrix, typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, beta, A, b, c, exact, brackets, t0, h, first, steps, save_every, q, v, work, past_q,
-    past_w, past_vdot, past_powers, known, q_stage, v_stage, memory, w, xdot, vdot, powers, count,
-    rows_t, rows_q, rows_v, rows_work,
+    past_w, past_vdot, past_powers, known, q_stage, v_stage, memory, w, xdot, vdot, powers, saved,
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
@@ -133,15 +133,14 @@ def advance(
     rest = memory[nq + d :]
     here = (rest[:nq], rest[nq : nq + d], rest[nq + d : nq + d + nv], rest[nq + d + nv :])
     past = (past_q, past_w, past_vdot, past_powers)
-    count[0] = 0
-    count[1] = 0
+    start_count(saved)
     for k in range(first, first + steps):
         t = instant(t0, h, k)
         end = instant(t0, h, k + 1)
         found = step(space, beta, scheme, t, h, end, state, rates, at, q_next, here, past, known)
         if found != OK:
             return found
-        count[0] += 1
+        saved.counts[TAKEN] += 1
         if (k + 1) % save_every == 0:
-            save(end, q, v, work, count, rows_t, rows_q, rows_v, rows_work)
+            save(end, State(q, v, work), saved)
     return OK

@@ -1,7 +1,7 @@
 """The time loop of explicit Runge-Kutta-Munthe-Kaas methods with steps of one size."""
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import float64, floats, helper, int64, integers, kernel, matrix
+from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix, typed
 from mbkit.kernels.explicit.stages import (
     HELD_SIZE,
     HELD_STAGES,
@@ -11,7 +11,8 @@ from mbkit.kernels.explicit.stages import (
     evaluate_stages,
 )
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.saving import save
+from mbkit.kernels.time_loops.records import Saved, State
+from mbkit.kernels.time_loops.saving import TAKEN, save, start_count
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
 
@@ -33,14 +34,13 @@ def keep(q, v, work, held):
     int64(
         int64, matrix, floats, floats, int64, floats, matrix, float64, float64, int64, int64,
         int64, floats, floats, floats, floats, floats, floats, floats, matrix, matrix, matrix,
-        floats, floats, integers, floats, matrix, matrix, matrix,
+        floats, floats, typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, A, b, c, truncation, exact, brackets, t0, h, first, steps, save_every, q, v, work,
-    q_stage, v_stage, memory, w, xdot, vdot, powers, held, span, count, rows_t, rows_q, rows_v,
-    rows_work,
+    q_stage, v_stage, memory, w, xdot, vdot, powers, held, span, saved,
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
@@ -59,8 +59,7 @@ def advance(
     stages = b.shape[0]
     while b[stages - 1] == 0.0:  # those of error estimates and dense output
         stages -= 1
-    count[0] = 0
-    count[1] = 0
+    start_count(saved)
     for k in range(first, first + steps):
         t = instant(t0, h, k)
         end = instant(t0, h, k + 1)
@@ -80,7 +79,7 @@ def advance(
         span[HELD_TIME] = t
         span[HELD_SIZE] = h
         span[HELD_STAGES] = stages
-        count[0] += 1
+        saved.counts[TAKEN] += 1
         if (k + 1) % save_every == 0:
-            save(end, q, v, work, count, rows_t, rows_q, rows_v, rows_work)
+            save(end, State(q, v, work), saved)
     return OK

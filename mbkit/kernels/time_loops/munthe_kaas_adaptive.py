@@ -3,16 +3,7 @@
 import math
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import (
-    float64,
-    floats,
-    helper,
-    int64,
-    integers,
-    kernel,
-    matrix,
-    records_at,
-)
+from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix, records_at, typed
 from mbkit.kernels.explicit.dense_output import between
 from mbkit.kernels.explicit.error_control import (
     LEAST,
@@ -35,7 +26,8 @@ from mbkit.kernels.explicit.stages import (
 )
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, status
-from mbkit.kernels.time_loops.saving import save
+from mbkit.kernels.time_loops.records import Saved, State
+from mbkit.kernels.time_loops.saving import TAKEN, save, start_count
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
 
@@ -182,15 +174,14 @@ def begin(space, scheme, control, now, rates, at, progress):
     int64(
         int64, matrix, floats, floats, floats, float64, float64, float64, floats, int64, floats,
         matrix, float64, float64, int64, int64, int64, floats, floats, floats, floats, floats,
-        floats, floats, floats, matrix, matrix, matrix, matrix, floats, floats, integers, floats,
-        matrix, matrix, matrix,
+        floats, floats, floats, matrix, matrix, matrix, matrix, floats, floats, typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
     space, A, b, b_error, c, rtol, atol, order, angular, truncation, exact, brackets, t0, h, first,
     steps, save_every, q, v, work, remembered, q_stage, v_stage, memory, w, xdot, vdot, powers,
-    states, progress, span, count, rows_t, rows_q, rows_v, rows_work,
+    states, progress, span, saved,
 ):  # fmt: skip
     """Go from grid point to grid point, t0 + k h, in steps of any size up to h.
 
@@ -212,8 +203,7 @@ def advance(
     w_end = memory[nq + d : nq + 2 * d]
     pair = (b, b_error, order, last_is_first(space, A, b), w_end)
     control = (rtol, atol, h, angular, memory[nq + 2 * d :])
-    count[0] = 0
-    count[1] = 0
+    start_count(saved)
     for k in range(first, first + steps):
         end = instant(t0, h, k + 1)
         progress[BEGIN] = instant(t0, h, k)
@@ -235,9 +225,9 @@ def advance(
         copy(now, (q, v, work))
         remembered[MEMORY_SIZE] = progress[SIZE]
         remembered[MEMORY_ERROR] = progress[ERROR]
-        count[0] += 1
+        saved.counts[TAKEN] += 1
         if (k + 1) % save_every == 0:
-            save(end, q, v, work, count, rows_t, rows_q, rows_v, rows_work)
+            save(end, State(q, v, work), saved)
     return OK
 
 

@@ -24,15 +24,15 @@ from mbkit.kernels.compile import (
     floats_at,
     helper,
     int64,
-    integers,
     kernel,
-    matrix,
+    typed,
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.layout import SUPPLIED
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
-from mbkit.kernels.time_loops.saving import save_constrained
+from mbkit.kernels.time_loops.records import Saved, State
+from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
 from mbkit.kernels.validation import all_finite
@@ -147,13 +147,12 @@ def set_multipliers(step, h, solved, multipliers):
 @kernel(
     int64(
         int64, int64, float64, float64, int64, int64, int64, floats, floats, floats, floats, floats,
-        floats, integers, floats, matrix, matrix, matrix, matrix,
+        floats, typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
 def advance(
-    space, step, t0, h, first, steps, save_every, q, v, work, q_stage, v_stage, multipliers, count,
-    rows_t, rows_q, rows_v, rows_work, rows_multipliers,
+    space, step, t0, h, first, steps, save_every, q, v, work, q_stage, v_stage, multipliers, saved,
 ):  # fmt: skip
     """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
 
@@ -164,8 +163,7 @@ def advance(
     record = memory_of(step)
     q_end = floats_at(record.q_end, record.nq)
     v_end = floats_at(record.v_end, record.n)
-    count[0] = 0
-    count[1] = 0
+    start_count(saved)
     solved = False
     start = instant(t0, h, first)
     state = call_address(record.look_around, (space, step, START, start, q))
@@ -186,17 +184,14 @@ def advance(
         add_supplied(step, h, work)
         go_on(step)
         solved = False
-        count[0] += 1
+        saved.counts[TAKEN] += 1
         if (k + 1) % save_every == 0:
             if record.m > 0:
                 state = solve_step(space, step, instant(t0, h, k + 2), h, q, v)
                 solved = state == OK
                 set_multipliers(step, h, solved, multipliers)
                 state = OK
-            save_constrained(
-                end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work,
-                rows_multipliers,
-            )  # fmt: skip
+            save_constrained(end, State(q, v, work), multipliers, saved)
         else:
             multipliers[:] = float("nan")
     return OK

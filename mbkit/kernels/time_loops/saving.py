@@ -1,25 +1,34 @@
-"""States that become rows of the results."""
+"""Steps that are counted, and states that become rows of the results."""
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import helper
 
+#: Entries of the counts of `Saved`.
+TAKEN = 0
+WRITTEN = 1
+
 
 @helper
-def save(end, q, v, work, count, rows_t, rows_q, rows_v, rows_work):
+def start_count(saved):
+    """Neither steps nor rows yet."""
+    saved.counts[TAKEN] = 0
+    saved.counts[WRITTEN] = 0
+
+
+@helper
+def save(end, state, saved):
     """Write a row, and count it."""
-    row = count[1]
-    rows_t[row] = end
-    assign(rows_q[row], q)
-    assign(rows_v[row], v)
-    assign(rows_work[row], work)
-    count[1] += 1
+    row = saved.counts[WRITTEN]
+    saved.t[row] = end
+    assign(saved.q[row], state.q)
+    assign(saved.v[row], state.v)
+    assign(saved.work[row], state.work)
+    saved.counts[WRITTEN] += 1
 
 
 @helper
-def save_constrained(
-    end, q, v, work, multipliers, count, rows_t, rows_q, rows_v, rows_work, rows_multipliers
-):  # fmt: skip
+def save_constrained(end, state, multipliers, saved):
     """The same with multipliers, of which there are none where nobody keeps them."""
-    if rows_multipliers.shape[1] > 0:
-        assign(rows_multipliers[count[1]], multipliers)
-    save(end, q, v, work, count, rows_t, rows_q, rows_v, rows_work)
+    if saved.multipliers.shape[1] > 0:
+        assign(saved.multipliers[saved.counts[WRITTEN]], multipliers)
+    save(end, state, saved)

@@ -1,0 +1,38 @@
+"""Integrators whose steps are taken by a compiled time loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mbkit.integrators.checks import with_room
+from mbkit.integrators.integrator import Advance, Problem, Rows
+
+__all__ = ["advance_by"]
+
+
+def advance_by(problem: Problem, loop: Callable[[Any, Any, Any], Any]) -> Advance:
+    """Return the function that takes steps of the problem by a compiled time loop.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is integrated.
+    loop : callable
+        ``loop(grid, state, saved) -> status``, with the records of
+        `mbkit.kernels.time_loops.records`: takes the steps of the grid, and counts them.
+    """
+    from mbkit.kernels.time_loops.records import Grid, Saved, State
+
+    count = np.zeros(2, dtype=np.int64)
+
+    def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        rows = with_room(problem, first, steps, rows)
+        grid = Grid(float(problem.t0), float(problem.h), first, steps, problem.save_every)
+        state = State(problem.q, problem.v, problem.work)
+        status = loop(grid, state, Saved(count, *rows))
+        return int(status), int(count[0]), int(count[1])
+
+    return run
