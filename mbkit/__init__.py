@@ -146,7 +146,7 @@ from mbkit.joints import UniversalJoint as UniversalJoint
 from mbkit.joints import WienerMilenkovicPosition as WienerMilenkovicPosition
 from mbkit.joints import joint_kernel as joint_kernel
 
-# Kinematics in reverse
+# Inverse kinematics and manipulability
 from mbkit.kinematics import InverseKinematics as InverseKinematics
 from mbkit.kinematics import Manipulability as Manipulability
 from mbkit.kinematics import PoseTarget as PoseTarget

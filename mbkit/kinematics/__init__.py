@@ -1,4 +1,4 @@
-"""Kinematics in reverse: rates from twists, configurations from poses; manipulability."""
+"""Inverse kinematics, joint rates from measured twists, and manipulability."""
 
 from mbkit.kinematics.fitted_rates import RatesFit as RatesFit
 from mbkit.kinematics.fitted_rates import fit_accelerations as fit_accelerations
