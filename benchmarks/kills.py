@@ -148,7 +148,7 @@ def main():
     args.tau = springs if args.force else None
     args.events = EVENTS if args.events else ()
     args.steps = sized(20_000, 2000) if args.force or args.events else sized(400_000, 20_000)
-    recording = importlib.import_module("mbkit.simulation.recording")
+    recording = importlib.import_module("mbkit.simulation.long_runs.recording")
     recording.SHORTEST, recording.CHUNK = 0.02, 0.005
     system = double_pendulum()
     with tempfile.TemporaryDirectory() as name:

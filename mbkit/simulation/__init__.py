@@ -1,6 +1,6 @@
 """Simulation: a system and an integrator make a result."""
 
-from mbkit.simulation.resume import resume as resume
+from mbkit.simulation.long_runs.resume import resume as resume
 from mbkit.simulation.simulate import simulate as simulate
 from mbkit.simulation.stabilisation import Baumgarte as Baumgarte
 from mbkit.simulation.stabilisation import Projection as Projection

@@ -21,11 +21,9 @@ from mbkit.integrators.integrator import Problem
 from mbkit.lie.arrays import as_floats
 from mbkit.simulation.closed import check_constraints, check_joints
 from mbkit.simulation.conservative import check_forces
-from mbkit.simulation.course import Course
-from mbkit.simulation.jumps import Jumps
-from mbkit.simulation.locked import check_velocity_kept, locked
+from mbkit.simulation.monitors.jumps import Jumps
+from mbkit.simulation.monitors.locked import check_velocity_kept, locked
 from mbkit.simulation.options import options_of
-from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.python_force import WHAT, PythonForce
 from mbkit.simulation.samples import Samples
 from mbkit.simulation.stabilisation import (
@@ -36,7 +34,9 @@ from mbkit.simulation.stabilisation import (
     described,
 )
 from mbkit.simulation.start import check_finite, initial_state, number_of_steps, saving_interval
-from mbkit.simulation.watch import Watch, checked_events
+from mbkit.simulation.stepping.course import Course
+from mbkit.simulation.stepping.output_times import OutputTimes
+from mbkit.simulation.stepping.watch import Watch, checked_events
 from mbkit.solvers import ConstraintSolver
 from mbkit.sparsity.step_blocks import step_blocks
 from mbkit.systems import System

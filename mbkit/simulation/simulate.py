@@ -16,13 +16,9 @@ from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
 from mbkit.integrators.integrator import Rows
 from mbkit.results import EventLog, Result
 from mbkit.results.balance import EnergyWatch, in_order
-from mbkit.simulation.chunks import run_chunks
-from mbkit.simulation.course import event_columns
-from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
-from mbkit.simulation.failed_step import explain
-from mbkit.simulation.findings import UNKNOWN, balance_is_known, least_energy, tell
-from mbkit.simulation.long_run import begin
+from mbkit.simulation.long_runs.long_run import begin
+from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
 from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.preparation import (
     GeneralizedForces,
@@ -34,6 +30,10 @@ from mbkit.simulation.preparation import (
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.stabilisation import PROJECTION, Stabilisation
 from mbkit.simulation.start import SAVED, check_kept_whole, checked_notes, empty_rows
+from mbkit.simulation.stepping.chunks import run_chunks
+from mbkit.simulation.stepping.course import event_columns
+from mbkit.simulation.stepping.endings import INTERRUPTED, TERMINAL
+from mbkit.simulation.stepping.failed_step import explain
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems import System
 

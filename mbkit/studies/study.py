@@ -12,7 +12,7 @@ import attrs
 
 from mbkit.errors import PluginWarning, UsageError, listed, printable
 from mbkit.io.run_directory import RunDirectory
-from mbkit.simulation.resume import resume
+from mbkit.simulation.long_runs.resume import resume
 from mbkit.simulation.simulate import simulate
 from mbkit.studies.commit import commit_of
 from mbkit.studies.sources import changed_sources

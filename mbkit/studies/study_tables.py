@@ -20,8 +20,8 @@ from mbkit.io.model_tables import add_force
 from mbkit.model import Mechanism
 from mbkit.plugins import registry
 from mbkit.representations import Representation
-from mbkit.simulation.output_times import OutputTimes
 from mbkit.simulation.start import SAVED, checked_saving, number_of_steps, saving_interval
+from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.spatial import FloatArray
 from mbkit.studies.changes import STUDY_KEYS, flattened
 from mbkit.studies.event_tables import read_events

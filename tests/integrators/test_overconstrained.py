@@ -6,7 +6,6 @@ Where loops are open, as inside a step, such rows are independent by as much as 
 from __future__ import annotations
 
 import functools
-import importlib
 
 import numpy as np
 import pytest
@@ -129,7 +128,7 @@ def test_a_run_that_is_resumed_is_the_same_to_the_last_bit(
         return advance
 
     with monkeypatch.context() as patched:
-        patched.setattr(importlib.import_module("mbkit.simulation.recording"), "CHUNK", 1e-4)
+        patched.setattr("mbkit.simulation.long_runs.recording.CHUNK", 1e-4)
         patched.setattr(kind, "prepare", stopping)
         assert not mb.simulate(
             system, (0.0, 0.2), 0.01, output=tmp_path / "run", **options

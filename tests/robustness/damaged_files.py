@@ -74,7 +74,7 @@ class Originals:
     @classmethod
     def make(cls, folder: pathlib.Path) -> Originals:
         """Write them."""
-        from mbkit.simulation import recording
+        from mbkit.simulation.long_runs import recording
 
         log = mb.EventLog(
             t=[0.1], names=("floor",), q=np.ones((1, 4)), v=np.zeros((1, 3)),

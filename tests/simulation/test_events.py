@@ -10,7 +10,7 @@ from tests.every_representation import REPRESENTATIONS
 from tests.integrators.motions import motion
 from tests.simulation.long_runs import ball_and_hinge
 
-chunks = importlib.import_module("mbkit.simulation.chunks")
+chunks = importlib.import_module("mbkit.simulation.stepping.chunks")
 
 G = 9.81
 FALL = np.sqrt(2.0 / G)  # from a height of one metre

@@ -11,7 +11,7 @@ from tests.simulation.long_runs import assert_same, ball_and_hinge, manifest
 
 pytestmark = pytest.mark.slow
 
-recording = importlib.import_module("mbkit.simulation.recording")
+recording = importlib.import_module("mbkit.simulation.long_runs.recording")
 SPAN, STEP = (0.2, 2.2), 1e-3
 START = {"v": [0.2, -0.3, 0.1, 0.5], "progress": False}
 
@@ -128,7 +128,7 @@ def test_a_run_that_an_event_has_ended_stays_ended(system, tmp_path, monkeypatch
     """Also where the process was killed between its last part and the result."""
     ending = [*events(), mb.Event("end", lambda t, q, v: t - 1.2345, terminal=True)]
     path = tmp_path / "run"
-    long_run = importlib.import_module("mbkit.simulation.long_run")
+    long_run = importlib.import_module("mbkit.simulation.long_runs.long_run")
     with monkeypatch.context() as patch:
 
         def killed(*_arguments, **_options):
@@ -172,7 +172,7 @@ def test_other_events_are_refused_by_name(system, tmp_path, other, message):
 @pytest.mark.long
 def test_events_do_not_pile_up_in_memory(system, tmp_path, often):
     """What a part has confirmed is forgotten."""
-    course = importlib.import_module("mbkit.simulation.course").Course
+    course = importlib.import_module("mbkit.simulation.stepping.course").Course
     seen = []
     call = course.__call__
 

@@ -7,7 +7,7 @@ import pytest
 
 import mbkit as mb
 from examples.closed_loops import flyball_governor, four_bar
-from mbkit.simulation.growth import fastest_rate
+from mbkit.simulation.monitors.growth import fastest_rate
 
 
 @pytest.mark.parametrize(("h", "steps"), [(1e-3, 10), (2e-3, 10)])

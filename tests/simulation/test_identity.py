@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.simulation.identity import fingerprint, system_digest
+from mbkit.simulation.long_runs.identity import fingerprint, system_digest
 from tests.reference.user_joints import EllipseJoint
 from tests.simulation.long_runs import (
     assert_same,
@@ -88,7 +88,7 @@ def test_a_force_must_be_given_again_and_be_the_same(stopped, monkeypatch):
 
 def test_a_run_without_forces_takes_none(system, tmp_path, monkeypatch):
     """And constant forces are in the manifest."""
-    chunks = importlib.import_module("mbkit.simulation.recording")
+    chunks = importlib.import_module("mbkit.simulation.long_runs.recording")
     advance = mb.RungeKuttaMuntheKaas.prepare
 
     def failing(self, problem):
@@ -420,7 +420,7 @@ def test_classes_of_users_have_the_same_fingerprint_in_another_process(tmp_path)
     code = (
         f"import sys; sys.path.append({str(tmp_path)!r})\n"
         "from wind_of_a_user import Wind\n"
-        "from mbkit.simulation.identity import fingerprint\n"
+        "from mbkit.simulation.long_runs.identity import fingerprint\n"
         "print(fingerprint(Wind('wind')))"
     )
     ways = [
@@ -435,7 +435,7 @@ def test_classes_of_users_have_the_same_fingerprint_in_another_process(tmp_path)
 
 COMPOSITE = """
 import mbkit as mb
-from mbkit.simulation.identity import fingerprints_of_parts, system_digest
+from mbkit.simulation.long_runs.identity import fingerprints_of_parts, system_digest
 from tests.reference.user_joints import EllipseJoint
 
 def system(point=(0, 0, 1), member=None):
@@ -480,7 +480,7 @@ CURVES = {
 }
 PRELUDE = (
     "import functools, numpy as np; from scipy.interpolate import *; "
-    "from mbkit.simulation.identity import fingerprint; T = np.linspace(0.0, 3.0, 11)\n"
+    "from mbkit.simulation.long_runs.identity import fingerprint; T = np.linspace(0.0, 3.0, 11)\n"
     "def of(y, make):\n    c = eval(make, {**globals(), 'y': y})\n"
     "    return fingerprint(lambda t: 0.5 * c(t))\n"
 )

@@ -26,7 +26,7 @@ from tests.simulation.long_runs import (
 
 pytestmark = pytest.mark.slow
 
-recording = importlib.import_module("mbkit.simulation.recording")
+recording = importlib.import_module("mbkit.simulation.long_runs.recording")
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def test_a_motion_without_bounds_ends_a_run_with_what_was_finite(tmp_path):
 def test_a_completed_run_is_not_computed_again(system, tmp_path, monkeypatch):
     run = simulate(system, tmp_path / "run")
     before = (tmp_path / "run/result.nc").stat().st_mtime_ns
-    monkeypatch.setattr(importlib.import_module("mbkit.simulation.resume"), "_prepared", None)
+    monkeypatch.setattr("mbkit.simulation.long_runs.resume._prepared", None)
     assert_same(mb.resume(tmp_path / "run"), run)
     assert (tmp_path / "run/result.nc").stat().st_mtime_ns == before
 

@@ -22,7 +22,7 @@ from tests.simulation.long_runs import assert_same, ball_and_hinge, manifest, si
 
 pytestmark = pytest.mark.slow
 
-recording = importlib.import_module("mbkit.simulation.recording")
+recording = importlib.import_module("mbkit.simulation.long_runs.recording")
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +242,7 @@ FILL = """
 import sys
 import mbkit as mb
 from tests.simulation.long_runs import ball_and_hinge, start
-import mbkit.simulation.recording as recording
+import mbkit.simulation.long_runs.recording as recording
 from mbkit.io.run_directory import RunDirectory
 
 recording.SHORTEST = 0.01
@@ -278,7 +278,7 @@ def test_a_real_full_disk(system, tmp_path):
 LIMITED = """
 import resource, sys
 import mbkit as mb
-import mbkit.simulation.long_run as long_run
+import mbkit.simulation.long_runs.long_run as long_run
 from tests.simulation.long_runs import ball_and_hinge, simulate
 
 long_run.reserve_size = lambda buffer: 100

@@ -10,7 +10,7 @@ from mbkit.representations import REPRESENTATIONS as BY_NAME
 from tests.every_representation import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
-module = importlib.import_module("mbkit.simulation.chunks")
+module = importlib.import_module("mbkit.simulation.stepping.chunks")
 
 
 @pytest.fixture(scope="module")

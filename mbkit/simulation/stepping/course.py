@@ -14,15 +14,22 @@ from mbkit.events import Event
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results.event_log import FIELDS
-from mbkit.simulation.endings import FAILED, TERMINAL
-from mbkit.simulation.guarded import guarded
-from mbkit.simulation.jumps import Jumps
-from mbkit.simulation.large_steps import LargeSteps
-from mbkit.simulation.lookout import Lookout
-from mbkit.simulation.output_times import OutputTimes
+from mbkit.simulation.monitors.jumps import Jumps
+from mbkit.simulation.monitors.large_steps import LargeSteps
+from mbkit.simulation.monitors.lookout import Lookout
 from mbkit.simulation.samples import Samples
-from mbkit.simulation.watch import Watch
-from mbkit.simulation.within_step import Occurrence, Passage, Segment, State, StepError, WithinStep
+from mbkit.simulation.stepping.endings import FAILED, TERMINAL
+from mbkit.simulation.stepping.guarded import guarded
+from mbkit.simulation.stepping.output_times import OutputTimes
+from mbkit.simulation.stepping.watch import Watch
+from mbkit.simulation.stepping.within_step import (
+    Occurrence,
+    Passage,
+    Segment,
+    State,
+    StepError,
+    WithinStep,
+)
 from mbkit.systems import System
 
 __all__ = ["Course", "event_columns"]

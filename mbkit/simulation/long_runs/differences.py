@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mbkit.simulation.long_run import identity
+from mbkit.simulation.long_runs.long_run import identity
 
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared

@@ -22,12 +22,12 @@ from mbkit.io.model_file import parse_model
 from mbkit.io.run_directory import RunDirectory
 from mbkit.io.run_result import open_run
 from mbkit.io.text_file import checked_place
-from mbkit.simulation.differences import differences
-from mbkit.simulation.failed_step import explain
-from mbkit.simulation.identity import environment, system_digest
-from mbkit.simulation.long_run import go_on, recorder_for
+from mbkit.simulation.long_runs.differences import differences
+from mbkit.simulation.long_runs.identity import environment, system_digest
+from mbkit.simulation.long_runs.long_run import go_on, recorder_for
+from mbkit.simulation.long_runs.recording import new_buffer
 from mbkit.simulation.preparation import prepare, versions
-from mbkit.simulation.recording import new_buffer
+from mbkit.simulation.stepping.failed_step import explain
 from mbkit.solvers import described, from_description
 from mbkit.systems import System
 

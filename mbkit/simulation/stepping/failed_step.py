@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mbkit.errors import MbkitError, NotFiniteError
-from mbkit.simulation.endings import FAILED
-from mbkit.simulation.growth import grown_without_bounds
-from mbkit.simulation.unsolved import SMALLER, unsolved
+from mbkit.simulation.monitors.growth import grown_without_bounds
+from mbkit.simulation.stepping.endings import FAILED
+from mbkit.simulation.stepping.unsolved import SMALLER, unsolved
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.memory.callbacks import taken_error
 

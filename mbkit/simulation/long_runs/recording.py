@@ -12,10 +12,10 @@ import numpy as np
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.interrupts import Interrupts
 from mbkit.io.run_directory import RunDirectory
-from mbkit.simulation.chunks import CHUNK
-from mbkit.simulation.course import Course, event_columns
-from mbkit.simulation.endings import INTERRUPTED
 from mbkit.simulation.progress import ProgressDisplay
+from mbkit.simulation.stepping.chunks import CHUNK
+from mbkit.simulation.stepping.course import Course, event_columns
+from mbkit.simulation.stepping.endings import INTERRUPTED
 
 __all__ = ["Recorder", "new_buffer", "reserve_size"]
 

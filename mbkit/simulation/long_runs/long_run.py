@@ -20,22 +20,22 @@ from mbkit.io.run_result import consolidate
 from mbkit.io.text_file import checked_place
 from mbkit.results import Result
 from mbkit.results.labelled import LABELS
-from mbkit.simulation.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.energies import energies
-from mbkit.simulation.failed_step import explain
-from mbkit.simulation.findings import UNKNOWN, balance_is_known, least_energy, tell
-from mbkit.simulation.identity import (
+from mbkit.simulation.long_runs.identity import (
     environment,
     fingerprint,
     fingerprints_of_parts,
     system_digest,
 )
+from mbkit.simulation.long_runs.recording import Recorder, new_buffer, reserve_size
+from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
 from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
-from mbkit.simulation.recording import Recorder, new_buffer, reserve_size
 from mbkit.simulation.samples import Samples
 from mbkit.simulation.start import checked_saving
+from mbkit.simulation.stepping.endings import INTERRUPTED, TERMINAL
+from mbkit.simulation.stepping.failed_step import explain
 
 __all__ = ["begin", "go_on", "identity", "recorder_for"]
 

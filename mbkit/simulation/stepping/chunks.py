@@ -7,8 +7,8 @@ from typing import Any
 
 from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.interrupts import Interrupts
-from mbkit.simulation.endings import INTERRUPTED
 from mbkit.simulation.progress import ProgressDisplay
+from mbkit.simulation.stepping.endings import INTERRUPTED
 
 __all__ = ["CHUNK", "run_chunks"]
 

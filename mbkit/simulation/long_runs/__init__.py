@@ -1,0 +1,1 @@
+"""Runs with a directory: written part by part while they go, and continued."""

@@ -1,0 +1,1 @@
+"""The loop around steps of an integrator: chunks, events within steps, output times, failures."""
