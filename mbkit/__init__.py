@@ -1,33 +1,17 @@
-"""mbkit: rigid multibody systems on screw and Lie group theory."""
+"""mbkit: rigid multibody systems on screw and Lie group theory.
 
-# Conventions of other programs; tests of one's own joints
+A table of contents. Classes that belong to a family, such as joints, are public by the list of
+their family: `mbkit.catalogue` says how.
+"""
+
 from mbkit import conventions as conventions
 from mbkit import testing as testing
-
-# Constraints
-from mbkit.constraints import Cam as Cam
 from mbkit.constraints import Constraint as Constraint
-from mbkit.constraints import Distance as Distance
-from mbkit.constraints import GearRatio as GearRatio
-from mbkit.constraints import JointCoupling as JointCoupling
-from mbkit.constraints import PointOnLine as PointOnLine
-from mbkit.constraints import PointOnPlane as PointOnPlane
-from mbkit.constraints import PolynomialCoupling as PolynomialCoupling
-from mbkit.constraints import PrescribedPoint as PrescribedPoint
-from mbkit.constraints import PrescribedPose as PrescribedPose
-from mbkit.constraints import RollingDisc as RollingDisc
-from mbkit.constraints import RollingSphere as RollingSphere
-
-# Models: bodies, joints, mechanisms
-# Systems: coordinates, representations, equations of motion
+from mbkit.constraints.built_in import *
 from mbkit.coordinates import AbsoluteCoordinates as AbsoluteCoordinates
 from mbkit.coordinates import BodyCut as BodyCut
 from mbkit.coordinates import RelativeCoordinates as RelativeCoordinates
-
-# Constraints: what they leave
 from mbkit.diagnosis import Diagnosis as Diagnosis
-
-# Errors
 from mbkit.errors import ConfigurationError as ConfigurationError
 from mbkit.errors import ConstraintDerivativeWarning as ConstraintDerivativeWarning
 from mbkit.errors import ConstraintError as ConstraintError
@@ -64,8 +48,6 @@ from mbkit.errors import SingularMassMatrixError as SingularMassMatrixError
 from mbkit.errors import StudyFileError as StudyFileError
 from mbkit.errors import TopologyError as TopologyError
 from mbkit.errors import UsageError as UsageError
-
-# Events
 from mbkit.events import Event as Event
 from mbkit.events import Impact as Impact
 from mbkit.events import JointPosition as JointPosition
@@ -73,40 +55,14 @@ from mbkit.events import JointVelocity as JointVelocity
 from mbkit.events import PlaneDistance as PlaneDistance
 from mbkit.events import Quantity as Quantity
 from mbkit.events import Reset as Reset
-
-# Forces
-from mbkit.forces import BodyWrench as BodyWrench
-from mbkit.forces import Bushing as Bushing
-from mbkit.forces import Drag as Drag
-from mbkit.forces import DryFriction as DryFriction
 from mbkit.forces import Force as Force
 from mbkit.forces import ForceFunction as ForceFunction
-from mbkit.forces import JointDamper as JointDamper
-from mbkit.forces import JointEffort as JointEffort
-from mbkit.forces import JointSpring as JointSpring
-from mbkit.forces import LimitStop as LimitStop
-from mbkit.forces import SpringDamper as SpringDamper
-from mbkit.forces import UniformField as UniformField
-
-# Simulation: integrators, runs, results
+from mbkit.forces.built_in import *
 from mbkit.integrators import COMMUTATOR_FREE3 as COMMUTATOR_FREE3
 from mbkit.integrators import COMMUTATOR_FREE4 as COMMUTATOR_FREE4
-from mbkit.integrators import AlphaCoefficients as AlphaCoefficients
-from mbkit.integrators import BLieDF as BLieDF
-from mbkit.integrators import CommutatorFree as CommutatorFree
-from mbkit.integrators import Composition as Composition
-from mbkit.integrators import CrouchGrossman as CrouchGrossman
-from mbkit.integrators import GeneralizedAlpha as GeneralizedAlpha
 from mbkit.integrators import Integrator as Integrator
-from mbkit.integrators import LocalVectorSpace as LocalVectorSpace
-from mbkit.integrators import MultistepMuntheKaas as MultistepMuntheKaas
-from mbkit.integrators import QuaternionVectorSpace as QuaternionVectorSpace
-from mbkit.integrators import RATTLie as RATTLie
-from mbkit.integrators import RungeKuttaMuntheKaas as RungeKuttaMuntheKaas
-from mbkit.integrators import Tableau as Tableau
 from mbkit.integrators import tableaus as tableaus
-
-# Files
+from mbkit.integrators.built_in import *
 from mbkit.io import Urdf as Urdf
 from mbkit.io import load_model as load_model
 from mbkit.io import load_result as load_result
@@ -116,37 +72,10 @@ from mbkit.io import parse_urdf as parse_urdf
 from mbkit.io import read_urdf as read_urdf
 from mbkit.io import save_model as save_model
 from mbkit.io import save_urdf as save_urdf
-from mbkit.joints import AbsoluteJoint as AbsoluteJoint
-from mbkit.joints import CompositeJoint as CompositeJoint
-from mbkit.joints import ConstantVelocityJoint as ConstantVelocityJoint
-from mbkit.joints import CylindricalJoint as CylindricalJoint
-from mbkit.joints import DualRodrigues as DualRodrigues
-from mbkit.joints import EulerAngles as EulerAngles
-from mbkit.joints import ExtendedRodrigues as ExtendedRodrigues
-from mbkit.joints import ExtendedWienerMilenkovic as ExtendedWienerMilenkovic
-from mbkit.joints import FixedJoint as FixedJoint
-from mbkit.joints import FreeJoint as FreeJoint
-from mbkit.joints import HelicalJoint as HelicalJoint
-from mbkit.joints import HelicalPlanarJoint as HelicalPlanarJoint
 from mbkit.joints import Joint as Joint
 from mbkit.joints import JointKernels as JointKernels
-from mbkit.joints import PlanarJoint as PlanarJoint
-from mbkit.joints import PrismaticJoint as PrismaticJoint
-from mbkit.joints import RevoluteJoint as RevoluteJoint
-from mbkit.joints import RodriguesPosition as RodriguesPosition
-from mbkit.joints import RotationVector as RotationVector
-from mbkit.joints import RotationVectorPosition as RotationVectorPosition
-from mbkit.joints import SchoenfliesJoint as SchoenfliesJoint
-from mbkit.joints import ScrewCoordinates as ScrewCoordinates
-from mbkit.joints import ScrewJoint as ScrewJoint
-from mbkit.joints import SphericalJoint as SphericalJoint
-from mbkit.joints import TranslationalJoint as TranslationalJoint
-from mbkit.joints import UnitQuaternion as UnitQuaternion
-from mbkit.joints import UniversalJoint as UniversalJoint
-from mbkit.joints import WienerMilenkovicPosition as WienerMilenkovicPosition
 from mbkit.joints import joint_kernel as joint_kernel
-
-# Inverse kinematics and manipulability
+from mbkit.joints.built_in import *
 from mbkit.kinematics import InverseKinematics as InverseKinematics
 from mbkit.kinematics import Manipulability as Manipulability
 from mbkit.kinematics import PoseTarget as PoseTarget
@@ -163,16 +92,13 @@ from mbkit.model import DenavitHartenbergRow as DenavitHartenbergRow
 from mbkit.model import JointFriction as JointFriction
 from mbkit.model import JointLimits as JointLimits
 from mbkit.model import Mechanism as Mechanism
-from mbkit.representations import BodyFixed as BodyFixed
-from mbkit.representations import Hybrid as Hybrid
-from mbkit.representations import Mixed as Mixed
 from mbkit.representations import Representation as Representation
-from mbkit.representations import Spatial as Spatial
 from mbkit.representations import convert_acceleration as convert_acceleration
 from mbkit.representations import convert_jacobian as convert_jacobian
 from mbkit.representations import convert_jerk as convert_jerk
 from mbkit.representations import convert_twist as convert_twist
 from mbkit.representations import convert_wrench as convert_wrench
+from mbkit.representations.built_in import *
 from mbkit.results import EventLog as EventLog
 from mbkit.results import Result as Result
 from mbkit.simulation import Baumgarte as Baumgarte
@@ -181,9 +107,7 @@ from mbkit.simulation import resume as resume
 from mbkit.simulation import simulate as simulate
 from mbkit.solvers import ConstraintSolver as ConstraintSolver
 from mbkit.solvers import DenseSolver as DenseSolver
-from mbkit.solvers import MinimumNorm as MinimumNorm
-from mbkit.solvers import NullSpace as NullSpace
-from mbkit.solvers import SchurComplement as SchurComplement
+from mbkit.solvers.built_in import *
 from mbkit.spatial import Acceleration as Acceleration
 from mbkit.spatial import SpatialInertia as SpatialInertia
 from mbkit.spatial import Twist as Twist
@@ -192,8 +116,6 @@ from mbkit.spatial import inertia_matrix as inertia_matrix
 from mbkit.spatial import newton_euler as newton_euler
 from mbkit.spatial import newton_euler_bias as newton_euler_bias
 from mbkit.spatial import newton_euler_in_frames as newton_euler_in_frames
-
-# Projects
 from mbkit.studies import Project as Project
 from mbkit.studies import Study as Study
 from mbkit.studies import load_project as load_project

@@ -72,9 +72,9 @@ def from_description(about: Mapping[str, Any]) -> Integrator | None:
 
 def _classes() -> dict[str, Any]:
     """Return the classes of mbkit whose fields say all of them, by name."""
-    from mbkit.integrators.built_in import COEFFICIENTS, INTEGRATORS
+    from mbkit.integrators import built_in
 
-    return {kind.__qualname__: kind for kind in (*INTEGRATORS.values(), *COEFFICIENTS)}
+    return {name: kind for name, kind in vars(built_in).items() if isinstance(kind, type)}
 
 
 def _plain(value: Any) -> Any:

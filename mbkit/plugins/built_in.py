@@ -9,46 +9,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mbkit.constraints import (
-    Cam,
-    Constraint,
-    Distance,
-    GearRatio,
-    JointCoupling,
-    PointOnLine,
-    PointOnPlane,
-    PolynomialCoupling,
-    PrescribedPoint,
-    PrescribedPose,
-    RollingDisc,
-    RollingSphere,
-)
-from mbkit.forces import (
-    BodyWrench,
-    Bushing,
-    Drag,
-    DryFriction,
-    Force,
-    JointDamper,
-    JointEffort,
-    JointSpring,
-    LimitStop,
-    SpringDamper,
-    UniformField,
-)
-from mbkit.integrators import Integrator
-from mbkit.integrators.built_in import INTEGRATORS
-from mbkit.joints import (
-    CompositeJoint,
-    HelicalJoint,
-    HelicalPlanarJoint,
-    Joint,
-    RevoluteJoint,
-    ScrewJoint,
-    UniversalJoint,
-)
+from mbkit import constraints, forces, joints
+from mbkit.constraints import CONSTRAINT_TYPES, Constraint
+from mbkit.forces import FORCE_TYPES, Force
+from mbkit.integrators import INTEGRATORS, Integrator
+from mbkit.joints import JOINT_TYPES, Joint
 from mbkit.lie import SE3
-from mbkit.model.type_names import CONSTRAINT_TYPES, FORCE_TYPES, JOINT_TYPES
 from mbkit.plugins.hookspecs import hookimpl
 from mbkit.representations import REPRESENTATIONS, Representation
 
@@ -89,35 +55,45 @@ def mbkit_representations() -> Mapping[str, Representation]:
 def mbkit_examples() -> list[Joint | Force | Constraint]:
     """Return those that cannot be made by a name alone."""
     return [
-        ScrewJoint("screw", (0.2, 0.4, 0.9, 0.3, -0.1, 0.2)),
-        HelicalJoint("helical", axis=(1, 2, -1), point=(0.2, 0, 0.1), pitch=0.3),
-        HelicalPlanarJoint("helical planar", pitch=0.2),
-        CompositeJoint("composite", RevoluteJoint("hinge"), UniversalJoint("cardan")),
-        JointSpring("spring", "hinge", stiffness=7.0, rest=0.2),
-        JointDamper("damper", "hinge", damping=0.7),
-        DryFriction("friction", "hinge", friction=0.5, smoothing=0.3),
-        JointEffort("effort", "hinge", effort=1.5),
-        LimitStop("stop", "hinge", lower=-0.1, upper=0.1, stiffness=50.0, damping=0.4),
-        SpringDamper("tie", "world", "arm", stiffness=12.0, rest_length=0.4, damping=0.6),
-        Bushing("bushing", "arm", "hand", stiffness=np.arange(1.0, 7.0), damping=np.full(6, 0.2)),
-        BodyWrench("thrust", "hand", wrench=(1.0, 2.0, -1.0, 0.5, 0.3, 0.2), axes="body"),
-        UniformField("field", acceleration=np.array([1.0, -2.0, 3.0])),
-        Drag("drag", "hand", linear=0.4, quadratic=0.3),
-        Distance("rod", "arm", "hand", length=0.5, point_a=np.array((0.1, 0.2, 0.3))),
-        PointOnLine(
+        joints.ScrewJoint("screw", (0.2, 0.4, 0.9, 0.3, -0.1, 0.2)),
+        joints.HelicalJoint("helical", axis=(1, 2, -1), point=(0.2, 0, 0.1), pitch=0.3),
+        joints.HelicalPlanarJoint("helical planar", pitch=0.2),
+        joints.CompositeJoint(
+            "composite", joints.RevoluteJoint("hinge"), joints.UniversalJoint("cardan")
+        ),
+        forces.JointSpring("spring", "hinge", stiffness=7.0, rest=0.2),
+        forces.JointDamper("damper", "hinge", damping=0.7),
+        forces.DryFriction("friction", "hinge", friction=0.5, smoothing=0.3),
+        forces.JointEffort("effort", "hinge", effort=1.5),
+        forces.LimitStop("stop", "hinge", lower=-0.1, upper=0.1, stiffness=50.0, damping=0.4),
+        forces.SpringDamper("tie", "world", "arm", stiffness=12.0, rest_length=0.4, damping=0.6),
+        forces.Bushing(
+            "bushing", "arm", "hand", stiffness=np.arange(1.0, 7.0), damping=np.full(6, 0.2)
+        ),
+        forces.BodyWrench("thrust", "hand", wrench=(1.0, 2.0, -1.0, 0.5, 0.3, 0.2), axes="body"),
+        forces.UniformField("field", acceleration=np.array([1.0, -2.0, 3.0])),
+        forces.Drag("drag", "hand", linear=0.4, quadratic=0.3),
+        constraints.Distance("rod", "arm", "hand", length=0.5, point_a=np.array((0.1, 0.2, 0.3))),
+        constraints.PointOnLine(
             "slot", "arm", "hand", axis=np.array((1, 2, 3)), point_b=np.array((0.1, 0.2, 0.3))
         ),
-        PointOnPlane(
+        constraints.PointOnPlane(
             "table", "arm", "hand", normal=np.array((1, 2, 3)), point_b=np.array((0.1, 0.2, 0.3))
         ),
-        GearRatio("gears", "hinge", "wrist", ratio=-0.3, offset=0.2),
-        PolynomialCoupling("polynomial", "hinge", "wrist", coefficients=np.array((1.0, 0.3, -0.2))),
-        Cam("cam", "hinge", "wrist", positions=_TURN, lift=1 - np.cos(_TURN), periodic=True),
-        JointCoupling("coupling", "hinge", "wrist", np.sin),
-        RollingSphere("ball", "world", "hand", radius=0.3, normal=np.array((1, 2, 3))),
-        RollingDisc("wheel", "arm", "hand", radius=0.3, axis=np.array((1, 2, 3))),
-        PrescribedPoint(
+        constraints.GearRatio("gears", "hinge", "wrist", ratio=-0.3, offset=0.2),
+        constraints.PolynomialCoupling(
+            "polynomial", "hinge", "wrist", coefficients=np.array((1.0, 0.3, -0.2))
+        ),
+        constraints.Cam(
+            "cam", "hinge", "wrist", positions=_TURN, lift=1 - np.cos(_TURN), periodic=True
+        ),
+        constraints.JointCoupling("coupling", "hinge", "wrist", np.sin),
+        constraints.RollingSphere("ball", "world", "hand", radius=0.3, normal=np.array((1, 2, 3))),
+        constraints.RollingDisc("wheel", "arm", "hand", radius=0.3, axis=np.array((1, 2, 3))),
+        constraints.PrescribedPoint(
             "path", "hand", lambda t: [np.sin(t), t, 1.0], point=np.array((0.1, 0.2, 0.3))
         ),
-        PrescribedPose("pan", "hand", lambda t: SE3.exp(np.array([t, 0.1, 0.2, t, 0, 0]))),
+        constraints.PrescribedPose(
+            "pan", "hand", lambda t: SE3.exp(np.array([t, 0.1, 0.2, t, 0, 0]))
+        ),
     ]

@@ -1,25 +1,10 @@
 """Strategies for the multipliers of constraints: solutions of A M^-1 A^T x = y."""
 
 from mbkit.solvers.automatic import automatic_solver as automatic_solver
+from mbkit.solvers.built_in import *
 from mbkit.solvers.dense_solver import DenseSolver as DenseSolver
 from mbkit.solvers.descriptions import described as described
 from mbkit.solvers.descriptions import from_description as from_description
 from mbkit.solvers.solver import ConstraintSolver as ConstraintSolver
 from mbkit.solvers.solver import DenseKernels as DenseKernels
 from mbkit.solvers.solver import SolverKernels as SolverKernels
-from mbkit.solvers.strategies import MinimumNorm as MinimumNorm
-from mbkit.solvers.strategies import NullSpace as NullSpace
-from mbkit.solvers.strategies import SchurComplement as SchurComplement
-
-__all__ = [
-    "ConstraintSolver",
-    "DenseKernels",
-    "DenseSolver",
-    "MinimumNorm",
-    "NullSpace",
-    "SchurComplement",
-    "SolverKernels",
-    "automatic_solver",
-    "described",
-    "from_description",
-]

@@ -7,12 +7,14 @@ from typing import Any
 
 import attrs
 
+from mbkit.solvers import built_in
 from mbkit.solvers.solver import ConstraintSolver
-from mbkit.solvers.strategies import MinimumNorm, NullSpace, SchurComplement
 
 __all__ = ["described", "from_description"]
 
-_OWN: dict[str, Any] = {each.__name__: each for each in (SchurComplement, MinimumNorm, NullSpace)}
+_OWN: dict[str, Any] = {
+    name: kind for name, kind in vars(built_in).items() if isinstance(kind, type)
+}
 
 
 def described(solver: ConstraintSolver) -> Mapping[str, Any]:

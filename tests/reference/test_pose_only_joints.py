@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.joints import BUILT_IN_JOINTS
+from mbkit.joints import JOINT_TYPES
 from mbkit.representations import REPRESENTATIONS
 from tests.every_representation import in_turn
 from tests.joints.pose_only import TWINS
@@ -36,7 +36,7 @@ def trees(kind, representation=None):
 def test_every_joint_of_mbkit_has_a_twin():
     """A joint added to the library is tested by a twin here, or with the rest of its family."""
     made = {type(make("joint")) for make, _ in TWINS.values()}
-    assert made == set(BUILT_IN_JOINTS)
+    assert made == set(JOINT_TYPES.values())
 
 
 def agree(found, expected, what):

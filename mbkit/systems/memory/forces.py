@@ -10,10 +10,12 @@ import numpy as np
 
 from mbkit.errors import DuplicateNameError, ForceError
 from mbkit.forces import Force, ForceKernels, check_force_definition, check_force_names
-from mbkit.representations import REPRESENTATIONS
 from mbkit.systems.memory.callbacks import callback_address
 
 __all__ = ["ForceArrays", "PythonForceSlot", "force_arrays"]
+
+#: Representations in the order of their numbers in a slot (`mbkit.kernels.layout`).
+_NUMBERED = ("body_fixed", "spatial", "hybrid", "mixed")
 
 
 @attrs.frozen(eq=False)
@@ -311,7 +313,7 @@ class PythonForceSlot:
         head[layout.OWN_NUM_POSITIONS] = nq
         head[layout.OWN_NUM_VELOCITIES] = nv
         head[layout.OWN_ON_BODIES] = on_bodies
-        head[layout.OWN_REPRESENTATION] = list(REPRESENTATIONS).index(force.representation.name)
+        head[layout.OWN_REPRESENTATION] = _NUMBERED.index(force.representation.name)
         head[layout.OWN_POWERS] = callback_address("powers")
         head[layout.OWN_POWER] = _power(force)
         parts = np.split(self.memory[start:], np.cumsum([nq, nv, 16 * nb, 6 * nb]))
