@@ -1,1 +1,1 @@
-"""Closed loops: configurations that close them, all assemblies, and consistent velocities."""
+"""Loop closure: closed configurations, assembly modes, consistent velocities, actuator efforts."""

@@ -1,10 +1,10 @@
 """Efforts of actuators that give a motion against constraints.
 
-Source: Kim 2012, section 3. With r the efforts that the tree needs for the motion, less those that
-are there, p the passive velocities and a the actuated ones:
+Source: Kim 2012, section 3. With r the generalized forces that the tree needs for the motion, minus
+the applied ones, p the passive velocities and a the actuated ones:
     A_p^T lambda = r_p,   efforts = r_a - A_a^T lambda,
     lambda = (A_p^T)^+ r_p + N s,   N = null(A_p^T).
-s is free. Least multipliers: s = 0. Least efforts, w their weights:
+s is free. Minimum-norm multipliers: s = 0. Efforts of least weighted norm, with weights w:
     s = (W A_a^T N)^+ W (r_a - A_a^T lambda_0),   W = diag(w)^(1/2).
 """
 
@@ -34,16 +34,16 @@ _MISSING = 1e-7  # of the largest effort: less is rounding
 @final
 @attrs.frozen(eq=False)
 class Actuation:
-    """Where the actuators are, and which of their efforts are wanted.
+    """The actuated and passive velocities of a system, and the weights of efforts.
 
     Attributes
     ----------
     system : System
-        Whose joints.
+        The closed mechanism.
     actuated, passive : list of int
         Entries of v.
     roots : ndarray or None
-        Roots of the weights of the actuated; None: the multipliers are to be small.
+        Square roots of the weights of the actuated velocities; None for minimum-norm multipliers.
     """
 
     system: System
@@ -84,9 +84,10 @@ class Actuation:
         A : ndarray, shape (m, nv)
             Constraint Jacobian.
         needed : ndarray, shape (nv,)
-            What the tree needs for the motion and does not have yet.
+            Generalized forces that the tree needs for the motion, minus the applied ones.
         sizes : ndarray, shape (nv,)
-            What motion a unit of each velocity is, by which they are made comparable. [m]
+            Displacement of the bodies for a unit of each velocity, which makes velocities
+            comparable. [m]
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""All ways in which the loops of a small mechanism can be closed."""
+"""Assembly modes: all closed configurations of a small mechanism that no motion connects."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def assembly_modes(
 def _apart(loops: Loops, closed: list[FloatArray], turning: Integers) -> list[int]:
     """Return the first of each set of configurations that motions connect.
 
-    Motions are looked for between neighbours, the nearest first.
+    Motions are searched between neighbours, the nearest first.
     """
     lengths = np.zeros((len(closed), len(closed)))
     for k, q in enumerate(closed):

@@ -50,7 +50,7 @@ def close_loops(
 
 
 def _closed(loops: Loops, start: FloatArray, held: Any, limit: float) -> FloatArray:
-    """Return the end of a descent from the start, or else the nearest of those from elsewhere."""
+    """Return the end of a descent from the start, or the nearest end from other starts."""
     system = loops.system
     found = close(loops, start)
     if found.error <= limit:
@@ -82,7 +82,7 @@ def checked_start(system: System, q: ArrayLike | None, t: float, who: str) -> Fl
 
 
 def _led(loops: Loops, branch: FloatArray, target: FloatArray, limit: float) -> FloatArray:
-    """Return where what is fixed is as in `target`, led there from a closed configuration."""
+    """Return the closed configuration with fixed joints as in `target`, reached in small steps."""
     system = loops.system
     start = close(attrs.evolve(loops, free=np.arange(system.nv)), branch)
     if not start.error <= limit:
@@ -101,7 +101,7 @@ def _led(loops: Loops, branch: FloatArray, target: FloatArray, limit: float) -> 
 
 
 def _by_leading(loops: Loops, start: FloatArray) -> list[Closing]:
-    """Close with everything free, then lead what is fixed back to where it was."""
+    """Close the loops with all joints free, then move the fixed joints back to their values."""
     nv = loops.system.nv
     if len(loops.free) == nv:
         return []
@@ -127,7 +127,7 @@ def _around(loops: Loops, start: FloatArray) -> list[Closing]:
 def random_around(
     loops: Loops, q: FloatArray, rng: np.random.Generator, spread: float = 1.0
 ) -> FloatArray:
-    """Return q with what may move moved at random.
+    """Return q with a random motion of the free joints.
 
     Rotations by up to half a turn, translations by up to half the length, both times the spread.
     """
@@ -156,7 +156,7 @@ def _failure(loops: Loops, best: Closing, held: Any, which: str = "q") -> Constr
 
 
 def _open_loops(loops: Loops, best: Closing) -> str:
-    """Return which loops cannot even be closed on their own, or that all can."""
+    """Return the loops that cannot be closed even alone, as a message."""
     closure = loops.system.arrays.closure
     counts = closure.constraints["num_position_rows"]
     names = [name for name, count in zip(closure.names, counts, strict=True) if count]

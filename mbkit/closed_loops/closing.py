@@ -31,7 +31,7 @@ _SLOW = 0.05
 @final
 @attrs.frozen(eq=False)
 class Closing:
-    """Where a descent ended.
+    """The end of a descent.
 
     Attributes
     ----------
@@ -101,24 +101,24 @@ class Linear:
 def close(loops: Loops, q: FloatArray, most: int = _MOST) -> Closing:
     """Descend to the least residual by Levenberg-Marquardt steps.
 
-    Steps are bounded and each must keep half of what it promises, so that the way follows the flow
-    to which they tend and stays on a branch. The damping is a multiple of the squared residual: the
-    steps converge quadratically where constraints are redundant, too. Source: Yamashita and
-    Fukushima, Computing Supplement 15, 2001, 239-249.
+    Steps are bounded, and each must reduce the residual by half of the linear prediction, so that
+    the descent stays on a branch. The damping is a multiple of the squared residual: the steps
+    converge quadratically where constraints are redundant, too. Source: Yamashita and Fukushima,
+    Computing Supplement 15, 2001, 239-249.
 
     Parameters
     ----------
     loops : Loops
-        What is to be closed.
+        The loops to be closed.
     q : ndarray, shape (nq,)
         Start.
     most : int
-        Steps that are tried.
+        Largest number of steps.
 
     Returns
     -------
     Closing
-        The best that was found: steps go on until rounding ends them.
+        The configuration of least residual; steps continue until rounding ends them.
     """
     at = Closing(q, loops.residual(q))
     weight, everywhere = 1.0, False
@@ -158,25 +158,25 @@ _NEAR = 0.3
 
 
 def lead(loops: Loops, q: FloatArray, target: FloatArray) -> tuple[Closing, float]:
-    """Lead the joints that must not move to where they are in another configuration.
+    """Move the locked joints to their positions in another configuration, with the loops closed.
 
-    In steps that are so short that the others follow by little: they stay on their branch.
+    The steps are so short that the other joints follow by little and stay on their branch.
 
     Parameters
     ----------
     loops : Loops
-        Who may move to keep them closed.
+        The loops, with the entries of v that may move.
     q : ndarray, shape (nq,)
         A closed configuration.
     target : ndarray, shape (nq,)
-        Where the other joints shall be.
+        Configuration with the wanted positions of the locked joints.
 
     Returns
     -------
     Closing
         The last closed configuration.
     float
-        Which share of the way was gone: 1.0 where it is all.
+        Share of the path that was covered: 1.0 for all of it.
     """
     system = loops.system
     steps, positions = _held(loops)

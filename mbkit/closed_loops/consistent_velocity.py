@@ -26,7 +26,7 @@ def consistent_velocity(
     v: ArrayLike | None,
     t: float,
 ) -> FloatArray:
-    """Return velocities that go together; see `System.consistent_velocity`."""
+    """Return velocities that satisfy the constraints; see `System.consistent_velocity`."""
     who = "consistent_velocity"
     if not isinstance(rates, Mapping):
         raise UsageError(
@@ -61,18 +61,18 @@ def _velocities(system: System, name: str, who: str) -> Any:
 def velocity_near(
     system: System, q: FloatArray, v: FloatArray, fixed: Any, t: float, who: str
 ) -> FloatArray:
-    """Return the consistent velocity that differs least from a given one.
+    """Return the consistent velocity nearest to a given one, by kinetic energy.
 
     Parameters
     ----------
     system : System
-        Any.
+        A system with constraints.
     q : ndarray, shape (nq,)
         Closed configuration.
     v : ndarray, shape (nv,)
-        Wished velocity.
+        Wanted velocity.
     fixed : ndarray of bool, shape (nv,)
-        Which of its entries must stay.
+        Entries of v that must not change.
     t : float
         Time. [s]
     who : str
@@ -86,7 +86,7 @@ def velocity_near(
     Raises
     ------
     ConstraintError
-        If the velocities that must stay contradict each other.
+        If the fixed velocities contradict each other.
     """
     if system.prescribed_joints:
         q, v, _ = system.prescribed_state(t, q, v)

@@ -238,7 +238,7 @@ def _partition(system: System, A: Floats, sizes: Floats, entries: list[int]) -> 
 
 @attrs.frozen(eq=False)
 class Partition:
-    """How dependent velocities follow.
+    """The solution for dependent velocities.
 
     Attributes
     ----------

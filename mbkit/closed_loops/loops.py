@@ -1,4 +1,4 @@
-"""The loops of a system as equations: what must be closed, and what may move for it."""
+"""The loops of a system as equations, with the velocities that may move to close them."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ _DIFFERENCE = 1e-5
 @final
 @attrs.frozen(eq=False)
 class Loops:
-    """Constraints of position level in parts of the length of a system, and who may move.
+    """Position-level constraints in parts of the length of a system, and its free velocities.
 
     Attributes
     ----------
     system : System
-        Of which.
+        The closed mechanism.
     t : float
-        Time, of which constraints may be functions. [s]
+        Time, for constraints that depend on it. [s]
     rows : ndarray of int, shape (m,)
-        Rows of the Jacobian, one for each row of the residual that counts.
+        Rows of the Jacobian, one for each row of the residual in use.
     position_rows : ndarray of int, shape (m,)
         These rows of the residual.
     free : ndarray of int, shape (n,)
         The entries of v along which the system may move.
     turns : ndarray of bool, shape (nv,)
-        Which velocities turn a body.
+        Whether a velocity rotates a body.
     scales : ndarray, shape (nv,)
-        What makes velocities comparable: 1 for those that turn, the length for others, so that a
-        unit moves the mechanism by about its length.
+        Scales of velocities: 1 for rotations, the length for translations, so that a unit moves the
+        mechanism by about its length.
     """
 
     system: System
@@ -65,9 +65,9 @@ class Loops:
         Parameters
         ----------
         system : System
-            Any.
+            A system with constraints.
         fixed : ndarray of bool, shape (nv,)
-            What must not move.
+            Velocities that must not move.
         t : float
             Time. [s]
         """
@@ -78,7 +78,7 @@ class Loops:
 
     @property
     def length(self) -> float:
-        """Of the system, which its residuals are measured by, in metres."""
+        """Length of the system, the unit of its residuals, in metres."""
         return float(self.system.arrays.closure.length)
 
     def residual(self, q: FloatArray) -> FloatArray:
@@ -102,7 +102,7 @@ class Loops:
         return np.asarray((ahead - behind).T / (2.0 * _DIFFERENCE))
 
     def moved(self, q: FloatArray, y: FloatArray) -> FloatArray:
-        """Return the configurations that scaled steps (..., n) lead to."""
+        """Return the configurations at the ends of scaled steps (..., n)."""
         v = np.zeros((*y.shape[:-1], self.system.nv))
         v[..., self.free] = y * self.scales[self.free]
         if self.system.ndx != self.system.nv:
@@ -144,7 +144,7 @@ def checked_fixed(system: System, fixed: Any, who: str) -> Any:
     Parameters
     ----------
     system : System
-        Of which.
+        The closed mechanism.
     fixed : iterable of str
         Names of joints, or of single positions, such as "joint[1]", where these are simply added.
     who : str

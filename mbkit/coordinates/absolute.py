@@ -48,43 +48,39 @@ def _names(joints: object) -> tuple[str, ...]:
 class AbsoluteCoordinates:
     """Orientation and position of every body in the world; every joint is a constraint.
 
-    Each body hangs on an `AbsoluteJoint` from the world, ``"BODY (free)"``, and all joints of the
-    mechanism close loops: the same assembly as in `RelativeCoordinates`, with every joint cut.
-    Bodies that joints without velocities fix to each other move as one, on the joint of the first
-    of them that has mass. The representation of twists is that which the velocities are: body-fixed
-    or mixed, with `trivialised` on the right spatial or hybrid, as it follows from the group of
-    `local`.
+    Each body is on an `AbsoluteJoint` from the world, ``"BODY (free)"``, and all joints of the
+    mechanism are loop joints. Bodies connected by fixed joints move as one, on the joint of the
+    first of them that has mass. The velocities are twists in the representation that follows from
+    the group of `local`: body-fixed or mixed, with `trivialised="right"` spatial or hybrid.
 
-    Joints that a force on joints, a coupling of joints or a function of time is about, and
-    nonholonomic ones, keep their coordinates under their own names, with all turns: a part of the
-    body on such a joint hangs on it, ``"BODY (cut at JOINT)"``, and is welded to the body by
-    ``"BODY (weld at JOINT)"``. So may others (`joints`), to be prescribed a velocity, driven by
-    `tau` or plotted.
+    Joints that a force or a coupling names, prescribed and nonholonomic joints keep their
+    coordinates under their own names, with all turns. The body on such a joint is split: its second
+    part, ``"BODY (cut at JOINT)"``, is on the joint, and ``"BODY (weld at JOINT)"`` connects it to
+    the first. `joints` names further ones, to prescribe a velocity, to drive them by `tau` or to
+    plot them.
 
     Attributes
     ----------
     orientation : UnitQuaternion, RotationVector or EulerAngles
-        How orientations are written; of no consequence for the motion.
+        Parametrisation of orientations; it does not change the motion.
     local : ScrewCoordinates, RotationVectorPosition, RodriguesPosition, ExtendedRodrigues, ...
-        Local coordinates of a step, with the map and the group that it is taken on.
+        Local coordinates of a step, with their map and group.
     trivialised : {"left", "right"}
         Whether steps, and velocities, are in the axes of the bodies or of the world.
     length : float, optional
-        By which moments are compared with forces in the constraints, as in `RelativeCoordinates`;
-        the size of the mechanism if left out. [m]
+        Length that scales moments against forces in the constraints, as in `RelativeCoordinates`;
+        by default the size of the mechanism. [m]
     joints : sequence of str, keyword only
         Names of further joints that keep their coordinates.
 
     Raises
     ------
     UsageError
-        If one of them is something else.
+        If an argument has another type or value.
 
-    Notes
-    -----
-    A body moves by itself, and so needs mass and moments of inertia about all axes. Where a thin
-    rod has none about its own axis, and joints keep it from turning about that, its neighbours lend
-    it some: docs/absolute-coordinates.md.
+    Notes ----- Each body needs mass and moments of inertia about all axes. A thin rod without a
+    moment about its own axis gets one by an inertia transfer from its neighbours, where joints
+    prevent the rotation about that axis: docs/absolute-coordinates.md.
 
     References
     ----------
@@ -133,18 +129,18 @@ class AbsoluteCoordinates:
         return AbsoluteJoint(name, self.orientation, self.local, self.trivialised)
 
     def assemble(self, mechanism: Mechanism) -> System:
-        """Return the equations of motion of a mechanism; it is not referred to afterwards.
+        """Return the equations of motion of a mechanism, without a reference to it.
 
         Parameters
         ----------
         mechanism : Mechanism
-            Any, open or closed.
+            A tree or a closed mechanism.
 
         Returns
         -------
         System
-            The equations. Its reference configuration has the bodies where they stand with all
-            joints neutral.
+            The equations. Its reference configuration has the poses of the bodies with all joints
+            neutral.
 
         Raises
         ------
@@ -153,8 +149,8 @@ class AbsoluteCoordinates:
         InertiaError
             If a body has no mass, or can turn without moving any inertia.
         NameUnknownError, UsageError, DuplicateNameError
-            If there is no joint of a name, or it does not move; if a name that a joint or a part of
-            a body would have is taken.
+            If a joint of `joints` does not exist or does not move; if the name of an added joint or
+            part of a body is taken.
         """
         whole = Parts.of(mechanism)
         bodies, division, topology = self.divided(whole)

@@ -1,4 +1,4 @@
-"""From the parts of a mechanism and its spanning tree to a system, and to one of other numbers."""
+"""Assembly of a system from the parts of a mechanism and its spanning tree."""
 
 from __future__ import annotations
 
@@ -42,27 +42,27 @@ __all__ = ["Assembly"]
 @final
 @attrs.frozen(eq=False)
 class Assembly:
-    """What a system is made from: its `Blueprint`.
+    """The data from which a system is made: its `Blueprint`.
 
     Attributes
     ----------
     division : Division
-        Bodies, joints, forces and gravity, and what the system has of them.
+        Bodies, joints, forces and gravity of the mechanism, and those of the system.
     topology : Topology
-        The system's spanning tree, and the joints that close loops.
+        The system's spanning tree and loop joints.
     representation : Representation
-        In which the recursions run.
+        Representation of twists in the recursions.
     body_frames : str
-        And at which frames.
+        Choice of the body frames of the recursions.
     length : float, optional
-        By which moments of constraints are compared with forces; the mechanism's size if left out.
+        Length that scales moments of constraints against forces; by default the mechanism's size.
         [m]
     coordinates : object
         The strategy that made it.
     further : frozenset of str
-        Names of the forces that were added afterwards: of them the text has what a file can hold.
+        Names of the forces added after assembly; the model text has those that a file can hold.
     constraint_solver : ConstraintSolver, optional
-        What finds the multipliers of constraints; chosen by size and rank if left out.
+        Strategy for the multipliers of constraints; by default chosen by size and rank.
     """
 
     division: Division
@@ -96,7 +96,7 @@ class Assembly:
 
     @property
     def free_joints(self) -> tuple[str, ...]:
-        """Joints of six freedoms that bodies were hung on."""
+        """Added free joints between the world and the bodies."""
         return self.division.free_joints
 
     @property
@@ -158,7 +158,7 @@ class Assembly:
     def changed(self, values: Mapping[str, ArrayLike]) -> System:
         """Return the system with other numbers.
 
-        The spanning tree stays what it is; the rows that the kernels read are computed anew.
+        The spanning tree is kept; the rows of the kernels are computed anew.
         """
         other = self._divided(changed(self.parts, values))
         if any(path.startswith("bodies.") for path in values):
@@ -220,7 +220,7 @@ class Assembly:
         velocities: dict[str, slice],
         steps: dict[str, slice],
     ) -> SystemArrays:
-        """Return what the kernels read: the tree, forces, constraints."""
+        """Return the arrays of the kernels: the tree, forces, constraints."""
         loops = self.topology.loop_joints
         where = positions, velocities, steps
         rows = assemble_rows(parts, self.topology, *where, self.body_frames, self.representation)

@@ -40,7 +40,7 @@ def frames_in_joints(
     topology : Topology
         Its tree.
     seats : mapping of str to (int, ndarray of shape (4, 4))
-        The row that carries a body, and the body's pose in the canonical frame of that row.
+        Row of each body, and the body's pose in the canonical frame of that row.
     inertias : sequence of SpatialInertia
         Of each row, in its canonical frame.
 
@@ -74,7 +74,7 @@ def frames_in_joints(
 
 
 def poses_of_tree(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
-    """Return where each body stands in the world with all joints neutral."""
+    """Return the pose of each body in the world with all joints neutral."""
     poses: dict[str, FloatArray] = {"world": np.eye(4)}
     for child, parent, name, is_reversed in zip(
         topology.bodies[1:],
@@ -91,7 +91,7 @@ def poses_of_tree(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
 
 
 def set_seat(row: Any, frame: FloatArray) -> list[Any]:
-    """Let a row's body have a frame of its own.
+    """Set the frame of a row's body in the joint frame.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def set_seat(row: Any, frame: FloatArray) -> list[Any]:
     Returns
     -------
     list
-        What the row points to, to be kept alive with it.
+        Arrays that the row points to, to be kept alive with it.
     """
     from mbkit.kernels.compile import array_address
 

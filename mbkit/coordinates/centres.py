@@ -32,8 +32,8 @@ _POINT = 1e-6
 def centres_of_bodies(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
     """Return the centre of mass of each body, in its frame.
 
-    Of a body without mass it is the centre of what it carries with all joints neutral; its origin
-    where that has no mass either.
+    For a body without mass it is the centre of mass of the bodies that it carries with all joints
+    neutral, or its origin where these have no mass either.
     """
     centres = {name: np.array(body.inertia.com) for name, body in parts.bodies.items()}
     if all(body.inertia.mass > 0.0 for body in parts.bodies.values()):
@@ -74,7 +74,7 @@ def warn_of_distance(
     inertias: Sequence[SpatialInertia],
     origins: FloatArray | None,
 ) -> None:
-    """Warn of bodies so far from the point of reference that their moments drown in rounding.
+    """Warn of bodies so far from the point of reference that their moments are lost in rounding.
 
     Parameters
     ----------

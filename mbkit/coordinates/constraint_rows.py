@@ -21,7 +21,7 @@ __all__ = ["KnownNames", "Made", "set_constraint"]
 @final
 @attrs.frozen(eq=False)
 class Made:
-    """What the row of a constraint points to.
+    """The objects that the row of a constraint points to.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Made:
     units : tuple of str
         Of its rows.
     scales : ndarray
-        By which they are multiplied for metres.
+        Factors that convert rows to metres.
     derivatives : ConstraintDerivatives or None
-        What computes it, where it is in Python.
+        Derivatives of a constraint in Python.
     """
 
     function: Any
@@ -58,12 +58,12 @@ class Made:
 @final
 @attrs.frozen(eq=False)
 class KnownNames:
-    """What constraints may name: once for all of them.
+    """Names of joints and bodies that constraints may use.
 
     Attributes
     ----------
     owner : str
-        Whose, for messages.
+        Owner, for messages.
     joints : dict of str to Joint
         By name.
     sizes : dict of str to (int, int)
@@ -97,7 +97,7 @@ def set_constraint(
     Raises
     ------
     NameUnknownError, ConstraintError
-        If it names what is not there, or its parameters or units are wrong.
+        If a joint or body does not exist, or parameters or units are wrong.
     """
     from mbkit.kernels.compile import array_address
     from mbkit.kernels.constraints import layout

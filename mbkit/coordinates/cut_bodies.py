@@ -1,4 +1,4 @@
-"""Loops that are opened in a body: its two halves are welded by a loop joint."""
+"""Split bodies: a loop is opened in a body, whose two parts a loop joint welds together."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class BodyCut:
     Attributes
     ----------
     joints : str or collection of str
-        Names of the joints that go over to the second half; the others stay on the first.
+        Names of the joints on the second part; the others stay on the first.
     share : float, default 0.5
-        Of the inertia, which the second half has; between 0 and 1. The motion does not depend on
-        it, the wrench in the weld does.
+        Share of the inertia of the second part, between 0 and 1. The motion does not depend on it,
+        the wrench in the weld does.
 
     Raises
     ------
@@ -77,17 +77,17 @@ Cut = BodyCut | str | Collection[str]
 
 
 def check_cuts(cuts: object) -> None:
-    """Raise unless this says of bodies how they are cut.
+    """Raise unless an object is a mapping from bodies to their cuts.
 
     Parameters
     ----------
     cuts : object
-        What should be a mapping of str to `Cut`.
+        The object, a mapping of str to `BodyCut` if valid.
 
     Raises
     ------
     UsageError
-        If it is none.
+        If it is not.
     """
     if not (isinstance(cuts, Mapping) and all(isinstance(name, str) for name in cuts)):
         raise UsageError(
@@ -100,50 +100,50 @@ def check_cuts(cuts: object) -> None:
 
 
 def half_name(body: str) -> str:
-    """Return the name of the second half of a body that is cut."""
+    """Return the name of the second part of a split body."""
     return f"{body} (cut)"
 
 
 def weld_name(body: str) -> str:
-    """Return the name of the joint that holds the halves of a body together."""
+    """Return the name of the weld between the parts of a split body."""
     return f"{body} (weld)"
 
 
 def cut_bodies(parts: Parts, cuts: Mapping[str, Cut]) -> Parts:
     """Return the parts of a mechanism with bodies cut in two.
 
-    It opens a loop whose joints cannot be cut, because they are prescribed or nonholonomic, or
-    because their constraint wrenches are of no use.
+    This opens a loop whose joints cannot be loop joints, because they are prescribed or
+    nonholonomic, or because their constraint wrenches are unsuitable.
 
     Parameters
     ----------
     parts : Parts
         Bodies, joints and forces.
     cuts : mapping of str to BodyCut, str or collection of str
-        By the name of the body: the joint or joints that go over to the second half, or a
-        `BodyCut`, with which goes a share of the inertia.
+        By the name of the body: the joint or joints on the second part, or a `BodyCut` with a share
+        of the inertia.
 
     Returns
     -------
     Parts
-        With a further body ``"NAME (cut)"`` for each body cut, in the same frame and reference
-        pose, which has its share of the inertia and the joints that go over, each where it was. A
-        fixed joint ``"NAME (weld)"`` goes from NAME to it: a loop joint with six constraint rows.
-        Forces stay on the first half.
+        The parts with a further body ``"NAME (cut)"`` for each split body, in the same frame and
+        reference pose, with its share of the inertia and its joints. The fixed joint
+        ``"NAME (weld)"`` connects NAME with it: a loop joint with six constraint rows. Forces stay
+        on the first part.
 
     Raises
     ------
     NameUnknownError
         If there is no such body or joint.
     UsageError
-        If `cuts` is no such mapping, if a joint is not on the body, or is named twice; if none goes
-        over, or all do.
+        If `cuts` is no such mapping, if a joint is not on the body, or is named twice; if one of
+        the parts has no joint.
     TopologyError
-        If the body is the world, or on no loop through joints of both halves.
+        If the body is the world, or on no loop through joints of both parts.
     InertiaError
         If the body has no mass that could be shared.
     DuplicateNameError
-        If a name that a half or a weld would have is taken.
+        If the name of a part or a weld is taken.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def cut_bodies(parts: Parts, cuts: Mapping[str, Cut]) -> Parts:
 
 
 def all_cuts(parts: Parts, cuts: Mapping[str, Cut]) -> dict[str, Cut]:
-    """Return the cuts that are asked for, and those that loops need which no joint can open.
+    """Return the given cuts, and those of loops that no joint can open.
 
     Such loops are of prescribed and nonholonomic joints alone. Of the bodies between two of its
     joints one that has mass is cut.
@@ -193,7 +193,7 @@ def all_cuts(parts: Parts, cuts: Mapping[str, Cut]) -> dict[str, Cut]:
     parts : Parts
         Bodies and joints.
     cuts : mapping of str to str, collection of str or BodyCut
-        What is asked for.
+        Cuts of the user.
 
     Returns
     -------

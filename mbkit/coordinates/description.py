@@ -1,4 +1,4 @@
-"""Coordinates as results hold them, by names: what a file needs to assemble a model again."""
+"""Coordinates as tables of names, from which a file assembles a model again."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def described(coordinates: Any) -> dict[str, Any] | None:
     Parameters
     ----------
     coordinates : object
-        A strategy.
+        A strategy of assembly.
 
     Returns
     -------
     dict or None
-        None for any other: of relative coordinates results hold the loop joints.
+        None for other coordinates; for relative ones results store the loop joints.
 
     Examples
     --------

@@ -23,7 +23,7 @@ __all__ = ["CutBodies", "Division", "DivisionRule", "on_split_bodies"]
 
 
 class DivisionRule(Protocol):
-    """How the bodies and joints of systems are made of those of mechanisms, of any numbers."""
+    """Rule by which the bodies and joints of a system are made of those of a mechanism."""
 
     @property
     def remedy(self) -> str:
@@ -50,20 +50,20 @@ class DivisionRule(Protocol):
 @final
 @attrs.frozen(eq=False)
 class Division:
-    """Bodies and joints of a system, beside those of the mechanism or in their places.
+    """Bodies and joints of a system, made of those of a mechanism.
 
     Attributes
     ----------
     rule : DivisionRule
-        What made it, and makes that of other numbers.
+        The rule that made it; it also makes the division for other parameters.
     whole : Parts
         Bodies and joints of the mechanism.
     parts : Parts
-        Those of the system.
+        Bodies and joints of the system.
     split_bodies : mapping of str to SplitBody
         Bodies of the system that are parts of others.
     free_joints : tuple of str
-        Names of the joints of six freedoms that bodies were hung on.
+        Names of the added free joints between the world and the bodies.
     inertia_transfers : mapping of str to InertiaTransfer
         Moments of inertia that bodies have for others, by the joint between.
     """
@@ -79,7 +79,7 @@ class Division:
 @final
 @attrs.frozen(eq=False)
 class CutBodies:
-    """The bodies of a mechanism, of which some are cut in two: see `cut_bodies`."""
+    """The bodies of a mechanism with split bodies: see `cut_bodies`."""
 
     cuts: Mapping[str, Cut] = attrs.field(factory=dict)
 
@@ -110,12 +110,12 @@ class CutBodies:
 def on_split_bodies(
     forces: Mapping[str, Force], split_bodies: Mapping[str, SplitBody]
 ) -> dict[str, Force]:
-    """Return forces that act on the masses of bodies also where a part of these is.
+    """Return forces with those on the masses of bodies acting on all parts of split bodies.
 
     Parameters
     ----------
     forces : mapping of str to Force
-        All others stay what they are: they act on the body, and its part is welded to it.
+        Other forces do not change: they act on the first part, to which the second is welded.
     split_bodies : mapping of str to SplitBody
         Parts of bodies.
 

@@ -29,10 +29,10 @@ def set_floating(
     representation: Representation,
     named: Collection[str],
 ) -> list[Any]:
-    """Write what inverts the inertia of the bodies that float; return what the rows point to.
+    """Write the inverse inertia of floating bodies; return the arrays that the rows point to.
 
-    A body floats where the world carries it by a joint whose velocity is the body's twist in the
-    representation of the recursions, nothing hangs on it, and no constraint names that joint.
+    A body floats if it is on a joint from the world whose velocity is the body's twist in the
+    representation of the recursions, carries no body, and no constraint names that joint.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Every body by itself: free joints from the world, and parts of bodies on joints that count."""
+"""Free joints for all bodies, and split bodies on joints that keep their coordinates."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _SAME = 1e-9
 
 
 def free_name(body: str, parts: Parts) -> str:
-    """Return the name of the joint by which a body moves freely: one that is not taken.
+    """Return an unused name of the free joint of a body.
 
-    A joint of the mechanism may well be called so, where a body hangs on a free joint.
+    A free joint of the mechanism may already have the first choice of a name.
     """
     name = f"{body} (free)"
     is_taken = name in parts.joints or name in parts.constraints
@@ -50,16 +50,16 @@ def free_name(body: str, parts: Parts) -> str:
 @final
 @attrs.frozen
 class Hanging:
-    """A part of a body, which hangs on a joint that keeps its coordinates.
+    """A part of a split body, on a joint that keeps its coordinates.
 
     Attributes
     ----------
     joint : str
         The joint.
     whole : str
-        The body on this joint that the part stands for.
+        The body on this joint, of which it is a part.
     origin : str
-        The body that its inertia is taken from: the same, or one that is fixed to it.
+        The body that gives its inertia: the same, or one that is fixed to it.
     """
 
     joint: str
@@ -80,7 +80,7 @@ class Hanging:
 @final
 @attrs.frozen(eq=False)
 class FreeBodies:
-    """The bodies of a mechanism, each by itself: a `DivisionRule`.
+    """The bodies of a mechanism, each on a free joint: a `DivisionRule`.
 
     Attributes
     ----------
@@ -89,11 +89,11 @@ class FreeBodies:
     groups : RigidGroups
         Which bodies move as one.
     names : mapping of str to str
-        The joint that each body that moves by itself hangs on.
+        The free joint of each body or group of fixed bodies.
     hanging : tuple of Hanging
         Parts of bodies, in the order of their joints.
     lent : InertiaTransfers
-        What thin rods get from their neighbours.
+        Inertia transfers from neighbours to thin rods.
     """
 
     make_joint: Callable[[str], Joint]
@@ -136,7 +136,7 @@ class FreeBodies:
 
     @property
     def free_joints(self) -> tuple[str, ...]:
-        """Names of the joints of six freedoms that bodies were hung on."""
+        """Names of the added free joints between the world and the bodies."""
         return tuple(self.names.values())
 
     def acting(self, whole: Parts) -> tuple[str, ...]:

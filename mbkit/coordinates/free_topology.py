@@ -1,4 +1,4 @@
-"""The spanning tree of bodies that move by themselves: shallow, and found without a search."""
+"""The spanning tree in absolute coordinates: shallow, and found without a search."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ __all__ = ["free_topology"]
 def free_topology(parts: Parts, bodies: FreeBodies) -> Topology:
     """Return the tree of the parts that `FreeBodies` makes, in regular numbering, depth-first.
 
-    In it are the free joints, those that fix bodies to them, and those that keep coordinates with
-    the parts of bodies on them; all others close loops.
+    Its joints are the free joints, fixed joints between bodies that move as one, and joints that
+    keep their coordinates, with parts of split bodies on them; all others are loop joints.
 
     Parameters
     ----------
     parts : Parts
         Bodies and joints, divided.
     bodies : FreeBodies
-        What divided them.
+        The rule that made them.
 
     Returns
     -------
     Topology
-        At a cost that is linear in bodies and joints.
+        The tree; the cost is linear in bodies and joints.
     """
     children: dict[str, list[tuple[str, str]]] = {
         WORLD: [(name, root) for root, name in bodies.names.items()]

@@ -1,9 +1,9 @@
-"""Moments of inertia for thin rods: lent by the neighbours that a body turns with, or the world.
+"""Inertia transfers: moments of inertia that thin rods get from neighbours or from the world.
 
-A body that moves by itself needs a moment of inertia about every axis. A thin rod has none about
-its own, and needs none where joints keep it from turning about it. So its neighbours lend one, by
-joints that leave no turn but one about an axis n that is fixed in both bodies: a moment
-a (1 - n n^T) may be moved from one to the other, exactly. The world can lend without end.
+In absolute coordinates a body needs a moment of inertia about every axis. A thin rod has none about
+its own axis. If a joint allows no rotation but one about an axis n that is fixed in both bodies, a
+moment a (1 - n n^T) can be transferred from one to the other without changing any motion. The world
+can give any moment.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SAMPLES = 3
 
 
 def resists(inertia: SpatialInertia) -> bool:
-    """Return whether every motion moves inertia: there are mass, and moments about all axes."""
+    """Return whether an inertia has mass, and moments about all axes."""
     J = inertia.moment_about_com
     size = float(np.trace(J) + inertia.mass * (inertia.com @ inertia.com))
     return inertia.mass > 0.0 and bool(np.linalg.eigvalsh(J)[0] > _TOLERANCE * size)
@@ -62,7 +62,7 @@ def group_inertias(parts: Parts, groups: RigidGroups) -> Iterator[tuple[str, Spa
 @final
 @attrs.frozen(eq=False)
 class InertiaTransfers:
-    """Which bodies borrow, and by which joints it comes from the world.
+    """Bodies that lack a moment of inertia, and the joints of transfers from the world to them.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""From the joints that close loops, and further constraints, to the arrays of constraints."""
+"""The arrays of constraints, from loop joints and further constraints."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def loop_closure(
     positions: Mapping[str, slice],
     velocities: Mapping[str, slice],
 ) -> ClosureArrays:
-    """Return the constraints: the joints that are not in the tree, then those of the mechanism.
+    """Return the constraint arrays: loop joints, then the constraints of the mechanism.
 
     Parameters
     ----------
@@ -46,15 +46,15 @@ def loop_closure(
     arrays : SystemArrays
         The tree.
     length : float
-        By which moments are compared with forces. [m]
+        Length that scales moments against forces. [m]
     positions, velocities : mapping of str to slice
-        Where the entries of the tree's joints stand.
+        Entries of the tree's joints.
 
     Returns
     -------
     ClosureArrays
-        6 - nv rows a joint, in the order of the joints; those of six velocities have none, and are
-        left out. Then the constraints, in theirs.
+        6 - nv rows for each joint, in the order of the joints, without those of six velocities;
+        then the constraints, in their order.
     """
     from mbkit.kernels.compile import array_address
 
@@ -157,7 +157,7 @@ def _set_joint(row: Any, joint: Joint) -> list[Any]:
 
 
 def characteristic_length(parts: Parts) -> float:
-    """Return the size of a mechanism: how far apart its joints are at the reference configuration.
+    """Return the size of a mechanism: the extent of its joints at the reference configuration.
 
     One metre where all are in one place.
     """

@@ -22,10 +22,10 @@ _SAME = 1e-9
 
 
 def reference_poses(parts: Parts) -> tuple[dict[str, FloatArray], bool]:
-    """Return the poses in the world with all joints neutral, and whether that is possible.
+    """Return the poses in the world with all joints neutral, and whether all joints are.
 
-    Where neutral joints do not close the loops, those of the tree are neutral that
-    `mbkit.RelativeCoordinates` takes by itself.
+    If neutral joints do not close the loops, the joints in the default tree of
+    `mbkit.RelativeCoordinates` are neutral.
     """
     poses: dict[str, FloatArray] = {WORLD: np.eye(4)}
     for name, towards, body in spanning_steps(parts.joints, (WORLD,)):

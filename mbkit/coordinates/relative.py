@@ -47,29 +47,28 @@ class RelativeCoordinates:
     Attributes
     ----------
     representation : Representation
-        In which twists are written and the recursions run.
+        Representation of twists in the recursions.
     body_frames : {"joint", "user", "com", "world"}
-        In which frames of the bodies the recursions run inside. It changes no result but for
-        rounding: poses, twists, Jacobians, accelerations and wrenches are those of the user's
-        frames, and q, v, tau and the mass matrix know of no frames.
+        Body frames of the recursions. The choice changes results by rounding only: poses, twists,
+        Jacobians, accelerations and wrenches are those of the user's frames, and q, v, tau and the
+        mass matrix do not depend on frames.
 
         - "joint": the frame of the body's joint, with a screw along its z axis; the fastest.
         - "user": the frame of the user's body on the joint.
-        - "com": in the centre of mass of all that is fixed to the body, with the axes of "user";
-          a body without mass has the frame of its joint.
+        - "com": in the centre of mass of the body and all bodies fixed to it, with the axes of
+          "user"; a body without mass has the frame of its joint.
         - "world": the frame that is the world's in the reference configuration, so that a joint's
           screw in its body is its screw in the world.
     loop_joints : sequence of str, optional
-        Joints that are taken out of the tree and close its loops as constraints; chosen as by
-        `Mechanism.topology` if left out; where that leaves a motion without inertia, the next best
-        of `Topology.cuts` that does not is taken.
+        Joints that close loops as constraints; by default those of `Mechanism.topology`, or, if
+        these leave a motion without inertia, the best of `Topology.cuts` that does not.
     cut_bodies : mapping of str to str, sequence of str or BodyCut
-        Bodies that are cut in two halves, which a weld of six constraints holds together, and the
-        joints that go over to the second half. A loop of prescribed and nonholonomic joints alone,
-        which no joint can open, is cut so in any case.
+        Bodies that are split into two parts, connected by a weld of six constraints, and the joints
+        on the second part. Loops of prescribed and nonholonomic joints alone are always opened in a
+        body.
     length : float, optional
-        By which moments are compared with forces in the constraints, so that neither rank nor least
-        norm depends on units; the size of the mechanism if left out. [m]
+        Length that scales moments against forces in the constraints, so that neither rank nor
+        minimum norm depends on units; by default the size of the mechanism. [m]
 
     Notes
     -----
@@ -124,13 +123,13 @@ class RelativeCoordinates:
             )
 
     def assemble(self, mechanism: Mechanism) -> System:
-        """Return the equations of motion of a mechanism; it is not referred to afterwards.
+        """Return the equations of motion of a mechanism, without a reference to it.
 
         Parameters
         ----------
         mechanism : Mechanism
-            Its loops are cut at `loop_joints`. Joints without velocities merge their bodies into
-            one for computing; every body still answers by its name.
+            The mechanism; its loops are cut at `loop_joints`. Bodies connected by fixed joints are
+            merged for the computation; results are still by the name of each body.
 
         Returns
         -------
@@ -148,7 +147,7 @@ class RelativeCoordinates:
         return self.assemble_parts(Parts.of(mechanism))
 
     def assemble_parts(self, whole: Parts) -> System:
-        """Return the equations of motion of what a mechanism consists of; see `assemble`."""
+        """Return the equations of motion of the parts of a mechanism; see `assemble`."""
         cuts = all_cuts(whole, self.cut_bodies)
         division = CutBodies(cuts).divide(whole)
         topology = spanning_tree(division.parts, cuts, self.loop_joints)

@@ -1,4 +1,4 @@
-"""Bodies that joints without velocities hold together, and where all bodies stand at the start."""
+"""Groups of bodies connected by fixed joints, and reference poses of bodies."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def spanning_steps(
     Parameters
     ----------
     joints : mapping of str to Connection
-        The joints that count.
+        Joints to walk along.
     roots : iterable of str
-        Bodies to begin with; one that is reached from another is none.
+        Bodies to begin with; a body that another root reaches is no root.
     bodies : iterable of str
-        Further roots, where nothing leads to them.
+        Further roots, used if not reached.
 
     Yields
     ------
     tuple of str
-        Joint, body towards the root, body beyond. Of several ways the one with fewest joints is
-        taken, then that of the joint that was added first.
+        Joint, body towards the root, body beyond. Of several paths the one with fewest joints is
+        used, then the one whose joint was added first.
     """
     around: dict[str, list[tuple[str, str]]] = {}
     for name, edge in joints.items():
@@ -65,7 +65,7 @@ def spanning_steps(
 
 
 def relative_pose(edge: Connection, towards: str) -> FloatArray:
-    """Return where a joint that is neutral puts one of its bodies in the other, `towards`."""
+    """Return the pose of one body of a neutral joint in the other, `towards`."""
     T = pose_of(edge.joint, edge.joint.neutral())
     C: FloatArray = edge.S_pred @ T @ inverse(edge.S_succ)
     return C if edge.predecessor == towards else inverse(C)
@@ -79,10 +79,10 @@ class RigidGroups:
     Attributes
     ----------
     root : dict of str to str
-        For each body the one that moves by itself and carries it: the first of its group that has
-        mass, or the world.
+        For each body the root of its group: the first body of the group that has mass, or the
+        world.
     steps : tuple of (str, str, str)
-        Joints without velocities that hold each group together, from its root outwards.
+        Fixed joints of each group, from its root outwards.
     members : dict of str to tuple of str
         The bodies of each group, by its root, in the order of `steps`.
     """

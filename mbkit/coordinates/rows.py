@@ -1,4 +1,4 @@
-"""From bodies and joints to the rows that the kernels read."""
+"""Rows of the kernels, from bodies and joints."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def assemble_rows(
     topology : Topology
         A tree in regular numbering.
     positions, velocities, steps : dict
-        Where each joint's entries stand in q, in v and in steps on the group.
+        Entries of each joint in q, in v and in steps on the group.
     body_frames : {"user", "joint", "com", "world"}
         See `mbkit.RelativeCoordinates`.
     representation : Representation, optional
-        In which the recursions run; without it no body is taken for one that floats.
+        Representation of the recursions; without it no body is treated as floating.
 
     Returns
     -------
     SystemArrays
-        The rows, and what goes with them.
+        The rows, with the arrays that they point to.
     """
     moving = [name for name in topology.joint_of_body[1:] if _joint(parts, name).num_velocities]
     bodies = np.zeros(len(moving) + 1, layout.BODY)

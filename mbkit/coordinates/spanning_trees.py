@@ -1,4 +1,4 @@
-"""The spanning tree that relative coordinates are of."""
+"""The spanning tree of relative coordinates."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _CUTS_TRIED = 20
 def spanning_tree(
     divided: Parts, cut: Iterable[str], loop_joints: Iterable[str] | None = None
 ) -> Topology:
-    """Return a spanning tree in which all motions have inertia; the best of them if none is asked.
+    """Return a spanning tree in which all motions have inertia; by default the best.
 
     Parameters
     ----------
     divided : Parts
-        Bodies and joints, of bodies that are cut the halves.
+        Bodies and joints, with the parts of split bodies.
     cut : iterable of str
-        Names of these bodies: their welds close loops.
+        Names of split bodies: their welds are loop joints.
     loop_joints : iterable of str, optional
-        The joints that close the other loops.
+        The other loop joints.
 
     Returns
     -------
@@ -55,14 +55,14 @@ def spanning_tree(
 
 
 def relative_tree(whole: Parts) -> tuple[Parts, Topology]:
-    """Return the tree that `mbkit.RelativeCoordinates` takes by itself, and what it is of.
+    """Return the default tree of `mbkit.RelativeCoordinates`, and its bodies and joints.
 
-    Where each leaves a motion without inertia it is the one they would take else.
+    If each tree leaves a motion without inertia, it is the best tree otherwise.
 
     Parameters
     ----------
     whole : Parts
-        Of a mechanism.
+        Bodies and joints of a mechanism.
     """
     cuts: Mapping[str, Cut] = all_cuts(whole, {})
     divided = cut_bodies(whole, cuts)

@@ -16,7 +16,7 @@ __all__ = ["check_unnamed_joints", "unnamed_joints"]
 
 
 def unnamed_joints(parts: Parts) -> tuple[str, ...]:
-    """Return the joints that move of the relative tree; none where each force names what it needs.
+    """Return the moving joints of the relative tree; none if each force names its joints.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Diagnosis of constraints: freedoms left, redundant constraints, reactions that are unique."""
+"""Diagnosis of constraints: mobility, redundant constraints, uniqueness of reactions."""
 
 from mbkit.diagnosis.diagnose import diagnose as diagnose
 from mbkit.results.diagnosis import Branch as Branch

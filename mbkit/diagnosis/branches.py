@@ -1,4 +1,4 @@
-"""Closed configurations around one: smooth sets of them, and the rank of the constraints there."""
+"""Branches of closed configurations that meet at one, and the rank of the constraints on each."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _MOVED = 0.2
 def branches(loops: Loops, q: FloatArray) -> tuple[Branch, ...]:
     """Return the branches that meet at a closed configuration.
 
-    Steps along what the constraints leave free to first order are closed again; where that comes
-    back, there is no motion that way. Nearby configurations whose velocities are the same are on
-    one branch. From each the way goes on along it, and the highest rank on it is its generic one.
+    After a step along a velocity that the constraints allow the loops are closed again; if this
+    leads back, the velocity belongs to no motion. Nearby configurations with the same velocities
+    are on one branch. Each branch is followed further; the highest rank on it is its generic rank.
     """
     rng = np.random.default_rng(0)
     Z = _free(loops, q)[1]

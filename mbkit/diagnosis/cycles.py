@@ -1,4 +1,4 @@
-"""The loops of a mechanism as its joints make them, whatever the coordinates are."""
+"""The loops of a mechanism by its joints, independent of the coordinates."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["cycles"]
 
 
 def cycles(system: System) -> list[tuple[str, ...]]:
-    """Return the joints of each loop: the one that closes it, then the others from its successor.
+    """Return the joints of each loop: the loop joint, then the others from its successor.
 
-    In relative coordinates these are of the tree. Where bodies hang on free joints, loops through
-    those say nothing: joints of the mechanism, in their order, make a tree until one closes a loop.
+    In relative coordinates the others are in the spanning tree. In absolute coordinates the tree is
+    made of the joints of the mechanism, in their order, until one closes a loop.
     """
     ends = {name: (e.predecessor, e.successor) for name, e in system.parts.joints.items()}
     free = set(system.free_joints)

@@ -30,7 +30,7 @@ _NEARLY = 1e-6
 
 
 def diagnose(system: System, q: ArrayLike | None, t: float) -> Diagnosis:
-    """Return what the constraints do; see `System.diagnose`."""
+    """Return the diagnosis of the constraints; see `System.diagnose`."""
     m, nv = system.num_velocity_constraints, system.nv
     check_memory(
         3.0 * m * nv + 2.0 * m * m + nv * nv,

@@ -23,15 +23,15 @@ _TOLERANCE = 1e-7
 
 
 def reactions(system: System, q: FloatArray, null: FloatArray, t: float) -> tuple[Reaction, ...]:
-    """Return what is unique of the wrenches of joints in loops, and of other constraints.
+    """Return the undetermined wrenches of joints in loops, and of other constraints.
 
-    Multipliers in the null space of A^T stress the mechanism and do not move it. What they do in a
-    joint may be added to its wrench.
+    Multipliers in the null space of A^T are internal stress, which causes no motion. The wrenches
+    of internal stress in a joint may be added to its reaction.
 
     Parameters
     ----------
     system : System
-        Any.
+        A system with constraints.
     q : ndarray, shape (nq,)
         Closed configuration.
     null : ndarray, shape (rows, k)
