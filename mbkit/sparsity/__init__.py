@@ -1,5 +1,5 @@
-"""Symbolic sparsity: which rows of matrices meet, and in which order they are eliminated.
+"""Symbolic sparsity: coupled constraints and bodies, and the order of their elimination.
 
-All of it is found once, when a system is assembled or a run prepared, from tables of integers;
-kernels read what comes of it.
+It is computed once, when a system is assembled or a run prepared, as tables of integers for the
+kernels.
 """

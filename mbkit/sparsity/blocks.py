@@ -1,4 +1,4 @@
-"""Blocks of constraints that act on each other, and the order of their elimination."""
+"""Blocks of coupled constraints, and the order of their elimination."""
 
 from __future__ import annotations
 
@@ -36,18 +36,19 @@ _PAIR = 50
 @final
 @attrs.frozen(eq=False)
 class Blocks:
-    """The pattern of the matrix that the multipliers are found with.
+    """The pattern of the matrix for the multipliers.
 
     Attributes
     ----------
     pairs, blocks, hubs : ndarray
-        PAIR, BLOCK and HUB rows; of the last one more than there are.
+        PAIR, BLOCK and HUB rows; one more HUB row than there are hubs. A hub is a body with many
+        neighbours, kept as an unknown.
     num_gram : int
         Numbers in the matrix.
     num_unknowns : int
         Rows of the constraints, and velocities of hubs.
     owners : list
-        What the rows point to.
+        Arrays that the rows point to.
     """
 
     pairs: Any
@@ -61,18 +62,18 @@ class Blocks:
 def blocks_of(constraints: Any, sites: Any, supports: list[Support], bodies: Any) -> Blocks:
     """Return the pattern of A M^-1 A^T and of its factor.
 
-    Two constraints are coupled where they move a common row of the tree. Eliminating one couples
-    all that it is coupled with; the one with the fewest goes first (minimum degree), which keeps
-    chains of loops narrow. Velocities of bodies on which many constraints act stay unknowns.
+    Two constraints are coupled if they move a common row of the tree. Eliminating one couples all
+    its neighbours; the one with the fewest neighbours goes first (minimum degree), which keeps
+    chains of loops narrow. Velocities of bodies with many constraints stay unknowns.
 
     Parameters
     ----------
     constraints : ndarray of CONSTRAINT
         With their rows counted.
     sites : ndarray of CONSTRAINT_SITE
-        Where they act.
+        The bodies that they act on.
     supports : list of Support
-        The rows of the tree that carry each of them, on to the world.
+        The rows of the tree that carry each of them, as far as the world.
     bodies : ndarray of BODY
         The tree.
     """
@@ -99,7 +100,7 @@ def blocks_of(constraints: Any, sites: Any, supports: list[Support], bodies: Any
 
 
 def places_of(support: Support, bodies: Any) -> dict[int, int]:
-    """Return the rows of the tree that a constraint moves, each with the place of its columns."""
+    """Return the rows of the tree that a constraint moves, with the offset of its columns."""
     counts = bodies["num_velocities"][support.rows]
     return dict(zip(support.rows, (np.cumsum(counts) - counts).tolist(), strict=True))
 

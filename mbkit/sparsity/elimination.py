@@ -1,4 +1,4 @@
-"""In which order multipliers are eliminated, and what stays an unknown beside them."""
+"""Elimination order of multipliers, and bodies with many neighbours that stay unknowns."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ HUB = 8
 
 
 def find_hubs(places: list[dict[int, int]], bodies: Any) -> list[int]:
-    """Return the floating bodies, by row, on which so many constraints act that they are hubs.
+    """Return the hubs, by row: floating bodies with many constraints, kept as unknowns.
 
-    k constraints on one body are coupled each with each: k^2 blocks, and k^3 products to eliminate
-    them. With the velocities of the body as unknowns each is coupled with these alone.
+    k constraints on one body are coupled with each other: k^2 blocks, and k^3 products to eliminate
+    them. With the velocities of the body as unknowns each is coupled with these only.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def find_hubs(places: list[dict[int, int]], bodies: Any) -> list[int]:
 
 
 def early_constraints(ends: list[tuple[int, int] | None], hubs: list[int], bodies: Any) -> set[int]:
-    """Return the constraints that may be eliminated while hubs are still there.
+    """Return the constraints that may be eliminated before hubs.
 
     Those of a joint that, step by step outwards, joins one more floating body to a hub or to
     whatever does not float: their rows are independent even where all of these are held, as
@@ -48,7 +48,7 @@ def early_constraints(ends: list[tuple[int, int] | None], hubs: list[int], bodie
     Parameters
     ----------
     ends : list of (int, int) or None
-        By constraint: the two rows that a joint joins; None for what is no joint.
+        By constraint: the two rows that a joint connects; None for other constraints.
     hubs : list of int
         Rows of hubs.
     bodies : ndarray of BODY
@@ -92,8 +92,8 @@ def minimum_degree(
     coupled : list of (int, int)
         Pairs of nodes.
     hubs, early : frozenset of int
-        Where there are hubs: a node that is neither a hub nor one of the early ones waits until no
-        such node is coupled with it any more.
+        Hubs, and nodes that may go before them. Any other node waits until none of these is coupled
+        with it.
     turns : sequence of int, optional
         By node: those of a lower number go first, whatever their neighbours.
     after : mapping of int to set of int, optional

@@ -1,4 +1,4 @@
-"""Loops that hang on loops: what each is closed with at its base, and whether that is cheaper."""
+"""Nested loops: the pattern of local elimination at their bases, and its cost."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _PASSAGE = 40
 def nested_pattern(
     constraints: Any, sites: Any, carriers: list[list[int]], bodies: Any
 ) -> dict[str, Any] | None:
-    """Return what `ClosureArrays` has of loops that are closed at their bases.
+    """Return the arrays of `ClosureArrays` for local elimination of loops at their bases.
 
-    None where all bases are the world, where all is one block, where there are hubs, or where to
-    close all loops at once takes less.
+    None if all bases are the world, if there is one block only, if there are hubs, or if the
+    elimination of all loops at once needs fewer products.
 
     Parameters
     ----------
     constraints : ndarray of CONSTRAINT
         With their sites and sizes.
     sites : ndarray of CONSTRAINT_SITE
-        Where they act.
+        The bodies that they act on.
     carriers : list of list of int
         By constraint: rows of the joints that it names.
     bodies : ndarray of BODY

@@ -1,4 +1,4 @@
-"""Short lists that records point to, in one array."""
+"""Short lists that records point to, packed in one array."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["packed"]
 def packed(lists: Iterable[Sequence[float]], dtype: type = np.int64) -> list[Any]:
     """Return each list as a part of one array, with one more entry.
 
-    A pass over all records then reads them in the order in which they lie, which the processor
-    foresees; arrays of their own would be anywhere. None is empty, so that each has an address.
+    A pass over all records then reads contiguous memory, which the processor prefetches; separate
+    arrays would be scattered. No list is empty, so that each has an address.
     """
     longer = [[*each, 0] for each in lists]
     flat: Any = np.array([*itertools.chain.from_iterable(longer)], dtype=dtype)

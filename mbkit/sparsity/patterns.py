@@ -1,4 +1,4 @@
-"""The pattern of a factor: closing all loops at once, or each on the way inwards."""
+"""The pattern of a factor: all loops at once, or local elimination of nested loops."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["with_pattern"]
 def with_pattern(
     closure: ClosureArrays, constraints: Any, carriers: list[list[int]], bodies: Any
 ) -> ClosureArrays:
-    """Return the constraints with what their multipliers are found by.
+    """Return the constraints with the pattern of the factor for their multipliers.
 
     Parameters
     ----------
     closure : ClosureArrays
-        Without that.
+        The constraints without the pattern.
     constraints : ndarray of CONSTRAINT
         With their sites and sizes.
     carriers : list of list of int

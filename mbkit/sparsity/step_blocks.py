@@ -1,4 +1,4 @@
-"""Newton's matrix of an implicit step by blocks: which there are, and in which order they go."""
+"""Newton's matrix of an implicit step by blocks: their pattern and elimination order."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ LEAST_UNKNOWNS = 100
 @final
 @attrs.frozen(eq=False)
 class StepBlocks:
-    """What `mbkit.kernels.implicit` has of a matrix by blocks.
+    """The arrays of `mbkit.kernels.implicit` for a matrix by blocks.
 
     Attributes
     ----------
     places : ndarray of int, shape (nv,)
-        The column of each velocity in matrices of derivatives: two share one where no row of the
+        The column of each velocity in matrices of derivatives: two share a column if no row of the
         tree, and no constraint, is coupled with both.
     num_places : int
-        How many columns there are.
+        Number of columns.
     num_entries : int
-        Numbers in the blocks.
+        Number of entries of all blocks.
     tables : dict of str to ndarray
         By their names in the record IMPLICIT: NODE rows, and integers.
     counts : dict of str to int
-        How many there are of each, by the same names.
+        Their lengths, by the same names.
     """
 
     places: Any
@@ -51,18 +51,18 @@ class StepBlocks:
 
 
 def step_blocks(arrays: SystemArrays, *, stabilised: bool) -> StepBlocks | None:
-    """Return the blocks of a system, or None where a dense matrix is as good.
+    """Return the blocks of a system, or None if a dense matrix is as fast.
 
     Unknowns are the velocities of each row of the tree, and of each constraint its multipliers,
     with eta where the step is stabilised. The one with fewest neighbours goes first, a constraint
-    after the rows that it moves: A P^-1 A^T of independent rows has pivots then.
+    after the rows that it moves: then A P^-1 A^T of independent rows has nonzero pivots.
 
     Parameters
     ----------
     arrays : SystemArrays
         The system.
     stabilised : bool
-        Whether constraints are kept at both levels.
+        Whether constraints hold at position and velocity level.
     """
     coupling = coupling_of(arrays, LARGEST_PART)
     if coupling is None:

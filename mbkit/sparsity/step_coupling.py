@@ -17,17 +17,17 @@ __all__ = ["Coupling", "coupling_of"]
 @final
 @attrs.frozen(eq=False)
 class Coupling:
-    """What the rows of the tree have to do with each other, counted without the world.
+    """Coupling of the rows of the tree, counted without the world.
 
     Attributes
     ----------
     firsts, sizes : list of int
-        First velocity of each, and how many.
+        First velocity of each row, and number of its velocities.
     moves : list of set of int
-        The rows whose velocities are in its equations without constraints, itself included: those
-        between it and the world, those beyond it, and those that a force acts on as well.
+        The rows whose velocities are in the equations of each row without constraints, itself
+        included: those between it and the world, those beyond it, and those with a common force.
     meets : list of set of int
-        Beside these, those that a common constraint moves: their steps are in its equations.
+        These, and the rows that a common constraint moves: their steps are in its equations.
     supports : list of list of int
         By constraint: the rows that it moves.
     held : list of list of int
@@ -49,9 +49,9 @@ class Coupling:
 def coupling_of(arrays: SystemArrays, largest_part: float) -> Coupling | None:
     """Return how the rows of a system are coupled.
 
-    None where the rows between one and the world, or those that one force or constraint is about,
-    have more than `largest_part` of all velocities. None also where loops are closed at their
-    bases: mostly all of them hang on the same rows.
+    None if the rows between one and the world, or those of one force or constraint, have more than
+    `largest_part` of all velocities. None also with local elimination of nested loops, which mostly
+    share the same rows.
     """
     if arrays.closure.open_pattern is not None:
         return None

@@ -1,4 +1,4 @@
-"""Rows of the tree that a constraint moves, and the paths of its wrenches inwards."""
+"""Support paths: rows of the tree that a constraint moves, and paths of its propagated wrenches."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Support", "set_supports", "supports_of"]
 @final
 @attrs.frozen
 class Support:
-    """The rows of the tree on which a constraint acts, and those that carry these.
+    """The support path of a constraint: the rows on which it acts, and those that carry these.
 
     Attributes
     ----------
     rows : list of int
         From the tips inwards, without the base.
     base : int
-        Where they end: the world, or the row nearest to it on which all of the constraint hangs.
+        End of the path: the world, or the last row that carries all bodies of the constraint.
     """
 
     rows: list[int]
@@ -41,14 +41,14 @@ def supports_of(
     constraints : ndarray of CONSTRAINT
         With their sites.
     sites : ndarray of CONSTRAINT_SITE
-        Where they act.
+        The bodies that they act on.
     carriers : list of list of int
         By constraint: rows of the joints that it names.
     parent : list of int
         Of each row of the tree.
     nested : bool
-        Whether joints that close loops, and constraints that name no bodies, end at their base: how
-        that moves is nothing to them. Others, and all if false, go on to the world.
+        Whether the paths of loop joints, and of constraints that name no bodies, end at their base,
+        whose motion does not change their rows. Other paths, and all if false, end at the world.
     """
     firsts, counts = constraints["first_site"].tolist(), constraints["num_sites"].tolist()
     rows = sites["row"].tolist()
@@ -82,17 +82,17 @@ def _support(ends: list[int], parent: list[int]) -> Support:
 def set_supports(
     constraints: Any, supports: list[Support], bodies: Any
 ) -> tuple[dict[str, Any], list[list[tuple[int, int, bool]]], list[Any]]:
-    """Write the supports of constraints, and where their numbers begin.
+    """Write the support paths of constraints, and the offsets of their numbers.
 
     Returns
     -------
     counts : dict of str to int
-        How many numbers there are, by the fields of `ClosureArrays`.
+        Numbers of entries, by the fields of `ClosureArrays`.
     ways : list of list of (int, int, bool)
-        By constraint and row of its support, then the base: which way inwards it is on, on which
-        its parent is, and whether the way begins there.
+        By constraint and row of its support, then the base: the number of its path inwards, that of
+        its parent's path, and whether the path begins there.
     owners : list
-        What the constraints point to.
+        Arrays that the constraints point to.
     """
     from mbkit.kernels.compile import array_address
 

@@ -1,4 +1,4 @@
-"""Efforts of the actuators of a closed mechanism, and the multipliers that go with them."""
+"""Efforts of the actuators of a closed mechanism, with the multipliers."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["ActuatorEfforts"]
 @final
 @attrs.frozen(eq=False)
 class ActuatorEfforts:
-    """What actuators must do for a motion, and what constraints then do.
+    """Efforts of actuators for a motion, with the multipliers of the constraints.
 
     Attributes
     ----------
     efforts : ndarray, shape (..., nv)
-        Of the actuators, zero for passive joints. [N m], [N]
+        Efforts of the actuators, zero for passive joints. [N m], [N]
     multipliers : ndarray, shape (..., num_velocity_constraints)
         ``M vdot + b - J^T W = tau + efforts + A^T multipliers``. [N]
     redundancy : ndarray of int, shape (...)
-        How many more actuators there are than the motion needs: so many efforts can be chosen
-        freely, and were chosen as `minimise` says. -1 where a sample failed.
+        Number of actuators beyond those that the motion needs: as many efforts can be chosen
+        freely, and are chosen by `minimise`. -1 for a failed sample.
     """
 
     efforts: Floats

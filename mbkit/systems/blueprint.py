@@ -1,4 +1,4 @@
-"""The blueprint of a system: what it was made from, as far as it knows."""
+"""The blueprint of a system: access to the data from which it was made."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Blueprint"]
 
 
 class Blueprint(Protocol):
-    """Writes the model down, and makes systems with other numbers."""
+    """The contract of a blueprint: it writes the model, and makes systems with other numbers."""
 
     @property
     def assembled(self) -> Parts:
@@ -39,7 +39,7 @@ class Blueprint(Protocol):
 
     @property
     def free_joints(self) -> tuple[str, ...]:
-        """Joints of six freedoms that bodies were hung on."""
+        """Added free joints between the world and the bodies."""
         ...
 
     @property

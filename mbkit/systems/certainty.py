@@ -31,11 +31,11 @@ def check_certain(
 ) -> None:
     """Raise ConstraintError where rounding of the constraints' forces moves light bodies.
 
-    A light body between heavy ones sees the difference of large forces. In what it can do on its
-    own, such as turn about the line between two ball joints, it is accelerated by their rounding,
-    with every strategy: the posture itself is no better known. With N the motions that the
-    constraints allow, forces f accelerate by N (N^T M N)^-1 N^T f; with M = L L^T and L^T N = Q R
-    rounding does so by at most
+    The force on a light body between heavy ones is the difference of large forces. Motions of the
+    light body alone, such as a rotation about the line between two ball joints, are accelerated by
+    their rounding, with every strategy: the posture itself is not known better. With N the motions
+    that the constraints allow, forces f accelerate by N (N^T M N)^-1 N^T f; with M = L L^T and L^T
+    N = Q R rounding does so by at most
 
         |N R^-1 R^-T N^T| eps |A^T| |lambda|,
 

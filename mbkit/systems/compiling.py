@@ -12,11 +12,11 @@ _logger = logging.getLogger("mbkit")
 
 @functools.cache
 def tell_of_compiling() -> None:
-    """Let one line be written when the first kernel of this process has to be compiled.
+    """Log one line when the first kernel of this process must be compiled.
 
-    By the logger "mbkit", as a warning: it is on the standard error stream, unless the program says
-    otherwise by Python's logging. Nothing where all kernels are in the cache, nor where somebody
-    else listens, as the command line does.
+    The line is a warning of the logger "mbkit": it is written to the standard error stream, unless
+    the program configures logging otherwise. Nothing is logged if all kernels are in the cache, or
+    if another listener reports compilation, as the command line does.
     """
     from mbkit.kernels import caching
 

@@ -1,4 +1,4 @@
-"""Moments of inertia that a body has for its neighbour, where the joint between makes it so."""
+"""Inertia transfers: moments of inertia moved from a body to its neighbour on a joint."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ __all__ = ["InertiaTransfer"]
 @final
 @attrs.frozen
 class InertiaTransfer:
-    """A moment of inertia amount (1 - n n^T), which one body of a joint has for the other.
+    """A moment of inertia amount (1 - n n^T), moved from one body of a joint to the other.
 
-    Where a joint leaves no turn but one about n, both bodies have the same angular velocity
-    across n, and with it the same rate of the angular momentum that belongs to such a moment: which
-    of them has it changes no motion. It changes what the joint passes on, by that rate.
+    If a joint allows no rotation but one about n, both bodies have the same angular velocity across
+    n, and the same rate of the angular momentum of such a moment: the transfer changes no motion.
+    It changes the wrench of the joint by that rate.
 
     Attributes
     ----------
     joint : str
-        Whose bodies they are.
+        The joint of the two bodies.
     receiver : str
-        The body that has the moment, and would not have it by itself.
+        The body that gets the moment.
     giver : str
-        The body that it is missing from; the world, which does not turn, misses nothing.
+        The body that gives it; the world, which does not rotate, can give any moment.
     amount : float
         [kg m^2]
     receiver_axis, giver_axis : ndarray, shape (3,)
-        n in the axes of either body; zero where the joint leaves no turn at all.
+        n in the axes of either body; zero if the joint allows no rotation.
     """
 
     joint: str

@@ -1,4 +1,4 @@
-"""A joint cut through: which of its bodies is looked at, where, and what the joint does to it."""
+"""A joint, one of its bodies, and the wrench of the joint on this body."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class JointCut:
     Attributes
     ----------
     system : System
-        Whose joint.
+        The system of the joint.
     name : str
-        Of the joint.
+        Name of the joint.
     edge : Connection
         Its bodies and frames.
     on : str
@@ -46,7 +46,7 @@ class JointCut:
 
     @classmethod
     def of(cls, system: System, name: str, on: str | None) -> Self:
-        """Return the cut that a user asks for: of the successor where `on` is None."""
+        """Return the cut of a joint; on the successor if `on` is None."""
         joints = system.parts.joints
         check_kind("reaction: joint", name, str, "the name of a joint")
         if on is not None:
@@ -71,7 +71,7 @@ class JointCut:
 
     @property
     def in_tree(self) -> bool:
-        """Whether it is a joint of the tree, and closes no loop."""
+        """Whether it is a tree joint, not a loop joint."""
         return self.name in self.system.joint_names
 
     @property
@@ -124,9 +124,9 @@ class JointCut:
         about: Floats,
         on_error: str,
     ) -> Any:
-        """Return what the bodies beyond the joint need of it for their motion, (..., 6).
+        """Return the wrench that the bodies beyond the joint need for their motion, (..., 6).
 
-        Nothing where the joint closes a loop: no body hangs on it.
+        Zero for a loop joint, which carries no body.
         """
         if not self.in_tree:
             return 0.0
@@ -142,9 +142,9 @@ class JointCut:
         return self.sign * W
 
     def of_loans(self, motion: tuple[Floats, Floats, Floats], on_error: str) -> Any:
-        """Return what the joint does not pass on, (..., 6), for its bodies have it of each other.
+        """Return the wrench of inertia transfers by the joint, (..., 6), which it does not bear.
 
-        That is the rate of the angular momentum that was lent by it: see `InertiaTransfer`.
+        It is the rate of the transferred angular momentum: see `InertiaTransfer`.
         """
         transfer = self.system.inertia_transfers.get(self.name)
         if transfer is None:
@@ -162,9 +162,9 @@ class JointCut:
     def of_constraints(
         self, q: Floats, multipliers: Floats, t: Floats, about: Floats, on_error: str
     ) -> Any:
-        """Return what multipliers contribute to the wrench, (..., 6).
+        """Return the contribution of multipliers to the wrench, (..., 6).
 
-        A joint that closes a loop passes theirs on; one of the tree stands against those on the
+        A loop joint has the wrench of its own multipliers; a tree joint balances those on the
         bodies beyond it.
         """
         closure = self.system.arrays.closure

@@ -1,10 +1,10 @@
-"""Wrenches that joints pass on, by the balance of momentum beyond them.
+"""Joint wrenches, by the balance of momentum of the bodies beyond.
 
-The bodies beyond joint i of the tree, with everything that acts on them from outside, need
+The bodies beyond joint i of the tree need the wrench
     W_i = sum over these of (rate of momentum - gravity - wrenches applied and of constraints),
-which is recursive Newton-Euler summed up. A joint that closes a loop passes on the wrench of its
-multipliers. All is in world axes, moments about one point. Source: Featherstone 2008, section 5.3,
-and (8.8) for loops.
+which is the sum of the recursive Newton-Euler algorithm. A loop joint has the wrench of its
+multipliers. Wrenches are in world axes, moments about one point. Source: Featherstone 2008, section
+5.3, and (8.8) for loops.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class BodyLoads:
     moments, forces, points : ndarray, shape (..., n, 3)
         [N m], [N], [m]
     bodies : ndarray of int, shape (n,)
-        On which body each acts, as in `System.body_names`.
+        Index of the body of each wrench, as in `System.body_names`.
     """
 
     moments: Floats
@@ -49,7 +49,7 @@ class BodyLoads:
         Parameters
         ----------
         chosen : ndarray of bool, shape (n,)
-            Which.
+            Whether a wrench is part of the sum.
         about : ndarray, shape (..., 3)
             The point that the moment is about, in the world. [m]
 
@@ -82,24 +82,24 @@ def body_loads(
     wrenches: Wrenches | None,
     on_error: str,
 ) -> BodyLoads:
-    """Return what each body needs for its motion beside what is known to act on it.
+    """Return the wrench that each body needs for its motion, minus the known wrenches on it.
 
     Parameters
     ----------
     system : System
         The tree.
     q, v, vdot, t : ndarray, shape (..., nq), (..., nv), (..., nv), (...)
-        The motion, and when.
+        The motion and its time.
     wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-        Applied to the bodies, as in `System.inverse_dynamics`.
+        Wrenches applied to the bodies, as in `System.inverse_dynamics`.
     on_error : {"raise", "nan"}
         Whether a sample that fails raises, or gets NaN for a result.
 
     Returns
     -------
     BodyLoads
-        Rate of momentum less gravity, less the forces of the system, less `wrenches`, about the
-        origin of the body's frame.
+        Rate of momentum minus gravity, forces of the system and `wrenches`, about the origin of the
+        body's frame.
     """
     world = Hybrid()
     C = system.poses(q, on_error=on_error)
@@ -139,7 +139,7 @@ def constraint_loads(
     system : System
         The closed mechanism.
     q, multipliers, t : ndarray, shape (..., nq), (..., num_velocity_constraints), (...)
-        Where it is, and what the constraints do.
+        Configuration, multipliers and time.
     on_error : {"raise", "nan"}
         Whether a sample that fails raises, or gets NaN for a result.
     """

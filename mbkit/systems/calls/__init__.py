@@ -1,1 +1,1 @@
-"""Calls of kernels: evaluations, arguments, batches, and exceptions for what is refused."""
+"""Calls of kernels: evaluations, arguments, batches, and exceptions for refused calls."""

@@ -37,7 +37,7 @@ class Arguments:
     num_rows, num_position_rows : int
         Numbers of velocity and of position constraints.
     num_sites : int
-        On how many frames these act.
+        Number of frames on which these act.
     """
 
     num_positions: int
@@ -190,11 +190,11 @@ class Arguments:
         Parameters
         ----------
         name : str
-            What is written.
+            Name of the result.
         leading : tuple of int
             The batch axes.
         out : ndarray or None
-            What the user gave.
+            Array of the user.
 
         Returns
         -------
@@ -226,7 +226,7 @@ class Arguments:
 
 
 def common_axes(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """Return to what batch axes, by argument, broadcast; ShapeError if they do not."""
+    """Return the broadcast of batch axes, by argument; ShapeError if they do not fit."""
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
@@ -238,7 +238,7 @@ def common_axes(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def check_on_error(on_error: str) -> None:
-    """Raise UsageError unless it is one of the two words."""
+    """Raise UsageError unless `on_error` is "raise" or "nan"."""
     if not (isinstance(on_error, str) and on_error in ON_ERROR):
         raise UsageError(f"on_error must be 'raise' or 'nan', got {on_error!r}.")
 

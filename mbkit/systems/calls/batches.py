@@ -44,14 +44,14 @@ class Samples:
     Attributes
     ----------
     what : Evaluation
-        What is computed.
+        The evaluation.
     leading : tuple of int
         The batch axes, () for a single sample.
     count : int
-        How many samples these are.
+        Number of samples.
     vectors : tuple of four ndarrays, shape (count, width) or (1, width)
-        q, v, x and wrenches; one row where all samples have the same, no columns where it is not
-        read.
+        q, v, x and wrenches; one row if all samples have the same, no columns if the function does
+        not read it.
     """
 
     what: Evaluation
@@ -78,14 +78,14 @@ class Samples:
 
 @attrs.define
 class Run:
-    """What the chunks of one batch share.
+    """The data that the chunks of one batch share.
 
     Attributes
     ----------
     limit : ndarray, shape (1,)
-        The last sample that anybody wants; kernels look at it.
+        The last sample to be computed; kernels read it.
     failures : dict
-        By sample: what went wrong.
+        Failures by sample.
     """
 
     limit: NDArray[np.int64]
@@ -113,7 +113,7 @@ def compute(
     what : Evaluation
         What to compute.
     given : tuple
-        q, v and x as the user gave them; None for what is not read.
+        q, v and x of the user; None for vectors that are not read.
     function, apply : int
         Address of the function, and of the one that leaves wrenches.
     option : int
@@ -121,9 +121,9 @@ def compute(
     wrenches : array_like, optional
         Applied to the bodies.
     out : ndarray, optional
-        Where to write.
+        Array for the result.
     on_error : {"raise", "nan"}
-        What happens to samples that fail.
+        Whether a failed sample raises or gives NaN.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def compute(
     UsageError
         If `on_error` is another word.
     Exception
-        Of the first sample that fails, which is named by its index.
+        The exception of the first failed sample, with its index.
     """
     from mbkit.kernels.entries import batch  # here: threads find it loaded
 

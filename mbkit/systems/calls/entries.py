@@ -33,9 +33,10 @@ def entries_of(system: System, names: Iterable[str], what: str) -> list[int]:
     Parameters
     ----------
     system : System
-        Whose velocities.
+        The system.
     names : iterable of str
-        Of joints, "hinge", or of one velocity of a joint, "ball[2]"; see `System.velocity_names`.
+        Names of joints, "hinge", or of one velocity of a joint, "ball[2]"; see
+        `System.velocity_names`.
     what : str
         The argument, for messages.
 

@@ -45,21 +45,21 @@ __all__ = [
 
 @attrs.frozen
 class Evaluation:
-    """A function of the form of `mbkit.kernels.evaluation`, and what it is given.
+    """A function of the form of `mbkit.kernels.evaluation`, with its arguments and result.
 
     Attributes
     ----------
     function : str
         Its name.
     arguments : tuple of str
-        What its vectors q, v and x are; "" for one that it does not read.
+        Meaning of its vectors q, v and x; "" for one that it does not read.
     result : str
-        What it writes; `Arguments.shape` has the shape.
+        Name of its result; `Arguments.shape` has the shape.
     entry : str
         The kernel of `mbkit.kernels.entries` that calls it for one sample; "" if it is always
-        called as for several.
+        called as a batch.
     module : str
-        Where it is, below `mbkit.kernels`; "" if the representation has it.
+        Its module below `mbkit.kernels`; "" if the representation has it.
     """
 
     function: str

@@ -47,13 +47,13 @@ def failure(
     Parameters
     ----------
     evaluator : Evaluator
-        Whose kernel failed.
+        The evaluator of the failed kernel.
     state : int
-        What it returned.
+        Its status.
     workspace : Workspace
-        What it left.
+        Its scratch memory.
     arguments : dict
-        What it was given, by name; q, v and t are put into the message where they are known.
+        Its arguments by name; q, v and t are in the message if known.
 
     Returns
     -------
@@ -271,8 +271,9 @@ def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str |
 def first_bad_row(evaluator: Evaluator, workspace: Workspace) -> str:
     """Return a sentence on the joint in which NaN or infinity began, from what a kernel left.
 
-    Looked at in the order in which values arise: poses, motion subspaces and biases of the joints;
-    twists, from the world outwards; what elimination left, from the tips inwards; accelerations.
+    Values are examined in the order of their computation: poses, motion subspaces and biases of the
+    joints; twists, from the world outwards; results of elimination, from the tips inwards;
+    accelerations.
     """
     names = evaluator.arrays.joint_names
     rows = workspace.scratch[: len(names)]

@@ -1,1 +1,1 @@
-"""Memory of systems: frozen arrays, scratch memory of callers, slots of what is in Python."""
+"""Memory of systems: frozen arrays, scratch memory of callers, slots of Python objects."""

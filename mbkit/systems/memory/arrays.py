@@ -29,7 +29,7 @@ _OPERATIONS = (
 
 @attrs.frozen(eq=False)
 class SystemArrays:
-    """What the kernels read of a system; see `mbkit.kernels.layout`.
+    """The arrays of a system for kernels; see `mbkit.kernels.layout`.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class SystemArrays:
     frames : ndarray of FRAME
         The user's bodies, world first.
     velocity_of_column : ndarray, shape (nv,)
-        Which velocity each column is; see BODY.
+        Index of the velocity of each column; see BODY.
     joints : tuple of Joint or None
         The joint of each row of `bodies`; None for the world.
     forces : ForceArrays
@@ -46,7 +46,7 @@ class SystemArrays:
     closure : ClosureArrays
         The constraints.
     owners : tuple
-        What the addresses in `bodies` point to: kept alive here, never read.
+        Objects that the addresses in `bodies` point to, kept alive here.
     """
 
     bodies: Any
@@ -90,13 +90,13 @@ def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:
     joint : Joint
         Any joint but a screw, which needs no functions.
     loop : bool
-        Whether the joint closes a loop: only then the row gets what tells where it is, and forms
-        that call its motion for what it does not give itself.
+        Whether it is a loop joint. Then its row also gets `configuration_from_pose` and
+        `constraint_wrenches`, or general forms of them that call its motion.
 
     Returns
     -------
     list
-        What the row points to, to be kept alive with it.
+        Objects that the row points to, to be kept alive with it.
     """
     from mbkit.kernels.compile import array_address
 
