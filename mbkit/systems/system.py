@@ -1,8 +1,8 @@
 """The equations of motion of a mechanism, ready to be evaluated.
 
-`System` is one class, and whoever looks for one of its methods finds it in this file, by subject,
-with its full docstring: therefore the file is longer than others. What a method does stands in a
-function of a system, of the same name, in the module of its subject; the imports below list these.
+`System` is one class with all its methods in this file, by subject, with their full docstrings;
+therefore the file is longer than others. The work of a method is in a function of the same name in
+the module of its subject; the imports below list these.
 """
 
 from __future__ import annotations
@@ -76,52 +76,52 @@ __all__ = ["System"]
 class System:
     """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
 
-    The forces of the mechanism are not among them: `generalized_forces` is their part of tau, which
-    a simulation adds.
+    The equations do not include the forces of the mechanism: `generalized_forces` returns their
+    part of tau, which a simulation adds.
 
     Made by `Mechanism.assemble`; immutable, and safe to share between threads. Methods take and
-    return plain arrays. They take many samples at once, by leading axes of their arguments, which
-    broadcast: the samples are computed on all cores, and one that fails is named by its index.
+    return plain arrays. Leading axes of arguments are a batch of samples and broadcast; the samples
+    are computed on all cores, and an error names the index of a failed sample.
 
     Attributes
     ----------
     name : str
         The mechanism's name.
     representation : Representation
-        Of twists, wrenches, Jacobians and accelerations of bodies.
+        Representation of twists, wrenches, Jacobians and accelerations of bodies.
     nq, nv, ndx : int
         Numbers of positions, of velocities, and of entries of a step on the configuration group:
-        nv, or more where a joint is nonholonomic.
+        nv, or more if a joint is nonholonomic.
     body_names : tuple of str
-        The world first, then the bodies in the order in which they were added; the order of the
-        rows of `poses` and `twists`.
+        The world first, then the bodies in the order in which they were added, as in the rows of
+        `poses` and `twists`.
     joint_names : tuple of str
-        In the order in which they were added; ``q`` and ``v`` are in this order too.
+        Joints in the order in which they were added, which is the order of ``q`` and ``v``.
     position_names, velocity_names : tuple of str
-        ``"joint"`` where a joint has one, ``"joint[k]"`` where it has more.
+        ``"joint"`` for joints with one entry, ``"joint[k]"`` for joints with more.
     position_units : tuple of str
         Unit of each position, "rad", "m" or "".
     mass : float
-        Of all bodies. [kg]
+        Mass of all bodies. [kg]
     gravity : ndarray, shape (3,)
         In the world. [m/s^2]
     model_text : str
         The model document, with the values of all parameters.
     parameters : mapping of str to float or ndarray
-        Masses, places and axes of joints, gravity: what `with_parameters` changes, by name.
+        Masses, frames and axes of joints, gravity and others, by the names for `with_parameters`.
 
     Notes
     -----
-    Arguments that are the same in all methods that have them:
+    These arguments have the same meaning in all methods:
 
     t : array_like, shape (...), default 0
-        Time, of which forces, constraints and prescribed joints may be functions. [s] One number
-        in methods of one configuration.
+        Time, for forces, constraints and prescribed joints that depend on it. [s] One number in
+        methods of one configuration.
     out : ndarray, of the shape of the result, optional
-        Where to write the result, which is returned all the same. It must be contiguous, of
-        float64, and share no memory with the other arguments.
+        Array for the result, which is also returned. It must be contiguous, of float64, and share
+        no memory with the other arguments.
     on_error : {"raise", "nan"}
-        Whether a sample that fails raises, or gets NaN for a result while the others are computed.
+        Whether a failed sample raises, or gives NaN while the others are computed.
 
     Examples
     --------
@@ -185,12 +185,12 @@ class System:
 
     @functools.cached_property
     def parts(self) -> Parts:
-        """Bodies and joints of the system, bodies that are cut as their halves."""
+        """Bodies and joints of the system, with the parts of split bodies."""
         return self._blueprint.assembled
 
     @property
     def coordinates(self) -> Any:
-        """The coordinates that it was assembled in: what `Mechanism.assemble` was given."""
+        """The coordinates of the system, as given to `Mechanism.assemble`."""
         return self._blueprint.coordinates
 
     @property
@@ -219,30 +219,30 @@ class System:
         return self._blueprint.parameters()
 
     def with_parameters(self, values: Mapping[str, ArrayLike]) -> Self:
-        """Return the system with other numbers: masses, screws, places of joints, gravity, forces.
+        """Return the system with other parameters: masses, screws, joint frames, gravity, forces.
 
-        Nothing is compiled, and the spanning tree stays what it is. This system is not changed.
+        Nothing is compiled, and the spanning tree is kept. This system is not changed.
 
         Parameters
         ----------
         values : mapping of str to array_like
-            New values by name; `parameters` lists the names and what they are now.
+            New values by name; `parameters` lists the names and present values.
 
         Returns
         -------
         System
-            With these values, and the others as they are.
+            The system with these values.
 
         Raises
         ------
         NameUnknownError
             If there is no such parameter.
         ParameterError, InertiaError
-            If a value cannot be.
+            If a value is invalid.
 
         Notes
         -----
-        The parameters are independent: a new mass leaves centre and moment where they were.
+        The parameters are independent: a new mass does not change centre of mass and moment.
 
         Examples
         --------
@@ -276,7 +276,7 @@ class System:
 
     @functools.cached_property
     def ndx(self) -> int:
-        """Size of steps on the group of configurations; nv unless a joint is nonholonomic."""
+        """Dimension of steps on the configuration group; nv unless a joint is nonholonomic."""
         return self.evaluator.arguments.ndx
 
     def body_index(self, name: str) -> int:
@@ -300,21 +300,21 @@ class System:
         return configurations.body_index(self, name)
 
     def position_slice(self, joint: str) -> slice:
-        """Return where a joint's positions stand in ``q``; NameUnknownError if there is none."""
+        """Return the slice of a joint's positions in ``q``; NameUnknownError if there is none."""
         return configurations.joint_slice(self, self._position_slices, joint)
 
     def velocity_slice(self, joint: str) -> slice:
-        """Return where a joint's velocities stand in ``v``; NameUnknownError if there is none."""
+        """Return the slice of a joint's velocities in ``v``; NameUnknownError if there is none."""
         return configurations.joint_slice(self, self._velocity_slices, joint)
 
     def step_slice(self, joint: str) -> slice:
-        """Return where a joint's entries stand in steps; NameUnknownError if there is none."""
+        """Return the slice of a joint's entries in steps; NameUnknownError if there is none."""
         return configurations.joint_slice(self, self._step_slices, joint)
 
     def checked(self, name: str, value: ArrayLike, *, finite: bool = False) -> Floats:
         """Return a copy of an argument ("q", "v", "tau", ...), or ShapeError if it does not fit.
 
-        `finite` asks for numbers that are: NotFiniteError else.
+        With `finite`, entries that are not finite raise NotFiniteError.
         """
         return configurations.checked(self, name, value, finite=finite)
 
@@ -331,7 +331,7 @@ class System:
     def retract(
         self, q: ArrayLike, dx: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
     ) -> Floats:
-        """Return the configuration that a step leads to: ``q exp(dx)``, joint by joint.
+        """Return the configuration at the end of a step: ``q exp(dx)``, joint by joint.
 
         Parameters
         ----------
@@ -352,7 +352,7 @@ class System:
     def difference(
         self, q0: ArrayLike, q1: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
     ) -> Floats:
-        """Return the step that leads from one configuration to another; undoes `retract`.
+        """Return the step from one configuration to another, the inverse of `retract`.
 
         Parameters
         ----------
@@ -363,14 +363,14 @@ class System:
         Returns
         -------
         ndarray, shape (..., ndx)
-            The step. Of several that lead there (whole turns) the shortest.
+            The step; of several, by whole turns, the shortest.
         """
         return self.evaluator.compute(DIFFERENCE, q0, q1, out=out, on_error=on_error)
 
     def rates(
         self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
     ) -> Floats:
-        """Return the rate at which a step leaves a configuration: v but for nonholonomic joints.
+        """Return the rate of a step for a velocity: v, except for nonholonomic joints.
 
         A motion with velocity v through q is, to first order in t, ``retract(q, t rates(q, v))``.
 
@@ -388,7 +388,7 @@ class System:
         return self.evaluator.compute(RATES, q, v, out=out, on_error=on_error)
 
     def dexp_inv(self, x: ArrayLike, rate: ArrayLike, *, on_error: str = "raise") -> Floats:
-        """Return how a step changes while the configuration that it leads to moves.
+        """Return the rate of a step x for a rate of the configuration at its end.
 
         With ``q = retract(q0, x)``, where q moves with `rate`, so that to first order in t it
         becomes ``retract(q, t rate)``: the rate of x. It does not depend on q0.
@@ -398,8 +398,8 @@ class System:
         x : array_like, shape (..., ndx)
             Step.
         rate : array_like, shape (..., ndx)
-            Of the configuration: `rates` of a velocity, which is the velocity itself unless a joint
-            is nonholonomic.
+            Rate of the configuration: `rates` of a velocity, which is the velocity itself unless a
+            joint is nonholonomic.
         on_error : see `System`
 
         Returns
@@ -426,21 +426,21 @@ class System:
         return self.evaluator.compute(DEXP_INV, x, rate, on_error=on_error)
 
     def dexp(self, x: ArrayLike, rate: ArrayLike, *, on_error: str = "raise") -> Floats:
-        """Return how a configuration moves while the step that leads to it changes.
+        """Return the rate of a configuration for a rate of the step x that ends there.
 
         Parameters
         ----------
         x : array_like, shape (..., ndx)
             Step.
         rate : array_like, shape (..., ndx)
-            Of x.
+            Rate of x.
         on_error : see `System`
 
         Returns
         -------
         ndarray, shape (..., ndx)
-            The rate with which ``retract(q0, x)`` moves: what `dexp_inv` takes. Not a number where
-            that is singular.
+            The rate of ``retract(q0, x)``, the argument of `dexp_inv`. NaN where `dexp_inv` is
+            singular.
 
         Examples
         --------
@@ -450,13 +450,13 @@ class System:
 
     @functools.cached_property
     def quaternions(self) -> tuple[int, ...]:
-        """Where in q unit quaternions of four entries begin."""
+        """Indices in q at which unit quaternions of four entries begin."""
         return configurations.quaternions(self)
 
     def position_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
-        """Return the rate of the positions, as numbers, at a configuration and velocity.
+        """Return the time derivative of the entries of q, at a configuration and velocity.
 
-        For methods that take q as a vector, and not as an element of a group.
+        It is for methods that treat q as a vector, and not as an element of a group.
 
         Parameters
         ----------
@@ -473,7 +473,7 @@ class System:
         Raises
         ------
         JointError
-            If positions of a joint do not add, and it does not say how they change.
+            If positions of a joint do not add, and the joint has no `position_rates`.
 
         Examples
         --------
@@ -487,11 +487,10 @@ class System:
         return configurations.position_rates(self, q, v)
 
     def time_to_lock(self, q: ArrayLike, v: ArrayLike) -> tuple[float, str]:
-        """Return how soon positions may be where `position_rates` are infinite, and of which joint.
+        """Return the time until `position_rates` may be infinite, and the joint.
 
-        As the angles of absolute coordinates are at gimbal lock; for methods that take q as a
-        vector. Zero where they are there, infinite where no joint has such a place, or none comes
-        nearer.
+        Example: gimbal lock of the angles of absolute coordinates; for methods that treat q as a
+        vector. Zero at such a configuration; infinite if no joint has one, or none approaches it.
 
         Parameters
         ----------
@@ -568,9 +567,9 @@ class System:
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
         representation : Representation, optional
-            Of the twists; the system's own if left out. Each is computed by its own recursion.
+            Representation of the twists; by default that of the system. Each has its own recursion.
         typed : bool
-            Return a tuple of `Twist`, which know their body, frame and representation.
+            Return a tuple of `Twist`, with body, frame and representation.
         out, on_error : see `System`
 
         Returns
@@ -614,7 +613,7 @@ class System:
         q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
             Configuration, velocity, acceleration.
         representation : Representation, optional
-            Of the twists; the system's own if left out.
+            Representation of the twists; by default that of the system.
         typed : bool
             Return a tuple of `Acceleration`.
         out, on_error : see `System`
@@ -646,7 +645,7 @@ class System:
         q : array_like, shape (..., nq)
             Configuration.
         representation : Representation, optional
-            Of the twist; the system's own if left out.
+            Representation of the twist; by default that of the system.
         out, on_error : see `System`
 
         Returns
@@ -692,10 +691,9 @@ class System:
         representation : Representation, optional
             Of the twists; the system's own if left out.
         screws : {"body_fixed", "hybrid", "mixed", "spatial", "reference"}, optional
-            In what the joint screws in X are written: at the body's frame in its axes, in the
-            world's, or both by part; in the world where they are now; or in the world at the
-            reference configuration, Y. The word for the representation if left out: then A has
-            the identity on its diagonal.
+            Form of the joint screws in X: at the body's frame in its axes, in the world's axes, or
+            both by part; in the world at q; or in the world at the reference configuration, Y. By
+            default that of the representation: then A has the identity on its diagonal.
 
         Returns
         -------
@@ -712,26 +710,24 @@ class System:
         *,
         tolerance: float = 1e-6,
     ) -> tuple[Floats, Floats]:
-        """Return the state in which the bodies stand and move as those of another system.
+        """Return the state with the poses and twists of the bodies of another system.
 
         Parameters
         ----------
         other : System
-            Of the same mechanism, in other coordinates or with other loop joints.
+            A system of the same mechanism, in other coordinates or with other loop joints.
         q, v : array_like, shape (..., other.nq), (..., other.nv)
-            Its state; at rest if v is left out.
+            Its state; at rest without v.
         tolerance : float
-            How far off bodies may be, in radians and parts of the length of the system; and how
-            much off in velocity, in parts of the largest. Where loops of the other system are open
-            by this much, the joints of this one cannot follow.
+            Largest error of poses, in radians and parts of the length of the system, and of
+            velocities, in parts of the largest. It bounds the gap of loops of the other system.
 
         Returns
         -------
         q : ndarray, shape (..., nq)
-            Positions. Of a joint that both systems have coordinates of, they are the other's, with
-            all turns; otherwise they are found from the poses of its bodies by
-            `Joint.configuration_from_pose`; angles are those between -pi and pi, without
-            whole turns.
+            Positions. Joints with coordinates in both systems have those of the other, with all
+            turns; other positions are found from the poses of bodies by
+            `Joint.configuration_from_pose`, with angles between -pi and pi.
         v : ndarray, shape (..., nv)
             Velocities.
 
@@ -851,7 +847,7 @@ class System:
         q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
             Configuration, velocity, acceleration.
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            Applied to the bodies at their frames, (moment, force), in the system's
+            Wrenches applied to the bodies at their frames, (moment, force), in the system's
             representation; row 0 is ignored. Or by name of the body: ``{"hand": W}``, W a vector
             (..., 6) or a `Wrench` of any representation. [N m], [N]
         out, on_error : see `System`
@@ -887,14 +883,14 @@ class System:
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
         t : see `System`
-            Where joints are prescribed, what q and v say of these is ignored.
+            Entries of prescribed joints in q and v are ignored.
         out, on_error : see `System`
 
         Returns
         -------
         ndarray, shape (..., nv)
-            ``vdot`` with ``M vdot + b - J^T W = tau``, that of prescribed joints as it must be.
-            Cost: O(bodies).
+            ``vdot`` with ``M vdot + b - J^T W = tau``, and the prescribed accelerations of
+            prescribed joints. Cost: O(bodies).
 
         Raises
         ------
@@ -920,21 +916,21 @@ class System:
         t: ArrayLike = 0.0,
         on_error: str = "raise",
     ) -> tuple[Floats, Floats]:
-        """Return accelerations and forces where some joints' motion is given, others' forces.
+        """Return accelerations and forces, given the motion of some joints, the forces of others.
 
-        Inverse and forward dynamics are its ends: all joints prescribed, or none. Loops stay
-        closed: the accelerations of the others then follow from forces and constraints.
+        Inverse and forward dynamics are the special cases of all joints prescribed, or none. Loops
+        stay closed: accelerations of the other joints follow from forces and constraints.
 
         Parameters
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
         tau : array_like, shape (..., nv), optional
-            Generalized forces; zero if left out. What it says of prescribed joints is ignored.
+            Generalized forces, by default zero; entries of prescribed joints are ignored.
         vdot : array_like, shape (..., nv), optional
-            Accelerations; zero if left out. What it says of the other joints is ignored.
+            Accelerations, by default zero; entries of the other joints are ignored.
         prescribed : sequence of str
-            Names of the joints that move as `vdot` says.
+            Names of the joints whose accelerations are given by `vdot`.
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
         t, on_error : see `System`
@@ -942,7 +938,7 @@ class System:
         Returns
         -------
         vdot, tau : ndarray, shape (..., nv)
-            All accelerations and all forces but for those of constraints. Cost: O(bodies) for a
+            All accelerations, and all forces without those of constraints. Cost: O(bodies) for a
             tree.
 
         Raises
@@ -952,8 +948,8 @@ class System:
         SingularMassMatrixError
             If a joint that is not prescribed can move without moving any inertia.
         ConstraintError
-            If the prescribed accelerations contradict the constraints; or if more are prescribed
-            than the mechanism has freedoms, so that many forces give the motion.
+            If the prescribed accelerations contradict the constraints; or if their number exceeds
+            the mobility, so that forces are not unique.
 
         Notes
         -----
@@ -1011,29 +1007,29 @@ class System:
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
         solver : ConstraintSolver, optional
-            How it is solved; `constraint_solver` if left out.
+            Strategy for the multipliers; by default `constraint_solver`.
         t, on_error : see `System`
 
         Returns
         -------
         vdot : ndarray, shape (..., nv)
         multipliers : ndarray, shape (..., num_velocity_constraints)
-            ``M vdot + b - J^T W = tau + A^T multipliers`` and ``A vdot + dA/dt v = 0``. Where
-            constraints are redundant they are not unique; of all that there are, the smallest: of
-            least sum of squares. Those of a constraint times its rows are the wrench on it. [N]
+            ``M vdot + b - J^T W = tau + A^T multipliers`` and ``A vdot + dA/dt v = 0``. With
+            redundant constraints they are not unique, and the minimum-norm multipliers are
+            returned. The multipliers of a constraint times its rows are its wrench. [N]
 
         Raises
         ------
         ConstraintError
             If constraints contradict each other; if the solver loses a row to bodies that are very
-            light beside others, or does not come to 1e-8 of what constraints take away; or if
-            rounding may move light bodies by 1e-5 of the largest acceleration and more, or of
-            gravity (looked at in systems of up to 600 velocities).
+            light beside others, or leaves a residual above 1e-8; or if rounding may move light
+            bodies by 1e-5 of the largest acceleration, or of gravity, and more (checked in systems
+            of up to 600 velocities).
 
         Warns
         -----
         RedundantConstraintsWarning
-            Where rows depend on others: motion is unique, their multipliers are not.
+            If rows depend on others: the motion is unique, their multipliers are not.
         """
         return constraints.solve_dynamics(
             self, q, v, tau, wrenches, t=t, solver=solver, on_error=on_error
@@ -1098,7 +1094,7 @@ class System:
 
     @property
     def equations(self) -> Evaluation:
-        """What gives the accelerations: of the tree, or with its loops closed."""
+        """The equations for the accelerations, of the tree or of the closed mechanism."""
         return CONSTRAINED_DYNAMICS if self.arrays.closure else FORWARD_DYNAMICS
 
     def solved(
@@ -1191,8 +1187,8 @@ class System:
     ) -> Floats:
         """Return the sum of the generalized forces of all forces of the system.
 
-        `forward_dynamics` and `inverse_dynamics` do not know the forces: give this sum as `tau`, as
-        a simulation does.
+        `forward_dynamics` and `inverse_dynamics` do not include the forces: pass this sum as `tau`,
+        as a simulation does.
 
         Parameters
         ----------
@@ -1208,7 +1204,7 @@ class System:
         Raises
         ------
         NotFiniteError
-            If a force is not finite; it is named. What a force in Python raises comes out as it is,
+            If a force is not finite; it is named. Exceptions of a force in Python pass through,
             with a note that names the force.
         """
         return applied_forces.generalized_forces(self, q, v, t, out=out, on_error=on_error)
@@ -1216,7 +1212,7 @@ class System:
     def force_powers(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
     ) -> Floats:
-        """Return what each force dissipates and supplies.
+        """Return the dissipated and the supplied power of each force.
 
         Parameters
         ----------
@@ -1253,23 +1249,24 @@ class System:
         return applied_forces.force_potentials(self, q, t, on_error=on_error)
 
     def with_forces(self, forces: Iterable[Force]) -> Self:
-        """Return a system with further forces; this one stays as it is.
+        """Return a system with further forces; this one is not changed.
 
         Parameters
         ----------
         forces : iterable of Force
-            Their names must be new.
+            Forces with new names.
 
         Returns
         -------
         System
-            Its `model_text` has those that a model file can hold: of mbkit's classes, and of
-            classes of yours that hold nothing but numbers, arrays and strings under attrs.
+            The system. Its `model_text` has the forces that a model file can hold: of mbkit's
+            classes, and of attrs classes of yours with numbers, arrays and strings only.
 
         Raises
         ------
         ForceError, NameUnknownError, DuplicateNameError
-            If a force is none, or names what is not there, or has the name of another.
+            If an object is no force, names a missing joint or body, or has the name of another
+            force.
 
         Examples
         --------
@@ -1284,17 +1281,17 @@ class System:
         return applied_forces.with_forces(self, forces)
 
     def without_forces(self, names: Iterable[str]) -> Self:
-        """Return a system without some of its forces; this one stays as it is.
+        """Return a system without some of its forces; this one is not changed.
 
         Parameters
         ----------
         names : iterable of str
-            Of `force_names`.
+            Names from `force_names`.
 
         Returns
         -------
         System
-            With the others, in their order.
+            The system with the other forces, in their order.
 
         Raises
         ------
@@ -1323,26 +1320,27 @@ class System:
     def prescribed_state(
         self, t: ArrayLike, q: ArrayLike | None = None, v: ArrayLike | None = None
     ) -> tuple[Floats, Floats, Floats]:
-        """Return a state in which the prescribed joints are where they are at a time.
+        """Return a state with the prescribed joints at their motion at a time.
 
         Parameters
         ----------
         t : array_like, shape (...)
             Time. [s]
         q : array_like, shape (..., nq), optional
-            Of the other joints; neutral if left out. What it says of prescribed ones is ignored.
+            Positions of the other joints, by default neutral; those of prescribed joints are
+            ignored.
         v : array_like, shape (..., nv), optional
-            Likewise; zero if left out.
+            Velocities of the other joints, by default zero.
 
         Returns
         -------
         q, v, vdot : ndarray, shape (..., nq), (..., nv), (..., nv)
-            vdot is zero but for the prescribed joints.
+            vdot is zero except for the prescribed joints.
 
         Raises
         ------
         Exception
-            What a function of time raises, with a note that names the joint.
+            An exception of a function of time, with a note that names the joint.
 
         Examples
         --------
@@ -1383,10 +1381,10 @@ class System:
         Parameters
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
-            State; what it says of prescribed joints is ignored.
+            State; entries of prescribed joints are ignored.
         tau : array_like, shape (..., nv), optional
-            Generalized forces beside those of the system's forces, which are added; zero if left
-            out.
+            Generalized forces besides those of the system's forces, which are added; by default
+            zero.
         t : see `System`
 
         Returns
@@ -1404,12 +1402,12 @@ class System:
 
     @property
     def loop_joints(self) -> tuple[str, ...]:
-        """Names of the joints that close loops: they have no entries in q and v."""
+        """Names of the loop joints, which have no entries in q and v."""
         return self._blueprint.loop_joints
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
-        """One name a row of the constraints: "joint[k]", or "joint" where it has one."""
+        """One name for each constraint row: "joint[k]", or "joint" for a single row."""
         return self.arrays.closure.row_names
 
     @property
@@ -1426,28 +1424,28 @@ class System:
     def constraint_solver(self) -> ConstraintSolver | None:
         """The strategy that finds the multipliers of the constraints; None for a tree.
 
-        See docs/constraint-solvers.md for which one is taken where none was named.
+        docs/constraint-solvers.md has the default choice.
         """
         closure = self.arrays.closure
         return closure.solver if closure else None
 
     def with_constraint_solver(self, solver: ConstraintSolver | None) -> Self:
-        """Return a system with another strategy for its constraints; this one stays as it is.
+        """Return a system with another strategy for its constraints; this one is not changed.
 
         Parameters
         ----------
         solver : ConstraintSolver or None
-            The strategy; None lets it be chosen by size and rank.
+            The strategy; None for the choice by size and rank.
 
         Returns
         -------
         System
-            With the same motion.
+            A system with the same motion.
 
         Raises
         ------
         UsageError
-            If it is none.
+            If `solver` is no strategy.
 
         Examples
         --------
@@ -1471,7 +1469,7 @@ class System:
     def constraint_residual(
         self, q: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
     ) -> Floats:
-        """Return how far the loops are from being closed.
+        """Return the gaps of the loops.
 
         Parameters
         ----------
@@ -1536,7 +1534,7 @@ class System:
     def constraint_bias(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
     ) -> Floats:
-        """Return ``dA/dt v``, the part of `constraint_acceleration` that is there without vdot.
+        """Return ``dA/dt v``, the part of `constraint_acceleration` without vdot.
 
         Parameters
         ----------
@@ -1565,8 +1563,8 @@ class System:
         Returns
         -------
         ndarray, shape (..., num_velocity_constraints, nv)
-            The exact derivative of the residual where the loops are closed; elsewhere off by as
-            much as they are open.
+            The exact derivative of the residual if the loops are closed; otherwise with an error of
+            the size of the gaps.
         """
         return constraints.constraint_jacobian(self, q, t, on_error=on_error)
 
@@ -1620,45 +1618,45 @@ class System:
         Parameters
         ----------
         q : array_like, shape (nq,), optional
-            Start; the reference configuration if left out.
+            Start; by default the reference configuration.
         v : array_like, shape (nv,), optional
-            A velocity that shall become consistent, too.
+            A velocity to be made consistent.
         fixed : iterable of str, optional
-            What must stay as it is in `q` and `v`: names of joints, or of single positions, such as
-            ``"joint[1]"``. Prescribed joints are put where they are at `t`, and stay there.
+            Joints, or single positions such as ``"joint[1]"``, that keep their values in `q` and
+            `v`. Prescribed joints are fixed at their positions at `t`.
         branch : array_like, shape (nq,), optional
-            A configuration on the branch to stay on. It is closed, and what is fixed is led from
-            there to where it is in `q`, in steps so small that the others follow by little. Of `q`
-            nothing else counts then.
+            A configuration on the wanted branch. Its loops are closed, and the fixed joints are
+            moved from there to their values in `q`, in steps so small that the others follow by
+            little. Other entries of `q` are not used then.
         t : float, see `System`
         tolerance : float
-            What is accepted, in parts of the length of the system. Steps go on until rounding ends
-            them, which is below 1e-13 for small mechanisms.
+            Accepted gap, in parts of the length of the system. Steps end at rounding, below 1e-13
+            for small mechanisms.
 
         Returns
         -------
         ndarray, shape (nq,)
-            The configuration. Each step on the way to it moves the joints as little as can be, by
-            the sum of squares of angles, and of translations in parts of the length.
+            The configuration. Each step to it is the smallest motion of the joints, by the sum of
+            squares of angles, and of translations in parts of the length.
         ndarray, shape (nv,)
-            If `v` is given: the velocity with ``A v = 0`` that keeps what is fixed, and whose
+            If `v` is given: the velocity with ``A v = 0`` that keeps the fixed entries, and whose
             difference from `v` has the least kinetic energy.
 
         Raises
         ------
         ConstraintError
-            If no closed configuration was found: it says which loop stays open, and by how much;
-            its attribute ``q`` is the best there is. If the velocities that are fixed contradict
-            each other.
+            If no closed configuration was found: the message names the open loop and its gap, and
+            the attribute ``q`` is the best configuration. If the fixed velocities contradict each
+            other.
         NameUnknownError, UsageError
             If there is no such joint, or it cannot be fixed.
 
         Notes
         -----
         Levenberg-Marquardt steps on the configuration group, bounded so that they follow the branch
-        to which `q` is near. Where they end at open loops, all joints are released and then led
-        back to where they must be; then random starts around `q` are tried, with fixed seeds, and
-        the closed configuration nearest to `q` is taken. Joint limits are not looked at.
+        nearest to `q`. If they end at open loops, all joints are released and the fixed ones then
+        moved back to their values; then random starts around `q` are tried, with fixed seeds, and
+        the closed configuration nearest to `q` is returned. Joint limits are ignored.
 
         Examples
         --------
@@ -1703,7 +1701,7 @@ class System:
         *,
         t: float = 0.0,
     ) -> Floats:
-        """Return the velocity with which the loops stay closed, from those of some joints.
+        """Return the velocity that keeps the loops closed, given those of some joints.
 
         Parameters
         ----------
@@ -1713,7 +1711,7 @@ class System:
         q : array_like, shape (nq,)
             Configuration with closed loops.
         v : array_like, shape (nv,), optional
-            Velocities that are wished where `rates` leave a choice; zero if left out.
+            Preferred velocities where `rates` leave a choice; by default zero.
         t : float, see `System`
 
         Returns
@@ -1747,23 +1745,23 @@ class System:
         t: float = 0.0,
         tolerance: float = 1e-10,
     ) -> Floats:
-        """Return the distinct ways in which the loops can be closed.
+        """Return the assembly modes: closed configurations that no motion connects.
 
-        Meant for small mechanisms, with what drives them fixed: then closed configurations are
-        isolated. Where the mechanism can still move, those that a motion connects count as one; a
-        motion is looked for by steps that each lead nearer, so that two may stay that are one.
+        It is meant for small mechanisms with their drives fixed: then closed configurations are
+        isolated. If the mechanism can still move, those that a motion connects count as one. A
+        motion is searched by steps that each lead nearer, so that a connection may be missed.
 
         Parameters
         ----------
         q : array_like, shape (nq,), optional
-            Where what is fixed is; the reference configuration if left out.
+            Configuration with the values of fixed joints; by default the reference configuration.
         fixed : iterable of str, optional
             As in `close_loops`.
         starts : int
-            Number of random configurations from which it descends, beside `q`. One that is reached
-            from few places may be missed by few starts.
+            Number of random starts besides `q`. A mode that is reached from few configurations may
+            be missed by few starts.
         seed : int
-            Of their random numbers.
+            Seed of their random numbers.
         t : float, see `System`
         tolerance : float
             As in `close_loops`.
@@ -1771,8 +1769,8 @@ class System:
         Returns
         -------
         ndarray, shape (k, nq)
-            Configurations that put a body in other places by more than 1e-5, in radians and parts
-            of the length; the nearest to `q` first. None where the loops cannot be closed.
+            Configurations in which the pose of a body differs by more than 1e-5, in radians and
+            parts of the length; the nearest to `q` first. k = 0 if the loops cannot be closed.
 
         Examples
         --------
@@ -1801,13 +1799,13 @@ class System:
         return assembly_modes(self, q, fixed, starts, seed, time_of(t), tolerance)
 
     def diagnose(self, q: ArrayLike | None = None, *, t: float = 0.0) -> Diagnosis:
-        """Return what the constraints leave free, which are redundant, and what that means.
+        """Return the diagnosis of the constraints: mobility, redundant rows, unique reactions.
 
         Parameters
         ----------
         q : array_like, shape (nq,), optional
-            Configuration with closed loops; the reference configuration if left out. Prescribed
-            joints are put where they are at `t`, and stand still there.
+            Configuration with closed loops; by default the reference configuration. Prescribed
+            joints are held at their positions at `t`.
         t : float, see `System`
 
         Returns
@@ -1824,8 +1822,8 @@ class System:
         Notes
         -----
         Generic configurations are other closed ones, reached by steps along the velocities that the
-        constraints leave, and closing again: so a singular posture is told from a redundant design.
-        docs/diagnosis.md says how.
+        constraints allow, with loops closed again. They distinguish a singular posture from a
+        redundant design: docs/diagnosis.md.
 
         Examples
         --------
@@ -1869,21 +1867,21 @@ class System:
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity.
         vdot : array_like, shape (..., nv), optional
-            Acceleration; not looked at if left out.
+            Acceleration; not checked by default.
         on_error : see `System`
-            With "nan", a sample that fails is False in the result.
+            With "nan", a failed sample is False in the result.
         t : see `System`
 
         Returns
         -------
         ndarray of bool, shape (...)
-            Which samples do: velocities and accelerations to 4e-6 of the largest term, positions to
-            1e-6 of the system's length.
+            Whether a sample satisfies them: velocities and accelerations to 4e-6 of the largest
+            term, positions to 1e-6 of the system's length.
 
         Raises
         ------
         ConstraintError
-            If one does not; it names the constraint that is off most.
+            If a sample does not; the message names the constraint with the largest error.
         """
         return constrained_motion.check_motion(self, q, v, vdot, t, on_error)
 
@@ -1903,7 +1901,7 @@ class System:
             Configuration in which the loops are closed.
         independent : sequence of str
             Joints, or single velocities of joints ("ball[2]"), that determine the motion: as many
-            as the mechanism has freedoms at q, where prescribed joints stand still.
+            as the mobility at q, with prescribed joints held.
         t, on_error : see `System`
 
         Returns
@@ -1916,8 +1914,8 @@ class System:
         Raises
         ------
         ConstraintError
-            If they do not determine the motion, or contradict each other; the message names what
-            still moves, and which depend on each other.
+            If they do not determine the motion, or contradict each other; the message names the
+            joints that still move, and velocities that depend on each other.
         NameUnknownError
             If there is no such joint in the tree.
 
@@ -1960,14 +1958,15 @@ class System:
             By joint, or by single coordinate ("rail[1]"); arrays of shape (k,), or (k, nq) and
             (k, nv) of a joint of several, for k samples that follow each other. [rad], [m]
         q : array_like, shape (nq,), optional
-            Near the first sample: of several assemblies, the one to be in. The reference
-            configuration if left out.
+            Configuration near the first sample, which selects the assembly mode. By default the
+            reference configuration.
         t : array_like, shape (k,) or (), see `System`
 
         Returns
         -------
         q, v, vdot : ndarray, shape (k, nq), (k, nv), (k, nv)
-            Each configuration is on the branch of the one before. Without k where nothing has it.
+            Each configuration is on the branch of the one before. Without the axis k if no argument
+            has it.
 
         Raises
         ------
@@ -2040,11 +2039,11 @@ class System:
         Parameters
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
-            State in which the loops are closed, and stay so.
+            State with closed loops and consistent velocity.
         independent : mapping of str to array_like, shape (...) or (..., nv of the joint)
             Accelerations by joint, or by single velocity ("ball[2]"); those of prescribed joints
-            follow from t. Zero for all gives the part that is there without them: ``vdot = H a +
-            that``. [rad/s^2], [m/s^2]
+            follow from t. With zero for all the result is the part c of ``vdot = H a + c``.
+            [rad/s^2], [m/s^2]
         t, on_error : see `System`
 
         Returns
@@ -2093,30 +2092,30 @@ class System:
             Joints with actuators, or single velocities of joints ("leg[2]"); the others are
             passive.
         tau : array_like, shape (..., nv), or mapping of str to array_like, optional
-            Generalized forces that are there beside the actuators, such as the efforts of passive
-            joints, by name or as an array; zero if left out. Those of the system's own forces are
+            Generalized forces besides the actuators, such as the efforts of passive joints, by name
+            or as an array; by default zero. Those of the system's own forces are
             ``generalized_forces(q, v, t)``. [N m], [N]
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             As in `inverse_dynamics`.
         minimise : {"effort", "constraint"} or mapping of str to float
-            Which of all efforts that give the motion, where there are several: those with the least
-            sum of squares; those with the least sum of squares of the multipliers; or those with
-            the least weighted sum of squares, with a positive weight by joint, one for those not
-            named. Plain sums compare N m with N: weigh where actuators differ.
+            Choice among several solutions: least sum of squares of efforts; least sum of squares of
+            multipliers; or least weighted sum of squares of efforts, with a positive weight by
+            joint, by default one. Unweighted sums compare N m with N: use weights for unlike
+            actuators.
         t, on_error : see `System`
 
         Returns
         -------
         ActuatorEfforts
-            Efforts, multipliers, and whether there were others.
+            Efforts, multipliers, and the degree of redundancy.
 
         Raises
         ------
         ConstraintError
             If the motion does not satisfy the constraints; or if no actuator efforts give it: the
-            message says what is missing at which passive joints.
+            message lists the missing efforts of passive joints.
         UsageError, NameUnknownError
-            If `actuated` or `minimise` cannot be.
+            If `actuated` or `minimise` is invalid.
 
         Notes
         -----
@@ -2177,27 +2176,27 @@ class System:
     ) -> Floats:
         """Return the wrench that a joint exerts on one of its bodies.
 
-        The forces of the system act, as in a simulation; `tau` and `wrenches` act beside them.
+        The forces of the system act, as in a simulation, and `tau` and `wrenches` in addition.
 
         Parameters
         ----------
         joint : str
-            A joint of the tree, or one that closes a loop.
+            A tree joint or a loop joint.
         q, v : array_like, shape (..., nq), (..., nv)
-            State; several at once, such as those of a run. Those of prescribed joints follow from
-            t, unless `vdot` is given.
+            State, or a batch of states, such as those of a run. Entries of prescribed joints follow
+            from t, unless `vdot` is given.
         tau : array_like, shape (..., nv), optional
-            Generalized forces beside those of the system's forces, from which the motion follows;
-            zero if left out. [N m], [N]
+            Generalized forces besides those of the system's forces, which determine the motion; by
+            default zero. [N m], [N]
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
             Applied to the bodies, as in `inverse_dynamics`.
         vdot : array_like, shape (..., nv), optional
             The acceleration, in place of `tau`.
         multipliers : array_like, shape (..., num_velocity_constraints), optional
-            What the constraints do at `vdot`: of `solve_dynamics` or `closed_inverse_dynamics`.
+            Multipliers at `vdot`, from `solve_dynamics` or `closed_inverse_dynamics`.
         on : str, optional
-            The body that the wrench acts on: the joint's successor, if left out, or its
-            predecessor, which gets the opposite.
+            The body that the wrench acts on: by default the joint's successor, or its predecessor,
+            which gets the opposite wrench.
         at : str or array_like, shape (..., 3)
             The point that the moment is about: "joint", the origin of the joint's frame on body
             `on`; the origin of a body's frame, by the body's name; or a point in the world. [m]
@@ -2205,12 +2204,12 @@ class System:
             Axes: of the "world", of a body by its name, or of the "joint", those of its frame on
             body `on`.
         with_effort : bool
-            Whether the effort along the joint's motion, of drives, springs and friction in it, is
-            a part of it. Without, the part that is left does no work in the joint: what is taken
-            out has least norm, moments in parts of the system's length, at the joint's frame.
+            Whether the result includes the effort along the joint's motion, of drives, springs and
+            friction. Without it the result does no work in the joint: the removed part has least
+            norm, moments in parts of the system's length, at the joint's frame.
         minimum_norm : bool
-            Where constraints are redundant, whether to return what multipliers of least norm
-            give; it depends on where loops are cut, and is what bodies feel only by chance.
+            With redundant constraints, whether to return the reaction of minimum-norm multipliers.
+            It depends on the cut of the loops, and is not the physical load in general.
         t, on_error : see `System`
 
         Returns
@@ -2221,16 +2220,15 @@ class System:
         Raises
         ------
         ConstraintError
-            If the reaction is not unique, because constraints are redundant and the joint feels
-            it; the message says which of its six components are.
+            If the reaction is not unique because of redundant constraints; the message names the
+            unique ones of its six components.
         NameUnknownError, UsageError
-            If there is no such joint or body, or what is given does not fit together.
+            If there is no such joint or body, or arguments do not fit together.
 
-        Notes
-        -----
-        By the balance of momentum of all bodies beyond the joint: recursive Newton-Euler with the
-        multipliers as wrenches. It is unique if no multipliers with ``A^T multipliers = 0`` make a
-        difference to it. Cost: O(bodies), and a singular value decomposition of the constraints.
+        Notes ----- By the balance of momentum of all bodies beyond the joint: recursive
+        Newton-Euler with the multipliers as wrenches. It is unique if no multipliers with ``A^T
+        multipliers = 0`` change it. Cost: O(bodies), and a singular value decomposition of the
+        constraints.
 
         Examples
         --------
@@ -2278,15 +2276,15 @@ class System:
     ) -> tuple[Floats, Floats]:
         """Return the derivatives of `inverse_dynamics` with respect to configuration and velocity.
 
-        That with respect to the acceleration is `mass_matrix`.
+        The derivative with respect to the acceleration is `mass_matrix`.
 
         Parameters
         ----------
         q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
             Configuration, velocity, acceleration.
         wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            As in `inverse_dynamics`. They are taken along with the bodies: what does not change is
-            their components in the axes of the body, in whatever representation they are given.
+            As in `inverse_dynamics`. They move with the bodies: their components in the axes of the
+            body are constant, in whatever representation they are given.
         on_error : see `System`
 
         Returns
@@ -2299,10 +2297,10 @@ class System:
 
         Notes
         -----
-        Exact but for rounding, for joints whose motion subspace is the same everywhere, seen from
-        the successor (`Joint.constant_subspace`): screws, and joints in group coordinates. For the
-        others the change of the subspace is taken by differences of sixth order of the joint's
-        functions, which leave about 1e-12 of what it is. The rest is exact.
+        Exact to rounding for joints whose motion subspace is constant in the successor
+        (`Joint.constant_subspace`): screws, and joints in group coordinates. For the others the
+        change of the subspace is computed by sixth-order differences of the joint's functions, with
+        a relative error of about 1e-12. The rest is exact.
 
         Cost: O(nv depth). Source: derived in `mbkit.kernels.derivatives.inverse_dynamics`; for
         joints of one velocity as Carpentier and Mansard 2018 (Analytical derivatives of rigid body
@@ -2340,7 +2338,7 @@ class System:
         Parameters
         ----------
         q, v, tau, wrenches, t
-            As in `forward_dynamics`. Wrenches are taken along with the bodies, as in
+            As in `forward_dynamics`. Wrenches move with the bodies, as in
             `inverse_dynamics_derivatives`.
         on_error : see `System`
 
@@ -2406,8 +2404,8 @@ class System:
         by rad or m, and a force that changes over a width w adds (1e-5/w)^4. Within 2e-5 of a kink
         it is a mean of both sides.
 
-        Cost: O(forces) for springs and dampers in joints; where there are others, four force
-        passes for each velocity and each entry of a step.
+        Cost: O(forces) for springs and dampers in joints; with other forces four force passes for
+        each velocity and each entry of a step.
 
         Examples
         --------
