@@ -238,11 +238,8 @@ class Assembly:
         arrays = attrs.evolve(rows, forces=forces)
         # the size is that of the mechanism, whatever was hung or cut
         length = characteristic_length(self.parts) if self.length is None else self.length
-        closure = attrs.evolve(
-            loop_closure(parts, loops, arrays, length, positions, velocities),
-            num_velocities=_total(velocities),
-            chosen_solver=self.constraint_solver,
-        )
+        solver = self.constraint_solver
+        closure = loop_closure(parts, loops, arrays, length, positions, velocities, solver)
         return attrs.evolve(arrays, closure=closure)
 
 

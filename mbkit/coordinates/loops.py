@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mbkit.joints import Joint
     from mbkit.parts.connection import Connection
     from mbkit.parts.parts import Parts
+    from mbkit.solvers import ConstraintSolver
 
 __all__ = ["characteristic_length", "loop_closure"]
 
@@ -34,6 +35,7 @@ def loop_closure(
     length: float,
     positions: Mapping[str, slice],
     velocities: Mapping[str, slice],
+    solver: ConstraintSolver | None,
 ) -> ClosureArrays:
     """Return the constraint arrays: loop joints, then the constraints of the mechanism.
 
@@ -49,6 +51,8 @@ def loop_closure(
         Length that scales moments against forces. [m]
     positions, velocities : mapping of str to slice
         Entries of the tree's joints.
+    solver : ConstraintSolver or None
+        The user's choice.
 
     Returns
     -------
@@ -60,8 +64,9 @@ def loop_closure(
 
     names = tuple(name for name in loop_joints if parts.joints[name].joint.num_velocities < 6)
     others = tuple(parts.constraints.values())
+    nv = max((each.stop for each in velocities.values()), default=0)
     if not names and not others:
-        return ClosureArrays()
+        return ClosureArrays(num_velocities=nv, chosen_solver=solver)
     constraints = np.zeros(len(names) + len(others), own.CONSTRAINT)
     # one site at least: an empty array has no address of its own
     num_sites = 2 * len(names) + sum(len(each.bodies) for each in others)
@@ -103,6 +108,7 @@ def loop_closure(
         objects=others, derivatives=tuple(each.derivatives for each in made),
         parameters={o.name: each.parameters for o, each in zip(others, made, strict=True)},
         site_bodies=tuple(frames.bodies or [0]), length=length, owners=(*owners, *made),
+        num_velocities=nv, chosen_solver=solver,
     )  # fmt: skip
     return with_pattern(closure, constraints, [[] for _ in names] + carriers, arrays.bodies)
 

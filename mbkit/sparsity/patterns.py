@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import attrs
@@ -19,12 +18,12 @@ __all__ = ["with_pattern"]
 def with_pattern(
     closure: ClosureArrays, constraints: Any, carriers: list[list[int]], bodies: Any
 ) -> ClosureArrays:
-    """Return the constraints with the pattern of the factor for their multipliers.
+    """Return the constraints with the pattern in which their solver finds multipliers.
 
     Parameters
     ----------
     closure : ClosureArrays
-        The constraints without the pattern.
+        Without a pattern; its solver is chosen.
     constraints : ndarray of CONSTRAINT
         With their sites and sizes.
     carriers : list of list of int
@@ -32,12 +31,15 @@ def with_pattern(
     bodies : ndarray of BODY
         The tree.
     """
-    open_pattern = functools.partial(_open, closure, constraints, carriers, bodies)
     nested = nested_pattern(constraints, closure.sites, carriers, bodies)
     if nested is None:
-        return open_pattern()
+        return _open(closure, constraints, carriers, bodies)
+    closure = attrs.evolve(closure, has_nested_loops=True)
     nested["owners"] = (*closure.owners, *nested["owners"])
-    return attrs.evolve(closure, **nested, open_pattern=functools.cache(open_pattern))
+    found = attrs.evolve(closure, **nested)
+    if found.solver.kernels(found.num_velocities, found.num_rows).nested is None:
+        return _open(closure, constraints, carriers, bodies)
+    return found
 
 
 def _open(

@@ -53,7 +53,7 @@ def coupling_of(arrays: SystemArrays, largest_part: float) -> Coupling | None:
     `largest_part` of all velocities. None also with local elimination of nested loops, which mostly
     share the same rows.
     """
-    if arrays.closure.open_pattern is not None:
+    if arrays.closure.has_nested_loops:
         return None
     bodies = arrays.bodies[1:]
     firsts, sizes = bodies["first_velocity"].tolist(), bodies["num_velocities"].tolist()

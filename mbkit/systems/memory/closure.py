@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -70,8 +69,8 @@ class ClosureArrays:
     passages, first_passages : ndarray, optional
         PASSAGE rows, one more than there are, and the first of each row of the tree; None where no
         loop is closed on the way inwards.
-    open_pattern : callable, optional
-        Returns the same constraints for strategies that close all loops at once.
+    has_nested_loops : bool
+        Whether loops can be closed on the way inwards, also where the solver closes all at once.
     num_velocities : int
         Of the tree.
     chosen_solver : ConstraintSolver, optional
@@ -106,7 +105,7 @@ class ClosureArrays:
     num_buffer: int = 0
     passages: Any = None
     first_passages: Any = None
-    open_pattern: Callable[[], ClosureArrays] | None = None
+    has_nested_loops: bool = False
     num_velocities: int = 0
     chosen_solver: ConstraintSolver | None = None
     owners: tuple[Any, ...] = ()
@@ -125,6 +124,14 @@ class ClosureArrays:
         if self.chosen_solver is not None:
             return self.chosen_solver
         return automatic_solver(self.num_velocities, self.num_rows)
+
+    def solver_kernels(self) -> SolverKernels:
+        """Return the functions of the solver, for this pattern."""
+        kernels = self.solver.kernels(self.num_velocities, self.num_rows)
+        if self.passages is None:
+            return kernels
+        assert kernels.nested is not None
+        return kernels.nested
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -164,8 +171,7 @@ class ClosureMemory:
 
         m, nv = arrays.num_rows, int(totals["num_velocities"])
         solver = arrays.solver
-        kernels = solver.kernels(nv, m)
-        arrays, kernels = _fitting(arrays, kernels)
+        kernels = arrays.solver_kernels()
         self.joint_work = np.zeros(len(arrays.joint_rows), WORK)
         self.sites = arrays.sites.copy()
         self.constraints = arrays.constraints.copy()
@@ -213,7 +219,7 @@ class ClosureMemory:
         ):  # fmt: skip
             closure[name] = evaluator.own_function(what)
         closure["moving_rows"] = moving_rows.address
-        if arrays.open_pattern is not None:
+        if arrays.passages is not None:
             self._install_nested(arrays, nv, evaluator)
         self._install_solver(solver, kernels, nv, evaluator)
         self.residual = self._memory["residual"]
@@ -242,7 +248,7 @@ class ClosureMemory:
         self._memory["scales"] = np.where(evaluator.arrays.turning, 1.0 / arrays.length, 1.0)
         if nv:
             closure["scales"] = array_address(self._memory["scales"])
-        if nv and m <= layout.MOST_COMPARED and arrays.open_pattern is None:
+        if nv and m <= layout.MOST_COMPARED and arrays.passages is None:
             self._memory["compared"] = np.zeros(nv * (m + 1))
             closure["compared"] = array_address(self._memory["compared"])
 
@@ -322,12 +328,3 @@ def _check_memory(
         "let mbkit choose the solver, or take other coordinates: absolute where constraints "
         "share joints of the tree, relative where they share bodies",
     )
-
-
-def _fitting(arrays: ClosureArrays, kernels: SolverKernels) -> tuple[ClosureArrays, SolverKernels]:
-    """Return the pattern that a strategy can take, and its functions for it."""
-    if arrays.open_pattern is None:
-        return arrays, kernels
-    if kernels.nested is None:
-        return arrays.open_pattern(), kernels
-    return arrays, kernels.nested
