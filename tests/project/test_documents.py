@@ -96,3 +96,12 @@ def test_the_page_on_forces_lists_the_arguments_of_all():
     forces = [each for each in classes if issubclass(each, mb.Force) and attrs.has(each)]
     expected = {each.__name__: {*attrs.fields_dict(each)} - {"name"} for each in forces}
     assert listed == expected
+
+
+def test_the_first_table_of_architecture_names_files_that_exist():
+    """A contributor finds a subject by this table, whatever has moved."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    _, _, rows = page.partition("| Subject | File |\n|---|---|\n")
+    named = re.findall(r"`([a-z_]+/[\w/]*(?:\.py)?)`", rows.partition("\n\n")[0])
+    assert len(named) >= 20
+    assert not [name for name in named if not (ROOT / "mbkit" / name).exists()]
