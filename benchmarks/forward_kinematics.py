@@ -5,23 +5,22 @@ user's bodies, which costs the same or more in every representation. The acceler
 scratch memory; nothing is written.
 """
 
-from mbkit.kernels.body_fixed import recursion as body_fixed
+from mbkit.kernels.body_fixed.recursion import STEPS as body_fixed
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation import EVALUATION, positions, velocities
-from mbkit.kernels.hybrid import recursion as hybrid
-from mbkit.kernels.mixed import recursion as mixed
+from mbkit.kernels.hybrid.recursion import STEPS as hybrid
+from mbkit.kernels.mixed.recursion import STEPS as mixed
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
-from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.spatial import recursion as spatial
+from mbkit.kernels.spatial.recursion import STEPS as spatial
 from mbkit.kernels.status import OK
 
 _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def kinematics(space, q, v, vdot, begin, twist, acceleration, needs_poses):
+def kinematics(space, q, v, vdot, steps, needs_poses):
     """C_i = C_p C_pi,  V_i = P V_p + S v,  A_i = P A_p + S vdot + c.
 
     Body-fixed twists do without the poses in the world; the other recursions make them as they go.
@@ -35,39 +34,35 @@ def kinematics(space, q, v, vdot, begin, twist, acceleration, needs_poses):
         return state
     if needs_poses:
         world_pass(model, work)
-    begin(work, _ZERO)
+    steps.start(work, _ZERO)
     for i in range(1, model.shape[0]):
-        twist(model, work, i, v)
-        acceleration(model, work, i, vdot)
+        steps.twist(model, work, i, v)
+        steps.acceleration(model, work, i, vdot)
     return OK
 
 
 @address_kernel(EVALUATION)
 def kinematics_body_fixed(space, _option, q, v, vdot, _out):
     """Compute in body-fixed twists."""
-    own = body_fixed
-    return kinematics(space, q, v, vdot, own.start, own.twist, own.acceleration, True)
+    return kinematics(space, q, v, vdot, body_fixed, True)
 
 
 @address_kernel(EVALUATION)
 def kinematics_spatial(space, _option, q, v, vdot, _out):
     """In spatial twists."""
-    own = spatial
-    return kinematics(space, q, v, vdot, start, own.twist, own.acceleration, False)
+    return kinematics(space, q, v, vdot, spatial, False)
 
 
 @address_kernel(EVALUATION)
 def kinematics_hybrid(space, _option, q, v, vdot, _out):
     """In hybrid twists."""
-    own = hybrid
-    return kinematics(space, q, v, vdot, start, own.twist, own.acceleration, False)
+    return kinematics(space, q, v, vdot, hybrid, False)
 
 
 @address_kernel(EVALUATION)
 def kinematics_mixed(space, _option, q, v, vdot, _out):
     """In mixed twists."""
-    own = mixed
-    return kinematics(space, q, v, vdot, start, own.twist, own.acceleration, False)
+    return kinematics(space, q, v, vdot, mixed, False)
 
 
 @address_kernel(EVALUATION)

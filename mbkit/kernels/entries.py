@@ -4,7 +4,18 @@ Every function has the form of `mbkit.kernels.evaluation`. What it does not read
 as any array.
 """
 
-from mbkit.kernels.compile import call_address, floats, int64, integers, kernel, matrix, stack
+from typing import NamedTuple
+
+from mbkit.kernels.compile import (
+    call_address,
+    floats,
+    int64,
+    integers,
+    kernel,
+    matrix,
+    stack,
+    typed,
+)
 from mbkit.kernels.layout import LOADED
 from mbkit.kernels.space import bodies, frames
 from mbkit.kernels.status import OK, WRONG_LENGTH
@@ -165,34 +176,59 @@ def rates(space, function, option, q, v, x, out):
     return call_address(function, (space, option, q, v, x, out))
 
 
-@kernel(
-    int64(
-        int64, int64, int64, int64, integers, matrix, matrix, matrix, matrix, matrix, integers,
-        integers, int64, int64,
-    ),
-    nogil=True,
-)  # fmt: skip
-def batch(
-    space, function, apply, option, steps, q, v, x, wrenches, out, states, limit, first, last
-):  # fmt: skip
+class Call(NamedTuple):
+    """What is called for each sample, and before it, where `apply` is not 0, with its wrenches."""
+
+    function: int64
+    apply: int64
+    option: int64
+
+
+class Rows(NamedTuple):
+    """Arguments and results of many samples.
+
+    Attributes
+    ----------
+    strides : (4,)
+        By how many rows q, v, x and wrenches go on from sample to sample: 0 or 1.
+    q, v, x, wrenches : (samples or 1, width)
+        Arguments.
+    out : (samples, width)
+        Results.
+    states : (samples,)
+        What the function returned.
+    limit : (1,)
+        The sample beyond which nobody wants results any more; others may lower it meanwhile.
+    """
+
+    strides: integers
+    q: matrix
+    v: matrix
+    x: matrix
+    wrenches: matrix
+    out: matrix
+    states: integers
+    limit: integers
+
+
+@kernel(int64(int64, typed(Call), typed(Rows), int64, int64), nogil=True)
+def batch(space, call, rows, first, last):
     """Call a function for the samples from `first` to `last`, one a row of out.
 
-    Reads   q, v, x, wrenches, whose row goes on by steps[0 to 3] from sample to sample, 0 or 1;
-            the wrenches where `apply` is not 0, which is called with them before;
-            limit[0], beyond which nobody wants results any more; others may lower it meanwhile.
-    Writes  out; states, what the function returned for each sample.
     Returns the first sample that failed or is beyond the limit, or `last`.
     """
+    function, apply, option = call
+    strides, q, v, x, wrenches, out, states, limit = rows
     for s in range(first, last):
         if s > limit[0]:
             return s
         state = OK
-        q_s = q[s * steps[0]]
-        v_s = v[s * steps[1]]
+        q_s = q[s * strides[0]]
+        v_s = v[s * strides[1]]
         if apply != 0:
-            state = call_address(apply, (space, 0, q_s, v_s, wrenches[s * steps[3]], out[s]))
+            state = call_address(apply, (space, 0, q_s, v_s, wrenches[s * strides[3]], out[s]))
         if state == OK:
-            x_s = x[s * steps[2]]
+            x_s = x[s * strides[2]]
             state = call_address(function, (space, option, q_s, v_s, x_s, out[s]))
         states[s] = state
         if state != OK:

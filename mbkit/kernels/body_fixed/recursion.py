@@ -6,10 +6,9 @@ Source: Kim 2012, (42)-(44); Mueller 2018, (65).
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.forces.sites import act
 from mbkit.kernels.layout import CARRIES, COMMON, SCREW
 from mbkit.kernels.lie.matrices import load_matrix, matrix_times
-from mbkit.kernels.recursions import columns, composite_body
+from mbkit.kernels.recursions import columns
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import (
     add_articulated_to_parent,
@@ -21,6 +20,7 @@ from mbkit.kernels.recursions.inertias import (
     trace,
 )
 from mbkit.kernels.recursions.poses import set_identity, set_world_pose
+from mbkit.kernels.recursions.steps import Steps
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -38,14 +38,6 @@ from mbkit.kernels.vectors import (
 )
 
 _ZERO = (0.0, 0.0, 0.0)
-
-
-@helper
-def start(work, acceleration):
-    """The world stands still, and is accelerated as it is told."""
-    set_identity(work[0])
-    store(work[0].V, _ZERO, _ZERO)
-    store(work[0].A, _ZERO, acceleration)
 
 
 @helper
@@ -185,7 +177,7 @@ def columns_power(row, body, k, F, entries):
         for c in range(tz.shape[0]):
             entries[c] = rate * tz[c] + lead * fz[c]
     else:
-        composite_body.columns_power(row, body, k, F, entries)
+        columns.columns_power(row, body, k, F, entries)
 
 
 @helper
@@ -277,7 +269,15 @@ def place_for_forces(model, work, i):
         set_identity(work[i])
 
 
-@helper
-def forces(space, q, v, tau):
-    """The forces."""
-    return act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench)
+STEPS = Steps(
+    twist=twist, acceleration=acceleration, own_wrench=own_wrench, own_bias=own_bias,
+    from_parent=from_parent, to_parent=to_parent, inertia_to_parent=inertia_to_parent,
+    place=place, columns_to_parent=columns_to_parent,
+    composite_to_parent=composite_to_parent, twist_to_site=twist_to_site,
+    rate_to_site=rate_to_site, column_at=column_at, wrench_from_site=wrench_from_site,
+    needs_poses=False, twist_in_world=twist_in_world,
+    acceleration_in_world=acceleration_in_world, wrench_from_world=wrench_from_world,
+    point_wrench=point_wrench, column_power=column_power, add_column=add_column,
+    column_inertia=column_inertia, column_wrench=column_wrench,
+    columns_power=columns_power, place_for_forces=place_for_forces,
+)  # fmt: skip

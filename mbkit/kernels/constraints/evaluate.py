@@ -95,9 +95,7 @@ def constraint_state(space, _option, q, v, given, out):
     for i in range(1, model.shape[0]):
         hybrid.twist(model, work, i, v)
         hybrid.acceleration(model, work, i, vdot)
-    move_sites(
-        space, _ZERO, hybrid.place_for_forces, hybrid.twist_in_world, hybrid.acceleration_in_world
-    )
+    move_sites(space, _ZERO, hybrid.STEPS)
     state = constraint_rows(space, q, v, vdot)
     if state != OK:
         return state

@@ -51,9 +51,7 @@ def rows_at_rest(space, q, t):
     start(work, _ZERO)
     for i in range(1, model.shape[0]):
         hybrid.twist(model, work, i, rest)
-    move_sites(
-        space, _ZERO, hybrid.place_for_forces, hybrid.twist_in_world, hybrid.acceleration_in_world
-    )
+    move_sites(space, _ZERO, hybrid.STEPS)
     return constraint_rows(space, q, rest, rest)
 
 
@@ -118,7 +116,6 @@ def constraint_sizes(space, _option, q, x, t, out):
     arrivals = floats_at(closure.arrivals, closure.num_arrivals)
     sizes = rows(out, 1, closure.num_rows)[0]
     sizes[:] = 0.0
-    table = sites(closure)
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]
@@ -126,7 +123,6 @@ def constraint_sizes(space, _option, q, x, t, out):
         n = constraint.num_support
         support = integers_at(constraint.support, n)
         ways = integers_at(constraint.ways, WAY_SIZE * n)
-        wrenches = wrenches_of(closure, constraint)
         places = integers_at(constraint.velocities, constraint.num_velocities)
         coefficients = coefficients_of(closure, constraint)
         own_sizes = sizes[constraint.first_row : constraint.first_row + m]
@@ -136,13 +132,11 @@ def constraint_sizes(space, _option, q, x, t, out):
             arrived = arrivals[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
             if ways[WAY_SIZE * s + WAY_BEGINS] != 0:
                 arrived[:, :] = 0.0
-            load_wrenches(
-                constraint, table, wrenches, i, work[i], arrived, hybrid.wrench_from_world
-            )
+            load_wrenches(closure, constraint, i, work[i], arrived, hybrid.STEPS)
             add_sizes(model[i], work[i], arrived, places, coefficients, x, own_sizes)
             if model[i].parent != 0:
                 on = ways[WAY_SIZE * s + WAY_ON]
                 there = arrivals[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
                 parent = work[model[i].parent]
-                pass_on(work[i], parent, arrived, there, on != own, hybrid.to_parent)
+                pass_on(work[i], parent, arrived, there, on != own, hybrid.STEPS)
     return OK

@@ -13,27 +13,26 @@ from mbkit.kernels.vectors import add, cross, load, rotate, store
 
 
 @helper
-def move_sites(space, fall, place_for_forces, twist_in_world, acceleration_in_world):
+def move_sites(space, fall, steps):
     """Pose, twist and acceleration of each site.
 
-    Steps   place_for_forces: the pose of a row in the world, where it is not there yet;
-            twist_in_world, acceleration_in_world: from V and A to world axes, at the row's origin.
+    Steps   place_for_forces, twist_in_world, acceleration_in_world.
     Reads   R, p, V, A of the rows; fall: the acceleration of gravity that A is without.
     """
     model = bodies(space)
     work = scratch(space)
     for i in range(1, model.shape[0]):
-        place_for_forces(model, work, i)
+        steps.place_for_forces(model, work, i)
     table = sites(closure_of(space))
     for s in range(table.shape[0]):
         site = table[s]
         body = work[site.row]
         arm = rotate(body.world_R, load(site.place_p))
-        w, u = twist_in_world(body)
+        w, u = steps.twist_in_world(body)
         compose(body.world_R, body.world_p, site.place_R, site.place_p, site.R, site.p)
         turned = cross(w, arm)
         store(site.V, w, add(u, turned))
-        a, b = acceleration_in_world(body)
+        a, b = steps.acceleration_in_world(body)
         b = add(add(b, fall), add(cross(a, arm), cross(w, turned)))
         if site.row == 0:
             b = (0.0, 0.0, 0.0)

@@ -78,11 +78,10 @@ def subtract_wrenches(space, count, wrench_from_world):
 
 
 @helper
-def act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench):
+def act(space, q, v, tau, steps):
     """tau += what the forces do along the joints,  F -= W of the bodies that they act on.
 
-    Steps   twist_in_world: from V to the world's axes;  wrench_from_world: from them to F's;
-            point_wrench: of a force at a point of a row.
+    Steps   twist_in_world, wrench_from_world, point_wrench.
     Reads   time of SPACE; poses in the world and twists of the rows, F.
     Writes  tau (nv,), powers of SPACE, sites, F.
     """
@@ -91,10 +90,10 @@ def act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench):
     powers[DISSIPATED] = add_linear(space, q, v, tau)
     powers[SUPPLIED] = 0.0
     if record.num_called > record.num_fields:
-        move_sites(space, record.num_moved, twist_in_world)
+        move_sites(space, record.num_moved, steps.twist_in_world)
         state = call_address(record.force_pass, (space, 0, q, v, pointer_at(record.time), tau))
         if state != OK:
             return state
-        subtract_wrenches(space, record.num_moved, wrench_from_world)
-    pull_springs(space, point_wrench)
+        subtract_wrenches(space, record.num_moved, steps.wrench_from_world)
+    pull_springs(space, steps.point_wrench)
     return OK

@@ -8,7 +8,6 @@ Source: Mueller 2018, (42), (72), (76).
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.forces.sites import act
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import (
@@ -20,6 +19,7 @@ from mbkit.kernels.recursions.inertias import (
     symmetric_times,
 )
 from mbkit.kernels.recursions.poses import set_identity, set_world_pose
+from mbkit.kernels.recursions.steps import Steps
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -145,12 +145,6 @@ def place(model, work, i):
 
 
 @helper
-def column_wrench(row, body, c):
-    """I S."""
-    return rigid_times(body, angular(body.S[c]), linear(body.S[c]))
-
-
-@helper
 def columns_to_parent(body, parent, F):
     """P^T F for all columns of a subtree."""
     tx, ty, tz, fx, fy, fz = F
@@ -222,12 +216,13 @@ def point_wrench(body, r, x, f):
     return cross(subtract(x, load(body.world_p)), f), f
 
 
-@helper
-def place_for_forces(model, work, i):
-    """Poses in the world are there."""
-
-
-@helper
-def forces(space, q, v, tau):
-    """The forces."""
-    return act(space, q, v, tau, twist_in_world, wrench_from_world, point_wrench)
+STEPS = Steps(
+    twist=twist, acceleration=acceleration, own_wrench=own_wrench, own_bias=own_bias,
+    from_parent=from_parent, to_parent=to_parent, inertia_to_parent=inertia_to_parent,
+    place=place, columns_to_parent=columns_to_parent,
+    composite_to_parent=composite_to_parent, twist_to_site=twist_to_site,
+    rate_to_site=rate_to_site, column_at=column_at, wrench_from_site=wrench_from_site,
+    needs_poses=True, twist_in_world=twist_in_world,
+    acceleration_in_world=acceleration_in_world, wrench_from_world=wrench_from_world,
+    point_wrench=point_wrench,
+)  # fmt: skip

@@ -1,7 +1,7 @@
 """Columns S of a joint's motion subspace in a recursion, taken from the scratch."""
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.recursions.inertias import articulated_times, trace
+from mbkit.kernels.recursions.inertias import articulated_times, rigid_times, trace
 from mbkit.kernels.vectors import add, angular, dot, linear, pairing, scale, store
 
 
@@ -41,3 +41,19 @@ def column_inertia(row, body, c, U):
     store(U, t, f)
     size = dot(x, x) * trace(body.rotational) + dot(y, y) * trace(body.translational)
     return pairing(S, t, f), size
+
+
+@helper
+def column_wrench(row, body, c):
+    """I S, rigid."""
+    return rigid_times(body, angular(body.S[c]), linear(body.S[c]))
+
+
+@helper
+def columns_power(row, body, k, F, entries):
+    """S . F for all columns of a subtree, S the k-th column of the joint."""
+    tx, ty, tz, fx, fy, fz = F
+    w = angular(body.S[k])
+    u = linear(body.S[k])
+    for c in range(tx.shape[0]):
+        entries[c] = dot(w, (tx[c], ty[c], tz[c])) + dot(u, (fx[c], fy[c], fz[c]))

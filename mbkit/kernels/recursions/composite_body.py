@@ -6,7 +6,6 @@ from mbkit.kernels.layout import COLUMN_SIZE, SPACE
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.space import at_rest, bodies, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.vectors import angular, dot, linear
 
 
 @helper
@@ -27,33 +26,20 @@ def subtree_columns(memory, nv, start, end):
 
 
 @helper
-def start_columns(row, body, F, column_wrench):
+def start_columns(row, body, F, steps):
     """F = I S for the columns of a joint: the wrench that moves the composite body alone."""
     tx, ty, tz, fx, fy, fz = F
     for c in range(row.num_velocities):
-        t, f = column_wrench(row, body, c)
+        t, f = steps.column_wrench(row, body, c)
         tx[c], ty[c], tz[c] = t
         fx[c], fy[c], fz[c] = f
 
 
 @helper
-def columns_power(row, body, k, F, entries):
-    """S . F for all columns of a subtree, S the k-th column of the joint."""
-    tx, ty, tz, fx, fy, fz = F
-    w = angular(body.S[k])
-    u = linear(body.S[k])
-    for c in range(tx.shape[0]):
-        entries[c] = dot(w, (tx[c], ty[c], tz[c])) + dot(u, (fx[c], fy[c], fz[c]))
-
-
-@helper
-def composite_body(
-    space, q, M, place, column_wrench, columns_power, columns_to_parent, composite_to_parent
-):
+def composite_body(space, q, M, steps):
     """M(q), with zeros between bodies of different branches.
 
-    Steps   place: motion subspace and rigid inertia of a body;  column_wrench: I S;  columns_power:
-            S.F;  columns_to_parent: P^T F;  composite_to_parent: I_p += P^T I P.
+    Steps   place, column_wrench, columns_power, columns_to_parent, composite_to_parent.
     Reads   model, q.
     Writes  work (R, p, S, composite inertias), M (nv, nv).
     Source  Featherstone 2010, (46)-(48), figure 7, with its loops exchanged: instead of one column
@@ -73,22 +59,22 @@ def composite_body(
     velocity_of = integers_at(record.velocity_of_column, nv)
     M[:, :] = 0.0
     for i in range(model.shape[0]):
-        place(model, work, i)
+        steps.place(model, work, i)
     # from the tips to the world: composite inertias, the wrenches that move them, their power
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         body = work[i]
         F = subtree_columns(memory, nv, row.first_column, row.end_column)
         columns = velocity_of[row.first_column : row.end_column]
-        start_columns(row, body, F, column_wrench)
+        start_columns(row, body, F, steps)
         for k in range(row.num_velocities):
             velocity = row.first_velocity + k
-            columns_power(row, body, k, F, entries)
+            steps.columns_power(row, body, k, F, entries)
             for c in range(columns.shape[0]):
                 M[velocity, columns[c]] = entries[c]
                 M[columns[c], velocity] = entries[c]
         if row.parent != 0:
             parent = work[row.parent]
-            columns_to_parent(body, parent, F)
-            composite_to_parent(body, parent)
+            steps.columns_to_parent(body, parent, F)
+            steps.composite_to_parent(body, parent)
     return OK

@@ -1,11 +1,12 @@
 """Energy, momentum and centre of mass: what no choice of representation changes."""
 
-from mbkit.kernels.body_fixed.recursion import start, twist
+from mbkit.kernels.body_fixed.recursion import twist
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation import EVALUATION, positions, velocities
 from mbkit.kernels.recursions.inertias import rigid_times, twice_kinetic_energy
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
+from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (

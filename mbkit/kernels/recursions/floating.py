@@ -125,7 +125,7 @@ def motion_of_root(roots, x, y):
 
 
 @helper
-def accelerate_floating(row, body, parent, tau, vdot, from_parent):
+def accelerate_floating(row, body, parent, tau, vdot, steps):
     """A = M^-1 (tau - F), vdot = A - P A_p. It leaves what M^-1 is made of.
 
     What other bodies have by velocity, U, D and u, is not touched: D is one, and the place of u is
@@ -144,7 +144,7 @@ def accelerate_floating(row, body, parent, tau, vdot, from_parent):
     w, u = motion_of_root(roots, x, y)
     w, u = motion_from_world(twist, body, w, u)
     store(body.A, w, u)
-    a, b = from_parent(body, parent, angular(parent.A), linear(parent.A))
+    a, b = steps.from_parent(body, parent, angular(parent.A), linear(parent.A))
     w = subtract(w, a)
     u = subtract(u, b)
     for j in range(3):

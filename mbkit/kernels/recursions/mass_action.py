@@ -1,9 +1,10 @@
 """The mass matrix times a vector, without the matrix."""
 
-from mbkit.kernels.body_fixed import recursion as own
+from mbkit.kernels.body_fixed.recursion import STEPS
 from mbkit.kernels.compile import address_kernel, at, helper
 from mbkit.kernels.evaluation import EVALUATION, vector
 from mbkit.kernels.recursions.newton_euler import newton_euler
+from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import at_rest
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -12,14 +13,13 @@ _ZERO = (0.0, 0.0, 0.0)
 @helper
 def start_without_gravity(work, _acceleration):
     """The world stands still, and nothing falls."""
-    own.start(work, _ZERO)
+    start(work, _ZERO)
+
+
+_STEPS = STEPS._replace(start=start_without_gravity)
 
 
 @address_kernel(EVALUATION)
 def mass_action(space, _option, q, x, _x, out):
     """M x, out (nv,): the forces that accelerate by x from rest. Cost: O(bodies)."""
-    return newton_euler(
-        space, 0, q, at(at_rest(space), 0), x, vector(space, out),
-        start_without_gravity, own.twist, own.acceleration, own.own_wrench, own.column_power,
-        own.to_parent, own.wrench_from_world,
-    )  # fmt: skip
+    return newton_euler(space, 0, q, at(at_rest(space), 0), x, vector(space, out), _STEPS)

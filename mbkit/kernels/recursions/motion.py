@@ -13,10 +13,10 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def twists(space, q, v, out, start, twist, twist_to_site):
+def twists(space, q, v, out, steps):
     """Twist of each of the user's bodies, out (bodies + 1, 6).
 
-    Steps   start, twist: V_i = P V_p + S v;  twist_to_site: V at a frame that sits on the body.
+    Steps   start, twist, twist_to_site.
     """
     model = bodies(space)
     work = scratch(space)
@@ -25,23 +25,22 @@ def twists(space, q, v, out, start, twist, twist_to_site):
     state = joint_pass(model, work, positions(model, q), v)
     if state != OK:
         return state
-    start(work, _ZERO)
+    steps.start(work, _ZERO)
     for i in range(1, model.shape[0]):
-        twist(model, work, i, v)
+        steps.twist(model, work, i, v)
     out = rows(out, sites.shape[0], 6)
     for b in range(sites.shape[0]):
         body = work[sites[b].row]
-        w, u = twist_to_site(body, sites[b], angular(body.V), linear(body.V))
+        w, u = steps.twist_to_site(body, sites[b], angular(body.V), linear(body.V))
         store(out[b], w, u)
     return OK
 
 
 @helper
-def accelerations(space, q, v, vdot, out, start, twist, acceleration, rate_to_site):
+def accelerations(space, q, v, vdot, out, steps):
     """Component-wise rate of the twist of each of the user's bodies, out (bodies + 1, 6).
 
-    Steps   start, twist, acceleration: A_i = P A_p + S vdot + c;  rate_to_site: the rate of the
-            twist at a frame that sits on the body.
+    Steps   start, twist, acceleration, rate_to_site.
     """
     model = bodies(space)
     work = scratch(space)
@@ -51,23 +50,23 @@ def accelerations(space, q, v, vdot, out, start, twist, acceleration, rate_to_si
     state = joint_pass(model, work, positions(model, q), v)
     if state != OK:
         return state
-    start(work, _ZERO)
+    steps.start(work, _ZERO)
     for i in range(1, model.shape[0]):
-        twist(model, work, i, v)
-        acceleration(model, work, i, vdot)
+        steps.twist(model, work, i, v)
+        steps.acceleration(model, work, i, vdot)
     out = rows(out, sites.shape[0], 6)
     for b in range(sites.shape[0]):
         body = work[sites[b].row]
-        w, u = rate_to_site(body, sites[b], angular(body.V), angular(body.A), linear(body.A))
+        w, u = steps.rate_to_site(body, sites[b], angular(body.V), angular(body.A), linear(body.A))
         store(out[b], w, u)
     return OK
 
 
 @helper
-def jacobian(space, body, q, out, column_at):
+def jacobian(space, body, q, out, steps):
     """J of one of the user's bodies, V = J v, out (6, nv): one column a velocity that carries it.
 
-    Steps   column_at: the column of S, given in body j, for a body at (here.R, here.p).
+    Steps   column_at.
     """
     model = bodies(space)
     work = scratch(space)
@@ -91,21 +90,21 @@ def jacobian(space, body, q, out, column_at):
             else:
                 w = angular(work[i].S[c])
                 u = linear(work[i].S[c])
-            w, u = column_at(here, work[i], w, u)
+            w, u = steps.column_at(here, work[i], w, u)
             store(out[:, row.first_velocity + c], w, u)
         i = row.parent
     return OK
 
 
 @helper
-def apply_wrenches(space, q, wrenches, needs_poses, wrench_from_site):
+def apply_wrenches(space, q, wrenches, steps):
     """Leave the wrenches on the user's bodies (bodies + 1, 6) where dynamics will find them.
 
-    Steps   wrench_from_site: the same wrench at the frame of the row.
+    Steps   wrench_from_site, needs_poses.
     """
     model = bodies(space)
     work = scratch(space)
-    if needs_poses:
+    if steps.needs_poses:
         state = joint_pass(model, work, positions(model, q), at_rest(space))
         if state != OK:
             return state
@@ -117,6 +116,6 @@ def apply_wrenches(space, q, wrenches, needs_poses, wrench_from_site):
     for b in range(1, sites.shape[0]):
         body = work[sites[b].row]
         W = wrenches[b]
-        t, f = wrench_from_site(body, sites[b], angular(W), linear(W))
+        t, f = steps.wrench_from_site(body, sites[b], angular(W), linear(W))
         accumulate(body.wrench, t, f)
     return OK

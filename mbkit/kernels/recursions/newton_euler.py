@@ -13,15 +13,10 @@ from mbkit.kernels.vectors import accumulate, angular, linear, load, scale
 
 
 @helper
-def newton_euler(
-    space, option, q, v, vdot, tau,
-    start, twist, acceleration, own_wrench, column_power, to_parent, wrench_from_world,
-):  # fmt: skip
+def newton_euler(space, option, q, v, vdot, tau, steps):
     """Forces tau that produce vdot: M vdot + b = tau.
 
-    Steps   start, twist, acceleration: V_i = P V_p + S v,  A_i = P A_p + S vdot + c;
-            own_wrench: F = M A + bias;  column_power: S.F;  to_parent: P^T F;
-            wrench_from_world: from world axes to the representation's own, at the row's origin.
+    Steps   start, twist, acceleration, own_wrench, column_power, to_parent, wrench_from_world.
     Reads   model, q, v, vdot; where option has LOADED, the wrenches applied to the bodies in work;
             where it has CLOSED, the multipliers.
     Writes  work (R, p, V, A, F), tau (nv,); where CLOSED, the rows of the constraints.
@@ -36,18 +31,18 @@ def newton_euler(
     state = joint_pass(model, work, positions(model, q), v)
     if state != OK:
         return state
-    start(work, scale(-1.0, load(model[0].gravity)))
+    steps.start(work, scale(-1.0, load(model[0].gravity)))
     # from the world to the tips: motion, and the wrench that each body alone needs
     for i in range(1, model.shape[0]):
-        twist(model, work, i, v)
-        acceleration(model, work, i, vdot)
-        own_wrench(model[i], work[i])
+        steps.twist(model, work, i, v)
+        steps.acceleration(model, work, i, vdot)
+        steps.own_wrench(model[i], work[i])
         subtract_applied(work[i], option & LOADED)
     if closed != 0:
         state = call_address(closure_of(space).moving_rows, (space, 0, q, v, vdot, vdot))
         if state != OK:
             return state
-        subtract_multipliers(space, wrench_from_world)
+        subtract_multipliers(space, steps)
     # from the tips to the world: forces along the joints, wrenches to the parents
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
@@ -56,9 +51,9 @@ def newton_euler(
         t = angular(body.F)
         f = linear(body.F)
         for c in range(row.num_velocities):
-            tau[row.first_velocity + c] = column_power(row, body, c, t, f)
+            tau[row.first_velocity + c] = steps.column_power(row, body, c, t, f)
         if row.parent != 0:
-            t, f = to_parent(body, parent, t, f)
+            t, f = steps.to_parent(body, parent, t, f)
             accumulate(parent.F, t, f)
     if closed != 0:
         subtract_efforts(space, tau)

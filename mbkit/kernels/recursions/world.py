@@ -1,4 +1,4 @@
-"""The world at the start of recursions that need the bodies' poses in it."""
+"""The world at the start of a recursion, and what needs nothing done in it."""
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.recursions.poses import set_identity
@@ -13,3 +13,8 @@ def start(work, acceleration):
     set_identity(work[0])
     store(work[0].V, _ZERO, _ZERO)
     store(work[0].A, _ZERO, acceleration)
+
+
+@helper
+def is_placed(model, work, i):
+    """Nothing: the recursion has left the pose in the world."""

@@ -139,7 +139,7 @@ def compute(
     Exception
         The exception of the first failed sample, with its index.
     """
-    from mbkit.kernels.entries import batch  # here: threads find it loaded
+    from mbkit.kernels.entries import Call, Rows, batch  # here: threads find it loaded
 
     check_on_error(on_error)
     samples = _samples(evaluator, what, given, wrenches)
@@ -148,12 +148,12 @@ def compute(
     flat = result.reshape((count, result.size // count if count else 0))
     states = np.zeros(count, dtype=np.int64)
     run = Run(np.array([count]))
-    called = batch, function, apply if wrenches is not None else 0, option
+    call = Call(function, apply if wrenches is not None else 0, option)
+    rows = Rows(samples.steps, *samples.vectors, flat, states, run.limit)
 
     def chunk(first: int, last: int) -> None:
-        _run_chunk(
-            evaluator, samples, called, (flat, states), (first, last), run, on_error == "raise"
-        )
+        called = batch, call, rows
+        _run_chunk(evaluator, samples, called, (first, last), run, on_error == "raise")
 
     _in_chunks(chunk, count, 1 if evaluator.calls_python else evaluator.chunks(count), run)
     if run.failures:
@@ -202,30 +202,25 @@ def _samples(
 def _run_chunk(
     evaluator: Evaluator,
     samples: Samples,
-    called: tuple[Any, int, int, int],
-    written: tuple[Any, Any],
+    called: tuple[Any, Any, Any],
     bounds: tuple[int, int],
     run: Run,
     stop: bool,
 ) -> None:
     """Compute the samples between two bounds; those that fail stop the batch or become NaN."""
-    batch, function, apply, option = called
-    flat, states = written
+    batch, call, rows = called
     sample, last = bounds
     workspace = evaluator.take()
     try:
         while True:
-            sample = batch(
-                workspace.address, function, apply, option, samples.steps, *samples.vectors,
-                flat, states, run.limit, sample, last,
-            )  # fmt: skip
+            sample = batch(workspace.address, call, rows, sample, last)
             if sample == last or sample > run.limit[0]:
                 return
-            flat[sample] = np.nan
+            rows.out[sample] = np.nan
             # an exception is made only where it is of use: it looks at all that a kernel left
             if stop or evaluator.calls_python:
                 arguments = samples.arguments(sample)
-                error = failure(evaluator, int(states[sample]), workspace, arguments)
+                error = failure(evaluator, int(rows.states[sample]), workspace, arguments)
                 if stop or not isinstance(error, Exception):  # Ctrl-C is none
                     run.failures[sample] = error
                     run.limit[0] = min(run.limit[0], sample)

@@ -27,6 +27,7 @@ from mbkit.kernels.constraints.layout import (
 from mbkit.kernels.constraints.solve.factor import eliminate_block, part, solve_pivots
 from mbkit.kernels.constraints.solve.gram import multiply_pair
 from mbkit.kernels.constraints.solve.response import (
+    Passage,
     floats,
     load_wrenches,
     pass_on,
@@ -41,8 +42,6 @@ from mbkit.kernels.constraints.space import (
     pairs,
     passages,
     response_of,
-    sites,
-    wrenches_of,
 )
 from mbkit.kernels.recursions.inertias import subtract_outer
 from mbkit.kernels.space import bodies, scratch
@@ -82,14 +81,11 @@ def set_sizes(space, sizes):
 
 
 @helper
-def close_inward(
-    space, wrench_from_world, own_bias, column_inertia, column_power, to_parent, inertia_to_parent
-):  # fmt: skip
+def close_inward(space, steps):
     """U and D of the mechanism with closed loops, and the factor of what closes them.
 
-    Steps   own_bias: M into I;  column_inertia: U = I S;  column_power: S.f;
-            to_parent: P^T f;  inertia_to_parent: I_p += P^T I P;
-            wrench_from_world: from world axes, at the row's origin, to the representation's own.
+    Steps   own_bias, column_inertia, column_power, to_parent, inertia_to_parent,
+            wrench_from_world.
     Reads   what forward dynamics has left, wrenches, limits, y of floating bodies.
     Writes  I of the rows, closed columns, y, the factor.
     """
@@ -99,23 +95,21 @@ def close_inward(
     floats_at(closure.gram, closure.num_gram)[:] = 0.0
     for i in range(1, model.shape[0]):
         if not floats(model[i], work[i]):
-            own_bias(model[i], work[i])
+            steps.own_bias(model[i], work[i])
     end = 0
     for i in range(model.shape[0] - 1, 0, -1):
         if floats(model[i], work[i]):
             continue  # its inertia is inverted, and nothing hangs on it
         here = passages_at(closure, model, i)
-        arrive(closure, here, i, work[i], wrench_from_world)
+        arrive(closure, here, i, work[i], steps)
         end = close_at(closure, work, i, end)
-        state = eliminate_columns(
-            closure, here, model[i], work, work[i], column_inertia, column_power
-        )
+        state = eliminate_columns(closure, here, model[i], work, work[i], steps)
         if state != OK:
             return state
         if model[i].parent != 0:
             parent = work[model[i].parent]
-            inertia_to_parent(work[i], parent)
-            leave(closure, here, work[i], parent, to_parent)
+            steps.inertia_to_parent(work[i], parent)
+            leave(closure, here, work[i], parent, steps)
     close_at(closure, work, 0, end)
     return OK
 
@@ -127,27 +121,25 @@ def arrived_at(closure, place, m):
 
 
 @helper
-def arrive(closure, here, i, body, wrench_from_world):
+def arrive(closure, here, i, body, steps):
     """The constraints' own wrenches on row i are added to what has come from further out."""
-    table = sites(closure)
     every = constraints(closure)
     for k in range(here.shape[0]):
         constraint = every[here[k].constraint]
         arrived = arrived_at(closure, here[k].arrived, constraint.num_rows)
         if here[k].begins != 0:
             arrived[:, :] = 0.0
-        wrenches = wrenches_of(closure, constraint)
-        load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_world)
+        load_wrenches(closure, constraint, i, body, arrived, steps)
 
 
 @helper
-def eliminate_columns(closure, here, row, work, body, column_inertia, column_power):
+def eliminate_columns(closure, here, row, work, body, steps):
     """D = 1 / (S.U), I -= U D U^T; of every constraint that passes y = S.f, f -= U D y."""
     columns = closed_columns(closure)
     every = constraints(closure)
     for c in range(row.num_velocities - 1, -1, -1):
         column = columns[row.first_velocity + c]
-        inertia, _ = column_inertia(row, body, c, column.U)
+        inertia, _ = steps.column_inertia(row, body, c, column.U)
         column.D = 0.0
         if work[row.first_velocity + c].D != 0.0:  # else it is prescribed
             if not inertia > 0.0:  # it is no less than with open loops
@@ -157,18 +149,19 @@ def eliminate_columns(closure, here, row, work, body, column_inertia, column_pow
         for k in range(here.shape[0]):
             if here[k].ends == 0:
                 constraint = every[here[k].constraint]
-                places = integers_at(constraint.velocities, constraint.num_velocities)
-                respond_column(
-                    row, body, c, column, places, coefficients_of(closure, constraint),
+                passage = Passage(
+                    integers_at(constraint.velocities, constraint.num_velocities),
+                    coefficients_of(closure, constraint),
                     arrived_at(closure, here[k].arrived, constraint.num_rows),
                     response_of(closure, constraint),
-                    here[k].place + row.num_velocities - 1 - c, column_power,
-                )  # fmt: skip
+                    here[k].place,
+                )
+                respond_column(row, body, c, column, passage, steps)
     return OK
 
 
 @helper
-def leave(closure, here, body, parent, to_parent):
+def leave(closure, here, body, parent, steps):
     """The wrenches go to the parent."""
     every = constraints(closure)
     for k in range(here.shape[0]):
@@ -176,7 +169,7 @@ def leave(closure, here, body, parent, to_parent):
             m = every[here[k].constraint].num_rows
             arrived = arrived_at(closure, here[k].arrived, m)
             there = arrived_at(closure, here[k].there, m)
-            pass_on(body, parent, arrived, there, here[k].there != here[k].arrived, to_parent)
+            pass_on(body, parent, arrived, there, here[k].there != here[k].arrived, steps)
 
 
 @helper
@@ -197,14 +190,18 @@ def close_at(closure, work, base, b):
             multiply_pair(closure, work, columns, gram, every, products[n])
         eliminate_block(gram, table, b, pivots, limits, kept, buffer)
         if base != 0:
-            close_base(closure, gram, table, block, work[base], pivots, buffer)
+            close_base(closure, block, work[base])
         b += 1
     return b
 
 
 @helper
-def close_base(closure, gram, table, block, body, pivots, buffer):
+def close_base(closure, block, body):
     """Z = L^-1 Y by columns;  I += Z^T Z;  Y_other -= X Z."""
+    gram = floats_at(closure.gram, closure.num_gram)
+    pivots = integers_at(closure.pivots, closure.num_unknowns)
+    buffer = floats_at(closure.buffer, closure.num_buffer)
+    table = blocks(closure)
     n = block.num_rows
     ways = integers_at(block.arrivals, 1 + block.num_neighbours)
     arrived = arrived_at(closure, ways[0], n)

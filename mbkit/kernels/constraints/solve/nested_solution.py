@@ -46,25 +46,25 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def solve(
-    space, what, rows, wrench_from_world, column_power, to_parent, from_parent, add_column
-):  # fmt: skip
+def solve(space, what, rows, steps):
     """One of what `mbkit.kernels.constraints.solve.strategy` asks for, by number; see `layout`."""
     x = as_array(rows, closure_of(space).num_rows)
     if what == INWARD:
-        return solve_inward(space, x, column_power, to_parent)
+        return solve_inward(space, x, steps)
     if what == GATHER:
-        return gather_inward(space, x, wrench_from_world, column_power, to_parent)
+        return gather_inward(space, x, steps)
     if what == SUBTRACT_MOTION:
-        return subtract_motion(space, x, wrench_from_world)
-    return solve_outward(space, x, what == OUTWARD_AT_REST, from_parent, add_column)
+        return subtract_motion(space, x, steps)
+    return solve_outward(space, x, what == OUTWARD_AT_REST, steps)
 
 
 @helper
-def solve_inward(space, x, column_power, to_parent):
+def solve_inward(space, x, steps):
     """x becomes what the factor leaves of it; u of every velocity is the force that it makes.
 
     For rows that were left out that is what is left of them.
+
+    Steps   column_power, to_parent.
     """
     model = bodies(space)
     work = scratch(space)
@@ -82,7 +82,7 @@ def solve_inward(space, x, column_power, to_parent):
         here = passages_at(closure, model, i)
         for c in range(row.num_velocities - 1, -1, -1):
             column = columns[row.first_velocity + c]
-            column.u = column_power(row, body, c, angular(body.F), linear(body.F))
+            column.u = steps.column_power(row, body, c, angular(body.F), linear(body.F))
             reach = column.D * column.u
             if reach != 0.0:
                 take_response(closure, here, row.num_velocities - 1 - c, reach, x)
@@ -91,7 +91,7 @@ def solve_inward(space, x, column_power, to_parent):
                 )
         if row.parent != 0:
             parent = work[row.parent]
-            t, f = to_parent(body, parent, angular(body.F), linear(body.F))
+            t, f = steps.to_parent(body, parent, angular(body.F), linear(body.F))
             accumulate(parent.F, t, f)
     solve_at(closure, work[0], 0, end, x)
     return OK
@@ -128,12 +128,12 @@ def solve_at(closure, body, base, b, x):
 
 
 @helper
-def solve_outward(space, x, at_rest, from_parent, add_column):
+def solve_outward(space, x, at_rest, steps):
     """x, from what `solve_inward` has left of it, becomes the multipliers of rows that count.
 
     Those of rows that were left out stay as given. Where `at_rest`, u of every velocity is zero.
 
-    Steps   from_parent: P a;  add_column: a + S x.
+    Steps   from_parent, add_column.
     Writes  F of the rows: the change of their accelerations.
     """
     model = bodies(space)
@@ -149,12 +149,13 @@ def solve_outward(space, x, at_rest, from_parent, add_column):
             continue
         parent = work[row.parent]
         here = passages_at(closure, model, i)
-        w, u = from_parent(body, parent, angular(parent.F), linear(parent.F))
+        w, u = steps.from_parent(body, parent, angular(parent.F), linear(parent.F))
         for c in range(row.num_velocities):
             column = columns[row.first_velocity + c]
             force = 0.0 if at_rest else column.u
             force += response_force(closure, here, row.num_velocities - 1 - c, x)
-            w, u = add_column(row, body, c, column.D * (force - pairing(column.U, w, u)), w, u)
+            a = column.D * (force - pairing(column.U, w, u))
+            w, u = steps.add_column(row, body, c, a, w, u)
         store(body.F, w, u)
         end = open_at(closure, body, i, end, x)
     return OK
@@ -199,7 +200,7 @@ def open_at(closure, body, base, b, x):
 
 
 @helper
-def gather_inward(space, multipliers, wrench_from_world, column_power, to_parent):
+def gather_inward(space, multipliers, steps):
     """u of every velocity, of the tree with open loops: S.f of one wrench a body.
 
     Of a floating body it is in the bias.
@@ -214,25 +215,28 @@ def gather_inward(space, multipliers, wrench_from_world, column_power, to_parent
         row = model[i]
         body = work[i]
         here = passages_at(closure, model, i)
-        load_multipliers(closure, here, row, i, body, multipliers, wrench_from_world)
+        load_multipliers(space, i, here, multipliers, steps)
         if floats(row, body):
             continue
         for c in range(row.num_velocities - 1, -1, -1):
             column = work[row.first_velocity + c]
-            column.u = column_power(row, body, c, angular(body.F), linear(body.F))
+            column.u = steps.column_power(row, body, c, angular(body.F), linear(body.F))
             column.u += coefficient_force(closure, here, row.first_velocity + c, multipliers)
             reach = -column.D * column.u
             accumulate(body.F, scale(reach, angular(column.U)), scale(reach, linear(column.U)))
         if row.parent != 0:
             parent = work[row.parent]
-            t, f = to_parent(body, parent, angular(body.F), linear(body.F))
+            t, f = steps.to_parent(body, parent, angular(body.F), linear(body.F))
             accumulate(parent.F, t, f)
     return OK
 
 
 @helper
-def load_multipliers(closure, here, row, i, body, multipliers, wrench_from_world):
+def load_multipliers(space, i, here, multipliers, steps):
     """F += the wrenches of all rows on row i, each times its multiplier."""
+    row = bodies(space)[i]
+    body = scratch(space)[i]
+    closure = closure_of(space)
     table = sites(closure)
     every = constraints(closure)
     for k in range(here.shape[0]):
@@ -253,7 +257,7 @@ def load_multipliers(closure, here, row, i, body, multipliers, wrench_from_world
                     x = multipliers[constraint.first_row + r]
                     t = add(t, scale(x, angular(wrenches[r * count + s])))
                     f = add(f, scale(x, linear(wrenches[r * count + s])))
-                t, f = wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
+                t, f = steps.wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
                 accumulate(body.F, t, f)
 
 
@@ -278,7 +282,7 @@ def coefficient_force(closure, here, velocity, multipliers):
 
 
 @helper
-def subtract_motion(space, x, wrench_from_world):
+def subtract_motion(space, x, steps):
     """x -= A of a motion: each row's wrenches paired with the F that `spread` has left."""
     work = scratch(space)
     closure = closure_of(space)
@@ -297,7 +301,7 @@ def subtract_motion(space, x, wrench_from_world):
             for r in range(constraint.num_rows):
                 W = wrenches[r * count + s]
                 t, f = angular(W), linear(W)
-                t, f = wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
+                t, f = steps.wrench_from_world(body, add(t, cross(load(site.arm), f)), f)
                 x[constraint.first_row + r] -= pairing(body.F, t, f)
         places = integers_at(constraint.velocities, constraint.num_velocities)
         coefficients = coefficients_of(closure, constraint)

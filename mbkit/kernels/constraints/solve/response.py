@@ -9,6 +9,8 @@ factorisation behind it is M^-1 = (1 - H K)^T D (1 - H K) of Rodriguez, Jain and
 Cost: O(length of the path to the world) a row.
 """
 
+from typing import Any, NamedTuple
+
 from mbkit.kernels.compile import floats_at, helper, integers_at
 from mbkit.kernels.constraints.layout import (
     WAY_BEGINS,
@@ -59,14 +61,12 @@ def floats(row, body):
 
 
 @helper
-def move_constraint_sites(
-    space, option, q, v, start, twist, place_for_forces, twist_in_world, acceleration_in_world
-):  # fmt: skip
+def move_constraint_sites(space, option, q, v, steps):
     """The sites, from what forward dynamics has left: see `move_sites`.
 
     Or, where option has KINEMATICS, from q and v alone, without accelerations: U and D stay
     what they are.
-    Steps   start, twist: V_i = P V_p + S v; the others as in `move_sites`.
+    Steps   start, twist; those of `move_sites`.
     """
     if option & KINEMATICS:
         model = bodies(space)
@@ -75,19 +75,20 @@ def move_constraint_sites(
         state = joint_pass(model, work, positions(model, q), v)
         if state != OK:
             return state
-        start(work, _ZERO)
+        steps.start(work, _ZERO)
         for i in range(1, model.shape[0]):
             if floats(model[i], work[i]):
                 move_floating(model[i], work[i], v)
             else:
-                twist(model, work, i, v)
-    fall = gravity(space, option & FORCED)
-    return move_sites(space, fall, place_for_forces, twist_in_world, acceleration_in_world)
+                steps.twist(model, work, i, v)
+    return move_sites(space, gravity(space, option & FORCED), steps)
 
 
 @helper
-def load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_world):
+def load_wrenches(closure, constraint, i, body, arrived, steps):
     """Add what the rows of a constraint do to row i of the tree."""
+    table = sites(closure)
+    wrenches = wrenches_of(closure, constraint)
     count = constraint.num_sites
     for s in range(count):
         site = table[constraint.first_site + s]
@@ -96,16 +97,40 @@ def load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_wor
             for r in range(arrived.shape[0]):
                 W = wrenches[r * count + s]
                 f = linear(W)
-                t, f = wrench_from_world(body, add(angular(W), cross(arm, f)), f)
+                t, f = steps.wrench_from_world(body, add(angular(W), cross(arm, f)), f)
                 accumulate(arrived[r], t, f)
 
 
+class Passage(NamedTuple):
+    """The rows of a constraint on their way inwards through a row of the tree.
+
+    Attributes
+    ----------
+    velocities, coefficients : (n,), (rows, n)
+        The velocities that the constraint names, and what it does to them.
+    arrived : (rows, 6)
+        The wrench of each, as it has come from further out.
+    y : (rows, columns)
+        The response.
+    place : int
+        The column of y of the tree row's last velocity; the others follow inwards.
+    """
+
+    velocities: Any
+    coefficients: Any
+    arrived: Any
+    y: Any
+    place: int
+
+
 @helper
-def respond_column(row, body, c, column, places, coefficients, arrived, y, k, column_power):
+def respond_column(row, body, c, column, passage, steps):
     """y = S.f of velocity c of a row, and what f is without what the velocity gives way to."""
+    places, coefficients, arrived, y, place = passage
+    k = place + row.num_velocities - 1 - c
     m = arrived.shape[0]
     for r in range(m):
-        y[r, k] = column_power(row, body, c, angular(arrived[r]), linear(arrived[r]))
+        y[r, k] = steps.column_power(row, body, c, angular(arrived[r]), linear(arrived[r]))
     for j in range(places.shape[0]):
         if places[j] == row.first_velocity + c:
             for r in range(m):
@@ -117,11 +142,13 @@ def respond_column(row, body, c, column, places, coefficients, arrived, y, k, co
 
 
 @helper
-def respond_floating(constraint, table, wrenches, i, body, y, k):
+def respond_floating(closure, constraint, i, body, y, k):
     """y = e of what the rows of a constraint do to a floating body, for which D is 1.
 
     See `mbkit.kernels.recursions.floating`.
     """
+    table = sites(closure)
+    wrenches = wrenches_of(closure, constraint)
     m = constraint.num_rows
     count = constraint.num_sites
     E, com, root = roots_of(body)
@@ -143,32 +170,30 @@ def respond_floating(constraint, table, wrenches, i, body, y, k):
 
 
 @helper
-def pass_on(body, parent, arrived, there, joins, to_parent):
+def pass_on(body, parent, arrived, there, joins, steps):
     """The wrenches of all rows go to the parent: to what is there, where another way has come."""
     if joins:
         for r in range(arrived.shape[0]):
-            t, f = to_parent(body, parent, angular(arrived[r]), linear(arrived[r]))
+            t, f = steps.to_parent(body, parent, angular(arrived[r]), linear(arrived[r]))
             accumulate(there[r], t, f)
     else:
         for r in range(arrived.shape[0]):
-            t, f = to_parent(body, parent, angular(arrived[r]), linear(arrived[r]))
+            t, f = steps.to_parent(body, parent, angular(arrived[r]), linear(arrived[r]))
             store(arrived[r], t, f)
 
 
 @helper
-def respond(space, wrench_from_world, column_power, to_parent):
+def respond(space, steps):
     """y of every row of every constraint, by columns.
 
     The rows of a constraint go inwards together: one after another, each would wait for its own
     last step.
 
-    Steps   wrench_from_world: from world axes, at the row's origin, to the representation's own;
-            column_power: S.f;  to_parent: P^T f.
+    Steps   wrench_from_world, column_power, to_parent.
     """
     model = bodies(space)
     work = scratch(space)
     closure = closure_of(space)
-    table = sites(closure)
     arrivals = floats_at(closure.arrivals, closure.num_arrivals)
     every = constraints(closure)
     for a in range(every.shape[0]):
@@ -177,7 +202,6 @@ def respond(space, wrench_from_world, column_power, to_parent):
         n = constraint.num_support
         rows = integers_at(constraint.support, n)
         ways = integers_at(constraint.ways, WAY_SIZE * n)
-        wrenches = wrenches_of(closure, constraint)
         places = integers_at(constraint.velocities, constraint.num_velocities)
         coefficients = coefficients_of(closure, constraint)
         y = response_of(closure, constraint)
@@ -187,24 +211,22 @@ def respond(space, wrench_from_world, column_power, to_parent):
             row = model[i]
             body = work[i]
             if floats(row, body):
-                respond_floating(constraint, table, wrenches, i, body, y, column)
+                respond_floating(closure, constraint, i, body, y, column)
                 column += 6
                 continue
             own = ways[WAY_SIZE * s + WAY_OWN]
             arrived = arrivals[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
             if ways[WAY_SIZE * s + WAY_BEGINS] != 0:
                 arrived[:, :] = 0.0
-            load_wrenches(constraint, table, wrenches, i, body, arrived, wrench_from_world)
+            load_wrenches(closure, constraint, i, body, arrived, steps)
+            passage = Passage(places, coefficients, arrived, y, column)
             for c in range(row.num_velocities - 1, -1, -1):
-                own_column = work[row.first_velocity + c]
-                respond_column(
-                    row, body, c, own_column, places, coefficients, arrived, y, column, column_power
-                )
-                column += 1
+                respond_column(row, body, c, work[row.first_velocity + c], passage, steps)
+            column += row.num_velocities
             if row.parent != 0:
                 on = ways[WAY_SIZE * s + WAY_ON]
                 there = arrivals[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
-                pass_on(body, work[row.parent], arrived, there, on != own, to_parent)
+                pass_on(body, work[row.parent], arrived, there, on != own, steps)
     return OK
 
 
@@ -295,12 +317,12 @@ def subtract_response(space, x):
 
 
 @helper
-def spread(space, change, from_parent, add_column):
+def spread(space, change, steps):
     """change = M^-1 A^T of the multipliers, whose efforts are in u.
 
     It is 0 where a velocity is prescribed, and u the effort that keeps it so.
 
-    Steps   from_parent: P a;  add_column: a + S x.
+    Steps   from_parent, add_column.
     Writes  F of the rows: the change of their accelerations.
     """
     model = bodies(space)
@@ -313,7 +335,7 @@ def spread(space, change, from_parent, add_column):
             spread_floating(row, body, change)
             continue
         parent = work[row.parent]
-        w, u = from_parent(body, parent, angular(parent.F), linear(parent.F))
+        w, u = steps.from_parent(body, parent, angular(parent.F), linear(parent.F))
         for c in range(row.num_velocities):
             k = row.first_velocity + c
             column = work[k]
@@ -325,6 +347,6 @@ def spread(space, change, from_parent, add_column):
             if column.D == 0.0:
                 column.u = -left
             else:
-                w, u = add_column(row, body, c, change[k], w, u)
+                w, u = steps.add_column(row, body, c, change[k], w, u)
         store(body.F, w, u)
     return OK
