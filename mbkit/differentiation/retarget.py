@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import enum
 import functools
+import inspect
 import math
 import types
 from collections.abc import Callable
@@ -49,9 +50,19 @@ def _quaternion_exp(x: Any) -> Any:
     return cosine, 0.5 * sinc * x[0], 0.5 * sinc * x[1], 0.5 * sinc * x[2]
 
 
+def _entries_from(pointer: Any, count: int) -> Any:
+    """Return what is behind a pointer moved on."""
+    return pointer[count:]
+
+
+#: Modules that have kernels for which something stands.
+_WITH_STAND_INS = ("mbkit.kernels.lie.", "mbkit.kernels.compile")
+
+
 @functools.cache
 def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
     """Return what stands for kernels: these know nothing of tracing."""
+    from mbkit.kernels import compile as door
     from mbkit.kernels.lie import exact, quaternion
 
     stand_ins: list[tuple[Any, Callable[..., Any]]] = [
@@ -60,8 +71,11 @@ def _kernels() -> dict[types.FunctionType, Callable[..., Any]]:
         (exact.distance_from_pole, _distance_from_pole),
         (exact.dot_near_pole, _dot_near_pole),
         (quaternion.quaternion_exp, _quaternion_exp),
+        (door.pointer_after, _entries_from),
     ]
-    return {getattr(kernel, "py_func", kernel): made for kernel, made in stand_ins}
+    # of a helper, of an intrinsic, or of what is not compiled
+    python = ((inspect.unwrap(getattr(each, "py_func", each)), made) for each, made in stand_ins)
+    return dict(python)
 
 
 class _Spline:
@@ -213,7 +227,7 @@ class Retargeting:
         module, name = function.__module__ or "", function.__name__
         package = module.partition(".")[0]
         marked = stand_in_of(function)
-        if marked is None and module.startswith("mbkit.kernels.lie."):
+        if marked is None and module.startswith(_WITH_STAND_INS):
             marked = _kernels().get(function)
         made: Any
         if marked is not None:

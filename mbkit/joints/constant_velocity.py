@@ -9,12 +9,9 @@ import attrs
 import numpy as np
 
 from mbkit.joints.axes import DIRECTION, POINT, frame_at
-from mbkit.joints.charts import NORMAL_ROTATION_VECTOR
-from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_sum import ScrewSum
-from mbkit.joints.universal import crossed_wrenches
 from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
 __all__ = ["ConstantVelocityJoint"]
@@ -66,22 +63,10 @@ class ConstantVelocityJoint(MotionJoint):
     @functools.cached_property
     def motion(self) -> Motion:
         """A rotation about an axis in the plane of x and y."""
-        return ScrewSum(np.eye(6)[:2], ("rad", "rad"), chart=NORMAL_ROTATION_VECTOR)
+        wrenches, chart = "constant_velocity_wrenches", "normal_rotation_vector"
+        return ScrewSum(np.eye(6)[:2], ("rad", "rad"), wrenches, chart=chart)
 
     @functools.cached_property
     def canonical_frame(self) -> FloatArray:
         """Frame where the shafts meet, with its z axis along them."""
         return frame_at(self.axis, self.point)
-
-    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
-        """Return the moment about the halving plane's normal, and forces through the point."""
-        half = self.motion.pose(np.multiply(q, -0.5))[:3, :3]
-        return crossed_wrenches(self.canonical_frame[:3, :3] @ half[:, 2], self.point)
-
-    def kernels(self) -> JointKernels:
-        """Return the compiled forms."""
-        from mbkit.kernels.joints import crossed_axes
-
-        return attrs.evolve(
-            self.motion.kernels(), constraint_wrenches=crossed_axes.constant_velocity_wrenches
-        )

@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 
 from mbkit.joints.axes import DIRECTION, POINT, frame_at
-from mbkit.joints.charts import TURN_AND_SHIFTS
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_product import ScrewProduct
@@ -57,7 +56,7 @@ class CylindricalJoint(MotionJoint):
     def motion(self) -> Motion:
         """Rotation about z and translation along it."""
         W = np.eye(6)[:, [0, 1, 3, 4]]
-        return ScrewProduct(np.eye(6)[[2, 5]], ("rad", "m"), W, chart=TURN_AND_SHIFTS)
+        return ScrewProduct(np.eye(6)[[2, 5]], ("rad", "m"), W, chart="turn_and_shifts")
 
     @functools.cached_property
     def canonical_frame(self) -> FloatArray:

@@ -17,6 +17,7 @@ from mbkit.joints.derivatives import (
 )
 from mbkit.joints.joint import Joint
 from mbkit.joints.methods import check_compiled, check_methods
+from mbkit.joints.motion_joint import MotionJoint, carried
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.spatial.frames import check_pose
 
@@ -90,6 +91,11 @@ begins with _.
             f"{what}: num_positions must be 0 where num_velocities is 0, got {nq}; a joint that "
             "holds its bodies together has no positions, so keep its sizes in other attributes."
         )
+    if _is_own(type(joint)) and isinstance(joint, MotionJoint):
+        # poses and twists go through the frame, and are finite where it is
+        K = joint.canonical_frame
+        _check_result(what, "motion_subspace(q)", (6, 6), lambda: carried(K, np.eye(6)))
+        return
     if _is_own(type(joint)):
         _check_values(joint, what, nq, nv, _WITHOUT_KERNELS)
         return

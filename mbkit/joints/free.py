@@ -7,7 +7,6 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.joints.charts import SCREW_COORDINATES
 from mbkit.joints.motion import Motion
 from mbkit.joints.pose_group import PoseGroup
 from mbkit.joints.subgroup_joint import FIRST_KIND, GROUP, SubgroupJoint, check_coordinates
@@ -59,7 +58,7 @@ class FreeJoint(SubgroupJoint):
 
     order = None
     turning = 4
-    charts = (SCREW_COORDINATES, None)
+    charts = ("screw_coordinates", None)
     kinds = (GROUP, FIRST_KIND)
 
     @property

@@ -12,7 +12,7 @@ from mbkit.joints.motion import Motion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
-__all__ = ["MotionJoint"]
+__all__ = ["MotionJoint", "carried"]
 
 
 class MotionJoint(Joint):
@@ -41,7 +41,7 @@ class MotionJoint(Joint):
     @property
     def positions_add(self) -> bool:
         """Whether retract(q, dx) is q + dx, so that v is the rate of q."""
-        return type(self.motion).retract is Motion.retract
+        return self.motion.positions_add
 
     @property
     def constant_subspace(self) -> bool:  # type: ignore[override]
@@ -62,11 +62,11 @@ class MotionJoint(Joint):
 
     def motion_subspace(self, q: FloatArray) -> FloatArray:
         """Return S (6, nv); see `Joint.motion_subspace`."""
-        return _twists(self.canonical_frame, self.motion.motion_subspace(q))
+        return carried(self.canonical_frame, self.motion.motion_subspace(q))
 
     def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return Sdot v; see `Joint.bias`."""
-        return _twists(self.canonical_frame, self.motion.bias(q, v))
+        return carried(self.canonical_frame, self.motion.bias(q, v))
 
     def constraint_wrenches(self, q: FloatArray) -> FloatArray:
         """Return the wrenches that do no work along S; see `Joint.constraint_wrenches`."""
@@ -89,8 +89,6 @@ class MotionJoint(Joint):
 
     def position_rates(self, q: FloatArray, w: FloatArray) -> FloatArray:
         """Return the rate of q as numbers; see `Joint.position_rates`."""
-        if not self.positions_add and type(self.motion).position_rates is Motion.position_rates:
-            return super().position_rates(q, w)
         return self.motion.position_rates(q, w)
 
     def time_to_lock(self, q: FloatArray, w: FloatArray) -> float:
@@ -130,7 +128,20 @@ class MotionJoint(Joint):
         return self.motion.parameters()
 
 
-def _twists(K: FloatArray, V: FloatArray) -> FloatArray:
-    """Return Ad_K V = (R w, R u + p x R w), V (6,) or (6, n)."""
+def carried(K: FloatArray, V: FloatArray) -> FloatArray:
+    """Return twists in the joint frame, Ad_K V = (R w, R u + p x R w).
+
+    Parameters
+    ----------
+    K : ndarray, shape (4, 4)
+        The canonical frame in the joint frame.
+    V : ndarray, shape (6,) or (6, n)
+        Twists in the canonical frame.
+
+    Returns
+    -------
+    ndarray, of the same shape
+        The twists.
+    """
     w = K[:3, :3] @ V[:3]
     return np.concatenate([w, K[:3, :3] @ V[3:] + np.cross(K[:3, 3], w.T).T])

@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 
 from mbkit.joints.axes import cross
-from mbkit.joints.complement import complement
 from mbkit.joints.composite import CompositeJoint
 from mbkit.joints.joint import Joint
 from mbkit.joints.motion_joint import MotionJoint
@@ -109,7 +108,7 @@ def _screw_beside(joint: ScrewMotion, point: FloatArray) -> tuple[Joint, FloatAr
         to_axis = cross(joint.direction, v / joint.rate)
         if joint.screw_form() is None or not math.hypot(*to_axis) <= _FAR:
             X = np.concatenate([joint.screw[:3], v])
-            product = ScrewProduct(X[None], joint.position_units, complement(X[:, None]))
+            product = ScrewProduct(X[None], joint.position_units)
             return PlacedScrews(joint.name, joint, K, product), K
         K[:3, 3] += to_axis
     K[:3, :3] = joint.canonical_frame[:3, :3]

@@ -10,10 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import GeometryError
-from mbkit.joints.complement import complement
-from mbkit.joints.kernels import JointKernels
 from mbkit.joints.screw_motion import ScrewMotion
-from mbkit.joints.screw_product import ScrewProduct
 from mbkit.spatial.arrays import (
     EQUAL,
     FloatArray,
@@ -104,42 +101,7 @@ class ScrewJoint(ScrewMotion):
         return ("m",) if slides else ("rad",)
 
     @functools.cached_property
-    def _product(self) -> ScrewProduct | None:
-        """The motion in the joint's own frame where the axis is too far for a frame on it."""
-        if self.rate == 0.0 or math.hypot(*np.cross(self.direction, self.screw[3:])) <= (
-            _FAR * self.rate
-        ):
-            return None
-        wrenches = complement(self.screw.reshape(6, 1))
-        return ScrewProduct(self.screw.reshape(1, 6), self.position_units, wrenches)
-
-    @property
-    def canonical_frame(self) -> FloatArray:
-        """Frame K (4, 4) with its z axis on the screw's axis; the identity where that is far."""
-        return super().canonical_frame if self._product is None else np.eye(4)
-
-    def screw_form(self) -> tuple[float, float] | None:
-        """Return (rate, lead), None where the axis is far; see `Joint.screw_form`."""
-        return super().screw_form() if self._product is None else None
-
-    def kernels(self) -> JointKernels | None:
-        """Return compiled forms where the axis is far; see `Joint.kernels`."""
-        return None if self._product is None else self._product.kernels()
-
-    def parameters(self) -> FloatArray:
-        """Return the numbers of the compiled forms."""
-        return np.zeros(0) if self._product is None else self._product.parameters()
-
-    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
-        """Return the position whose pose is nearest to T; see `Joint.configuration_from_pose`."""
-        return (
-            super().configuration_from_pose(T)
-            if self._product is None
-            else self._product.configuration_from_pose(T)
-        )
-
-    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
-        """Return the five wrenches reciprocal to X, along axes of the canonical frame."""
-        if self._product is None:
-            return super().constraint_wrenches(q)
-        return self._product.constraint_wrenches(q)
+    def is_far(self) -> bool:  # type: ignore[override]
+        """Whether the axis is too far from the joint frame for a frame on it."""
+        to_axis = math.hypot(*np.cross(self.direction, self.screw[3:]))
+        return self.rate > 0.0 and to_axis > _FAR * self.rate

@@ -9,15 +9,15 @@ import math
 import numpy as np
 
 from mbkit.joints.axes import cross, frame_along
-from mbkit.joints.charts import locate_screw
-from mbkit.joints.joint import Joint
+from mbkit.joints.kernels import JointKernels
+from mbkit.joints.motion_joint import MotionJoint
+from mbkit.joints.screw_product import ScrewProduct
 from mbkit.spatial.arrays import FloatArray
-from mbkit.spatial.frames import inverse
 
 __all__ = ["ScrewMotion"]
 
 
-class ScrewMotion(Joint):
+class ScrewMotion(MotionJoint):
     """T(q) = exp(X q) with a constant screw X = (w, v); the named joints say what X is.
 
     In a frame K whose z axis lies on the screw's axis, X is (0, 0, rate, 0, 0, lead), and
@@ -26,7 +26,9 @@ class ScrewMotion(Joint):
 
     num_positions = 1
     num_velocities = 1
-    zero_reference = True
+
+    #: Whether no frame is put on the axis: the canonical frame is then the joint's own.
+    is_far: bool = False
 
     @property
     @abc.abstractmethod
@@ -60,45 +62,43 @@ class ScrewMotion(Joint):
         v: FloatArray = self.screw[3:] + cross(self.screw[:3], point)
         return v
 
-    @property
+    @functools.cached_property
     def canonical_frame(self) -> FloatArray:
         """Frame K (4, 4), in the joint frame, with its z axis on the screw's axis.
 
         Its origin is the axis' point next to the origin of the joint frame, w x v / |w|^2; the
-        origin itself for a translation.
+        origin itself for a translation. Of a far axis the identity.
         """
-        return self._frames[0]
+        K = np.eye(4)
+        if not self.is_far:
+            K[:3, :3] = frame_along(self.direction)
+        if self.rate > 0.0 and not self.is_far:
+            K[:3, 3] = np.cross(self.direction, self.screw[3:] / self.rate)
+        K.flags.writeable = False
+        return K
 
     @functools.cached_property
-    def _frames(self) -> tuple[FloatArray, FloatArray]:
-        """K and its inverse."""
-        K = np.eye(4)
-        K[:3, :3] = frame_along(self.direction)
-        if self.rate > 0.0:
-            K[:3, 3] = np.cross(self.direction, self.screw[3:] / self.rate)
-        K_inverse = inverse(K)
-        K.flags.writeable = K_inverse.flags.writeable = False
-        return K, K_inverse
+    def motion(self) -> ScrewProduct:
+        """The screw in the canonical frame, with the five wrenches reciprocal to it.
+
+        About z it is the wrench (0, 0, -lead, 0, 0, rate), divided by its length.
+        """
+        if self.is_far:
+            return self.in_joint_frame
+        rate, lead = self.rate, self.lead
+        W = np.eye(6)[:, [0, 1, 3, 4, 5]]
+        W[[2, 5], 4] = np.array([-lead, rate]) / math.hypot(rate, lead)
+        X = np.array([[0.0, 0.0, rate, 0.0, 0.0, lead]])
+        return ScrewProduct(X, self.position_units, W, chart="screw")
+
+    @functools.cached_property
+    def in_joint_frame(self) -> ScrewProduct:
+        """The same in the joint's own frame: exact wherever the axis is, beyond all numbers."""
+        return ScrewProduct(self.screw.reshape(1, 6), self.position_units)
 
     def pose(self, q: FloatArray) -> FloatArray:
-        """Return exp(X q); see `Joint.pose`.
-
-        With e for the axis and u for the part of v across it, a shift by
-        lead q e + sin(rate q) u / rate + (1 - cos(rate q)) e x u / rate: exact wherever the axis
-        is, even beyond all numbers.
-        """
-        e, v = self.direction, self.screw[3:]
-        x = self.rate * q[0]
-        T = np.eye(4)
-        T[:3, 3] = self.lead * q[0] * e
-        if self.rate > 0.0:
-            s, half = math.sin(x), math.sin(0.5 * x)
-            d = 2.0 * half * half  # 1 - cos x without cancellation
-            turn = np.array([[0.0, -e[2], e[1]], [e[2], 0.0, -e[0]], [-e[1], e[0], 0.0]])
-            T[:3, :3] += s * turn + d * (turn @ turn)
-            across = v - (e @ v) * e
-            T[:3, 3] += (s / self.rate) * across + (d / self.rate) * np.cross(e, across)
-        return T
+        """Return exp(X q); see `Joint.pose`."""
+        return self.in_joint_frame.pose(q)
 
     def motion_subspace(self, q: FloatArray) -> FloatArray:
         """Return X as a column: exp(X q) leaves its own screw where it is."""
@@ -109,28 +109,14 @@ class ScrewMotion(Joint):
         """Return zero: S is constant."""
         return np.zeros(6)
 
-    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
-        """Return the position whose pose is nearest to T; see `Joint.configuration_from_pose`.
+    def kernels(self) -> JointKernels | None:  # type: ignore[override]
+        """Return those of a far axis; other screws the recursions compute in place."""
+        return self.motion.kernels() if self.is_far else None
 
-        Where the screw does not advance, between half a turn and its negative.
-        """
-        K, K_inverse = self._frames
-        return np.array([locate_screw(self.rate, self.lead, K_inverse @ T @ K)])
-
-    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
-        """Return the five wrenches reciprocal to X, along the axes of the canonical frame.
-
-        About z it is the wrench (0, 0, -lead, 0, 0, rate), divided by its length.
-        """
-        W = np.zeros((6, 5))
-        W[[0, 1, 3, 4], [0, 1, 2, 3]] = 1.0
-        size = math.hypot(self.rate, self.lead)
-        W[2, 4], W[5, 4] = -self.lead / size, self.rate / size
-        R, p = self._frames[0][:3, :3], self._frames[0][:3, 3]
-        # Ad_K^-T (t, f) = (R t + p x R f, R f)
-        forces = R @ W[3:]
-        return np.vstack([R @ W[:3] + np.cross(p, forces.T).T, forces])
+    def parameters(self) -> FloatArray:
+        """Return the numbers of the compiled forms."""
+        return self.motion.parameters() if self.is_far else np.zeros(0)
 
     def screw_form(self) -> tuple[float, float] | None:
-        """Return (rate, lead); see `Joint.screw_form`."""
-        return self.rate, self.lead
+        """Return (rate, lead), None where the axis is far; see `Joint.screw_form`."""
+        return None if self.is_far else (self.rate, self.lead)

@@ -10,10 +10,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.joints.charts import Chart
-from mbkit.joints.complement import complement
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.motion import Motion, header
+from mbkit.joints.motion import Motion, chart_form, header, wrenches_form
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 
@@ -37,12 +35,14 @@ class ScrewProduct(Motion):
         X_k, angular first.
     position_units : tuple of str
         A unit for each position.
-    wrenches : ndarray, shape (6, 6 - n), optional
-        A basis of the wrenches that do no work along S, where it is constant.
+    wrenches : ndarray, shape (6, 6 - n), or str, optional
+        A basis of the wrenches that do no work along S, where it is constant; or the name of the
+        function of `mbkit.kernels.joints.crossed_axes` that gives one. Else an orthonormal one.
     measure : (function, int), optional
         Where S may lose rank: its volume is abs(function(q[k])), function numpy's sine or cosine.
-    chart : Chart, optional
-        A closed form of `configuration_from_pose`.
+    chart : str, optional
+        The function of `mbkit.kernels.joints.charts` that is `configuration_from_pose` in closed
+        form.
 
     Notes
     -----
@@ -51,9 +51,9 @@ class ScrewProduct(Motion):
 
     screws: FloatArray
     position_units: tuple[str, ...]
-    wrenches: FloatArray | None = None
+    wrenches: FloatArray | str | None = None
     measure: tuple[Callable[[Any], Any], int] | None = None
-    chart: Chart | None = None
+    chart: str | None = None
 
     @property
     def num_positions(self) -> int:  # type: ignore[override]
@@ -71,43 +71,6 @@ class ScrewProduct(Motion):
         pairs = itertools.combinations(self.screws, 2)
         return not any((SE3.ad(X) @ Y).any() for X, Y in pairs)
 
-    def pose(self, q: FloatArray) -> FloatArray:
-        """Return the product of the exponentials."""
-        T = np.eye(4)
-        for X, x in zip(self.screws, q, strict=True):
-            T = T @ SE3.exp(X * x)
-        return T
-
-    def motion_subspace(self, q: FloatArray) -> FloatArray:
-        """Return each screw as seen from behind all later factors."""
-        S = np.empty((6, len(self.screws)))
-        Ad = np.eye(6)  # of the inverse of the later factors
-        for k in reversed(range(len(self.screws))):
-            S[:, k] = Ad @ self.screws[k]
-            Ad = Ad @ SE3.Ad(SE3.exp(-self.screws[k] * q[k]))
-        return S
-
-    def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the sum of [S_a, S_b] v_a v_b over a < b."""
-        twists = self.motion_subspace(q).T * np.asarray(v)[:, None]
-        before, bias = np.zeros(6), np.zeros(6)
-        for twist in twists:
-            bias += SE3.ad(before) @ twist
-            before += twist
-        return bias
-
-    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
-        """Return the constant basis, or an orthonormal one at q."""
-        return complement(self.motion_subspace(q)) if self.wrenches is None else self.wrenches
-
-    def configuration_from_pose(self, T: FloatArray) -> FloatArray:
-        """Return the configuration whose pose is nearest to T."""
-        return (
-            super().configuration_from_pose(T)
-            if self.chart is None
-            else self.chart.positions(self.screws, T)
-        )
-
     def singularities(self, q: FloatArray) -> FloatArray:
         """Return the volume of S, infinite where there is no measure."""
         if self.measure is None:
@@ -118,16 +81,13 @@ class ScrewProduct(Motion):
 
     def kernels(self) -> JointKernels:
         """Return the compiled forms."""
-        from mbkit.kernels.joints import header, screw_product
+        from mbkit.kernels.joints import screw_product
 
+        wrenches = wrenches_form(self.wrenches) or screw_product.constraint_wrenches
         return JointKernels(
             motion=screw_product.motion,
-            constraint_wrenches=(
-                screw_product.constraint_wrenches
-                if self.wrenches is None
-                else header.stored_wrenches
-            ),
-            configuration_from_pose=None if self.chart is None else self.chart.kernel,
+            constraint_wrenches=wrenches,
+            configuration_from_pose=chart_form(self.chart),
         )
 
     def parameters(self) -> FloatArray:

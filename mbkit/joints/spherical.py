@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 
 from mbkit.joints.axes import POINT
-from mbkit.joints.charts import ANGLES, ROTATION_VECTOR
 from mbkit.joints.motion import Motion
 from mbkit.joints.rotation_group import RotationGroup
 from mbkit.joints.subgroup_joint import (
@@ -79,7 +78,7 @@ class SphericalJoint(SubgroupJoint):
     order: Any = attrs.field(default=None, kw_only=True, converter=as_order, validator=check_order)
 
     default_order = ("z", "y", "x")
-    charts = (ROTATION_VECTOR, ANGLES)
+    charts = ("rotation_vector", "angles")
 
     @property
     def freedoms(self) -> dict[str, FloatArray]:

@@ -12,7 +12,6 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ModelError, suggestion
-from mbkit.joints.charts import PLANAR_SUM, TURN_AND_SHIFTS, Chart
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_product import ScrewProduct
@@ -60,7 +59,7 @@ class SubgroupJoint(MotionJoint):
     turning: int = 2
 
     #: Closed forms of where the joint is, of the first kind and of the second.
-    charts: tuple[Chart | None, Chart | None] = (PLANAR_SUM, TURN_AND_SHIFTS)
+    charts: tuple[str | None, str | None] = ("planar_sum", "turn_and_shifts")
 
     @property
     @abc.abstractmethod

@@ -10,7 +10,6 @@ import numpy as np
 
 from mbkit.errors import GeometryError, ShapeError
 from mbkit.joints.axes import unit
-from mbkit.joints.charts import SHIFTS
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_product import ScrewProduct
@@ -101,4 +100,4 @@ class TranslationalJoint(MotionJoint):
         if count == 2:
             W[3:, 3] = unit(np.cross(*directions))
         screws = np.hstack([np.zeros((count, 3)), directions])
-        return ScrewProduct(screws, ("m",) * count, W, chart=SHIFTS)
+        return ScrewProduct(screws, ("m",) * count, W, chart="shifts")

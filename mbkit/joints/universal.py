@@ -11,8 +11,6 @@ import numpy as np
 
 from mbkit.errors import GeometryError
 from mbkit.joints.axes import DIRECTION, POINT, unit
-from mbkit.joints.charts import CROSSED_AXES
-from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.screw_product import ScrewProduct
@@ -97,55 +95,19 @@ class UniversalJoint(MotionJoint):
     def motion(self) -> Motion:
         """Two rotations about axes through the origin."""
         screws = _rotations(self.axis1, self.axis2)
-        return ScrewProduct(screws, ("rad", "rad"), chart=CROSSED_AXES)
+        return ScrewProduct(screws, ("rad", "rad"), "universal_wrenches", chart="crossed_axes")
 
     @property
     def canonical_frame(self) -> FloatArray:
         """Frame where the axes cross, with the axes of the joint frame."""
         return translation(self.point)
 
-    def constraint_wrenches(self, q: FloatArray) -> FloatArray:
-        """Return the moment about the common normal of the axes, and forces through the point."""
-        S = self.motion.motion_subspace(q)
-        return crossed_wrenches(np.cross(S[:3, 0], S[:3, 1]), self.point)
-
     def singularities(self, q: FloatArray) -> FloatArray:
         """Return the lesser of |cos q_1| and |cos q_2| of each row."""
         least: FloatArray = np.abs(np.cos(q)).min(axis=1)
         return least
 
-    def kernels(self) -> JointKernels:
-        """Return the compiled forms."""
-        from mbkit.kernels.joints import crossed_axes
-
-        return attrs.evolve(
-            self.motion.kernels(), constraint_wrenches=crossed_axes.universal_wrenches
-        )
-
 
 def _rotations(*axes: FloatArray) -> FloatArray:
     """Return the screws (n, 6) of rotations about axes through the origin."""
     return np.array([[*unit(axis), 0.0, 0.0, 0.0] for axis in axes])
-
-
-def crossed_wrenches(moment: FloatArray, point: FloatArray) -> FloatArray:
-    """Return the wrenches (6, 4): a moment, and the forces (p~; I) through a point.
-
-    Parameters
-    ----------
-    moment : ndarray, shape (3,)
-        The moment.
-    point : ndarray, shape (3,)
-        The point. [m]
-
-    Returns
-    -------
-    ndarray, shape (6, 4)
-        By columns.
-    """
-    x, y, z = point
-    W = np.zeros((6, 4))
-    W[:3, 0] = moment
-    W[:3, 1:] = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
-    W[3:, 1:] = np.eye(3)
-    return W

@@ -9,6 +9,7 @@ import mbkit as mb
 from mbkit.joints.screw_product import ScrewProduct
 from mbkit.lie import SE3
 from tests.contracts.test_joint import call
+from tests.joints.screws import product_motion, sum_motion
 
 numbers = st.floats(-2.0, 2.0)
 vectors = st.tuples(numbers, numbers, numbers).map(np.array)
@@ -18,12 +19,8 @@ lists = st.lists(screws.filter(lambda X: np.abs(X).max() > 1e-3), min_size=1, ma
 
 
 def motion(product, q, v):
-    n = len(q)
-    R, p, S, bias = np.empty(9), np.empty(3), np.empty(6 * n), np.empty(6)
-    call(product.kernels().motion, product.parameters(), q, v, R, p, S, bias)
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = R.reshape(3, 3), p
-    return T, S.reshape(n, 6).T, bias
+    """Pose, motion subspace and bias."""
+    return product.pose(q), product.motion_subspace(q), product.bias(q, v)
 
 
 @hypothesis.given(lists, st.integers(0, 100))
@@ -32,12 +29,8 @@ def test_the_compiled_product_is_that_of_the_group(given, seed):
     """Pose, motion subspace and bias, with rates from nothing to 30 radians by unit of q."""
     product = ScrewProduct(np.array(given), ("",) * len(given))
     q, v = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(2, len(given)))
-    T, S, bias = motion(product, q, v)
-    for found, expected in (
-        (T, product.pose(q)),
-        (S, product.motion_subspace(q)),
-        (bias, product.bias(q, v)),
-    ):
+    pairs = zip(motion(product, q, v), product_motion(given, q, v), strict=True)
+    for found, expected in pairs:
         scale = max(1.0, np.abs(expected).max())
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=2e-12 * scale)
 
@@ -89,8 +82,9 @@ def test_the_compiled_sum_is_that_of_the_series(size):
         turns = np.linalg.norm((q @ product.screws)[:3])
         q *= size / turns
         T, S, bias = motion(product, q, v)
-        np.testing.assert_allclose(T, product.pose(q), atol=1e-14 * np.abs(T).max())
-        for found, expected in ((S, product.motion_subspace(q)), (bias, product.bias(q, v))):
+        expected_T, *others = sum_motion(product.screws, q, v)
+        np.testing.assert_allclose(T, expected_T, atol=1e-14 * np.abs(T).max())
+        for found, expected in zip((S, bias), others, strict=True):
             # the terms of the series are as large as e^size
             bound = 1e-15 * np.exp(size) * max(1.0, np.abs(expected).max())
             np.testing.assert_allclose(found, expected, rtol=0.0, atol=10.0 * bound)

@@ -1,7 +1,7 @@
 """Poses of joints in coordinates of the first or second kind, in closed form.
 
 Nearest to T = (R, p) as `mbkit.kernels.joints.nearest` has it, those of two crossing axes but for
-terms of second order in what is left. `mbkit.joints.charts` has the same in Python.
+terms of second order in what is left. A `Motion` names its own.
 """
 
 from mbkit.kernels.compile import address_kernel, helper, pointer_after
@@ -19,6 +19,14 @@ from mbkit.kernels.vectors import cross, dot
 
 #: Sine of the angle between two shifts below which they count as one.
 PARALLEL = 1e-8
+
+
+@address_kernel("ippp")
+def screw(slot, parameters, T, out):
+    """Of one screw about z."""
+    first = rest_of(parameters)
+    out[0] = locate_screw(parameters[first], parameters[first + 6], T, pointer_after(T, 9))
+    return OK
 
 
 @address_kernel("ippp")
