@@ -303,8 +303,12 @@ class Retargeting:
         return made
 
     def _copy_property(self, kind: type, made: Any, name: str, value: Any) -> None:
-        """Copy a property of somebody's class: it may compute with what is traced."""
+        """Copy a property of somebody's class: it may compute with what is traced.
+
+        Those of mbkit do not: they are asked of the original.
+        """
         if (kind.__module__ or "").partition(".")[0] == "mbkit":
+            setattr(made, name, property(lambda self: _Shadow.__getattr__(self, name)))
             return
         cached = isinstance(value, functools.cached_property)
         given: Any = (value.func,) if cached else (value.fget, value.fset)

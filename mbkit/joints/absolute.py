@@ -18,6 +18,7 @@ from mbkit.joints.local_coordinates import (
 )
 from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.orientations import ORIENTATIONS, Orientation, UnitQuaternion
+from mbkit.lie import UnitQuaternion as Group
 from mbkit.spatial.arrays import FloatArray, owner, with_key
 
 __all__ = ["AbsoluteJoint", "check_local", "check_orientation", "check_trivialised"]
@@ -134,5 +135,10 @@ WienerMilenkovicPosition, ExtendedWienerMilenkovic or DualRodrigues, default Scr
 
     def random(self, rng: np.random.Generator) -> FloatArray:
         """Return a configuration: orientations are uniform."""
-        Q = rng.normal(size=4)
-        return self.motion.joined(Q, rng.normal(size=3))
+        Q, r = rng.normal(size=4), rng.normal(size=3)
+        unit = Q / np.linalg.norm(Q)
+        if self.motion.quaternions:
+            return np.concatenate([unit, r])
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = Group.Ad(unit), r
+        return self.motion.configuration_from_pose(T)

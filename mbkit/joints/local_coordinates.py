@@ -8,19 +8,16 @@ the formulas that are misprinted there put right (docs/absolute-coordinates.md l
 from __future__ import annotations
 
 import abc
+import math
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
-import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.final import FinalBuiltIns
-from mbkit.joints.rotation_maps import CAYLEY, CAYLEY2, EXPONENTIAL, RotationMap
 from mbkit.kernels.joints import kinds
 from mbkit.lie import SE3, Group, SO3xR3
-from mbkit.lie.arrays import blocks, hat
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
-from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
     from mbkit.representations import Representation
@@ -42,11 +39,32 @@ __all__ = [
 SIDES = ("left", "right")
 
 
+@attrs.frozen
+class RotationMap:
+    """What turns x into a rotation; `mbkit.kernels.joints.rotation_maps` has it.
+
+    Attributes
+    ----------
+    kind : int
+        Its number in `mbkit.kernels.joints.kinds`.
+    range : float
+        Angle of the turn at which x, or its differential, ends. [rad]
+    """
+
+    kind: int
+    range: float
+
+
+_EXPONENTIAL = RotationMap(kinds.EXPONENTIAL, 2.0 * math.pi)
+_CAYLEY = RotationMap(kinds.CAYLEY, math.pi)
+_CAYLEY2 = RotationMap(kinds.CAYLEY2, 2.0 * math.pi)
+
+
 class LocalCoordinates(FinalBuiltIns, abc.ABC):
     """A map psi from six numbers X to a group of poses, with psi(-X) = psi(X)^-1.
 
     X is scaled: psi(X) is exp(X) to first order, so that a step is the velocity times h. The first
-    three turn. Poses are a unit quaternion and a translation here.
+    three turn. The maps stand in `mbkit.kernels.joints.local_coordinates`.
 
     Attributes
     ----------
@@ -64,18 +82,6 @@ class LocalCoordinates(FinalBuiltIns, abc.ABC):
     group: ClassVar[type[Group]]
     rotation: ClassVar[RotationMap]
     lift: ClassVar[int]
-
-    @abc.abstractmethod
-    def increment(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return psi(X) as a unit quaternion (4,) and a translation (3,)."""
-
-    @abc.abstractmethod
-    def coordinates(self, Q: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the X (6,) of a unit quaternion (4,) and a translation (3,)."""
-
-    @abc.abstractmethod
-    def differential_inv(self, X: FloatArray) -> FloatArray:
-        """Return dpsi_X^-1 (6, 6), right-trivialised; dpsi_-X^-1 is the left-trivialised one."""
 
     def representation(self, trivialised: str = "left") -> Representation:
         """Return the representation of twists that velocities are in these coordinates.
@@ -123,43 +129,12 @@ class _Product(LocalCoordinates):
     group = SO3xR3
     lift = kinds.PRODUCT
 
-    def increment(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the rotation by the first three, and the last three."""
-        return self.rotation.quaternion(X[:3]), X[3:].copy()
-
-    def coordinates(self, Q: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the coordinates of the rotation, and t."""
-        return np.concatenate([self.rotation.vector(Q), t])
-
-    def differential_inv(self, X: FloatArray) -> FloatArray:
-        """Return diag(dpsi_x^-1, I)."""
-        return blocks(self.rotation.differential_inv(X[:3]), np.zeros((3, 3)), np.eye(3))
-
 
 class _Dual(LocalCoordinates):
-    """The map on dual vectors: psi(x, y) = (psi(x), dpsi_x y).
-
-    That it is a map to SE(3) with this differential follows from the symmetry of the second
-    derivative, D dpsi[a] b - D dpsi[b] a = dpsi a x dpsi b.
-    """
+    """The map on dual vectors: psi(x, y) = (psi(x), dpsi_x y)."""
 
     group = SE3
     lift = kinds.DUAL
-
-    def increment(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return psi(x) and dpsi_x y."""
-        return self.rotation.quaternion(X[:3]), self.rotation.differential(X[:3]) @ X[3:]
-
-    def coordinates(self, Q: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the x of the rotation, and dpsi_x^-1 t."""
-        x = self.rotation.vector(Q)
-        return np.concatenate([x, self.rotation.differential_inv(x) @ t])
-
-    def differential_inv(self, X: FloatArray) -> FloatArray:
-        """Return [[dpsi_x^-1, 0], [D dpsi_x^-1 [y], dpsi_x^-1]]."""
-        diagonal = self.rotation.differential_inv(X[:3])
-        change = self.rotation.differential_inv_change(X[:3], X[3:])
-        return blocks(diagonal, change, diagonal)
 
 
 @final
@@ -171,7 +146,7 @@ class ScrewCoordinates(_Dual):
     """
 
     name = "screw_coordinates"
-    rotation = EXPONENTIAL
+    rotation = _EXPONENTIAL
 
 
 @final
@@ -183,7 +158,7 @@ class RotationVectorPosition(_Product):
     """
 
     name = "rotation_vector_position"
-    rotation = EXPONENTIAL
+    rotation = _EXPONENTIAL
 
 
 @final
@@ -195,7 +170,7 @@ class RodriguesPosition(_Product):
     """
 
     name = "rodrigues_position"
-    rotation = CAYLEY
+    rotation = _CAYLEY
 
 
 @final
@@ -207,7 +182,7 @@ class WienerMilenkovicPosition(_Product):
     """
 
     name = "wiener_milenkovic_position"
-    rotation = CAYLEY2
+    rotation = _CAYLEY2
 
 
 @final
@@ -220,7 +195,7 @@ class DualRodrigues(_Dual):
     """
 
     name = "dual_rodrigues"
-    rotation = CAYLEY
+    rotation = _CAYLEY
 
 
 @final
@@ -232,7 +207,7 @@ class ExtendedWienerMilenkovic(_Dual):
     """
 
     name = "extended_wiener_milenkovic"
-    rotation = CAYLEY2
+    rotation = _CAYLEY2
 
 
 @final
@@ -245,25 +220,8 @@ class ExtendedRodrigues(LocalCoordinates):
 
     name = "extended_rodrigues"
     group = SE3
-    rotation = CAYLEY
+    rotation = _CAYLEY
     lift = kinds.MATRIX
-
-    def increment(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return cay c and (I + cay c) d."""
-        c, y = 0.5 * X[:3], X[3:]
-        t = (y + np.cross(c, y) + (c @ y) * c) / (1.0 + c @ c)
-        return CAYLEY.quaternion(X[:3]), t
-
-    def coordinates(self, Q: FloatArray, t: FloatArray) -> FloatArray:
-        """Return twice the c of the rotation, and d = 1/2 (I - c~) t."""
-        x = CAYLEY.vector(Q)
-        return np.concatenate([x, t - np.cross(0.5 * x, t)])
-
-    def differential_inv(self, X: FloatArray) -> FloatArray:
-        """Return twice dcay_X^-1."""
-        c, d = 0.5 * X[:3], 0.5 * X[3:]
-        lower = np.eye(3) - hat(c)
-        return blocks(CAYLEY.differential_inv(X[:3]), -lower @ hat(d), lower)
 
 
 #: The local coordinates by the names that files have for them.

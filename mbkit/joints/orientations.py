@@ -12,11 +12,9 @@ import numpy as np
 
 from mbkit.errors import ModelError
 from mbkit.final import FinalBuiltIns
-from mbkit.joints.euler_angles import angles_of, quaternion_of
 from mbkit.joints.quaternion_rates import quaternion_rate
 from mbkit.kernels.joints import kinds
 from mbkit.lie import SO3
-from mbkit.lie import UnitQuaternion as Group
 from mbkit.spatial.arrays import FloatArray, with_key
 
 __all__ = ["ORIENTATIONS", "EulerAngles", "Orientation", "RotationVector", "UnitQuaternion"]
@@ -29,7 +27,9 @@ _STRAIGHT = 1e-9
 
 
 class Orientation(FinalBuiltIns, abc.ABC):
-    """The positions that an orientation has, and the way from them to a unit quaternion and back.
+    """The positions that an orientation has.
+
+    The way from them to a quaternion and back is in `mbkit.kernels.joints.orientations`.
 
     Velocities have nothing to do with it: they are twists, and regular wherever these positions
     are not.
@@ -55,14 +55,6 @@ class Orientation(FinalBuiltIns, abc.ABC):
     def axes(self) -> tuple[int, int, int]:
         """The axes that angles are about, 0 for x; of no meaning elsewhere."""
         return 0, 0, 0
-
-    @abc.abstractmethod
-    def quaternion(self, positions: FloatArray) -> FloatArray:
-        """Return the unit quaternion (4,), scalar first."""
-
-    @abc.abstractmethod
-    def positions(self, Q: FloatArray) -> FloatArray:
-        """Return the positions (num_positions,) of a unit quaternion (4,)."""
 
     @abc.abstractmethod
     def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
@@ -93,14 +85,6 @@ class UnitQuaternion(Orientation):
     unit = ""
     kind = kinds.QUATERNION
 
-    def quaternion(self, positions: FloatArray) -> FloatArray:
-        """Return the positions."""
-        return positions
-
-    def positions(self, Q: FloatArray) -> FloatArray:
-        """Return the quaternion."""
-        return Q
-
     def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
         """Return Q (0, w) / 2."""
         return quaternion_rate(positions, w)
@@ -127,14 +111,6 @@ class RotationVector(Orientation):
     num_positions = 3
     unit = "rad"
     kind = kinds.ROTATION_VECTOR
-
-    def quaternion(self, positions: FloatArray) -> FloatArray:
-        """Return (cos(|rho| / 2), sin(|rho| / 2) rho / |rho|)."""
-        return Group.exp(positions)
-
-    def positions(self, Q: FloatArray) -> FloatArray:
-        """Return the principal rotation vector."""
-        return Group.log(Q)
 
     def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
         """Return dexp_body^-1(rho) w, which is singular at |rho| = 2 pi."""
@@ -210,20 +186,6 @@ class EulerAngles(Orientation):
         """The axes, 0 for x."""
         first, second, third = ("xyz".index(letter) for letter in self.sequence)
         return first, second, third
-
-    def quaternion(self, positions: FloatArray) -> FloatArray:
-        """Return the product of the three turns."""
-        return quaternion_of(positions, self.axes)
-
-    def positions(self, Q: FloatArray) -> FloatArray:
-        """Return the angles, the first and the third between -pi and pi."""
-        angles = angles_of(Q, self.axes)
-        for k in (0, 2):
-            if angles[k] > math.pi:
-                angles[k] -= 2.0 * math.pi
-            elif angles[k] <= -math.pi:
-                angles[k] += 2.0 * math.pi
-        return angles
 
     def rates(self, positions: FloatArray, w: FloatArray) -> FloatArray:
         """Return the rates of the angles, which are not finite at gimbal lock.
