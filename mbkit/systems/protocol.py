@@ -1,4 +1,4 @@
-"""Protocols: what integrators and solvers may ask a system for."""
+"""Protocols: the interface of a system for integrators and solvers."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class EquationsOfMotion(Protocol):
 
         ``g(q, t) = 0``,  ``A(q) v + g_t = 0``,  ``A(q) vdot + bias(q, v, t) = 0``.
 
-    `System` satisfies it; whoever writes an integrator or a solver relies on this and on nothing
-    else, and may be given anything that has these methods. docs/protocol.md has them in one table.
+    `System` satisfies it. Integrators and solvers use these methods only, and accept any object
+    that has them. docs/protocol.md has them in one table.
 
-    A derivative with respect to q is one along steps: column k of ``D_q f`` is the derivative of
+    A derivative with respect to q is along steps: column k of ``D_q f`` is the derivative of
     ``f(retract(q, e e_k))`` by e at e = 0, so that it has `ndx` columns. For holonomic joints
     these are nv, and steps are in the coordinates of the velocities.
 
     Attributes
     ----------
     nq, nv, ndx : int
-        Numbers of positions, of velocities, and of entries of a step: nv, or more where a joint is
+        Numbers of positions, of velocities, and of entries of a step: nv, or more if a joint is
         nonholonomic.
     num_position_constraints, num_velocity_constraints : int
-        Rows of `constraint_residual` and of `constraint_jacobian`: those of velocity level may be
-        more. Zero for trees.
+        Rows of `constraint_residual` and of `constraint_jacobian`: there may be more rows of
+        velocity level. Zero for trees.
 
     Examples
     --------
@@ -88,29 +88,29 @@ class EquationsOfMotion(Protocol):
     # ------------------------------------------------------------------- configuration group
 
     def retract(self, q: ArrayLike, dx: ArrayLike) -> Floats:
-        """Return the configuration (nq,) that the step dx (ndx,) leads to from q."""
+        """Return the configuration (nq,) at the end of the step dx (ndx,) from q."""
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Floats:
-        """Return the step (ndx,) that leads from q0 to q1: it undoes `retract`."""
+        """Return the step (ndx,) from q0 to q1, the inverse of `retract`."""
 
     def rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
-        """Return the rate (ndx,) at which a step leaves q with velocity v: mostly v."""
+        """Return the rate (ndx,) of a step from q: v, unless a joint is nonholonomic."""
 
     @property
     def quaternions(self) -> tuple[int, ...]:
-        """Where in q unit quaternions of four entries begin."""
+        """Indices in q at which unit quaternions of four entries begin."""
 
     def position_rates(self, q: ArrayLike, v: ArrayLike) -> Floats:
-        """Return the rate (nq,) of q as numbers; JointError where a joint does not know it."""
+        """Return the rate (nq,) of the entries of q; JointError if a joint does not define it."""
 
     def time_to_lock(self, q: ArrayLike, v: ArrayLike) -> tuple[float, str]:
-        """Return how soon that rate may be infinite, and of which joint; infinity if never."""
+        """Return the time until that rate may be infinite, and the joint; infinity if never."""
 
     def dexp(self, x: ArrayLike, rate: ArrayLike) -> Floats:
-        """Return the rate with which retract(q, x) moves while x does with its own."""
+        """Return the rate of retract(q, x) for a rate of x."""
 
     def dexp_inv(self, x: ArrayLike, rate: ArrayLike) -> Floats:
-        """Return the rate of x while retract(q, x) moves with `rate`: it undoes `dexp`."""
+        """Return the rate of x for a `rate` of retract(q, x), the inverse of `dexp`."""
 
     # ------------------------------------------------------------------------------ dynamics
 

@@ -25,16 +25,17 @@ def largest_row(A: Floats) -> float:
 
 
 def rank_of(A: Floats, largest: float | None = None) -> int:
-    """Return how many rows count: most left first, what is left of one after those before it.
+    """Return the number of independent rows, by pivots on the largest remainder.
 
-    As `mbkit.kernels.constraints.solve.rank` counts them, so that kinematics and dynamics agree.
+    The rule is that of `mbkit.kernels.constraints.solve.rank`, so that kinematics and dynamics
+    agree.
 
     Parameters
     ----------
     A : ndarray, shape (rows, columns)
-        In parts of the length, along velocities that turn by radians, or slide by lengths.
+        Rows in parts of the length, along velocities in radians, or lengths where joints slide.
     largest : float, optional
-        What is compared with; the norm of the largest row if left out.
+        Norm for comparison; by default that of the largest row.
     """
     from scipy.linalg import qr
 
@@ -58,16 +59,16 @@ def singular_values(B: Any, what: str = "A matrix", **options: Any) -> Any:
 @final
 @attrs.frozen(eq=False)
 class Ranked:
-    """A matrix B by its singular values, without those that are none.
+    """A matrix B by its singular values, without those that count as zero.
 
     Attributes
     ----------
     rank : int
-        How many are left.
+        Number of singular values.
     null : ndarray, shape (columns, columns - rank)
-        Orthonormal: what B makes zero.
+        Orthonormal basis of the null space of B.
     left_null : ndarray, shape (rows, rows - rank)
-        The same of its transpose.
+        Orthonormal basis of the null space of its transpose.
     """
 
     rank: int
@@ -84,14 +85,14 @@ class Ranked:
         Parameters
         ----------
         B : ndarray, shape (rows, columns)
-            Any, empty as well.
+            A matrix, which may be empty.
         largest : float, optional
-            What rows are compared with; its own largest row if left out.
+            Norm for comparison; by default that of its largest row.
 
         Returns
         -------
         Ranked
-            Its parts.
+            The decomposition.
         """
         U, sizes, Vt = singular_values(B)
         rank = rank_of(B, largest)

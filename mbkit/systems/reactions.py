@@ -1,4 +1,4 @@
-"""Reactions: the wrenches that joints pass on."""
+"""Reactions: the wrenches that joints exert on their bodies."""
 
 from __future__ import annotations
 

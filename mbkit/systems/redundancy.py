@@ -1,4 +1,4 @@
-"""Rows of constraints that depend on others: a warning, or an error where they contradict them."""
+"""Redundant constraint rows: a warning, or an error if they contradict others."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SMALLEST = 1e-3
 
 
 def check_dependent(system: System, q: ArrayLike, v: ArrayLike, vdot: Floats, t: ArrayLike) -> None:
-    """Raise ConstraintError where the rows that depend on others are not satisfied.
+    """Raise ConstraintError if dependent rows are not satisfied.
 
-    It says whether they contradict each other, or the solver has lost a row.
+    The message says whether rows contradict each other, or the solver has lost a row.
     """
     if system.motions:
         q, v, _ = system.prescribed_rows(t, q, v)

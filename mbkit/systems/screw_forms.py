@@ -30,11 +30,11 @@ def screw_maps(
     Parameters
     ----------
     system : System
-        For the poses of the bodies at the reference configuration.
+        The system, for poses of bodies at the reference configuration.
     C : ndarray, shape (n, 4, 4)
         Poses of the bodies, without the world.
     representation : Representation
-        Whose form is meant where `screws` is left out.
+        Representation whose form is the default.
     screws : str or None
         As in `System.system_jacobian`.
 

@@ -1,4 +1,4 @@
-"""Joints of a system near a singular configuration, and what avoids it."""
+"""Joints of a system near a singular configuration, with remedies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NearSingularity:
     distance : float
         `Joint.singularity`: zero where it is singular.
     remedy : str
-        What avoids it, as the end of a sentence; "" if the joint does not say.
+        Remedy, as the end of a sentence; "" if the joint has none.
     """
 
     joint: str
@@ -50,12 +50,12 @@ def near_singularity(
     q : array_like, shape (nq,)
         Configuration.
     threshold : float, default 0.1
-        What counts as near, in the measure of `Joint.singularity`.
+        Limit of the measure `Joint.singularity`.
 
     Returns
     -------
     tuple of NearSingularity
-        With names, distances, and what avoids them, nearest first.
+        Joints with distances and remedies, nearest first.
 
     Raises
     ------

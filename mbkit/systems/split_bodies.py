@@ -1,4 +1,4 @@
-"""Bodies that are there twice: a part of a body that hangs on a joint, welded to the body."""
+"""Split bodies: second parts of bodies, on joints of their own and welded to the first part."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["SplitBody"]
 @final
 @attrs.frozen
 class SplitBody:
-    """What a part of a body stands for.
+    """The second part of a split body.
 
     Attributes
     ----------
     whole : str
-        The body that it is welded to, in whose frame it is.
+        The body that it is welded to, with the same frame.
     origin : str
-        The body that its inertia was taken from: the same, or one that is fixed to it.
+        The body that gave its inertia: the same, or one that is fixed to it.
     """
 
     whole: str

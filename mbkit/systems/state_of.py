@@ -1,4 +1,4 @@
-"""The state of a system in which its bodies stand and move as those of another."""
+"""The state of a system with the poses and twists of the bodies of another."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def state_of(
     Parameters
     ----------
     system, other : System
-        Of one mechanism.
+        Systems of one mechanism.
     q, v : array_like, shape (..., other.nq), (..., other.nv)
         State of the other; v may be left out.
     tolerance : float
-        How far bodies may be from where they should be, in parts of the length of the system.
+        Largest error of the poses, in parts of the length of the system.
 
     Returns
     -------

@@ -51,9 +51,9 @@ class SystemJacobian:
     velocity_names : tuple of str
         The velocities of the columns.
     representation : Representation
-        In which the twists V are written.
+        Representation of the twists V.
     screws : str
-        In what the columns of X are written; see `System.system_jacobian`.
+        Form of the columns of X; see `System.system_jacobian`.
 
     Notes
     -----
@@ -327,18 +327,18 @@ def system_jacobian(
     q : array_like, shape (nq,)
         Configuration.
     representation : Representation, optional
-        Of the twists; the system's if left out.
+        Representation of the twists; by default that of the system.
     screws : str, optional
-        In what the joint screws in X are written, by body i and its joint:
+        Form of the joint screws in X, by body i and its joint:
 
         - "body_fixed": X_i, at the body's frame and in its axes;
         - "hybrid": 0X_i = diag(R_i, R_i) X_i, at the body's frame in the world's axes;
         - "mixed": diag(I, R_i) X_i;
-        - "spatial": Ad_{C_i} X_i, where they are now, in the world;
+        - "spatial": Ad_{C_i} X_i, in the world at q;
         - "reference": Y_i = Ad_{A_i} X_i, in the world at the reference configuration, with A_i the
           pose of the body there. Constant for joints whose X_i is.
 
-        The word for the representation if left out: then A has the identity on its diagonal.
+        By default the form of the representation: then A has the identity on its diagonal.
 
     Returns
     -------
@@ -350,12 +350,12 @@ def system_jacobian(
     ShapeError
         If `q` does not fit.
     UsageError
-        If `representation` or `screws` is none of those there are.
+        If `representation` or `screws` is unknown.
 
     Notes
     -----
     Cost: a pass of poses and motion subspaces, and matrices (6, 6) for each body. The sparse
-    matrices are made when they are asked for.
+    matrices are made on first use.
 
     Examples
     --------

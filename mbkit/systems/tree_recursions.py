@@ -18,15 +18,15 @@ __all__ = ["Recursions", "sparse_blocks", "transposed"]
 class Recursions:
     """Products with I - T, its inverse and their transposes, level by level of the tree.
 
-    T has the block P_i at (i, parent of i) and nothing else. Vectors are (n, 6, k): k of them, six
-    numbers for each body but the world.
+    T has the block P_i at (i, parent of i) and no other. Vectors have the shape (n, 6, k): k
+    vectors of six numbers for each body but the world.
 
     Attributes
     ----------
     tree : BodyTree
-        Who hangs on whom.
+        Parents of the bodies.
     transport : ndarray, shape (n, 6, 6)
-        P_i; of no meaning for children of the world.
+        P_i; unused for children of the world.
     moving : ndarray of int
         The rows of T that have a block: the bodies whose parent is not the world.
     """

@@ -1,4 +1,4 @@
-"""The spanning tree by the user's bodies: whose parent is whom, and which joint is between."""
+"""The spanning tree of the user's bodies: parents, and joints to them."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class BodyTree:
     parents : ndarray of int, shape (bodies + 1,)
         Row of the parent; -1 for the world.
     joints : tuple of str
-        Name of the joint that leads to the parent; "" for the world.
+        Name of the joint to the parent; "" for the world.
     first_velocity, num_velocities : ndarray of int, shape (bodies + 1,)
-        Which entries of v belong to that joint.
+        Entries of v of that joint.
     levels : tuple of ndarray of int
         Rows by their distance from the world in joints: the world alone, its children, theirs...
     site_of_row : ndarray of int, shape (rows,)
-        For each row of the kernels' model, the body that hangs on its joint.
+        For each row of the kernels' model, the body on its joint.
 
     Examples
     --------
@@ -76,14 +76,14 @@ class BodyTree:
             Parent of each body and the joint between them; bodies in the order of the system,
             without the world.
         velocities : dict of str to slice
-            Where each joint's velocities stand.
+            Entries of v of each joint.
         arrays : SystemArrays
             Rows of the kernels.
 
         Returns
         -------
         BodyTree
-            The same by numbers.
+            The tree by numbers.
         """
         number = {name: k for k, name in enumerate(("world", *edges))}
         joints = [joint for _, joint in edges.values()]

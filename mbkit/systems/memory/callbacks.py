@@ -34,10 +34,10 @@ def register(address: int, slot: Slot) -> Callable[[], None]:
 def callback_address(operation: str) -> int:
     """Return the address of the callback that runs the slot's method `operation`.
 
-    An exception, KeyboardInterrupt included, is left in the slot: nothing may unwind through
-    compiled code. That the callback came to its end is written into the slot's memory, because
-    Ctrl-C may end it before its first statement: CPython looks at signals when a function begins.
-    Compiled code may try again, in smaller steps say, after an error, which is then forgotten; not
+    An exception, KeyboardInterrupt included, is stored in the slot, because it must not unwind
+    through compiled code. The callback writes its completion into the slot's memory, because Ctrl-C
+    may end it before its first statement: CPython handles signals when a function begins. After an
+    error compiled code may try again, for example in smaller steps, and the error is forgotten; not
     after Ctrl-C.
     """
     from mbkit.kernels.compile import python_address
@@ -64,6 +64,6 @@ _owners: list[Any] = []
 
 
 def taken_error(slot: Slot) -> BaseException:
-    """Return what ended a callback, and forget it; Ctrl-C where the callback never began."""
+    """Return the exception that ended a callback, and forget it; Ctrl-C if it never began."""
     error, slot.error = slot.error, None
     return KeyboardInterrupt() if error is None else error

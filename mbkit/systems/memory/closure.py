@@ -34,49 +34,49 @@ _LOST = 1e-3
 
 @attrs.frozen(eq=False)
 class ClosureArrays:
-    """What the kernels read of the constraints; see `mbkit.kernels.constraints.layout`.
+    """The arrays of constraints for kernels; see `mbkit.kernels.constraints.layout`.
 
     Attributes
     ----------
     names : tuple of str
-        Of the constraints: joints that close loops, then the others.
+        Names of the constraints: loop joints, then the others.
     num_joints : int
-        How many are joints.
+        Number of loop joints.
     constraints, sites, joint_rows, pairs, blocks, hubs : ndarray
         CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR, BLOCK and HUB rows; of the last one
         more than there are.
     joints : tuple of Joint or None
-        Of each row of `joint_rows`.
+        Joint of each row of `joint_rows`.
     supports : tuple of list of int
-        By constraint: the rows of the tree that it moves, from the tips inwards; empty where loops
-        are closed on the way inwards.
+        By constraint: the rows of the tree that it moves, from the tips inwards; empty with local
+        elimination of nested loops.
     site_bodies : tuple of int
-        The user's body on which each site is, as in `System.body_names`.
+        Body of each site, as in `System.body_names`.
     objects : tuple of Constraint
-        The others.
+        The constraints besides loop joints.
     derivatives : tuple of ConstraintDerivatives or None
-        What computes each of these, where it is in Python.
+        Derivatives of each of these that is in Python.
     parameters : dict of str to ndarray
         By the name of each of these: the numbers that its compiled function reads.
     length : float
-        By which moments are compared with forces. [m]
+        Length that scales moments against forces. [m]
     num_rows, num_position_rows : int
-        Of velocity and of position level.
+        Numbers of rows of velocity and of position level.
     num_wrenches, num_coefficients, num_response, num_arrivals, num_gram, num_buffer : int
-        Numbers of numbers.
+        Sizes of memory, in numbers.
     num_unknowns : int
         Rows of velocity level, and velocities of hubs.
     passages, first_passages : ndarray, optional
-        PASSAGE rows, one more than there are, and the first of each row of the tree; None where no
-        loop is closed on the way inwards.
+        PASSAGE rows, one more than there are, and the first of each row of the tree; None without
+        local elimination.
     has_nested_loops : bool
         Whether loops can be closed on the way inwards, also where the solver closes all at once.
     num_velocities : int
         Of the tree.
     chosen_solver : ConstraintSolver, optional
-        That the user wants; by size and rank if left out.
+        Strategy of the user; by default chosen by size and rank.
     owners : tuple
-        What the addresses point to: kept alive here, never read.
+        Objects that the addresses point to, kept alive here.
     """
 
     names: tuple[str, ...] = ()
@@ -155,7 +155,7 @@ class ClosureArrays:
 
 
 class ClosureMemory:
-    """What one workspace needs to solve for the multipliers of its system.
+    """Memory of one workspace to solve for the multipliers of its system.
 
     Attributes
     ----------

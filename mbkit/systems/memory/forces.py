@@ -1,4 +1,4 @@
-"""The forces of a system as the kernels read them."""
+"""The forces of a system as arrays for kernels."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ class ForceArrays:
     Attributes
     ----------
     forces : tuple of Force
-        In the order of the rows.
+        Forces in the order of the rows.
     table : ndarray of FORCE, or None
-        One row each; what it points to is kept alive by `owners`.
+        One row each; `owners` keeps alive the objects that it points to.
     joints, bodies : tuple of ndarray of int
         By force: its joints by their entries of q and v, its bodies by their rows of SITE.
     sites : ndarray of int
         The bodies that forces act on, by their rows of FRAME.
     num_moved : int
-        How many of them, the first, time loops have use for.
+        Number of these, the first ones, that time loops use.
     order : ndarray of int
         Fields, then the forces that time loops call, then springs between bodies. One longer than
         that, as `linear` is: an empty array has no address of its own.
     num_fields, num_called : int
         How many forces are fields on all bodies; how many these and those that are called.
     field : ndarray, shape (3,)
-        The sum of these. [m/s^2]
+        The sum of the fields. [m/s^2]
     linear : ndarray of LINEAR, or None
-        What is not called.
+        Linear springs and dampers of joints, which are not called.
     springs : tuple of int
         The springs and dampers between points of bodies, which are not called either.
     parameters : dict of str to ndarray
@@ -95,17 +95,17 @@ def force_arrays(
     forces : sequence of Force
         In order.
     owner : str
-        Whose they are, for messages.
+        Owner of the forces, for messages.
     positions, velocities : mapping of str to slice
-        Where each joint's entries stand.
+        Entries of each joint.
     bodies : sequence of str
         Names in the order of FRAME, the world first.
     loop_joints : collection of str
         Names of joints that have no coordinates.
     remedy : str
-        How these get some, as the end of a sentence.
+        Remedy for these joints, as the end of a sentence.
     acting : sequence of str, optional
-        Joints that a force on joints acts on which names none; all if left out.
+        Joints of a force on joints that names none; by default all.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def force_arrays(
     Raises
     ------
     ForceError, NameUnknownError, DuplicateNameError
-        If a force is none, or names what is not there, or has the name of another.
+        If an object is no force, names a missing joint or body, or has the name of another force.
     """
     if not forces:
         return ForceArrays()
@@ -343,7 +343,7 @@ class PythonForceSlot:
         self._answer[0] = self.force.potential_energy(self.memory.item(self._time), q, poses)
 
     def powers(self) -> None:
-        """Write what is dissipated and supplied."""
+        """Write the dissipated and the supplied power."""
         found = self.force.powers(self.memory.item(self._time), *self._arguments[:4])
         try:
             dissipated, supplied = found

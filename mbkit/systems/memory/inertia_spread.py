@@ -18,9 +18,9 @@ class InertiaSpread(NamedTuple):
     Attributes
     ----------
     ratio : float
-        Of masses, and of central moments of inertia by the square of the length.
+        Largest ratio of masses, and of central moments of inertia by the square of the length.
     least, greatest : int
-        Which rows of BODY have them.
+        Rows of BODY with the least and the largest inertia.
     """
 
     ratio: float
@@ -41,7 +41,7 @@ class InertiaSpread(NamedTuple):
         Returns
         -------
         InertiaSpread
-            It depends on the model alone, not on its state.
+            The spread; it depends on the model alone, not on its state.
         """
         with np.errstate(over="ignore", invalid="ignore"):  # numbers may be as large as there are
             inertias = np.c_[bodies["mass"], _central_moments(bodies) / length**2]

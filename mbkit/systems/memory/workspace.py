@@ -30,7 +30,7 @@ class Workspace:
     address : int
         The first argument of every kernel.
     scratch : ndarray of WORK
-        What the last kernel left.
+        Results of the last kernel.
     slots, loop_slots : dict of int to PythonJointSlot
         By row: the joints that are called back; those that close loops.
     force_slots : dict of int to PythonForceSlot
