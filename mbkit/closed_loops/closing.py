@@ -13,7 +13,7 @@ from mbkit.systems.rank import singular_values
 
 __all__ = ["CLOSED", "Closing", "Linear", "close", "lead"]
 
-#: Closed as well as rounding allows, in parts of the length; what steps leave is often far less.
+#: Gap at the limit of rounding, in parts of the length; steps often leave far less.
 CLOSED = 1e-10
 #: The longest that a step moves a joint, in radians or lengths: further on, the same branch may
 #: come near another one.
@@ -146,13 +146,13 @@ def close(loops: Loops, q: FloatArray, most: int = _MOST) -> Closing:
         if weight > _STUCK or slow:
             if everywhere or at.is_closed:
                 break
-            # the exact derivative may still see a way where the other one is off
+            # the exact derivative may still give a descent where differences are inaccurate
             everywhere, weight, history = True, 1.0, history[-1:]
             linear = Linear.of(loops.differences(at.q))
     return at
 
 
-#: Shortest share of the way that is tried, and how much closing may move joints in one.
+#: Smallest share of the path in a step, and the largest motion of joints by closure in one.
 _SHORTEST = 1e-4
 _NEAR = 0.3
 

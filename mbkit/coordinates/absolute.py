@@ -121,11 +121,11 @@ class AbsoluteCoordinates:
 
     @property
     def representation(self) -> Representation:
-        """Of twists: what the velocities of the bodies are."""
+        """Representation of twists, which are the velocities of the bodies."""
         return self.local.representation(self.trivialised)
 
     def free_joint(self, name: str) -> AbsoluteJoint:
-        """Return the joint that a body hangs on."""
+        """Return the free joint between the world and a body."""
         return AbsoluteJoint(name, self.orientation, self.local, self.trivialised)
 
     def assemble(self, mechanism: Mechanism) -> System:
@@ -170,7 +170,7 @@ class AbsoluteCoordinates:
         Returns
         -------
         FreeBodies
-            What is free, what keeps its coordinates, what borrows.
+            Free bodies, joints that keep their coordinates, and inertia transfers.
         Division
             The bodies and joints that it makes of those of the mechanism.
         Topology

@@ -125,7 +125,7 @@ class Assembly:
         return to_toml(attrs.evolve(self.parts, forces=forces))
 
     def parameters(self) -> Mapping[str, Any]:
-        """Return the numbers that can be changed, by name."""
+        """Return the parameters by name."""
         return MappingProxyType(parameters(self.parts))
 
     def with_forces(self, forces: tuple[Force, ...]) -> System:
@@ -246,7 +246,7 @@ class Assembly:
 def _tree(
     parts: Parts, topology: Topology, velocities: dict[str, slice], arrays: SystemArrays
 ) -> BodyTree:
-    """Return who hangs on whom, the bodies in the order in which they were added."""
+    """Return parent and joint of each body, in the order in which bodies were added."""
     edges = {
         child: (topology.bodies[parent], joint)
         for child, parent, joint in zip(

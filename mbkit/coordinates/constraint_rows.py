@@ -79,7 +79,7 @@ class KnownNames:
 
     @classmethod
     def of(cls, parts: Parts) -> KnownNames:
-        """Return what a mechanism has."""
+        """Return the names of joints and bodies of a mechanism."""
         joints = {name: edge.joint for name, edge in parts.joints.items()}
         sizes = {name: (j.num_positions, j.num_velocities) for name, j in joints.items()}
         return cls(f"mechanism {parts.name!r}", joints, sizes, {"world": None, **parts.bodies})

@@ -270,7 +270,7 @@ def _moved(edge: Connection, body: str, second: str) -> Connection:
 
 
 def _check_loops(parts: Parts, cuts: Collection[str]) -> None:
-    """Raise unless halves are connected without their welds, by the rest of a loop."""
+    """Raise unless both parts are connected without their weld, by the rest of a loop."""
     welds = [weld_name(name) for name in cuts]
     groups = graph_of(parts, welds).groups(without=welds)
     for name in cuts:

@@ -177,7 +177,7 @@ class FreeBodies:
         welds = {}
         if self.hanging:
             poses = self.groups.poses(whole)
-            # what stays is as much as each part that goes
+            # the first part keeps an equal share
             share = self._shares()
             for origin, part in share.items():
                 body = bodies[origin]
@@ -241,7 +241,7 @@ class FreeBodies:
                 raise InertiaError(self._what_is_missing(division, root))
 
     def _what_is_missing(self, division: Division, root: str) -> str:
-        """Return why nobody lends a body the moments of inertia that it lacks, as a message."""
+        """Return the reason why a body gets no inertia transfer, as a message."""
         whole = division.whole
         moments = np.linalg.eigvalsh(whole.bodies[root].inertia.moment_about_com)
         shown = ", ".join(f"{moment:.3g}" for moment in moments)
@@ -290,7 +290,7 @@ def _moved(edge: Connection, body: str, part: str) -> Connection:
 
 
 def _hanging(parts: Parts, groups: RigidGroups, joint: str, why: str) -> Hanging:
-    """Return the part of a body that hangs on a joint: of its successor, if that moves."""
+    """Return the part of a split body on a joint: of its successor, if that moves."""
     edge = parts.joints[joint]
     sides: list[Any] = [edge.successor, edge.predecessor]
     moving = [body for body in sides if groups.root[body] != WORLD]

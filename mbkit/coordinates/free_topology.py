@@ -49,7 +49,7 @@ def free_topology(parts: Parts, bodies: FreeBodies) -> Topology:
 
 
 def _walk(children: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[tuple[str, str, str]]:
-    """Give each body with the one that it hangs on and the joint between, depth-first."""
+    """Give each body with its parent and the joint between, depth-first."""
     waiting = [(WORLD, *child) for child in reversed(children.get(WORLD, []))]
     while waiting:
         towards, joint, body = waiting.pop()

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = ["InertiaTransfers", "group_inertias", "resists", "with_transfers"]
 
-#: A part of the inertias summed up, below which what is left of them is rounding.
+#: Part of the sum of inertias below which a remainder is rounding.
 _TOLERANCE = 1e-13
 #: What the angular part of a motion subspace may miss of an axis.
 _SAME_AXIS = 1e-9
-#: Parts of what would be lent, the first of which is that leaves every giver enough.
+#: Shares of the wanted transfers; the first that leaves every giver enough is used.
 _SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 #: Configurations in which a joint is looked at.
 _SAMPLES = 3
@@ -77,7 +77,7 @@ class InertiaTransfers:
 
     @classmethod
     def of(cls, parts: Parts, groups: RigidGroups) -> InertiaTransfers:
-        """Return what the bodies of a mechanism borrow, as far as joints let them."""
+        """Return the possible inertia transfers between the bodies of a mechanism."""
         lacking = frozenset(
             root
             for root, inertia in group_inertias(parts, groups)
@@ -110,11 +110,11 @@ class InertiaTransfers:
         return cls(lacking, tuple(steps))
 
     def inertia_transfers(self, parts: Parts, groups: RigidGroups) -> Mapping[str, InertiaTransfer]:
-        """Return what is lent, by joint: to each that lacks a moment its largest principal one.
+        """Return inertia transfers by joint: a body that lacks a moment gets its largest one.
 
-        To a point mass it is the mass times the squared length of the mechanism. It is a part of
-        that where a giver would not have it left. A body may have come to lack one since, by
-        other numbers.
+        For a point mass the amount is the mass times the squared length of the mechanism. It is a
+        share of that if a giver would become too light. Bodies that lack a moment with other
+        parameters are included.
         """
         inertias = dict(group_inertias(parts, groups))
         lent = self._of_now(parts, groups, inertias)
@@ -127,7 +127,7 @@ class InertiaTransfers:
         return lent._by_joint(parts, inertias, 1.0) if found else found
 
     def transferring_joint(self, parts: Parts, groups: RigidGroups, root: str) -> str | None:
-        """Return the joint by which moments come to a body from the world; None if by none."""
+        """Return the joint of the transfer to a body; None if there is none."""
         lent = self._of_now(parts, groups, dict(group_inertias(parts, groups)))
         return next((joint for joint, _, _, _, beyond in lent.steps if beyond == root), None)
 
@@ -166,7 +166,7 @@ def _largest(inertia: SpatialInertia) -> float:
 
 
 def with_transfers(parts: Parts, inertia_transfers: Collection[InertiaTransfer]) -> Parts:
-    """Return the parts with the moments of inertia where they are lent to."""
+    """Return the parts with the moments of inertia after the transfers."""
     change: dict[str, FloatArray] = {}
     for transfer in inertia_transfers:
         for body, axis, sign in (
@@ -196,7 +196,7 @@ def _axes_on(edge: Connection, receiver_is_successor: bool) -> tuple[FloatArray,
 def _axes(joint: Joint) -> tuple[FloatArray, FloatArray] | None:
     """Return the axis of a joint's turns in its predecessor's frame and in its successor's.
 
-    Zeros where it does not turn, None where it turns about more than one axis. Seen by samples.
+    Zeros if it does not rotate, None if it rotates about more than one axis, by samples.
     """
     if joint.num_velocities == 0 or joint.num_velocities > 4:
         return None

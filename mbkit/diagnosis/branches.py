@@ -22,7 +22,7 @@ _DIRECTIONS = 12
 _STEPS = 4
 #: The sine of the angle between the velocities of two branches, at least.
 _APART = 0.15
-#: Part of a step that closing must leave, or there is no motion that way.
+#: Part of a step that loop closure must leave, or the step is along no motion.
 _MOVED = 0.2
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["diagnose"]
 
-#: Parts of the length: what counts as closed, and what is closed before looking.
+#: Gaps in parts of the length: accepted as closed, and closed before the diagnosis.
 _ROUNDED = 1e-12
 _NEARLY = 1e-6
 

@@ -36,14 +36,12 @@ def find_hubs(places: list[dict[int, int]], bodies: Any) -> list[int]:
 def early_constraints(ends: list[tuple[int, int] | None], hubs: list[int], bodies: Any) -> set[int]:
     """Return the constraints that may be eliminated before hubs.
 
-    Those of a joint that, step by step outwards, joins one more floating body to a hub or to
-    whatever does not float: their rows are independent even where all of these are held, as
-    those of a tree are. Then those of a joint between two bodies that are reached from one and the
-    same hub, or both from what does not float: wrenches in joints of these bodies that leave
-    them at rest leave nothing on that hub either, for what is inside acts and reacts. So rows
-    depend on each other where it is held as they do where it moves. Of loops through two hubs, or a
-    hub and the ground, rows that seem to depend on the ones before them may not do so once a
-    hub moves.
+    These are, first, joints that, step by step outwards, connect one more floating body to a hub or
+    to a body that does not float: their rows are independent even with all of these held, as in a
+    tree. Second, joints between two bodies reached from the same hub, or both from bodies that do
+    not float: wrenches in their joints that leave these bodies at rest have no resultant on the
+    hub, by action and reaction, so that rows depend on each other with the hub held if and only if
+    they do with it free. This does not hold for loops through two hubs, or a hub and the ground.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class Blueprint(Protocol):
         ...
 
     def parameters(self) -> Mapping[str, Any]:
-        """Return the numbers that can be changed, by name."""
+        """Return the parameters by name."""
         ...
 
     def with_forces(self, forces: tuple[Force, ...]) -> System:

@@ -129,7 +129,7 @@ def _self_stress(system: System, q: Floats, t: Floats, held: Any, on_error: str)
 def _check_felt(
     system: System, cut: JointCut, felt: Floats, expressed_in: str, W: Floats, on_error: str
 ) -> None:
-    """Raise where multipliers that move nothing change the reaction, or make it NaN."""
+    """Raise, or write NaN, if internal stress changes the reaction."""
     length = system.arrays.closure.length
     sizes = np.abs(felt * np.array([1.0 / length] * 3 + [1.0] * 3)).max(axis=-2)
     sizes = np.broadcast_to(sizes, W.shape)

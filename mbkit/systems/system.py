@@ -200,7 +200,7 @@ class System:
 
     @property
     def free_joints(self) -> tuple[str, ...]:
-        """Joints that absolute coordinates hang the bodies on: none that the mechanism has."""
+        """Free joints between the world and the bodies that absolute coordinates add."""
         return self._blueprint.free_joints
 
     @functools.cached_property
@@ -215,7 +215,7 @@ class System:
 
     @functools.cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """The numbers that `System.with_parameters` can change, by name."""
+        """The parameters of `System.with_parameters`, by name."""
         return self._blueprint.parameters()
 
     def with_parameters(self, values: Mapping[str, ArrayLike]) -> Self:

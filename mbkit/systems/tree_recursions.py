@@ -40,7 +40,7 @@ class Recursions:
         return np.flatnonzero(self.tree.parents > 0)
 
     def outward(self, twists: FloatArray) -> FloatArray:
-        """Return (I - T)^-1 V: each level of the tree takes what its parents have."""
+        """Return (I - T)^-1 V: each level of the tree adds the values of its parents."""
         result = twists.copy()
         for rows in self.tree.levels[2:]:
             parents = self.tree.parents[rows]
@@ -57,7 +57,7 @@ class Recursions:
         return result
 
     def differences(self, twists: FloatArray) -> FloatArray:
-        """Return (I - T) V: what each body has more than its parent."""
+        """Return (I - T) V: the difference of each body from its parent."""
         rows = self.moving
         result = twists.copy()
         result[rows - 1] -= self.transport[rows - 1] @ twists[self.tree.parents[rows] - 1]

@@ -30,7 +30,7 @@ MASKED = np.ma.MaskedArray
 
 
 class Call(NamedTuple):
-    """A call for one sample: what the general way needs where the kernel gave no result."""
+    """A call for one sample: the data to repeat it with messages if the kernel gave no result."""
 
     what: Evaluation
     function: int

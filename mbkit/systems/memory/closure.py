@@ -268,7 +268,7 @@ class ClosureMemory:
         return slots
 
     def _install_nested(self, arrays: ClosureArrays, nv: int, evaluator: Evaluator) -> None:
-        """Let the record point to what closes loops on the way inwards."""
+        """Let the record point to the arrays of local elimination."""
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.constraints import layout
 

@@ -183,7 +183,7 @@ class Workspace:
 def _carriers(
     parent: list[int], sites: list[int], springs: list[tuple[int, int]]
 ) -> tuple[list[int], list[int]]:
-    """Return the rows on the ways of sites to the world and of springs between their ends.
+    """Return the rows on the paths of sites to the world and of springs between their ends.
 
     Then those where the two ways of a spring meet, but for the world. Each row is seen once, from
     the tips inwards, and of two groups of springs that meet the smaller one joins the larger: on
