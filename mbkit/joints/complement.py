@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from mbkit.joints.calls import call
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["complement"]
-
-#: Axes in which it is computed, by rows; its own inverse. Axes of joints stand in these directions,
-#: or turn into them, by chance alone.
-_TILT = np.kron(np.eye(2), np.array([[2.0, 3.0, 6.0], [3.0, -6.0, 2.0], [6.0, 2.0, -3.0]]) / 7.0)
-
-#: Squares of lengths that count as zero: below, they have lost their digits.
-_NOTHING = 1e-280
 
 
 def complement(S: FloatArray) -> FloatArray:
@@ -47,35 +39,11 @@ def complement(S: FloatArray) -> FloatArray:
     >>> bool(np.allclose(W.T @ S, 0.0)), bool(np.allclose(W.T @ W, np.eye(5)))
     (True, True)
     """
+    from mbkit.kernels.joints import nearest
+
     n = S.shape[1]
     if n == 0:
         return np.eye(6)
-    columns = _TILT @ S
-    W = np.eye(6)[:, n:]
-    reflections = []
-    for k in range(min(n, 4)):
-        h = _reflection(columns[:, k], k)
-        columns = columns - np.outer(h, h @ columns)
-        reflections.append(h)
-    if n == 5:
-        x, y = columns[4:, 4]
-        size = math.sqrt(x * x + y * y)
-        W[4:, 0] = (-y / size, x / size) if size != 0.0 else (0.0, 1.0)
-    for h in reversed(reflections):
-        W = W - np.outer(h, h @ W)
-    return _TILT @ W
-
-
-def _reflection(x: FloatArray, k: int) -> FloatArray:
-    """Return the h with x - h (h.x) = -|x| e_k, x from entry k on."""
-    h = np.zeros(6)
-    h[k:] = x[k:]
-    tail = float(h[k + 1 :] @ h[k + 1 :])
-    size = math.sqrt(h[k] * h[k] + tail)
-    # x_k + |x| without cancellation
-    h[k] = tail / (size - h[k]) if h[k] < 0.0 else h[k] + size
-    square = float(h[k] * h[k] + tail)
-    if square < _NOTHING:
-        h[k + 1], square = 1.0, 1.0
-    scaled: FloatArray = math.sqrt(2.0 / square) * h
-    return scaled
+    columns = np.asarray(S, dtype=np.float64).T.flatten()
+    _, (W,) = call(nearest.reciprocal, [np.array([float(n)]), columns], [6 * (6 - n)])
+    return W.reshape(6 - n, 6).T

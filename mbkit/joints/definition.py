@@ -183,8 +183,9 @@ def _check_values(
         "retract(q, dx)": ((nq,), lambda: joint.retract(q, 0.1 * w)),
         "difference(q0, q1)": (w.shape, lambda: joint.difference(q, q)),
         "dexp_inv(x, w)": (w.shape, lambda: joint.dexp_inv(0.1 * w, w)),
-        "constraint_wrenches(q)": ((6, 6 - nv), lambda: joint.constraint_wrenches(q)),
     }
+    if defines(joint, "constraint_wrenches"):
+        calls["constraint_wrenches(q)"] = ((6, 6 - nv), lambda: joint.constraint_wrenches(q))
     if defines(joint, "configuration_from_pose"):
         T = np.array(joint.pose(q), dtype=np.float64)
         calls["configuration_from_pose(T)"] = ((nq,), lambda: joint.configuration_from_pose(T))

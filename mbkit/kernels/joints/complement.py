@@ -73,8 +73,6 @@ def complement(S, n, out):
     is 6 - k conditions, and for the fifth, where one vector is left, the limit is taken. Of columns
     that depend on each other it gives as many vectors, normal to all of them.
     Source: Golub, Van Loan, Matrix Computations, 4th edition, 5.1, 5.2.
-
-    `mbkit.joints.complement` has the same in Python.
     """
     reflections = np.zeros((n, 6))
     last = min(n, 4)

@@ -281,6 +281,13 @@ def nearest(slot, parameters, T, out):
 
 
 @address_kernel("ippp")
+def reciprocal(slot, parameters, S, out):
+    """An orthonormal basis of the wrenches reciprocal to columns of six, which it changes."""
+    complement(S, int(parameters[0]), out)
+    return OK
+
+
+@address_kernel("ippp")
 def wrenches(slot, parameters, q, out):
     """An orthonormal basis of the wrenches that do no work along S; see `complement`."""
     n = int(parameters[NUM_VELOCITIES])
