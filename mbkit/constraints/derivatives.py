@@ -18,7 +18,7 @@ from mbkit.differentiation.rules import differentiate, substitute
 from mbkit.differentiation.runs import Program, TraceFailedError, numbers, run, values
 from mbkit.differentiation.tape import Tape
 from mbkit.errors import ConstraintDerivativeWarning, ConstraintError
-from mbkit.joints.differences import derivative, derivative_by, disagreement
+from mbkit.joints.defaults.differences import derivative, derivative_by, disagreement
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class ConstraintDerivatives:
 
     g is computed at the state (t, q, poses), moved by x, then by y. Its derivatives by y at zero
     are the rows and the rate; the derivative of wrenches . twists + coefficients v + rate by x,
-    along v and twists, is the bias. See `mbkit.joints.derivatives` for how functions are traced;
-    each program is compared with differences where it was made. Where tracing comes to its end,
+    along v and twists, is the bias. See `mbkit.joints.defaults.derivatives` for how functions are
+    traced; each program is compared with differences where it was made. Where tracing ends,
     differences take its place, with a warning; unless a method raises there with plain numbers,
     too: that is raised, and changes nothing for other states.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.joints.poses import pose_of
+from mbkit.joints.defaults.poses import pose_of
 from mbkit.kernels import layout
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray

@@ -17,7 +17,7 @@ import numpy as np
 
 from mbkit.coordinates.loops import characteristic_length
 from mbkit.coordinates.rigid_groups import spanning_steps
-from mbkit.joints.poses import pose_of
+from mbkit.joints.defaults.poses import pose_of
 from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.inertia_transfers import InertiaTransfer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from mbkit.joints.poses import pose_of
+from mbkit.joints.defaults.poses import pose_of
 from mbkit.spatial import inverse
 from mbkit.spatial.arrays import FloatArray
 from mbkit.topology import WORLD

@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.joints.absolute_motion import AbsoluteMotion
 from mbkit.joints.local_coordinates import (
     LOCAL_COORDINATES,
     LocalCoordinates,
@@ -17,6 +16,7 @@ from mbkit.joints.local_coordinates import (
     check_side,
 )
 from mbkit.joints.motion_joint import MotionJoint
+from mbkit.joints.motions.absolute_motion import AbsoluteMotion
 from mbkit.joints.orientations import ORIENTATIONS, Orientation, UnitQuaternion
 from mbkit.lie import UnitQuaternion as Group
 from mbkit.spatial.arrays import FloatArray, owner, with_key

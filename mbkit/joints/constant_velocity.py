@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 
 from mbkit.joints.axes import DIRECTION, POINT, frame_at
-from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
-from mbkit.joints.screw_sum import ScrewSum
+from mbkit.joints.motions.motion import Motion
+from mbkit.joints.motions.screw_sum import ScrewSum
 from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
 __all__ = ["ConstantVelocityJoint"]

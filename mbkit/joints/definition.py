@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import GeometryError, JointError, NotFiniteError, ShapeError, check_name
-from mbkit.joints.derivatives import (
+from mbkit.joints.defaults.derivatives import (
     PoseDerivatives,
     TraceFailedError,
     WrongTraceError,

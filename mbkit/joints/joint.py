@@ -11,10 +11,10 @@ import numpy as np
 
 from mbkit.errors import JointError
 from mbkit.final import FinalBuiltIns
-from mbkit.joints.complement import complement
-from mbkit.joints.derivatives import derivatives_of
+from mbkit.joints.defaults.complement import complement
+from mbkit.joints.defaults.derivatives import derivatives_of
+from mbkit.joints.defaults.nearest import nearest
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.nearest import nearest
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mbkit.joints.joint import Joint
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.motion import Motion
+from mbkit.joints.motions.motion import Motion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 

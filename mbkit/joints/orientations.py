@@ -12,7 +12,7 @@ import numpy as np
 
 from mbkit.errors import ModelError
 from mbkit.final import FinalBuiltIns
-from mbkit.joints.quaternion_rates import quaternion_rate
+from mbkit.joints.motions.quaternion_rates import quaternion_rate
 from mbkit.kernels.joints import kinds
 from mbkit.lie import SO3
 from mbkit.spatial.arrays import FloatArray, with_key

@@ -14,7 +14,7 @@ from mbkit.differentiation.retarget import Retargeting
 from mbkit.differentiation.rules import differentiate, substitute
 from mbkit.differentiation.tape import Tape, number_of
 from mbkit.errors import JointError, NotFiniteError, ShapeError
-from mbkit.joints.differences import derivative_by, disagreement
+from mbkit.joints.defaults.differences import derivative_by, disagreement
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray
 

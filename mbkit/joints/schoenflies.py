@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from mbkit.joints.axes import DIRECTION, POINT, frame_at
-from mbkit.joints.motion import Motion
-from mbkit.joints.planar_group import PlanarGroup
+from mbkit.joints.motions.motion import Motion
+from mbkit.joints.motions.planar_group import PlanarGroup
 from mbkit.joints.subgroup_joint import (
     GROUP,
     SubgroupJoint,

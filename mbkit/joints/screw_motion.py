@@ -11,7 +11,7 @@ import numpy as np
 from mbkit.joints.axes import cross, frame_along
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motion_joint import MotionJoint
-from mbkit.joints.screw_product import ScrewProduct
+from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["ScrewMotion"]

@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 
 from mbkit.joints.axes import POINT
-from mbkit.joints.motion import Motion
-from mbkit.joints.rotation_group import RotationGroup
+from mbkit.joints.motions.motion import Motion
+from mbkit.joints.motions.rotation_group import RotationGroup
 from mbkit.joints.subgroup_joint import (
     GROUP,
     SECOND_KIND,

@@ -12,10 +12,10 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ModelError, suggestion
-from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
-from mbkit.joints.screw_product import ScrewProduct
-from mbkit.joints.screw_sum import ScrewSum
+from mbkit.joints.motions.motion import Motion
+from mbkit.joints.motions.screw_product import ScrewProduct
+from mbkit.joints.motions.screw_sum import ScrewSum
 from mbkit.spatial.arrays import FloatArray, owner, with_key
 
 __all__ = [

@@ -10,9 +10,9 @@ import numpy as np
 
 from mbkit.errors import GeometryError, ShapeError
 from mbkit.joints.axes import unit
-from mbkit.joints.motion import Motion
 from mbkit.joints.motion_joint import MotionJoint
-from mbkit.joints.screw_product import ScrewProduct
+from mbkit.joints.motions.motion import Motion
+from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.spatial.arrays import (
     EQUAL,
     FloatArray,

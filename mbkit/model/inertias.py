@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.errors import InertiaError, JointError, listed
 from mbkit.joints import Joint
-from mbkit.joints.poses import pose_of
+from mbkit.joints.defaults.poses import pose_of
 from mbkit.lie import SE3
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray

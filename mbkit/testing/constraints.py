@@ -13,7 +13,7 @@ from mbkit.coordinates.assembly import Assembly
 from mbkit.coordinates.division import CutBodies
 from mbkit.errors import ConstraintError, MbkitError
 from mbkit.joints import FreeJoint, RevoluteJoint, SphericalJoint
-from mbkit.joints.differences import derivative
+from mbkit.joints.defaults.differences import derivative
 from mbkit.model import Body, Mechanism
 from mbkit.parts.parts import Parts
 from mbkit.representations import BodyFixed

@@ -12,7 +12,7 @@ from mbkit.errors import ForceError, MbkitError
 from mbkit.forces import Force
 from mbkit.forces.definition import check_force_definition
 from mbkit.joints import FreeJoint, RevoluteJoint, SphericalJoint
-from mbkit.joints.differences import derivative
+from mbkit.joints.defaults.differences import derivative
 from mbkit.model import Body, Mechanism
 from mbkit.spatial import SpatialInertia, pose_from_quaternion
 from mbkit.systems import System

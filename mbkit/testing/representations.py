@@ -11,7 +11,7 @@ import numpy as np
 from mbkit.coordinates import RelativeCoordinates
 from mbkit.errors import UsageError
 from mbkit.joints import FreeJoint, HelicalJoint, RevoluteJoint, SphericalJoint
-from mbkit.joints.differences import derivative
+from mbkit.joints.defaults.differences import derivative
 from mbkit.lie import SE3
 from mbkit.model import Body, Mechanism
 from mbkit.representations import Representation

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.joints.differences import derivative
+from mbkit.joints.defaults.differences import derivative
 from tests.constraints.examples import EXAMPLES
 from tests.constraints.loops import LOOP_KINDS, closed, consistent, random_loops
 from tests.every_representation import REPRESENTATIONS

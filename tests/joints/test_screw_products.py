@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.joints.screw_product import ScrewProduct
+from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.lie import SE3
 from tests.contracts.test_joint import call
 from tests.joints.screws import product_motion, sum_motion

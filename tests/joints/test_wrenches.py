@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.joints.complement import complement
+from mbkit.joints.defaults.complement import complement
 from mbkit.lie import SE3
 from mbkit.spatial import inverse
 from tests.contracts.test_joint import JOINTS, every_place, step

@@ -14,7 +14,7 @@ import pytest
 from scipy.linalg import expm
 
 import mbkit as mb
-from mbkit.joints.differences import derivative
+from mbkit.joints.defaults.differences import derivative
 from mbkit.lie import SE3, SO3, SO3xR3, UnitQuaternion
 from tests.joints.absolute_joints import apart, cayley, hat
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.joints.derivatives import derivatives_of
+from mbkit.joints.defaults.derivatives import derivatives_of
 from tests.reference.user_joints import EllipseJoint
 from tests.trees import random_inertia, random_pose
 
@@ -244,7 +244,7 @@ def test_derivatives_go_with_their_joint():
     """They are kept no longer than it."""
     import gc
 
-    from mbkit.joints import derivatives
+    from mbkit.joints.defaults import derivatives
 
     joint = Derived("rail")
     joint.motion_subspace(np.zeros(1))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.joints.differences import derivative
+from mbkit.joints.defaults.differences import derivative
 from mbkit.lie import SE3
 from tests.constraints.loops import closed, random_loops
 from tests.every_representation import each_representation

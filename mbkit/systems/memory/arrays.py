@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints import Joint
-from mbkit.joints.derivatives import defines
+from mbkit.joints.defaults.derivatives import defines
 from mbkit.systems.memory.closure import ClosureArrays
 from mbkit.systems.memory.forces import ForceArrays
 from mbkit.systems.memory.inertia_spread import InertiaSpread

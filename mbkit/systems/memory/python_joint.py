@@ -8,8 +8,8 @@ import numpy as np
 
 from mbkit.errors import JointError
 from mbkit.joints import Joint
-from mbkit.joints.derivatives import defines, derivatives_of
-from mbkit.joints.poses import pose_of
+from mbkit.joints.defaults.derivatives import defines, derivatives_of
+from mbkit.joints.defaults.poses import pose_of
 from mbkit.systems.memory.callbacks import callback_address
 
 __all__ = ["PythonJointSlot", "python_parameters"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.joints.differences import derivative
+from mbkit.joints.defaults.differences import derivative
 
 ORIENTATIONS = (mb.UnitQuaternion(), mb.RotationVector(), mb.EulerAngles(), mb.EulerAngles("zxz"))
 LOCAL = (mb.ScrewCoordinates(), mb.RodriguesPosition(), mb.ExtendedWienerMilenkovic())

@@ -216,7 +216,7 @@ def mixed():
 
 def test_positions_change_as_the_motion_says(mixed):
     """Rates of positions, along with those of steps; also of many samples at once."""
-    from mbkit.joints.differences import derivative
+    from mbkit.joints.defaults.differences import derivative
 
     rng = np.random.default_rng(3)
     q = mixed.retract(mixed.reference_configuration(), 0.4 * rng.normal(size=mixed.nv))

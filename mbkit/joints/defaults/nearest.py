@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mbkit.joints.poses import pose_of
+from mbkit.joints.defaults.poses import pose_of
 from mbkit.lie import SE3, UnitQuaternion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse

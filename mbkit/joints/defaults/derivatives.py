@@ -19,8 +19,8 @@ from mbkit.differentiation.runs import run as _run
 from mbkit.differentiation.runs import values as _values
 from mbkit.differentiation.tape import Tape
 from mbkit.errors import JointDerivativeWarning, JointError
-from mbkit.joints.differences import PoseDifferences, solved, wrong_motion
-from mbkit.joints.poses import pose_of
+from mbkit.joints.defaults.differences import PoseDifferences, solved, wrong_motion
+from mbkit.joints.defaults.poses import pose_of
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:

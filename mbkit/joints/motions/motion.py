@@ -11,8 +11,8 @@ import numpy as np
 
 from mbkit.errors import ConfigurationError, JointError
 from mbkit.joints.calls import call, entries
+from mbkit.joints.defaults.nearest import nearest
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.nearest import nearest
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation
 

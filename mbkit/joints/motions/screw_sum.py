@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.motion import Motion, chart_form, header, wrenches_form
+from mbkit.joints.motions.motion import Motion, chart_form, header, wrenches_form
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["ScrewSum"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.joints.poses import inverse_of, pose_of
+from mbkit.joints.defaults.poses import inverse_of, pose_of
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["PoseDifferences", "derivative", "derivative_by", "disagreement", "wrong_motion"]

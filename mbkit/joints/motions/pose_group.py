@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.motion import Motion
-from mbkit.joints.quaternion_rates import quaternion_rate, rotated
+from mbkit.joints.motions.motion import Motion
+from mbkit.joints.motions.quaternion_rates import quaternion_rate, rotated
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["PoseGroup"]

@@ -7,8 +7,8 @@ from typing import final
 import attrs
 
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.motion import Motion
-from mbkit.joints.quaternion_rates import quaternion_rate
+from mbkit.joints.motions.motion import Motion
+from mbkit.joints.motions.quaternion_rates import quaternion_rate
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["RotationGroup"]

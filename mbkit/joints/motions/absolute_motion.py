@@ -9,9 +9,9 @@ import numpy as np
 
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.local_coordinates import LocalCoordinates
-from mbkit.joints.motion import Motion
+from mbkit.joints.motions.motion import Motion
+from mbkit.joints.motions.quaternion_rates import rotated
 from mbkit.joints.orientations import Orientation
-from mbkit.joints.quaternion_rates import rotated
 from mbkit.kernels.joints import kinds
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.motion import Motion, header
+from mbkit.joints.motions.motion import Motion, header
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["PlanarGroup"]

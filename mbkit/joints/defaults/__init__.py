@@ -1,0 +1,1 @@
+"""Defaults of joints, from their poses: derivatives, wrenches, the nearest configuration."""
