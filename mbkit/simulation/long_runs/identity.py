@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 import platform
+import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,22 +23,26 @@ __all__ = ["environment", "fingerprint", "fingerprints_of_parts", "system_digest
 _DEPTH = 4
 
 # Fields of a row that are addresses: those of another process, or of another moment.
-_ADDRESSES = frozenset(
-    (
-        "motion",
-        "retract",
-        "difference",
-        "dexp_inv",
-        "rates",
-        "constraint_wrenches",
-        "configuration_from_pose",
-        "parameters",
-        "wrench_parameters",
-        "configuration_from_pose_parameters",
-        "seat",
-        "floating",
-    )
-)
+_ADDRESSES = [
+    "motion",
+    "retract",
+    "difference",
+    "dexp_inv",
+    "rates",
+    "constraint_wrenches",
+    "configuration_from_pose",
+    "parameters",
+    "wrench_parameters",
+    "configuration_from_pose_parameters",
+    "seat",
+    "floating",
+]
+
+# Packages that come with Python, or have a version: their code is not looked into.
+_LIBRARIES = {*sys.stdlib_module_names, "mbkit", "numpy", "scipy", "numba", "attr", "attrs"}
+
+# Packages whose objects are made of arrays, such as curves.
+_OF_ARRAYS = ("numpy", "scipy")
 
 
 def environment(versions: Mapping[str, str]) -> dict[str, str]:
@@ -66,41 +72,29 @@ def system_digest(system: System) -> str:
     It tells systems of the same model apart that were assembled with other frames inside, or whose
     numbers were changed afterwards.
     """
-    digest = hashlib.sha256(system.representation.name.encode())
-    arrays = system.arrays
-    bodies, frames = arrays.bodies, arrays.frames
-    for name in bodies.dtype.names:
-        if name not in _ADDRESSES:
-            digest.update(np.ascontiguousarray(bodies[name]).tobytes())
-    for name in frames.dtype.names:
-        digest.update(np.ascontiguousarray(frames[name]).tobytes())
-    digest.update(np.ascontiguousarray(arrays.velocity_of_column).tobytes())
-    for joint in _joints(arrays.joints):
-        if joint.screw_form() is not None:  # of a composite joint; others are in their rows
-            digest.update(np.array([*joint.screw_form(), *joint.canonical_frame.ravel()]).tobytes())
-        elif joint.kernels() is not None:
-            digest.update(np.array(joint.parameters(), dtype=np.float64).tobytes())
-            digest.update(np.array(joint.canonical_frame, dtype=np.float64).tobytes())
-    for owner in arrays.owners:  # the seats among them; what joints in Python have are addresses
-        if isinstance(owner, np.ndarray) and owner.size == SEAT_SIZE:
-            digest.update(owner.tobytes())
-    closure = arrays.closure
-    digest.update(" ".join(closure.names).encode())
-    if closure:
-        digest.update(np.float64(closure.length).tobytes())
-        for name in ("row", "place_R", "place_p"):
-            digest.update(np.ascontiguousarray(closure.sites[name]).tobytes())
-        for joint in _joints(closure.joints):
-            digest.update(np.array(joint.parameters(), dtype=np.float64).tobytes())
-    for constraint in closure.objects:
-        digest.update(f"{type(constraint).__qualname__} {constraint.name}".encode())
-        digest.update(np.ascontiguousarray(closure.parameters[constraint.name]).tobytes())
-    forces = arrays.forces
-    for force, joints, on_bodies in zip(forces.forces, forces.joints, forces.bodies, strict=True):
-        digest.update(f"{type(force).__qualname__} {force.name}".encode())
-        for numbers in (joints, on_bodies, forces.parameters.get(force.name, ())):
-            digest.update(np.ascontiguousarray(numbers).tobytes())
-    return digest.hexdigest()
+    arrays, closure, forces = system.arrays, system.arrays.closure, system.arrays.forces
+    rows = [arrays.bodies[name] for name in arrays.bodies.dtype.names if name not in _ADDRESSES]
+    rows += [arrays.frames[name] for name in arrays.frames.dtype.names]
+    joints = [
+        # of composite joints, others are in their rows; joints in Python have no kernels
+        (joint.screw_form() or joint.parameters(), joint.canonical_frame)
+        for joint in _joints(arrays.joints)
+        if joint.screw_form() is not None or joint.kernels() is not None
+    ]
+    owners = [each for each in arrays.owners if isinstance(each, np.ndarray)]
+    seats = [each for each in owners if each.size == SEAT_SIZE]
+    loops = [closure.names, closure.length, [each.parameters() for each in _joints(closure.joints)]]
+    loops += [closure.sites[name] for name in ("row", "place_R", "place_p") if closure]
+    constraints = [
+        (type(each).__qualname__, each.name, closure.parameters[each.name])
+        for each in closure.objects
+    ]
+    acting = [
+        (type(force).__qualname__, force.name, *on, forces.parameters.get(force.name, ()))
+        for force, *on in zip(forces.forces, forces.joints, forces.bodies, strict=True)
+    ]
+    parts = (rows, arrays.velocity_of_column, joints, seats, loops, constraints, acting)
+    return hashlib.sha256(_Walk().text((system.representation.name, *parts)).encode()).hexdigest()
 
 
 def fingerprints_of_parts(system: System) -> dict[str, Any]:
@@ -156,26 +150,7 @@ def fingerprint(thing: Any) -> dict[str, Any]:
         do not count); ``values``, hashes by name of what it holds: default arguments, variables
         of enclosing functions, global constants and functions, attributes.
     """
-    walk = _Walk()
-    values: dict[str, str] = {}
-    function = thing
-    while True:
-        if isinstance(function, functools.partial):
-            values["arguments"] = walk.text((function.args, function.keywords))
-            function = function.func
-        elif isinstance(function, types.MethodType):
-            values |= walk.attributes(function.__self__)
-            function = function.__func__
-        elif hasattr(function, "py_func"):  # compiled by numba
-            function = function.py_func
-        else:
-            break
-    if isinstance(function, types.FunctionType):
-        name, code = _name(function), walk.code(function.__code__)
-        values |= walk.held(function)
-    else:
-        name, code = _name(type(function)), walk.text(type(function))
-        values |= walk.attributes(function)
+    name, code, values = _Walk().parts(thing, given=True)
     hashes = {key: _hash(value) for key, value in sorted(values.items())}
     return {"name": name, "code": _hash(code), "values": hashes}
 
@@ -194,43 +169,6 @@ class _Walk:
     def __init__(self) -> None:
         self._within: set[int] = set()  # objects that hold each other
 
-    def code(self, code: types.CodeType) -> str:
-        """Return the instructions of a function and its constants."""
-        constants = [
-            self.code(each) if isinstance(each, types.CodeType) else self.text(each)
-            for each in code.co_consts
-        ]
-        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-        return f"{code.co_code.hex()} {code.co_flags} {names} {constants}"
-
-    def held(self, function: types.FunctionType) -> dict[str, str]:
-        """Return, by name, what a function uses that is not in its code."""
-        values = {"defaults": self.text((function.__defaults__, function.__kwdefaults__))}
-        for name, cell in zip(
-            function.__code__.co_freevars, function.__closure__ or (), strict=True
-        ):
-            try:
-                values[name] = self.text(cell.cell_contents)
-            except ValueError:  # not assigned yet
-                values[name] = "nothing"
-        for name in sorted(_names(function.__code__)):  # sets have another order in each process
-            if name in function.__globals__:
-                values[name] = self.text(function.__globals__[name])
-        return values
-
-    def attributes(self, thing: Any) -> dict[str, str]:
-        """Return the attributes of an object as text, by name."""
-        self._within.add(id(thing))
-        cached = {
-            name
-            for kind in type(thing).__mro__
-            for name, value in vars(kind).items()
-            if isinstance(value, functools.cached_property)
-        }
-        return {
-            name: self.text(value) for name, value in _fields(thing).items() if name not in cached
-        }
-
     def text(self, value: Any) -> str:
         """Return any value as text; what cannot be looked into is its class alone."""
         if value is None or isinstance(value, bool | int | float | complex | str | bytes):
@@ -247,77 +185,94 @@ class _Walk:
             return type(value).__qualname__
         self._within.add(id(value))
         try:
-            return self._nested(value)
+            if isinstance(value, list | tuple):
+                return f"{type(value).__name__} {[self.text(each) for each in value]}"
+            if isinstance(value, set | frozenset):
+                return f"set {sorted(self.text(each) for each in value)}"
+            if isinstance(value, Mapping):
+                return f"mapping {[(self.text(k), self.text(v)) for k, v in value.items()]}"
+            return str(self.parts(value))
         finally:
             self._within.discard(id(value))
 
-    def _nested(self, value: Any) -> str:
-        if isinstance(value, list | tuple):
-            return f"{type(value).__name__} {[self.text(each) for each in value]}"
-        if isinstance(value, set | frozenset):
-            return f"set {sorted(self.text(each) for each in value)}"
-        if isinstance(value, Mapping):
-            return f"mapping {[(self.text(k), self.text(v)) for k, v in value.items()]}"
-        if isinstance(value, types.FunctionType):
-            return f"{_name(value)} {self.code(value.__code__)} {self.held(value)}"
-        if isinstance(value, type):
-            return f"class {_name(value)} {self._methods(value)}"
-        if isinstance(value, functools.partial):
-            return f"partial {self.text((value.func, value.args, value.keywords))}"
-        if isinstance(value, types.MethodType):
-            return f"method {self.text((value.__func__, value.__self__))}"
-        if _holds_numbers(type(value)):  # a spline, say
-            # some curves of scipy keep (t, c, k) there, and memory that nobody wrote beside it
-            curve = getattr(value, "_eval_args", None)
-            held = sorted(self.attributes(value).items()) if curve is None else self.text(curve)
-            return f"{_name(type(value))} {held}"
-        if _foreign(type(value)):
-            return f"{_name(type(value))}"
-        return f"{self.text(type(value))} {self.attributes(value)}"
+    def parts(self, thing: Any, *, given: bool = False) -> tuple[str, str, dict[str, str]]:
+        """Return the name of a function, an object or a class, its code, and what it holds.
 
-    def _methods(self, kind: type) -> list[str]:
-        """Return the code of a class, as far as it is the user's."""
-        found = []
-        for each in kind.__mro__:
-            if not _foreign(each):
-                for name, member in sorted(vars(each).items()):
-                    if name == "__hash__":  # that of attrs has another constant in each process
-                        continue
-                    inner = getattr(member, "__func__", getattr(member, "fget", member))
-                    if isinstance(inner, types.FunctionType):
-                        found.append(f"{name} {self.code(inner.__code__)} {self.held(inner)}")
+        Objects of libraries are their class alone, but for those of arrays, and for what is given.
+        """
+        if isinstance(thing, types.FunctionType):
+            return _name(thing), self._code(thing.__code__), self._held(thing)
+        if isinstance(thing, type):
+            return _name(thing), str([*self._methods(thing)]), {}
+        if isinstance(thing, functools.partial):
+            name, code, values = self.parts(thing.func)
+            return name, code, values | {"arguments": self.text((thing.args, thing.keywords))}
+        if isinstance(thing, types.MethodType):
+            name, code, values = self.parts(thing.__func__)
+            return name, code, self._attributes(thing.__self__) | values
+        kind = type(thing)
+        if kind.__module__.startswith("numba.") and hasattr(thing, "py_func"):
+            return self.parts(thing.py_func)
+        if kind.__module__.partition(".")[0] in _OF_ARRAYS or given or not _foreign(kind):
+            return _name(kind), self.text(kind), self._attributes(thing)
+        return _name(kind), "", {}
+
+    def _code(self, code: types.CodeType) -> str:
+        """Return the instructions of a function and its constants."""
+        constants = [
+            self._code(each) if isinstance(each, types.CodeType) else self.text(each)
+            for each in code.co_consts
+        ]
+        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+        return f"{code.co_code.hex()} {code.co_flags} {names} {constants}"
+
+    def _held(self, function: types.FunctionType) -> dict[str, str]:
+        """Return, by name, what a function uses that is not in its code."""
+        values = {"defaults": self.text((function.__defaults__, function.__kwdefaults__))}
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        for name, cell in cells:
+            try:
+                values[name] = self.text(cell.cell_contents)
+            except ValueError:  # not assigned yet
+                values[name] = "nothing"
+        for name in sorted(_names(function.__code__)):  # sets have another order in each process
+            if name in function.__globals__:
+                values[name] = self.text(function.__globals__[name])
+        return values
+
+    def _attributes(self, thing: Any) -> dict[str, str]:
+        """Return the attributes of an object as text, by name; not those that it computes."""
+        kind = type(thing)
+        if kind.__module__.startswith("scipy.") and hasattr(thing, "_eval_args"):
+            # some curves keep (t, c, k) there, and memory that nobody wrote beside it
+            return {"curve": self.text(thing._eval_args)}
+        state: Any = object.__getstate__(thing)  # a dictionary, or that and the slots
+        self._within.add(id(thing))
+        found = {
+            name: self.text(value)
+            for fields in (state if isinstance(state, tuple) else (state,))
+            for name, value in sorted((fields or {}).items())
+            if not isinstance(inspect.getattr_static(kind, name, None), functools.cached_property)
+        }
+        self._within.discard(id(thing))
         return found
+
+    def _methods(self, kind: type) -> Iterator[str]:
+        """Give the code of a class, as far as it is the user's."""
+        for each in kind.__mro__:
+            for name, member in sorted(vars(each).items()) if not _foreign(each) else ():
+                inner = getattr(member, "__func__", getattr(member, "fget", member))
+                # the hash of attrs has another constant in each process
+                if isinstance(inner, types.FunctionType) and name != "__hash__":
+                    yield f"{name} {self._code(inner.__code__)} {self._held(inner)}"
 
 
 def _foreign(kind: type) -> bool:
     """Return whether a class comes with Python or a library that has a version."""
-    import sys
-
-    package = kind.__module__.partition(".")[0]
-    known: Callable[[str], bool] = sys.stdlib_module_names.__contains__
-    library = ("mbkit", "numpy", "scipy", "numba", "attr", "attrs")
-    return (known(package) and package != "__main__") or package in library
-
-
-def _holds_numbers(kind: type) -> bool:
-    """Return whether the library of a class makes objects of arrays, such as curves."""
-    return kind.__module__.partition(".")[0] in ("numpy", "scipy")
-
-
-def _fields(thing: Any) -> dict[str, Any]:
-    fields = dict(getattr(thing, "__dict__", {}))
-    for kind in type(thing).__mro__:
-        slots = vars(kind).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if hasattr(thing, name) and not name.startswith("__"):
-                fields[name] = getattr(thing, name)
-    return fields
+    return kind.__module__.partition(".")[0] in _LIBRARIES
 
 
 def _names(code: types.CodeType) -> set[str]:
     """Return the names that a function and those within it may look up."""
-    names = set(code.co_names)
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            names |= _names(each)
-    return names
+    within = (each for each in code.co_consts if isinstance(each, types.CodeType))
+    return set(code.co_names).union(*map(_names, within))
