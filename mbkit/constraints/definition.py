@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mbkit.constraints.constraint import Constraint
-from mbkit.errors import ConstraintError, NameUnknownError, check_name, suggestion
+from mbkit.definitions import check_known, check_part
+from mbkit.errors import ConstraintError
 
 __all__ = ["check_constraint_definition", "check_constraint_names", "defines"]
 
@@ -36,20 +37,8 @@ def check_constraint_definition(constraint: Any) -> None:
     mbkit.errors.ConstraintError: Constraint 'wire': num_rows must be an integer of 1 or more, \
 got 0.
     """
-    if not isinstance(constraint, Constraint):
-        hint = "; call it with a name" if isinstance(constraint, type) else ""
-        raise ConstraintError(
-            f"A constraint must be an instance of mbkit.Constraint, got {constraint!r}{hint}."
-        )
+    what = check_part(constraint, Constraint, ConstraintError)
     kind = type(constraint).__name__
-    name = getattr(constraint, "name", None)
-    if name is None:
-        raise ConstraintError(
-            f"A constraint of class {kind} has no name; call super().__init__(name) in its "
-            "__init__."
-        )
-    check_name("Constraint", name)
-    what = f"Constraint {name!r}"
     for key in ("joints", "bodies"):
         names = getattr(constraint, key)
         if not (isinstance(names, tuple) and all(isinstance(each, str) for each in names)):
@@ -105,17 +94,11 @@ def check_constraint_names(
     """
     what = f"Constraint {constraint.name!r}"
     for name in constraint.joints:
-        if name not in joints:
-            raise NameUnknownError(
-                f"{what}: {owner} has no joint {name!r}; {suggestion(name, joints)}"
-            )
+        check_known(what, owner, "joint", name, joints)
         if joints[name][1] == 0:
             raise ConstraintError(f"{what}: joint {name!r} does not move; choose one that does.")
         check = getattr(constraint, "check_joint", None)
         if check is not None:
             check(name, *joints[name])
     for name in constraint.bodies:
-        if name not in bodies:
-            raise NameUnknownError(
-                f"{what}: {owner} has no body {name!r}; {suggestion(name, bodies)}"
-            )
+        check_known(what, owner, "body", name, bodies)

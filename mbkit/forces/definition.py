@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mbkit.errors import ForceError, NameUnknownError, check_choice, check_name, suggestion
+from mbkit.definitions import check_known, check_part
+from mbkit.errors import ForceError, check_choice
 from mbkit.forces.force import Force
 from mbkit.representations import REPRESENTATIONS
 
@@ -34,21 +35,8 @@ def check_force_definition(force: Any) -> None:
     mbkit.errors.ForceError: Force 'wind': Force must define evaluate(t, q, v, poses, twists, \
 out), or kernels().
     """
-    if not isinstance(force, Force):
-        hint = ""
-        if isinstance(force, type):
-            hint = "; call it with a name"
-        elif callable(force):
-            hint = "; give a function a name: mbkit.ForceFunction('name', function)"
-        raise ForceError(f"A force must be an instance of mbkit.Force, got {force!r}{hint}.")
-    name = getattr(force, "name", None)
-    if name is None:
-        raise ForceError(
-            f"A force of class {type(force).__name__} has no name; "
-            "call super().__init__(name) in its __init__."
-        )
-    check_name("Force", name)
-    what = f"Force {name!r}"
+    hint = "; give a function a name: mbkit.ForceFunction('name', function)"
+    what = check_part(force, Force, ForceError, hint if callable(force) else "")
     kind = type(force).__name__
     for key in ("joints", "bodies"):
         names = getattr(force, key)
@@ -118,21 +106,16 @@ def check_force_names(
     ForceError
         If a joint has not the coordinates that the force needs.
     """
+    what = f"Force {force.name!r}"
     for name in force.joints:
         if name in loop_joints:
             raise ForceError(
-                f"Force {force.name!r}: joint {name!r} closes a loop in {owner}, and has no "
+                f"{what}: joint {name!r} closes a loop in {owner}, and has no "
                 f"coordinates that a force could act along; {remedy}."
             )
-        if name not in joints:
-            raise NameUnknownError(
-                f"Force {force.name!r}: {owner} has no joint {name!r}; {suggestion(name, joints)}"
-            )
+        check_known(what, owner, "joint", name, joints)
         check = getattr(force, "check_joint", None)
         if check is not None:
             check(name, *joints[name])
     for name in force.bodies:
-        if name not in bodies:
-            raise NameUnknownError(
-                f"Force {force.name!r}: {owner} has no body {name!r}; {suggestion(name, bodies)}"
-            )
+        check_known(what, owner, "body", name, bodies)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.errors import GeometryError, JointError, NotFiniteError, ShapeError, check_name
+from mbkit.definitions import check_part
+from mbkit.errors import GeometryError, JointError, NotFiniteError, ShapeError
 from mbkit.joints.defaults.derivatives import (
     PoseDerivatives,
     TraceFailedError,
@@ -69,17 +70,7 @@ def check_joint_definition(joint: Any) -> None:
 you mean motion_subspace(q) -> (6, nv)? A helper of your own needs another name, or one that \
 begins with _.
     """
-    if not isinstance(joint, Joint):
-        hint = "; call it with a name" if isinstance(joint, type) else ""
-        raise JointError(f"A joint must be an instance of mbkit.Joint, got {joint!r}{hint}.")
-    name = getattr(joint, "name", None)
-    if name is None:
-        raise JointError(
-            f"A joint of class {type(joint).__name__} has no name; "
-            "call super().__init__(name) in its __init__."
-        )
-    check_name("Joint", name)
-    what = f"Joint {name!r}"
+    what = check_part(joint, Joint, JointError)
     nq = _count(joint, "num_positions", what)
     nv = _count(joint, "num_velocities", what)
     if nv > 6:

@@ -96,15 +96,7 @@ def _force_lacks(kind: type[Force]) -> str:
         return found
     if kind.evaluate is Force.evaluate and kind.kernels is Force.kernels:
         return f"{kind.__name__} must define evaluate(t, q, v, poses, twists, out), or kernels()"
-    for name in ("evaluate", "potential_energy", "powers", "parameters", "kernels"):
-        expected = inspect.signature(getattr(Force, name))
-        found_here = inspect.signature(getattr(kind, name))
-        try:
-            found_here.bind(*expected.parameters)
-        except TypeError:
-            names = ", ".join(list(expected.parameters)[1:])
-            return f"{kind.__name__} defines {name}{found_here}, and must define {name}({names})"
-    return ""
+    return _misdefined(kind, Force, "evaluate potential_energy powers parameters kernels")
 
 
 #: A constraint has one of these.
@@ -117,8 +109,13 @@ def _constraint_lacks(kind: type[Constraint]) -> str:
     own = (getattr(kind, key) is not getattr(Constraint, key) for key in _SAYS)
     if not any(own):
         return f"{kind.__name__} must define residual(t, q, poses), or kernel()"
-    for name in ("residual", "rows", "rate", "bias", "row_units", "parameters", "kernel"):
-        expected = inspect.signature(getattr(Constraint, name))
+    return _misdefined(kind, Constraint, "residual rows rate bias row_units parameters kernel")
+
+
+def _misdefined(kind: type, contract: type[Any], methods: str) -> str:
+    """Return which of the methods cannot be called as the contract says; empty if all can."""
+    for name in methods.split():
+        expected = inspect.signature(getattr(contract, name))
         found_here = inspect.signature(getattr(kind, name))
         try:
             found_here.bind(*expected.parameters)

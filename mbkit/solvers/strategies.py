@@ -94,10 +94,7 @@ class MinimumNorm(ConstraintSolver):
         """Return the compiled functions; see `ConstraintSolver`."""
         from mbkit.kernels.constraints.solve import minimum_norm as own
 
-        memory = own.memory_size(num_velocities, num_rows)
-        return SolverKernels.of_dense(
-            DenseKernels(own.prepare, own.solve, memory), self.tolerance**2
-        )
+        return _dense(own, num_velocities, num_rows, self.tolerance)
 
 
 @final
@@ -132,7 +129,10 @@ class NullSpace(ConstraintSolver):
         """Return the compiled functions; see `ConstraintSolver`."""
         from mbkit.kernels.constraints.solve import null_space as own
 
-        memory = own.memory_size(num_velocities, num_rows)
-        return SolverKernels.of_dense(
-            DenseKernels(own.prepare, own.solve, memory), self.tolerance**2
-        )
+        return _dense(own, num_velocities, num_rows, self.tolerance)
+
+
+def _dense(own: Any, num_velocities: int, num_rows: int, tolerance: float) -> SolverKernels:
+    """Return the functions of a module of `mbkit.kernels.constraints.solve` for dense matrices."""
+    memory = own.memory_size(num_velocities, num_rows)
+    return SolverKernels.of_dense(DenseKernels(own.prepare, own.solve, memory), tolerance**2)
