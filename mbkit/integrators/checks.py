@@ -195,11 +195,12 @@ def with_room(problem: Problem, first: int, steps: int, rows: Rows) -> Rows:
         min(sizes) < due
         or widths != [(), (problem.nq,), (problem.nv,), (2,)]
         or multipliers.shape[1:] not in (own, (0,))
+        or not all(each.dtype == np.float64 and each.flags.carray for each in rows)
     ):
         raise IntegratorError(
             f"advance writes {due} rows in the {steps} steps from step {first} on: t, q, v, work "
-            f"and multipliers of 1, {problem.nq}, {problem.nv}, 2 and {own[0]} numbers each; the "
-            f"arrays that it was given have the shapes "
+            f"and multipliers of 1, {problem.nq}, {problem.nv}, 2 and {own[0]} numbers each, "
+            f"float64, contiguous and writeable; the arrays that it was given have the shapes "
             f"{', '.join(str(each.shape) for each in rows)}. Make them with "
             f"Rows.empty(count, nq, nv, m)."
         )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import other_charts
-from mbkit.integrators.compiled import advance_by
+from mbkit.integrators.compiled import advance_by, entry_of
 from mbkit.integrators.composition import COMMUTATOR_FREE4, COMPOSITIONS, Composition
 from mbkit.integrators.description import shown
+from mbkit.integrators.explicit_records import stages_of
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import CROUCH_GROSSMAN3, Tableau
 
@@ -132,20 +133,21 @@ class CrouchGrossman(Integrator):
 
 
 def _prepare(composition: Composition, problem: Problem) -> Advance:
-    from mbkit.kernels.time_loops.exponentials import advance
+    from mbkit.kernels.time_loops.exponentials import Products, advance
 
-    factors, A = composition.packed(), composition.A
+    A = composition.A
     c = A[:-1].sum(axis=1)
-    other = other_charts(problem)
-    stages, steps, nv = c.size, problem.ndx, problem.nv
-    memory = np.zeros(2 * problem.nq + 2 * steps)
-    w = problem.v_stage if steps == nv else np.zeros(steps)
-    rates = [np.zeros((stages, size)) for size in (steps, nv, problem.work.size)]
-
-    def loop(grid: Any, state: Any, saved: Any) -> Any:
-        return advance(
-            problem.space, factors, A, c, other, *grid, *state, problem.q_stage, problem.v_stage,
-            memory, w, *rates, saved,
-        )  # fmt: skip
-
-    return advance_by(problem, loop)
+    method = Products(
+        factors=composition.packed(),
+        A=A,
+        c=c,
+        other=other_charts(problem),
+        total=np.zeros(problem.ndx),
+        q_before=np.zeros(problem.nq),
+    )
+    stages = stages_of(problem, c.size)
+    take = entry_of(advance)
+    return advance_by(
+        problem,
+        lambda grid, state, saved: take(problem.space, method, grid, state, stages, saved),
+    )

@@ -10,8 +10,9 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.integrators.compiled import advance_by
+from mbkit.integrators.compiled import advance_by, entry_of
 from mbkit.integrators.description import shown
+from mbkit.integrators.explicit_records import scheme_of, stages_of
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import DORMAND_PRINCE5, RK4, Tableau
@@ -109,29 +110,23 @@ class MultistepMuntheKaas(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.time_loops.multistep_munthe_kaas import advance
+        from mbkit.kernels.time_loops.multistep_munthe_kaas import Past, advance
 
         beta, tableau = self.beta, self.starting_tableau
         count = tableau.num_stages
-        A = tableau.A[:count, :count].copy()
-        b, c = np.array(tableau.b[:count]), np.array(tableau.c[:count])
-        nq, d, nv, work = problem.nq, problem.ndx, problem.nv, problem.work.size
-        past = {
-            f"past_{name}": np.zeros((self.steps - 1, size))
-            for name, size in (("q", nq), ("rates", d), ("vdot", nv), ("powers", work))
-        }
+        scheme = scheme_of(problem, tableau, None, count)
+        stages = stages_of(problem, max(beta.size, count))
+        names = ("past_q", "past_rates", "past_vdot", "past_powers")
+        sizes = (problem.nq, problem.ndx, problem.nv, problem.work.size)
+        arrays = [np.zeros((self.steps - 1, size)) for size in sizes]
         known = np.zeros(1)
         if self.steps > 1:
-            problem.memory.update(past, past_known=known)
-        w = problem.v_stage if d == nv else np.zeros(d)
-        rates = [np.zeros((max(beta.size, count), size)) for size in (d, nv, work)]
-        exact, brackets = np.zeros(d), np.zeros((4, d))
-        memory = np.zeros(2 * nq + 2 * d + nv + work)
-
-        def loop(grid: Any, state: Any, saved: Any) -> Any:
-            return advance(
-                problem.space, beta, A, b, c, exact, brackets, *grid, *state, *past.values(),
-                known, problem.q_stage, problem.v_stage, memory, w, *rates, saved,
-            )  # fmt: skip
-
-        return advance_by(problem, loop)
+            problem.memory.update(zip(names, arrays, strict=True), past_known=known)
+        past: Any = Past(*arrays, known)  # type: ignore[call-arg]
+        take = entry_of(advance)
+        return advance_by(
+            problem,
+            lambda grid, state, saved: take(
+                problem.space, beta, scheme, grid, state, past, stages, saved
+            ),
+        )

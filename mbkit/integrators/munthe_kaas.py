@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, final
 
 import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.integrators.charts import angular_entries, other_charts
+from mbkit.integrators.charts import angular_entries
 from mbkit.integrators.checks import as_number, check_state, has_tolerance
-from mbkit.integrators.compiled import advance_by
+from mbkit.integrators.compiled import advance_by, entry_of
 from mbkit.integrators.description import shown
+from mbkit.integrators.explicit_records import empty_state, scheme_of, stages_of
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
@@ -143,116 +145,84 @@ class RungeKuttaMuntheKaas(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        arrays = _Arrays.of(self, problem)
-        if not self.adaptive:
-            return _steps_of_one_size(arrays, problem)
-        return _adaptive_steps(self, arrays, problem)
+        return _adaptive_steps(self, problem) if self.adaptive else _equal_steps(self, problem)
 
 
-@attrs.frozen(eq=False)
-class _Arrays:
-    """The coefficients and the memory that both time loops need."""
-
-    tableau: Tableau
-    A: Any
-    b: Any
-    series: tuple[Any, ...]
-    memory: Any
-    w: Any
-    rates: tuple[Any, ...]
-    span: Any
-
-    @classmethod
-    def of(cls, method: RungeKuttaMuntheKaas, problem: Problem) -> _Arrays:
-        from mbkit.kernels.explicit.stages import ALL
-
-        tableau, steps, nv = method.tableau, problem.ndx, problem.nv
-        stages = tableau.b.size
-        exact = method.truncation is None
-        other = np.zeros(steps) if exact else other_charts(problem)
-        return cls(
-            tableau=tableau,
-            A=np.array(tableau.A),
-            b=np.array(tableau.b),
-            series=(ALL if exact else method.truncation, other, np.zeros((4, steps))),
-            memory=np.zeros(problem.nq + 3 * steps + nv),
-            w=problem.v_stage if steps == nv else np.zeros(steps),
-            rates=(
-                np.zeros((stages, steps)),
-                np.zeros((stages, nv)),
-                np.zeros((stages, problem.work.size)),
-            ),
-            span=np.zeros(3),
-        )
-
-    def dense(self) -> tuple[Any, Any]:
-        return np.array(self.tableau.b_dense), np.zeros(self.b.size)
-
-
-def _steps_of_one_size(arrays: _Arrays, problem: Problem) -> Advance:
+def _equal_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
+    from mbkit.kernels.explicit.stages import LastStep
     from mbkit.kernels.time_loops.munthe_kaas import advance
 
-    A, b, c = arrays.A, arrays.b, np.array(arrays.tableau.c)
-    memory, held = arrays.memory[: problem.nq + problem.ndx], np.zeros(_state_size(problem))
-
-    def loop(grid: Any, state: Any, saved: Any) -> Any:
-        return advance(
-            problem.space, A, b, c, *arrays.series, *grid, *state, problem.q_stage, problem.v_stage,
-            memory, arrays.w, *arrays.rates, held, arrays.span, saved,
-        )  # fmt: skip
-
-    if arrays.tableau.b_dense is not None:
-        dense, x = arrays.dense(), memory[problem.nq :]
-
-        def between(t: float, q: Any, v: Any, work: Any) -> int:
-            from mbkit.kernels.explicit.dense_output import interpolate  # long to compile
-
-            check_state(problem, q, v, work)
-            state = interpolate(
-                problem.space, A, c, *arrays.series, *dense, t, q, v, work, problem.q_stage,
-                problem.v_stage, x, arrays.w, *arrays.rates, held, arrays.span,
-            )  # fmt: skip
-            return int(state)
-
-        problem.interpolate = between
-    return advance_by(problem, loop)
-
-
-def _adaptive_steps(method: RungeKuttaMuntheKaas, arrays: _Arrays, problem: Problem) -> Advance:
-    from mbkit.kernels.time_loops.munthe_kaas_adaptive import NUM_PROGRESS, advance, interpolate
-
     tableau = method.tableau
-    A, b, c = arrays.A, arrays.b, np.array(tableau.c)
-    b_error = b - tableau.b_embedded
+    scheme = scheme_of(problem, tableau, method.truncation, tableau.num_stages)
+    stages, last = stages_of(problem, tableau.b.size), LastStep(empty_state(problem), np.zeros(3))
+
+    def between(t: float, state: Any) -> Any:
+        from mbkit.kernels.explicit.dense_output import interpolate  # long to compile
+
+        return interpolate(problem.space, scheme, dense, t, state, last, stages)
+
+    dense = _dense_output(tableau, problem, between)
+    take = entry_of(advance)
+    return advance_by(
+        problem,
+        lambda grid, state, saved: take(problem.space, scheme, grid, state, stages, last, saved),
+    )
+
+
+def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
+    from mbkit.kernels.explicit.error_control import Control
+    from mbkit.kernels.explicit.stages import LastStep
+    from mbkit.kernels.time_loops.munthe_kaas_adaptive import (
+        NUM_PROGRESS,
+        Progress,
+        advance,
+        interpolate,
+    )
+
+    tableau, size = method.tableau, problem.ndx
+    scheme = scheme_of(problem, tableau, method.truncation, tableau.b.size)
+    stages = stages_of(problem, tableau.b.size)
     rtol = 0.0 if method.rtol is None else method.rtol
-    atol = rtol if method.atol is None else method.atol
-    order = 1.0 + min(method.order, tableau.embedded_order)
-    control = (rtol, atol, order, angular_entries(problem), *arrays.series)
-    states, progress = np.zeros((3, _state_size(problem))), np.zeros(NUM_PROGRESS)
-    remembered = problem.memory["step_size"] = np.zeros(2)
+    control = Control(
+        b_error=scheme.b - tableau.b_embedded,
+        order=1.0 + min(method.order, tableau.embedded_order),
+        rtol=rtol,
+        atol=rtol if method.atol is None else method.atol,
+        widest=float(problem.h),
+        angular=angular_entries(problem),
+        errors=np.zeros(size + problem.nv),
+    )
+    problem.memory["step_size"] = remembered = np.zeros(2)
+    before, start, now = (empty_state(problem) for _ in range(3))
+    progress = Progress(
+        np.zeros(NUM_PROGRESS), remembered, before, LastStep(start, np.zeros(3)), now,
+        np.zeros(size),
+    )  # fmt: skip
 
-    def loop(grid: Any, state: Any, saved: Any) -> Any:
-        return advance(
-            problem.space, A, b, b_error, c, *control, *grid, *state, remembered, problem.q_stage,
-            problem.v_stage, arrays.memory, arrays.w, *arrays.rates, states, progress, arrays.span,
-            saved,
-        )  # fmt: skip
+    def between(t: float, state: Any) -> Any:
+        return interpolate(problem.space, scheme, control, dense, t, state, progress, stages)
 
-    if tableau.b_dense is not None:
-        dense = arrays.dense()
-
-        def between(t: float, q: Any, v: Any, work: Any) -> int:
-            check_state(problem, q, v, work)
-            state = interpolate(
-                problem.space, A, b, b_error, c, *dense, *control, problem.h, t, q, v, work,
-                problem.q_stage, problem.v_stage, arrays.memory, arrays.w, *arrays.rates, states,
-                progress, arrays.span,
-            )  # fmt: skip
-            return int(state)
-
-        problem.interpolate = between
-    return advance_by(problem, loop)
+    dense = _dense_output(tableau, problem, between)
+    take = entry_of(advance)
+    return advance_by(
+        problem,
+        lambda grid, state, saved: take(
+            problem.space, scheme, control, grid, state, progress, stages, saved
+        ),
+    )
 
 
-def _state_size(problem: Problem) -> int:
-    return problem.nq + problem.nv + int(problem.work.size)
+def _dense_output(tableau: Tableau, problem: Problem, between: Callable[[float, Any], Any]) -> Any:
+    """Return the tableau's dense output, if it has one, and let the problem ask for it."""
+    from mbkit.kernels.explicit.dense_output import DenseOutput
+    from mbkit.kernels.time_loops.records import State
+
+    if tableau.b_dense is None:
+        return None
+
+    def interpolate(t: float, q: Any, v: Any, work: Any) -> int:
+        check_state(problem, q, v, work)
+        return int(between(t, State(q, v, work)))
+
+    problem.interpolate = interpolate
+    return DenseOutput(np.array(tableau.b_dense), np.zeros(tableau.b.size))

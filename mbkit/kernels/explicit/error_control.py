@@ -1,9 +1,10 @@
 """The error of a step on the group, by its tolerances, and the size of the next one."""
 
 import math
+from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import helper
+from mbkit.kernels.compile import float64, floats, helper
 from mbkit.kernels.explicit.stages import combine
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies
@@ -39,6 +40,18 @@ LEAST = 16.0 * 2.0**-52
 NEAR = 1.0 + 1e-9
 
 
+class Control(NamedTuple):
+    """What the steps of a pair are chosen by, and memory for their errors."""
+
+    b_error: floats  # (s,), weights less the embedded ones
+    order: float64  # of the error
+    rtol: float64
+    atol: float64
+    widest: float64  # no step is larger
+    angular: floats  # (d,), 1 for entries that turn a joint on a group
+    errors: floats  # (d + nv,)
+
+
 @helper
 def size_of(row, j, q, q_next):
     """Of what size the entry j of a joint's step is: the coordinate's where they add, else 1."""
@@ -68,13 +81,15 @@ def norm(space, dx, dv, q, v, q_next, v_next, rtol, atol):
 
 
 @helper
-def error_of_step(space, h, b_error, rates, errors, q, v, q_next, v_next, rtol, atol):
+def error_of_step(space, control, h, start, stages):
     """The norm of h sum (b_i - b^_i) k_i, which is in the algebra, and the same of l_i."""
-    xdot, vdot, _ = rates
-    d = xdot.shape[1]
-    combine(h, b_error, xdot, b_error.shape[0], errors[:d])
-    combine(h, b_error, vdot, b_error.shape[0], errors[d:])
-    return norm(space, errors[:d], errors[d:], q, v, q_next, v_next, rtol, atol)
+    b_error = control.b_error
+    d = stages.xdot.shape[1]
+    dx = control.errors[:d]
+    dv = control.errors[d:]
+    combine(h, b_error, stages.xdot, b_error.shape[0], dx)
+    combine(h, b_error, stages.vdot, b_error.shape[0], dv)
+    return norm(space, dx, dv, start.q, start.v, stages.q_end, stages.v, control.rtol, control.atol)
 
 
 @helper

@@ -1,21 +1,26 @@
 """The stages of a Runge-Kutta-Munthe-Kaas step, and what follows them in every explicit step.
 
-Loops that have many arrays keep those that belong together in tuples, and take these apart once:
-    series  truncation, exact (d,), brackets (4, d)
-    start   q (nq,), v (nv,), work (NUM_POWERS,): the state at the beginning of the step
-    rates   xdot (s, d), vdot (s, nv), powers (s, NUM_POWERS): of the stages
-    at      x (d,), w (d,), q_stage (nq,), v_stage (nv,): the stage that is evaluated; w is v_stage
-            itself where velocities are rates of steps
-with d the number of steps on the group.
+Sizes of arrays: d the dimension of steps on the group, s the number of stages.
 """
 
+from typing import NamedTuple
+
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import call_address, helper, records_at
+from mbkit.kernels.compile import (
+    call_address,
+    floats,
+    helper,
+    int64,
+    matrix,
+    records_at,
+    typed,
+)
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.equations import close_loops, stage_acceleration
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.time_loops.records import State
 from mbkit.kernels.validation import all_finite
 
 #: B_k / k!, of the series of dexp^-1_{-x} in brackets with x, with B_1 = 1/2.
@@ -28,6 +33,46 @@ HELD_STAGES = 2
 
 #: Instead of a number of brackets: all of them.
 ALL = -1
+
+
+class Series(NamedTuple):
+    """The inverse differential: how many brackets of its series are kept, and memory for them."""
+
+    truncation: int64  # or ALL
+    exact: floats  # (d,), 0 for entries that have the series, if it ends
+    brackets: matrix  # (4, d)
+
+
+class Scheme(NamedTuple):
+    """A Runge-Kutta-Munthe-Kaas method.
+
+    A step needs as many stages as there are weights; what A and c have beyond is for dense output.
+    """
+
+    A: matrix
+    b: floats
+    c: floats
+    series: typed(Series)
+
+
+class Stages(NamedTuple):
+    """Rates at the stages of a step, the stage that is evaluated, and where the step ends."""
+
+    xdot: matrix  # (s, d)
+    vdot: matrix  # (s, nv)
+    powers: matrix  # (s, NUM_POWERS)
+    x: floats  # (d,), coordinates about the start of the step
+    w: floats  # (d,), rates of steps: v itself where velocities are these
+    q: floats  # (nq,)
+    v: floats  # (nv,), and behind the last stage the velocity at the end
+    q_end: floats  # (nq,)
+
+
+class LastStep(NamedTuple):
+    """The step that was taken last, for dense output."""
+
+    start: typed(State)
+    span: floats  # HELD_TIME, HELD_SIZE, HELD_STAGES
 
 
 @helper
@@ -59,7 +104,8 @@ def truncated_rates(model, memory, series, x, w, out):
     Its part that is odd in x is the first bracket alone: [x, w] = dexp^-1_{-x} w - dexp^-1_x w.
     Source: Hairer, Lubich, Wanner 2006, (III.4.10) and IV.7.
     """
-    truncation, exact, brackets = series
+    exact = series.exact
+    brackets = series.brackets
     back = brackets[0]
     term = brackets[1]
     for j in range(x.shape[0]):
@@ -67,7 +113,7 @@ def truncated_rates(model, memory, series, x, w, out):
         term[j] = w[j]
         if exact[j] == 0.0:
             out[j] = w[j]
-    for k in range(1, truncation + 1):
+    for k in range(1, series.truncation + 1):
         state = dexp_inv_rows(model, memory, x, term, brackets[2])
         if state == OK:
             state = dexp_inv_rows(model, memory, back, term, brackets[3])
@@ -81,9 +127,7 @@ def truncated_rates(model, memory, series, x, w, out):
 
 
 @helper
-def evaluate_stages(
-    space, A, c, series, first, last, t, h, q, v, x, w, q_stage, v_stage, xdot, vdot, powers
-):  # fmt: skip
+def evaluate_stages(space, scheme, step, start, stages, first, last):
     """Evaluate the stages from `first` to before `last`.
 
     Stage i, in coordinates x of the group about q:
@@ -92,29 +136,28 @@ def evaluate_stages(
     with the rates w_i of steps at (q_i, v_i).
     Source: Munthe-Kaas 1999, algorithm 3.1; Hairer, Lubich, Wanner 2006, IV.8.
     """
+    A, _, c, series = scheme
+    xdot, vdot, powers, x, w, q, v, _ = stages
     model = bodies(space)
     memory = scratch(space)
-    nv = v.shape[0]
     rates = records_at(space, 1, SPACE)[0].rates
-    truncated = series[0] != ALL
+    truncated = series.truncation != ALL
     for i in range(first, last):
-        combine(h, A[i], xdot, i, x)
-        state = retract_rows(model, memory, q, x, q_stage)
-        if state != OK:
-            return state
-        combine(h, A[i], vdot, i, v_stage)
-        for j in range(nv):
-            v_stage[j] += v[j]
+        combine(step.h, A[i], xdot, i, x)
+        code = retract_rows(model, memory, start.q, x, q)
+        if code != OK:
+            return code
+        combine_velocities(step.h, A[i], vdot, i, start.v, v)
         if rates != 0:
-            state = call_address(rates, (space, 0, q_stage, v_stage, v_stage, w))
-        if state == OK:
-            state = dexp_inv_rows(model, memory, x, w, xdot[i])
-        if state == OK and truncated:
-            state = truncated_rates(model, memory, series, x, w, xdot[i])
-        if state == OK:
-            state = stage_acceleration(space, i, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
-        if state != OK:
-            return state
+            code = call_address(rates, (space, 0, q, v, v, w))
+        if code == OK:
+            code = dexp_inv_rows(model, memory, x, w, xdot[i])
+        if code == OK and truncated:
+            code = truncated_rates(model, memory, series, x, w, xdot[i])
+        if code == OK:
+            code = stage_acceleration(space, i, step.t + c[i] * step.h, q, v, vdot[i], powers[i])
+        if code != OK:
+            return code
     return OK
 
 
@@ -127,28 +170,54 @@ def combine_velocities(h, weights, vdot, count, v, out):
 
 
 @helper
-def settle(space, t, q_next, v_next, q_stage):
+def arrive(space, weights, end, h, start, stages):
+    """Let a step end at q exp(h sum b_i k_i) and v + h sum b_i l_i; close loops there."""
+    count = weights.shape[0]
+    combine(h, weights, stages.xdot, count, stages.x)
+    code = retract_rows(bodies(space), scratch(space), start.q, stages.x, stages.q_end)
+    if code != OK:
+        return code
+    combine_velocities(h, weights, stages.vdot, count, start.v, stages.v)
+    return settle(space, end, stages)
+
+
+@helper
+def settle(space, end, stages):
     """Look whether the end of a step is finite, and bring it back to the constraints."""
-    if not (all_finite(q_next) and all_finite(v_next)):
-        assign(q_stage, q_next)
+    if not (all_finite(stages.q_end) and all_finite(stages.v)):
+        assign(stages.q, stages.q_end)
         return status(NOT_FINITE, 0)
-    return close_loops(space, t, q_next, v_next)
+    return close_loops(space, end, stages.q_end, stages.v)
 
 
 @helper
-def arrive(space, b, count, h, end, q, v, x, q_stage, v_stage, xdot, vdot, q_next):
-    """Write q exp(h sum b_i k_i) to q_next and v + h sum b_i l_i to v_stage; close loops there."""
-    combine(h, b, xdot, count, x)
-    state = retract_rows(bodies(space), scratch(space), q, x, q_next)
-    if state != OK:
-        return state
-    combine_velocities(h, b, vdot, count, v, v_stage)
-    return settle(space, end, q_next, v_stage, q_stage)
+def copy(source, target):
+    """target = source, for states."""
+    assign(target.q, source.q)
+    assign(target.v, source.v)
+    assign(target.work, source.work)
 
 
 @helper
-def add_work(h, weights, powers, count, work):
-    """work += h (w_1 p_1 + ... + w_count p_count)."""
-    for i in range(count):
+def keep(step, count, state, last):
+    """Keep for dense output that a step of so many stages begins at the state."""
+    copy(state, last.start)
+    last.span[HELD_TIME] = step.t
+    last.span[HELD_SIZE] = step.h
+    last.span[HELD_STAGES] = count
+
+
+@helper
+def take_over(weights, h, stages, state):
+    """The end of a step becomes the state; the work done follows with the same weights."""
+    assign(state.q, stages.q_end)
+    assign(state.v, stages.v)
+    add_work(h, weights, stages.powers, state.work)
+
+
+@helper
+def add_work(h, weights, powers, work):
+    """work += h (w_1 p_1 + w_2 p_2 + ...)."""
+    for i in range(weights.shape[0]):
         for j in range(work.shape[0]):
             work[j] += h * weights[i] * powers[i, j]

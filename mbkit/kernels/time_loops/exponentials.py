@@ -1,31 +1,58 @@
 """The time loop of methods that compose exponentials: Crouch-Grossman, commutator-free."""
 
+from typing import NamedTuple
+
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix, stack, typed
+from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.equations import stage_acceleration
+from mbkit.kernels.explicit.references import (
+    matrix_of,
+    stack_of,
+    stages_of,
+    state_of,
+    vector_of,
+)
 from mbkit.kernels.explicit.stages import (
-    add_work,
+    Stages,
     combine,
     combine_velocities,
     rates_at,
     settle,
+    take_over,
 )
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.records import Saved, State
-from mbkit.kernels.time_loops.saving import TAKEN, save, start_count
-from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.time_loops.records import Grid, Saved, State
+from mbkit.kernels.time_loops.saving import count_step, start_count
+from mbkit.kernels.time_loops.times import step_of
 from mbkit.kernels.time_loops.watch import look
 
 
-@helper
-def compose(space, factors, h, count, other, q, xdot, x, total, q_other, out):
-    """out = q exp(h sum_j factors_1j k_j) exp(h sum_j factors_2j k_j) ..., the first acts first.
+class Products(NamedTuple):
+    """A method of s stages: in the row behind them is the result; and memory for its products."""
 
-    Joints that take their steps in coordinates of their own, where `other` is 1, move by their sum
-    in the end, which is left in `total`: among each other these coordinates add.
+    factors: stack  # (s + 1, J, s), exponents
+    A: matrix  # (s + 1, s), their sums
+    c: floats  # (s,)
+    other: floats  # (d,), 1 for entries of joints whose steps are no exponentials
+    total: floats  # (d,), where such joints have moved
+    q_before: floats  # (nq,)
+
+
+@helper
+def compose(space, method, i, h, q, stages, out):
+    """out = q exp(h sum_j factors_i1j k_j) exp(h sum_j factors_i2j k_j) ..., the first acts first.
+
+    The sums are over the stages before i. Joints that take their steps in coordinates of their
+    own, where `other` is 1, move by their sum in the end, which is left in `total`: among each
+    other these coordinates add.
     """
+    factors = method.factors[i]
+    other = method.other
+    total = method.total
+    q_before = method.q_before
+    x = stages.x
     model = bodies(space)
     memory = scratch(space)
     total[:] = 0.0
@@ -33,28 +60,28 @@ def compose(space, factors, h, count, other, q, xdot, x, total, q_other, out):
     moved = 0.0
     for m in range(factors.shape[0]):
         size = 0.0
-        for j in range(count):
+        for j in range(i):
             size += abs(factors[m, j])
         if size == 0.0:
             continue
-        combine(h, factors[m], xdot, count, x)
+        combine(h, factors[m], stages.xdot, i, x)
         for k in range(x.shape[0]):
             moved += other[k]
             total[k] += other[k] * x[k]
             x[k] *= 1.0 - other[k]
-        assign(q_other, out)
-        state = retract_rows(model, memory, q_other, x, out)
-        if state != OK:
-            return state
+        assign(q_before, out)
+        code = retract_rows(model, memory, q_before, x, out)
+        if code != OK:
+            return code
     if moved == 0.0:
         return OK
-    assign(q_other, out)
-    return retract_rows(model, memory, q_other, total, out)
+    assign(q_before, out)
+    return retract_rows(model, memory, q_before, total, out)
 
 
 @helper
-def step(space, factors, A, c, t, h, end, other, state, rates, at, spare):
-    """Advance the state (q, v, work) by h, to the time `end`, in place.
+def take_step(space, method, step, state, stages):
+    """Advance the state by a step, in place.
 
     Stage i:
         q_i = q exp(h sum_j alpha_1ij k_j) exp(h sum_j alpha_2ij k_j) ...,
@@ -63,80 +90,66 @@ def step(space, factors, A, c, t, h, end, other, state, rates, at, spare):
     with the rates w_i of steps at (q_i, v_i). The row behind the last stage is the result.
     Source: Crouch, Grossman 1993; Celledoni, Marthinsen, Owren 2003.
     """
-    q, v, work = state
-    xdot, vdot, powers = rates
-    x, w, q_stage, v_stage = at
-    q_next, q_other, total = spare
-    stages = c.shape[0]
-    found = OK
+    A = method.A
+    c = method.c
+    other = method.other
+    xdot, vdot, powers, x, w, q, v, q_end = stages
+    h = step.h
+    count = c.shape[0]
     any_other = 0.0
     for k in range(other.shape[0]):
         any_other += other[k]
-    for i in range(stages):
-        found = compose(space, factors[i], h, i, other, q, xdot, x, total, q_other, q_stage)
-        if found != OK:
-            return found
-        combine_velocities(h, A[i], vdot, i, v, v_stage)
-        found = rates_at(space, q_stage, v_stage, w)
-        if found != OK:
-            return found
-        xdot[i] = w
+    for i in range(count):
+        code = compose(space, method, i, h, state.q, stages, q)
+        if code != OK:
+            return code
+        combine_velocities(h, A[i], vdot, i, state.v, v)
+        code = rates_at(space, q, v, w)
+        if code != OK:
+            return code
+        assign(xdot[i], w)
         if any_other != 0.0:
-            found = dexp_inv_rows(bodies(space), scratch(space), total, w, x)
+            code = dexp_inv_rows(bodies(space), scratch(space), method.total, w, x)
             for k in range(other.shape[0]):
                 if other[k] != 0.0:
                     xdot[i, k] = x[k]
-        if found == OK:
-            found = stage_acceleration(space, i, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
-        if found != OK:
-            return found
-    found = compose(space, factors[stages], h, stages, other, q, xdot, x, total, q_other, q_next)
-    if found != OK:
-        return found
-    combine_velocities(h, A[stages], vdot, stages, v, v_stage)
-    found = settle(space, end, q_next, v_stage, q_stage)
-    if found == OK:
-        found = look(space, end, q_next, v_stage)
-    if found != OK:
-        return found
-    assign(q, q_next)
-    assign(v, v_stage)
-    add_work(h, A[stages], powers, stages, work)
-    return OK
+        if code == OK:
+            code = stage_acceleration(space, i, step.t + c[i] * h, q, v, vdot[i], powers[i])
+        if code != OK:
+            return code
+    code = compose(space, method, count, h, state.q, stages, q_end)
+    if code != OK:
+        return code
+    combine_velocities(h, A[count], vdot, count, state.v, v)
+    code = settle(space, step.end, stages)
+    if code == OK:
+        code = look(space, step.end, q_end, v)
+    if code == OK:
+        take_over(A[count], h, stages, state)
+    return code
 
 
 @kernel(
-    int64(
-        int64, stack, matrix, floats, floats, float64, float64, int64, int64, int64, floats, floats,
-        floats, floats, floats, floats, floats, matrix, matrix, matrix, typed(Saved),
-    ),
+    int64(int64, typed(Products), typed(Grid), typed(State), typed(Stages), typed(Saved)),
     nogil=True,
-)  # fmt: skip
-def advance(
-    space, factors, A, c, other, t0, h, first, steps, save_every, q, v, work, q_stage, v_stage,
-    memory, w, xdot, vdot, powers, saved,
-):  # fmt: skip
-    """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
+)
+def advance(space, method, grid, state, stages, saved):
+    """Take the steps of the grid; t = t0 + k h, whatever the chunk.
 
-    Reads   factors (s + 1, J, s): of each stage, and of the result behind them, the exponents; A
-            (s + 1, s), their sums.
-    Writes  as the loop of Runge-Kutta-Munthe-Kaas methods.
-    Memory  memory (2 nq + 2 d,) with d the number of steps, and as there.
+    Writes  state, saved, stages (of which q and v are what was evaluated last).
+    Returns as the loop of Runge-Kutta-Munthe-Kaas methods.
     """
-    nq = q.shape[0]
-    d = xdot.shape[1]
-    state = (q, v, work)
-    rates = (xdot, vdot, powers)
-    at = (memory[2 * nq : 2 * nq + d], w, q_stage, v_stage)
-    spare = (memory[:nq], memory[nq : 2 * nq], memory[2 * nq + d :])
+    factors, A, c, other, total, q_before = method
+    method = Products(
+        stack_of(factors), matrix_of(A), vector_of(c), vector_of(other), vector_of(total),
+        vector_of(q_before),
+    )  # fmt: skip
+    state = state_of(state)
+    stages = stages_of(stages)
     start_count(saved)
-    for k in range(first, first + steps):
-        t = instant(t0, h, k)
-        end = instant(t0, h, k + 1)
-        found = step(space, factors, A, c, t, h, end, other, state, rates, at, spare)
-        if found != OK:
-            return found
-        saved.counts[TAKEN] += 1
-        if (k + 1) % save_every == 0:
-            save(end, State(q, v, work), saved)
+    for k in range(grid.first, grid.first + grid.steps):
+        code = take_step(space, method, step_of(grid, k), state, stages)
+        if code != OK:
+            return code
+        count_step(grid, k, state, saved)
     return OK

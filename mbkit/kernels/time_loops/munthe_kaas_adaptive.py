@@ -1,14 +1,16 @@
 """The time loop of Runge-Kutta-Munthe-Kaas pairs that choose their steps between grid points."""
 
 import math
+from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix, records_at, typed
-from mbkit.kernels.explicit.dense_output import between
+from mbkit.kernels.compile import float64, floats, helper, int64, kernel, records_at, typed
+from mbkit.kernels.explicit.dense_output import DenseOutput, between
 from mbkit.kernels.explicit.error_control import (
     LEAST,
     MOST_STEPS,
     NEAR,
+    Control,
     error_of_step,
     first_size,
     is_of_numbers,
@@ -16,22 +18,32 @@ from mbkit.kernels.explicit.error_control import (
     ratio_rejected,
     turns_too_far,
 )
+from mbkit.kernels.explicit.references import (
+    last_of,
+    scheme_of,
+    stages_of,
+    state_of,
+    vector_of,
+)
 from mbkit.kernels.explicit.stages import (
-    HELD_SIZE,
-    HELD_STAGES,
     HELD_TIME,
-    add_work,
+    LastStep,
+    Scheme,
+    Stages,
     arrive,
+    copy,
     evaluate_stages,
+    keep,
+    take_over,
 )
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, status
-from mbkit.kernels.time_loops.records import Saved, State
-from mbkit.kernels.time_loops.saving import TAKEN, save, start_count
-from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
+from mbkit.kernels.time_loops.saving import count_step, start_count
+from mbkit.kernels.time_loops.times import step_of
 from mbkit.kernels.time_loops.watch import look
 
-#: Where a method is on its way from one grid point to the next.
+#: Numbers of a method on its way from one grid point to the next.
 TIME = 0  # what it has reached
 SIZE = 1  # the step that comes next
 ERROR = 2  # of the last step, for the controller
@@ -52,18 +64,33 @@ MEMORY_SIZE = 0
 MEMORY_ERROR = 1
 
 
-@helper
-def parts(row, nq, nv):
-    """The state (q, v, work) that lies in one array."""
-    return row[:nq], row[nq : nq + nv], row[nq + nv :]
+class Progress(NamedTuple):
+    """Where a method is on its way from one grid point to the next."""
+
+    numbers: floats  # (NUM_PROGRESS,)
+    remembered: floats  # (2,), MEMORY_SIZE and MEMORY_ERROR
+    before: typed(State)  # at the grid point before
+    last: typed(LastStep)
+    now: typed(State)
+    w_end: floats  # (d,), rates of steps at the last stage of the last step
 
 
 @helper
-def copy(source, target):
-    """target = source, for states."""
-    assign(target[0], source[0])
-    assign(target[1], source[1])
-    assign(target[2], source[2])
+def progress_of(progress):
+    """The same, whose arrays are not counted references."""
+    return Progress(
+        vector_of(progress.numbers), vector_of(progress.remembered), state_of(progress.before),
+        last_of(progress.last), state_of(progress.now), vector_of(progress.w_end),
+    )  # fmt: skip
+
+
+@helper
+def control_of(control):
+    """The same, whose arrays are not counted references."""
+    b_error, order, rtol, atol, widest, angular, errors = control
+    return Control(
+        vector_of(b_error), order, rtol, atol, widest, vector_of(angular), vector_of(errors)
+    )
 
 
 @helper
@@ -82,194 +109,147 @@ def last_is_first(space, A, b):
 
 
 @helper
-def go_to(space, scheme, pair, control, target, now, held, rates, at, q_next, progress, span):
+def go_to(space, scheme, control, target, progress, stages):
     """Take steps, one at least, until `target` is reached; the last one before END ends there.
 
-    now is what was reached, held where the last step began; with q_next, w_end, w they are
-    changed, and progress and span with them.
+    Writes  progress, of which `now` is what was reached and `last` where the last step began.
     """
-    b, b_error, order, reuses, w_end = pair
-    rtol, atol, widest, angular, errors = control
-    xdot, vdot, powers = rates
-    A, c, series = scheme
-    x, w, q_stage, v_stage = at
-    q, v, _ = now
-    stages = b.shape[0]
-    end = progress[END]
-    least = LEAST * max(abs(progress[BEGIN]), abs(end))
+    b = scheme.b
+    order = control.order
+    now = progress.now
+    numbers = progress.numbers
+    count = b.shape[0]
+    reuses = last_is_first(space, scheme.A, b)
+    end = numbers[END]
+    least = LEAST * max(abs(numbers[BEGIN]), abs(end))
     for _ in range(MOST_STEPS):
-        t = progress[TIME]
-        size = progress[SIZE]
+        t = numbers[TIME]
+        size = numbers[SIZE]
         rest = end - t
         h = rest if size * NEAR >= rest else min(size, 0.5 * rest)
-        stop = end if h == rest else t + h
-        if progress[STAGE] == LAST:
-            assign(xdot[0], w_end)
-            assign(vdot[0], vdot[stages - 1])
-            assign(powers[0], powers[stages - 1])
-        first = 0 if progress[STAGE] == EVALUATE else 1
-        state = evaluate_stages(
-            space, A, c, series, first, stages, t, h, q, v, x, w, q_stage, v_stage, xdot, vdot,
-            powers,
-        )  # fmt: skip
-        if state == OK:
-            state = arrive(space, b, stages, h, stop, q, v, x, q_stage, v_stage, xdot, vdot, q_next)
+        step = Step(t, h, end if h == rest else t + h)
+        if numbers[STAGE] == LAST:
+            assign(stages.xdot[0], progress.w_end)
+            assign(stages.vdot[0], stages.vdot[count - 1])
+            assign(stages.powers[0], stages.powers[count - 1])
+        first = 0 if numbers[STAGE] == EVALUATE else 1
+        code = evaluate_stages(space, scheme, step, now, stages, first, count)
+        if code == OK:
+            code = arrive(space, b, step.end, h, now, stages)
         error = math.inf
-        if state == OK and not turns_too_far(space, angular, x):
-            error = error_of_step(
-                space, h, b_error, rates, errors, q, v, q_next, v_stage, rtol, atol
-            )
+        if code == OK and not turns_too_far(space, control.angular, stages.x):
+            error = error_of_step(space, control, h, now, stages)
         if error <= 1.0:
-            copy(now, held)
-            add_work(h, b, powers, stages, now[2])
-            assign(q, q_next)
-            assign(v, v_stage)
-            assign(w_end, w)
-            span[HELD_TIME] = t
-            span[HELD_SIZE] = h
-            span[HELD_STAGES] = stages
-            wanted = h * ratio_after(error, progress[ERROR], order, progress[REJECTED] != 0.0)
-            progress[SIZE] = min(widest, max(size, wanted) if h < size else wanted)
-            progress[ERROR] = max(error, 1e-4)
-            progress[STAGE] = LAST if reuses else EVALUATE
-            progress[REJECTED] = 0.0
-            progress[TIME] = stop
-            if stop >= target:
+            keep(step, count, now, progress.last)
+            take_over(b, h, stages, now)
+            assign(progress.w_end, stages.w)
+            wanted = h * ratio_after(error, numbers[ERROR], order, numbers[REJECTED] != 0.0)
+            numbers[SIZE] = min(control.widest, max(size, wanted) if h < size else wanted)
+            numbers[ERROR] = max(error, 1e-4)
+            numbers[STAGE] = LAST if reuses else EVALUATE
+            numbers[REJECTED] = 0.0
+            numbers[TIME] = step.end
+            if step.end >= target:
                 return OK
-        elif state != OK and not is_of_numbers(state):
-            return state
+        elif code != OK and not is_of_numbers(code):
+            return code
         else:
-            progress[SIZE] = h * ratio_rejected(error, order)
-            progress[STAGE] = THERE if state == OK else EVALUATE
-            progress[REJECTED] = 1.0
-            if not progress[SIZE] > least:
-                return state if state != OK else status(STEP_TOO_SMALL, INACCURATE)
+            numbers[SIZE] = h * ratio_rejected(error, order)
+            numbers[STAGE] = THERE if code == OK else EVALUATE
+            numbers[REJECTED] = 1.0
+            if not numbers[SIZE] > least:
+                return code if code != OK else status(STEP_TOO_SMALL, INACCURATE)
     return status(STEP_TOO_SMALL, TOO_MANY)
 
 
 @helper
-def begin(space, scheme, control, now, rates, at, progress):
-    """Set out from a grid point, at BEGIN, with the size that is remembered, if there is one."""
-    rtol, atol, widest, _, errors = control
-    progress[TIME] = progress[BEGIN]
-    progress[SIZE] = progress[BEGIN_SIZE]
-    progress[ERROR] = progress[BEGIN_ERROR]
-    progress[STAGE] = EVALUATE
-    progress[REJECTED] = 0.0
-    if progress[SIZE] == 0.0:
-        state = evaluate_stages(
-            space, scheme[0], scheme[1], scheme[2], 0, 1, progress[BEGIN], 0.0, now[0], now[1],
-            at[0], at[1], at[2], at[3], rates[0], rates[1], rates[2],
-        )  # fmt: skip
-        if state != OK:
-            return state
-        size = first_size(space, rates, errors, now[0], now[1], rtol, atol)
-        progress[SIZE] = min(widest, size)
-        progress[ERROR] = 1e-4
-        progress[STAGE] = THERE
+def begin(space, scheme, control, progress, stages):
+    """Set out from the grid point before, with the size that is remembered, if there is one."""
+    numbers = progress.numbers
+    now = progress.now
+    copy(progress.before, now)
+    numbers[TIME] = numbers[BEGIN]
+    numbers[SIZE] = numbers[BEGIN_SIZE]
+    numbers[ERROR] = numbers[BEGIN_ERROR]
+    numbers[STAGE] = EVALUATE
+    numbers[REJECTED] = 0.0
+    if numbers[SIZE] == 0.0:
+        step = Step(numbers[BEGIN], 0.0, numbers[BEGIN])
+        code = evaluate_stages(space, scheme, step, now, stages, 0, 1)
+        if code != OK:
+            return code
+        rates = (stages.xdot, stages.vdot, stages.powers)
+        size = first_size(space, rates, control.errors, now.q, now.v, control.rtol, control.atol)
+        numbers[SIZE] = min(control.widest, size)
+        numbers[ERROR] = 1e-4
+        numbers[STAGE] = THERE
     return OK
 
 
 @kernel(
     int64(
-        int64, matrix, floats, floats, floats, float64, float64, float64, floats, int64, floats,
-        matrix, float64, float64, int64, int64, int64, floats, floats, floats, floats, floats,
-        floats, floats, floats, matrix, matrix, matrix, matrix, floats, floats, typed(Saved),
+        int64, typed(Scheme), typed(Control), typed(Grid), typed(State), typed(Progress),
+        typed(Stages), typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
-def advance(
-    space, A, b, b_error, c, rtol, atol, order, angular, truncation, exact, brackets, t0, h, first,
-    steps, save_every, q, v, work, remembered, q_stage, v_stage, memory, w, xdot, vdot, powers,
-    states, progress, span, saved,
-):  # fmt: skip
+def advance(space, scheme, control, grid, state, progress, stages, saved):
     """Go from grid point to grid point, t0 + k h, in steps of any size up to h.
 
-    Writes  q, v, work and remembered (the state), rows (of the grid points that are a multiple of
-            `save_every`), count (grid points passed, rows written), q_stage and v_stage (what was
-            evaluated last), states (at the last grid point but one, where the last step began,
-            where it ended), progress, span.
-    Memory  memory (nq + 3 d + nv,), and as the loop with steps of one size.
-    Returns OK, or the status of what failed; q, v, work are then those of the last grid point.
+    Writes  state, saved (of grid points), progress, stages (of which q and v are what was
+            evaluated last).
+    Returns OK, or the status of what failed; state and what is remembered are then those of the
+            last grid point.
     """
-    nq = q.shape[0]
-    nv = v.shape[0]
-    d = xdot.shape[1]
-    now = parts(states[2], nq, nv)
-    rates = (xdot, vdot, powers)
-    q_next = memory[:nq]
-    at = (memory[nq : nq + d], w, q_stage, v_stage)
-    scheme = (A, c, (truncation, exact, brackets))
-    w_end = memory[nq + d : nq + 2 * d]
-    pair = (b, b_error, order, last_is_first(space, A, b), w_end)
-    control = (rtol, atol, h, angular, memory[nq + 2 * d :])
+    scheme = scheme_of(scheme)
+    control = control_of(control)
+    state = state_of(state)
+    progress = progress_of(progress)
+    stages = stages_of(stages)
+    now = progress.now
+    numbers = progress.numbers
+    remembered = progress.remembered
     start_count(saved)
-    for k in range(first, first + steps):
-        end = instant(t0, h, k + 1)
-        progress[BEGIN] = instant(t0, h, k)
-        progress[BEGIN_SIZE] = remembered[MEMORY_SIZE]
-        progress[BEGIN_ERROR] = remembered[MEMORY_ERROR]
-        progress[END] = end
-        copy((q, v, work), parts(states[0], nq, nv))
-        copy((q, v, work), now)
-        state = begin(space, scheme, control, now, rates, at, progress)
-        if state == OK:
-            held = parts(states[1], nq, nv)
-            state = go_to(
-                space, scheme, pair, control, end, now, held, rates, at, q_next, progress, span
-            )
-        if state == OK:
-            state = look(space, end, now[0], now[1])
-        if state != OK:
-            return state
-        copy(now, (q, v, work))
-        remembered[MEMORY_SIZE] = progress[SIZE]
-        remembered[MEMORY_ERROR] = progress[ERROR]
-        saved.counts[TAKEN] += 1
-        if (k + 1) % save_every == 0:
-            save(end, State(q, v, work), saved)
+    for k in range(grid.first, grid.first + grid.steps):
+        step = step_of(grid, k)
+        numbers[BEGIN] = step.t
+        numbers[BEGIN_SIZE] = remembered[MEMORY_SIZE]
+        numbers[BEGIN_ERROR] = remembered[MEMORY_ERROR]
+        numbers[END] = step.end
+        copy(state, progress.before)
+        code = begin(space, scheme, control, progress, stages)
+        if code == OK:
+            code = go_to(space, scheme, control, step.end, progress, stages)
+        if code == OK:
+            code = look(space, step.end, now.q, now.v)
+        if code != OK:
+            return code
+        copy(now, state)
+        remembered[MEMORY_SIZE] = numbers[SIZE]
+        remembered[MEMORY_ERROR] = numbers[ERROR]
+        count_step(grid, k, state, saved)
     return OK
 
 
 @kernel(
     int64(
-        int64, matrix, floats, floats, floats, matrix, floats, float64, float64, float64, floats,
-        int64, floats, matrix, float64, float64, floats, floats, floats, floats, floats, floats,
-        floats, matrix, matrix, matrix, matrix, floats, floats,
+        int64, typed(Scheme), typed(Control), typed(DenseOutput), float64, typed(State),
+        typed(Progress), typed(Stages),
     ),
     nogil=True,
 )  # fmt: skip
-def interpolate(
-    space, A, b, b_error, c, b_dense, weights, rtol, atol, order, angular, truncation, exact,
-    brackets, h, t, q, v, work, q_stage, v_stage, memory, w, xdot, vdot, powers, states, progress,
-    span,
-):  # fmt: skip
+def interpolate(space, scheme, control, dense, t, out, progress, stages):
     """Write the state at t, between the last two grid points; loops are closed there.
 
     The last step is at hand. For a time before it the steps are taken again, from the grid point
     up to that time; later times go on from there.
     """
-    nq = q.shape[0]
-    nv = v.shape[0]
-    d = xdot.shape[1]
-    now = parts(states[2], nq, nv)
-    held = parts(states[1], nq, nv)
-    rates = (xdot, vdot, powers)
-    at = (memory[nq : nq + d], w, q_stage, v_stage)
-    scheme = (A, c, (truncation, exact, brackets))
-    w_end = memory[nq + d : nq + 2 * d]
-    pair = (b, b_error, order, last_is_first(space, A, b), w_end)
-    control = (rtol, atol, h, angular, memory[nq + 2 * d :])
-    state = OK
-    again = t < span[HELD_TIME]
+    code = OK
+    again = t < progress.last.span[HELD_TIME]
     if again:
-        copy(parts(states[0], nq, nv), now)
-        state = begin(space, scheme, control, now, rates, at, progress)
-    if state == OK and (again or t > progress[TIME]):
-        state = go_to(
-            space, scheme, pair, control, t, now, held, rates, at, memory[:nq], progress, span
-        )
-    if state != OK:
-        return state
-    theta = (t - span[HELD_TIME]) / span[HELD_SIZE]
-    return between(space, b_dense, weights, theta, span[HELD_SIZE], t, held, rates, at, q, v, work)
+        code = begin(space, scheme, control, progress, stages)
+    if code == OK and (again or t > progress.numbers[TIME]):
+        code = go_to(space, scheme, control, t, progress, stages)
+    if code != OK:
+        return code
+    return between(space, dense, t, progress.last, stages, out)

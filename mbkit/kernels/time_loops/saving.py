@@ -2,6 +2,7 @@
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import helper
+from mbkit.kernels.time_loops.times import instant
 
 #: Entries of the counts of `Saved`.
 TAKEN = 0
@@ -32,3 +33,11 @@ def save_constrained(end, state, multipliers, saved):
     if saved.multipliers.shape[1] > 0:
         assign(saved.multipliers[saved.counts[WRITTEN]], multipliers)
     save(end, state, saved)
+
+
+@helper
+def count_step(grid, k, state, saved):
+    """Count step k, which has led to the state, and save that if it is one of those to keep."""
+    saved.counts[TAKEN] += 1
+    if (k + 1) % grid.save_every == 0:
+        save(instant(grid.t0, grid.h, k + 1), state, saved)
