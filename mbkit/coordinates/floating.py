@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.kernels import layout
-from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
+from mbkit.representations import Representation
 from mbkit.sparsity.packing import packed
 from mbkit.spatial import SpatialInertia
 
@@ -48,14 +48,7 @@ def set_floating(
         Joints that constraints name.
     """
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.recursions import floating
 
-    twists = {
-        BodyFixed: floating.BODY_FIXED, Mixed: floating.MIXED,
-        Hybrid: floating.HYBRID, Spatial: floating.SPATIAL,
-    }  # fmt: skip
-    if type(representation) not in twists:
-        return []
     found: dict[int, list[float]] = {}
     carriers = {*bodies["parent"].tolist()}
     for i, (row, joint, inertia) in enumerate(zip(bodies, joints, inertias, strict=True)):
@@ -67,7 +60,7 @@ def set_floating(
             continue
         numbers = _roots(inertia)
         if numbers is not None:
-            found[i] = [*numbers, twists[type(representation)]]
+            found[i] = numbers
     arrays = packed(found.values(), np.float64)
     for i, array in zip(found, arrays, strict=True):
         bodies[i]["floating"] = array_address(array)
@@ -75,11 +68,11 @@ def set_floating(
 
 
 def _turns_nothing(row: Any, representation: Representation) -> bool:
-    """Return whether the axes in which twists are given are those of the world, and its origin."""
-    if isinstance(representation, BodyFixed):
-        return True
-    placed = isinstance(representation, Spatial) and row["p"].any()
-    return bool((row["R"] == np.eye(3)).all() and not placed)
+    """Return whether twists are the same as seen from where the joint sits in the world."""
+    C = np.eye(4)
+    C[:3, :3] = row["R"]
+    C[:3, 3] = row["p"]
+    return bool((representation.twist_map(C) == np.eye(6)).all())  # T(C X) = T(C) T(X)
 
 
 def _roots(inertia: SpatialInertia) -> list[float] | None:

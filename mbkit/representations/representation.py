@@ -45,7 +45,9 @@ class Representation(FinalBuiltIns, abc.ABC):
        "Forced" stands for the forces of a run, which are added to tau in place and to the wrenches
        on bodies (`mbkit.kernels.forces.sites`); 3 is both. The algorithms themselves are in
        `mbkit.kernels.recursions`; a representation gives their steps, such as the transport of
-       twists from parent to child.
+       twists from parent to child, as one value (`mbkit.kernels.recursions.steps.Steps`). With
+       it ``algorithms`` is the text of `mbkit.kernels.hybrid.algorithms`, which also has what
+       closed loops need; bodies float wherever a joint's `velocity_twist` is `name`.
     3. Every function agrees with the others: what one gives, the others take.
     4. `twist_map` says what the twist is, by the body-fixed twist of the same body frame, and
        `twist_map_rate` how that map changes as the body moves. Both broadcast over leading axes.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -228,6 +229,32 @@ def test_free_bodies_float_and_those_that_carry_others_do_not() -> None:
     assert not rates.arrays.bodies["floating"].any()
     hybrid = cloud(mb.FreeJoint).assemble(mb.RelativeCoordinates(representation=mb.Hybrid()))
     assert not hybrid.arrays.bodies["floating"].any()
+
+
+class OwnRepresentation(mb.Representation):
+    """A user's: body-fixed twists by another class."""
+
+    name = "body_fixed"
+    kernel_package = "mbkit.kernels.body_fixed"
+
+    def twist_map(self, C: Any) -> Any:
+        return mb.BodyFixed().twist_map(C)
+
+    def twist_map_rate(self, C: Any, V_b: Any) -> Any:
+        return mb.BodyFixed().twist_map_rate(C, V_b)
+
+
+def test_bodies_float_in_a_representation_of_a_user() -> None:
+    systems = [
+        cloud(mb.FreeJoint).assemble(mb.RelativeCoordinates(representation=each))
+        for each in (mb.BodyFixed(), OwnRepresentation())
+    ]
+    floating = systems[1].arrays.bodies["floating"]
+    assert (floating[1:] != 0).sum() == 2
+    q = systems[0].reference_configuration()
+    v, tau = np.random.default_rng(2).normal(size=(2, systems[0].nv))
+    expected, found = (each.forward_dynamics(q, v, tau) for each in systems)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_a_body_without_inertia_about_an_axis_does_not_float() -> None:

@@ -244,9 +244,21 @@ def acceleration_in_world(body):
 
 
 @helper
+def motion_from_world(body, w, u):
+    """(R^T w, R^T u)."""
+    return rotate_back(body.world_R, w), rotate_back(body.world_R, u)
+
+
+@helper
 def wrench_from_world(body, t, f):
     """(R^T t, R^T f)."""
     return rotate_back(body.world_R, t), rotate_back(body.world_R, f)
+
+
+@helper
+def wrench_in_world(body, t, f):
+    """(R t, R f)."""
+    return rotate(body.world_R, t), rotate(body.world_R, f)
 
 
 @helper
@@ -272,12 +284,12 @@ def place_for_forces(model, work, i):
 STEPS = Steps(
     twist=twist, acceleration=acceleration, own_wrench=own_wrench, own_bias=own_bias,
     from_parent=from_parent, to_parent=to_parent, inertia_to_parent=inertia_to_parent,
-    place=place, columns_to_parent=columns_to_parent,
-    composite_to_parent=composite_to_parent, twist_to_site=twist_to_site,
-    rate_to_site=rate_to_site, column_at=column_at, wrench_from_site=wrench_from_site,
-    needs_poses=False, twist_in_world=twist_in_world,
-    acceleration_in_world=acceleration_in_world, wrench_from_world=wrench_from_world,
+    place=place, columns_to_parent=columns_to_parent, composite_to_parent=composite_to_parent,
+    twist_to_site=twist_to_site, rate_to_site=rate_to_site, column_at=column_at,
+    wrench_from_site=wrench_from_site, needs_poses=False, twist_in_world=twist_in_world,
+    acceleration_in_world=acceleration_in_world, motion_from_world=motion_from_world,
+    wrench_from_world=wrench_from_world, wrench_in_world=wrench_in_world,
     point_wrench=point_wrench, column_power=column_power, add_column=add_column,
-    column_inertia=column_inertia, column_wrench=column_wrench,
-    columns_power=columns_power, place_for_forces=place_for_forces,
+    column_inertia=column_inertia, column_wrench=column_wrench, columns_power=columns_power,
+    place_for_forces=place_for_forces,
 )  # fmt: skip

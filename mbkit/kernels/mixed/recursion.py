@@ -219,9 +219,21 @@ def acceleration_in_world(body):
 
 
 @helper
+def motion_from_world(body, w, u):
+    """(R^T w, u)."""
+    return rotate_back(body.world_R, w), u
+
+
+@helper
 def wrench_from_world(body, t, f):
     """(R^T t, f)."""
     return rotate_back(body.world_R, t), f
+
+
+@helper
+def wrench_in_world(body, t, f):
+    """(R t, f)."""
+    return rotate(body.world_R, t), f
 
 
 @helper
@@ -233,10 +245,10 @@ def point_wrench(body, r, x, f):
 STEPS = Steps(
     twist=twist, acceleration=acceleration, own_wrench=own_wrench, own_bias=own_bias,
     from_parent=from_parent, to_parent=to_parent, inertia_to_parent=inertia_to_parent,
-    place=place, columns_to_parent=columns_to_parent,
-    composite_to_parent=composite_to_parent, twist_to_site=twist_to_site,
-    rate_to_site=rate_to_site, column_at=column_at, wrench_from_site=wrench_from_site,
-    needs_poses=True, twist_in_world=twist_in_world,
-    acceleration_in_world=acceleration_in_world, wrench_from_world=wrench_from_world,
+    place=place, columns_to_parent=columns_to_parent, composite_to_parent=composite_to_parent,
+    twist_to_site=twist_to_site, rate_to_site=rate_to_site, column_at=column_at,
+    wrench_from_site=wrench_from_site, needs_poses=True, twist_in_world=twist_in_world,
+    acceleration_in_world=acceleration_in_world, motion_from_world=motion_from_world,
+    wrench_from_world=wrench_from_world, wrench_in_world=wrench_in_world,
     point_wrench=point_wrench, column_wrench=column_wrench,
 )  # fmt: skip

@@ -137,7 +137,8 @@ def articulated_body(space, option, q, v, problem, some, steps):
     Floating bodies are solved as they are: `mbkit.kernels.recursions.floating`.
 
     Steps   start, twist, own_bias, place_for_forces, column_inertia, column_power, to_parent,
-            inertia_to_parent, from_parent, add_column; those of `act` on forces.
+            inertia_to_parent, from_parent, add_column; those of `act` on forces, and of
+            `accelerate_floating`.
     Reads   model, q, v (pointers), problem; option: where LOADED, the wrenches in work; where
             FORCED, the forces in SPACE.
     Writes  work (R, p, V, A, F, articulated inertias, U, D, u), vdot; tau where prescribed; where

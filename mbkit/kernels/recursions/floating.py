@@ -5,7 +5,7 @@ the centre of mass, and E the principal axes about it, each over the root of its
     e = (E (t - c x f), f / root m)                    of a wrench (t, f) at the body's origin,
     a = E^T e_1,   u = e_2 / root m - a x c            at the origin again,
 so that M^-1 = e^T e. All is in the axes of the world here; c is where C is seen from the origin.
-What the wrench and the twist are in the representation is four cases.
+Steps take the wrench there and the twist back to what they are in the representation.
 """
 
 from mbkit.kernels.compile import floats_at, helper
@@ -17,7 +17,6 @@ from mbkit.kernels.vectors import (
     linear,
     load,
     rotate,
-    rotate_back,
     scale,
     store,
     subtract,
@@ -27,18 +26,10 @@ _ZERO = (0.0, 0.0, 0.0)
 
 #: A body that floats: it is alone on the world, and its velocities are its twist. In its axes: the
 #: principal axes of inertia about its centre of mass by rows, each over the root of its moment; the
-#: centre of mass; one over the root of the mass; and in which twists it is, as below.
+#: centre of mass; one over the root of the mass.
 FLOATING_COM = 9
 FLOATING_ROOT = 12
-FLOATING_TWIST = 13
-FLOATING_SIZE = 14
-
-#: Twists: angular and linear part in the body's axes; the angular one alone; none, at the body's
-#: origin; none, at the world's.
-BODY_FIXED = 0.0
-MIXED = 1.0
-HYBRID = 2.0
-SPATIAL = 3.0
+FLOATING_SIZE = 13
 
 
 @helper
@@ -60,30 +51,6 @@ def move_floating(row, body, v):
     k = row.first_velocity
     store(body.V, (v[k], v[k + 1], v[k + 2]), (v[k + 3], v[k + 4], v[k + 5]))
     store(body.A, _ZERO, _ZERO)
-
-
-@helper
-def wrench_in_world(twist, body, t, f):
-    """From the representation's own to the axes of the world, at the body's origin."""
-    if twist == SPATIAL:
-        t = subtract(t, cross(load(body.world_p), f))
-    elif twist <= MIXED:
-        t = rotate(body.world_R, t)
-    if twist == BODY_FIXED:
-        f = rotate(body.world_R, f)
-    return t, f
-
-
-@helper
-def motion_from_world(twist, body, w, u):
-    """From the axes of the world, at the body's origin, to the representation's own."""
-    if twist == SPATIAL:
-        u = subtract(u, cross(w, load(body.world_p)))
-    elif twist <= MIXED:
-        w = rotate_back(body.world_R, w)
-    if twist == BODY_FIXED:
-        u = rotate_back(body.world_R, u)
-    return w, u
 
 
 # E, c and 1 / root m are where other bodies have their articulated inertia.
@@ -130,19 +97,20 @@ def accelerate_floating(row, body, parent, tau, vdot, steps):
 
     What other bodies have by velocity, U, D and u, is not touched: D is one, and the place of u is
     the bias, which is zero.
+
+    Steps   from_parent, wrench_in_world, motion_from_world.
     """
     numbers = floats_at(row.floating, FLOATING_SIZE)
     set_roots(numbers, body)
-    twist = numbers[FLOATING_TWIST]
     k = row.first_velocity
     t = subtract((tau[k], tau[k + 1], tau[k + 2]), angular(body.F))
     f = subtract((tau[k + 3], tau[k + 4], tau[k + 5]), linear(body.F))
-    t, f = wrench_in_world(twist, body, t, f)
+    t, f = steps.wrench_in_world(body, t, f)
     roots = roots_of(body)
     E, c, root = roots
     x, y = root_of_wrench(E, root, subtract(t, cross(c, f)), f)
     w, u = motion_of_root(roots, x, y)
-    w, u = motion_from_world(twist, body, w, u)
+    w, u = steps.motion_from_world(body, w, u)
     store(body.A, w, u)
     a, b = steps.from_parent(body, parent, angular(parent.A), linear(parent.A))
     w = subtract(w, a)
@@ -153,12 +121,14 @@ def accelerate_floating(row, body, parent, tau, vdot, steps):
 
 
 @helper
-def spread_floating(row, body, change):
-    """change = what the sum of all e, which is in the bias, does; also into F."""
-    twist = floats_at(row.floating, FLOATING_SIZE)[FLOATING_TWIST]
+def spread_floating(row, body, change, steps):
+    """change = what the sum of all e, which is in the bias, does; also into F.
+
+    Steps   motion_from_world.
+    """
     k = row.first_velocity
     w, u = motion_of_root(roots_of(body), angular(body.bias), linear(body.bias))
-    w, u = motion_from_world(twist, body, w, u)
+    w, u = steps.motion_from_world(body, w, u)
     for j in range(3):
         change[k + j] = w[j]
         change[k + 3 + j] = u[j]

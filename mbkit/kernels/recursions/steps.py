@@ -55,8 +55,12 @@ class Steps(NamedTuple):
         V in the world.
     acceleration_in_world : (body) -> (w, u)
         Angular acceleration, and that of the row's origin, in the world, of A.
+    motion_from_world : (body, w, u) -> (w, u)
+        A twist in the world, in the representation's own form.
     wrench_from_world : (body, t, f) -> (t, f)
         A wrench in the world, in the representation's own form.
+    wrench_in_world : (body, t, f) -> (t, f)
+        The way back.
     point_wrench : (body, r, x, f) -> (t, f)
         That of a force f in the world's axes at a point: r in the row's frame, x in the world.
     column_power : (row, body, c, t, f) -> float
@@ -92,7 +96,9 @@ class Steps(NamedTuple):
     needs_poses: bool
     twist_in_world: Step
     acceleration_in_world: Step
+    motion_from_world: Step
     wrench_from_world: Step
+    wrench_in_world: Step
     point_wrench: Step
     column_power: Step = columns.column_power
     add_column: Step = columns.add_column

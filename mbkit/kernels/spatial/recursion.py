@@ -30,6 +30,7 @@ from mbkit.kernels.vectors import (
     motion_to_parent,
     scale,
     store,
+    subtract,
 )
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -192,9 +193,21 @@ def acceleration_in_world(body):
 
 
 @helper
+def motion_from_world(body, w, u):
+    """(w, u - w x p): the velocity of the point at the world's origin."""
+    return w, subtract(u, cross(w, load(body.world_p)))
+
+
+@helper
 def wrench_from_world(body, t, f):
     """(t + p x f, f): the moment about the world's origin."""
     return add(t, cross(load(body.world_p), f)), f
+
+
+@helper
+def wrench_in_world(body, t, f):
+    """(t - p x f, f): the moment about the frame's origin."""
+    return subtract(t, cross(load(body.world_p), f)), f
 
 
 @helper
@@ -206,10 +219,10 @@ def point_wrench(body, r, x, f):
 STEPS = Steps(
     twist=twist, acceleration=acceleration, own_wrench=own_wrench, own_bias=own_bias,
     from_parent=from_parent, to_parent=to_parent, inertia_to_parent=inertia_to_parent,
-    place=place, columns_to_parent=columns_to_parent,
-    composite_to_parent=composite_to_parent, twist_to_site=twist_to_site,
-    rate_to_site=rate_to_site, column_at=column_at, wrench_from_site=wrench_from_site,
-    needs_poses=False, twist_in_world=twist_in_world,
-    acceleration_in_world=acceleration_in_world, wrench_from_world=wrench_from_world,
+    place=place, columns_to_parent=columns_to_parent, composite_to_parent=composite_to_parent,
+    twist_to_site=twist_to_site, rate_to_site=rate_to_site, column_at=column_at,
+    wrench_from_site=wrench_from_site, needs_poses=False, twist_in_world=twist_in_world,
+    acceleration_in_world=acceleration_in_world, motion_from_world=motion_from_world,
+    wrench_from_world=wrench_from_world, wrench_in_world=wrench_in_world,
     point_wrench=point_wrench,
 )  # fmt: skip

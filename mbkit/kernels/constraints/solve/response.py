@@ -322,7 +322,7 @@ def spread(space, change, steps):
 
     It is 0 where a velocity is prescribed, and u the effort that keeps it so.
 
-    Steps   from_parent, add_column.
+    Steps   from_parent, add_column, motion_from_world.
     Writes  F of the rows: the change of their accelerations.
     """
     model = bodies(space)
@@ -332,7 +332,7 @@ def spread(space, change, steps):
         row = model[i]
         body = work[i]
         if floats(row, body):
-            spread_floating(row, body, change)
+            spread_floating(row, body, change, steps)
             continue
         parent = work[row.parent]
         w, u = steps.from_parent(body, parent, angular(parent.F), linear(parent.F))
