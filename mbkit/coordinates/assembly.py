@@ -247,12 +247,7 @@ def _tree(
     parts: Parts, topology: Topology, velocities: dict[str, slice], arrays: SystemArrays
 ) -> BodyTree:
     """Return parent and joint of each body, in the order in which bodies were added."""
-    edges = {
-        child: (topology.bodies[parent], joint)
-        for child, parent, joint in zip(
-            topology.bodies[1:], topology.parent[1:], topology.joint_of_body[1:], strict=True
-        )
-    }
+    edges = {child: (parent, joint) for child, parent, joint, _ in topology.tree_edges}
     return BodyTree.of({body: edges[body] for body in parts.bodies}, velocities, arrays)
 
 

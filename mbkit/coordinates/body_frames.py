@@ -76,17 +76,11 @@ def frames_in_joints(
 def poses_of_tree(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
     """Return the pose of each body in the world with all joints neutral."""
     poses: dict[str, FloatArray] = {"world": np.eye(4)}
-    for child, parent, name, is_reversed in zip(
-        topology.bodies[1:],
-        topology.parent[1:],
-        topology.joint_of_body[1:],
-        topology.reversed[1:],
-        strict=True,
-    ):
+    for child, parent, name, is_reversed in topology.tree_edges:
         edge = parts.joints[name]
         T = pose_of(edge.joint, edge.joint.neutral())
         C = edge.S_pred @ T @ inverse(edge.S_succ)
-        poses[child] = poses[topology.bodies[parent]] @ (inverse(C) if is_reversed else C)
+        poses[child] = poses[parent] @ (inverse(C) if is_reversed else C)
     return poses
 
 

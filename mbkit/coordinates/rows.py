@@ -60,23 +60,17 @@ def assemble_rows(
     SystemArrays
         The rows, with the arrays that they point to.
     """
-    moving = [name for name in topology.joint_of_body[1:] if _joint(parts, name).num_velocities]
+    moving = [name for name in topology.tree_joints if _joint(parts, name).num_velocities]
     bodies = np.zeros(len(moving) + 1, layout.BODY)
     seats: dict[str, tuple[int, Any]] = {"world": (0, np.eye(4))}
     inertias = [SpatialInertia.zero() for _ in bodies]
     joints: list[Joint | None] = [None]
     owners: list[Any] = []
     centres = centres_of_bodies(parts, topology)
-    for child, parent, name, is_reversed in zip(
-        topology.bodies[1:],
-        topology.parent[1:],
-        topology.joint_of_body[1:],
-        topology.reversed[1:],
-        strict=True,
-    ):
+    for child, parent, name, is_reversed in topology.tree_edges:
         edge = parts.joints[name]
         joint = edge.joint
-        carrier, seat = seats[topology.bodies[parent]]
+        carrier, seat = seats[parent]
         near, far = (edge.S_succ, edge.S_pred) if is_reversed else (edge.S_pred, edge.S_succ)
         if joint.num_velocities == 0:
             T = joint.pose(np.zeros(0))

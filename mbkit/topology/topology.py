@@ -65,6 +65,12 @@ class Topology:
         return self.joint_of_body[1:]
 
     @property
+    def tree_edges(self) -> tuple[tuple[str, str, str, bool], ...]:
+        """Each body but the world: its name, its parent, their joint, whether it is reversed."""
+        rows = zip(self.bodies, self.parent, self.joint_of_body, self.reversed, strict=True)
+        return tuple((body, self.bodies[k], joint, turned) for body, k, joint, turned in rows)[1:]
+
+    @property
     def mobility(self) -> int:
         """Number of degrees of freedom, by count.
 

@@ -154,7 +154,7 @@ class _Writer:
     def __init__(self, mechanism: Mechanism, topology: Topology) -> None:
         self.mechanism = mechanism
         self.topology = topology
-        self.turned = dict(zip(topology.joint_of_body[1:], topology.reversed[1:], strict=True))
+        self.turned = {joint: turned for _, _, joint, turned in topology.tree_edges}
         self.lines: list[str] = []
         self.turned_round: list[str] = []
         self.mimics = _mimics(mechanism)
