@@ -18,7 +18,7 @@ from mbkit.integrators.checks import (
 from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem
-from mbkit.integrators.step_memory import StepMemory
+from mbkit.integrators.step_memory import Record, StepMemory
 from mbkit.integrators.tableaus import DORMAND_PRINCE5
 
 __all__ = ["BLieDF"]
@@ -110,7 +110,7 @@ class BLieDF(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.time_loops.bliedf import advance, predict
+        from mbkit.kernels.time_loops.bliedf import FORMULA, advance, predict
         from mbkit.kernels.time_loops.starting import starting_step
 
         problem.provide("inverse_dynamics")
@@ -118,31 +118,30 @@ class BLieDF(Integrator):
         nq, nv = problem.nq, problem.nv
         step = StepMemory(
             problem, stabilised=self.formulation == "stabilized_index2",
-            tolerance=self.tolerance,
+            tolerance=self.tolerance, gain=self.correction, predict=predict.address,
+            starting_step=starting_step.address,
         )  # fmt: skip
-        step.call(predict=predict, starting_step=starting_step)
-        if self.correction:
-            step.follow_gain()
-        alpha, _, foreseen = BackwardDifferences(self.steps).numbers()
         past = max(1, self.steps - 1)
         own = {
             "past_q": np.zeros((past, nq)), "past_x": np.zeros((past, nv)),
             "past_v": np.zeros((past, nv)), "past_work": np.zeros((past, 2)),
-            "started": np.zeros(1),
+            "started": np.zeros(1), "multipliers": problem.multipliers,
         }  # fmt: skip
-        problem.memory |= {**own, "multipliers": problem.multipliers}
+        problem.memory |= own
+        alpha, _, foreseen = BackwardDifferences(self.steps).numbers()
         A, b, c = (
             np.array(part) for part in (DORMAND_PRINCE5.A, DORMAND_PRINCE5.b, DORMAND_PRINCE5.c)
         )
-        results, room = np.zeros((2, nq + nv + 2)), np.zeros(nq + nv)
-        xdot, vdot, powers = (np.zeros((b.size, width)) for width in (nv, nv, 2))
-        memory = np.zeros(nq + 3 * nv + 4)
+        method = Record(
+            FORMULA, **own, steps=self.steps, coefficients=alpha, foreseen=foreseen,
+            powers=np.zeros(2), x=np.zeros(nv), sum_x=np.zeros(nv), rate=np.zeros(nv),
+            q_before=np.zeros(nq), v_before=np.zeros(nv), work_before=np.zeros(2),
+            stages=b.size, A=A, b=b, c=c, results=np.zeros((2, nq + nv + 2)),
+            room=np.zeros(nq + nv), xdot=np.zeros((b.size, nv)), vdot=np.zeros((b.size, nv)),
+            stage_powers=np.zeros((b.size, 2)),
+        )  # fmt: skip
 
-        def loop(grid: Any, state: Any, saved: Any) -> Any:
-            return advance(
-                problem.space, step.address, alpha, foreseen, A, b, c, *grid, *state, own["past_q"],
-                own["past_x"], own["past_v"], own["past_work"], problem.multipliers, own["started"],
-                problem.q_stage, problem.v_stage, results, room, xdot, vdot, powers, memory, saved,
-            )  # fmt: skip
+        def loop(grid: Any, _state: Any, saved: Any) -> Any:
+            return advance(problem.space, step.address, method.address, grid, saved)
 
         return advance_by(problem, loop)

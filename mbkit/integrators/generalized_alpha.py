@@ -20,7 +20,7 @@ from mbkit.integrators.checks import (
 from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
-from mbkit.integrators.step_memory import StepMemory
+from mbkit.integrators.step_memory import Record, StepMemory
 
 __all__ = ["AlphaCoefficients", "GeneralizedAlpha"]
 
@@ -252,68 +252,64 @@ class GeneralizedAlpha(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.time_loops.generalized_alpha import solve_end
+        from mbkit.kernels.time_loops.generalized_alpha import ALPHA, solve_end
 
         problem.provide("inverse_dynamics")
         check_multipliers(self, problem)
         stabilised = self.formulation == "stabilized_index2"
         given = [each for each in (self.rtol, self.atol) if each is not None]
         tolerance = min([self.tolerance, *(SMALL * each for each in given)])
-        step = StepMemory(problem, stabilised=stabilised, tolerance=tolerance)
-        step.call(solve_end=solve_end)
+        step = StepMemory(
+            problem, stabilised=stabilised, tolerance=tolerance, solve_end=solve_end.address
+        )
         corrected = self.start == "second order"
         c = self.numbers
-        numbers = np.array(
-            [c.alpha_m, c.alpha_f, c.beta, c.gamma, corrected, corrected and not stabilised],
-            dtype=np.float64,
-        )
-        nv, m = problem.nv, problem.equations.num_velocity_constraints
+        nq, nv, m = problem.nq, problem.nv, problem.equations.num_velocity_constraints
         own = {
-            "acceleration": np.zeros(nv), "vdot": np.zeros(nv), "eta": np.zeros(m),
+            "vdot": np.zeros(nv), "multipliers": problem.multipliers, "eta": np.zeros(m),
             "powers": np.zeros(2), "started": np.zeros(1),
         }  # fmt: skip
-        problem.memory |= {**own, "multipliers": problem.multipliers}
-        method = (
-            own["acceleration"], own["vdot"], problem.multipliers, own["eta"], own["powers"],
-            own["started"],
+        acceleration = np.zeros(nv)
+        problem.memory |= {"acceleration": acceleration, **own}
+        method = Record(
+            ALPHA, **own, a=acceleration,
+            coefficients=np.array(
+                [c.alpha_m, c.alpha_f, c.beta, c.gamma, corrected, corrected and not stabilised],
+                dtype=np.float64,
+            ),
+            v_n=np.zeros(nv), powers_next=np.zeros(2), trial=np.zeros(nq), change=np.zeros(nv),
+            wanted=np.zeros(nv), room=np.zeros(2 * nv),
         )  # fmt: skip
-        if not self.adaptive:
-            return _steps_of_one_size(problem, step, numbers, method)
-        rtol = 0.0 if self.rtol is None else self.rtol
-        atol = rtol if self.atol is None else self.atol
-        return _adaptive_steps(problem, step, numbers, (rtol, atol), method)
+        if self.adaptive:
+            rtol = 0.0 if self.rtol is None else self.rtol
+            atol = rtol if self.atol is None else self.atol
+            return _adaptive_steps(problem, step, method, rtol, atol)
+        return _steps_of_one_size(problem, step, method)
 
 
-def _steps_of_one_size(problem: Problem, step: StepMemory, numbers: Any, method: Any) -> Advance:
+def _steps_of_one_size(problem: Problem, step: StepMemory, method: Record) -> Advance:
     from mbkit.kernels.time_loops.generalized_alpha import advance
 
-    v_n, memory = np.zeros(problem.nv), np.zeros(problem.nq + 4 * problem.nv + 2)
-
-    def loop(grid: Any, state: Any, saved: Any) -> Any:
-        return advance(
-            problem.space, step.address, numbers, *grid, *state, *method, problem.q_stage,
-            problem.v_stage, v_n, memory, saved,
-        )  # fmt: skip
+    def loop(grid: Any, _state: Any, saved: Any) -> Any:
+        return advance(problem.space, step.address, method.address, grid, saved)
 
     return advance_by(problem, loop)
 
 
 def _adaptive_steps(
-    problem: Problem, step: StepMemory, numbers: Any, tolerances: tuple[float, float], method: Any
+    problem: Problem, step: StepMemory, method: Record, rtol: float, atol: float
 ) -> Advance:
-    from mbkit.kernels.time_loops.generalized_alpha_adaptive import NUM_SIZES, advance
+    from mbkit.kernels.time_loops.generalized_alpha_adaptive import NUM_SIZES, StepSize, advance
 
     nv = problem.nv
-    angular = angular_entries(problem)
     rate = problem.memory["rate"] = np.zeros(nv)
     sizes = problem.memory["step_size"] = np.zeros(NUM_SIZES)
     kept = np.zeros(sum(array.size for array in problem.state.values()))
-    v_n, memory = np.zeros(nv), np.zeros(problem.nq + 6 * nv + 2)
+    choice = StepSize(
+        rtol, atol, angular_entries(problem), rate, sizes, errors=np.zeros(2 * nv), kept=kept
+    )
 
-    def loop(grid: Any, state: Any, saved: Any) -> Any:
-        return advance(
-            problem.space, step.address, numbers, *tolerances, angular, *grid, *state, *method,
-            rate, sizes, problem.q_stage, problem.v_stage, v_n, memory, kept, saved,
-        )  # fmt: skip
+    def loop(grid: Any, _state: Any, saved: Any) -> Any:
+        return advance(problem.space, step.address, method.address, choice, grid, saved)
 
     return advance_by(problem, loop)

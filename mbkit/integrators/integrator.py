@@ -60,9 +60,11 @@ def _keep(problem: Problem, attribute: attrs.Attribute[Any], value: Any) -> Any:
 
 
 def _fit(problem: Problem, attribute: attrs.Attribute[Any], value: Any) -> Any:
-    """Refuse an array that steps cannot write to."""
-    check_fit(attribute.name, value, getattr(problem, attribute.name).shape)
-    return value
+    """Refuse an array of another shape; take its numbers over, since steps have an address."""
+    own = getattr(problem, attribute.name)
+    check_fit(attribute.name, value, own.shape)
+    own[:] = value
+    return own
 
 
 @attrs.define(eq=False)

@@ -13,7 +13,7 @@ from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.constant_efforts import constant_effort
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.newton import Newton
-from mbkit.integrators.step_memory import REMEDY
+from mbkit.integrators.step_memory import REMEDY, Record
 from mbkit.memory import check_memory
 
 __all__ = ["RATTLie"]
@@ -77,68 +77,55 @@ class RATTLie(Integrator):
         problem.provide("inverse_dynamics")
         problem.provide("mass_matrix")
         check_multipliers(self, problem)
-        memory = _Memory(problem)
-        problem.newton = memory.newton
+        step = _step_memory(problem)
 
-        def loop(grid: Any, state: Any, saved: Any) -> Any:
-            return advance(
-                problem.space, memory.address, *grid, *state, problem.q_stage, problem.v_stage,
-                problem.multipliers, saved,
-            )  # fmt: skip
+        def loop(grid: Any, _state: Any, saved: Any) -> Any:
+            return advance(problem.space, step.address, grid, saved)
 
         return advance_by(problem, loop)
 
 
-class _Memory:
-    """What a step needs, and its address."""
+def _step_memory(problem: Problem) -> Record:
+    """Return the record of what a step needs; the problem's `newton` is set."""
+    from mbkit.kernels.constraints.evaluate import constraint_state
+    from mbkit.kernels.constraints.jacobian import constraint_jacobian
+    from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
+    from mbkit.kernels.forces.force_pass import generalized_forces
+    from mbkit.kernels.recursions.mass_action import mass_action
+    from mbkit.kernels.time_loops import rattlie as step
+    from mbkit.kernels.variational import newton, terms
+    from mbkit.kernels.variational.layout import MOST, VARIATIONAL, sizes
 
-    def __init__(self, problem: Problem) -> None:
-        from mbkit.kernels.compile import array_address
-        from mbkit.kernels.constraints.evaluate import constraint_state
-        from mbkit.kernels.constraints.jacobian import constraint_jacobian
-        from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
-        from mbkit.kernels.forces.force_pass import generalized_forces
-        from mbkit.kernels.recursions.mass_action import mass_action
-        from mbkit.kernels.time_loops import rattlie as step
-        from mbkit.kernels.variational import newton, terms
-        from mbkit.kernels.variational.layout import MOST, VARIATIONAL, sizes
-
-        n, m = problem.nv, problem.equations.num_velocity_constraints
-        numbers = sizes(problem.nq, n, m)
-        check_memory(
-            sum(numbers.values()),
-            f"A step of RATTLie of {n} velocities and {m} rows of constraints", REMEDY,
-        )  # fmt: skip
-        self.newton = Newton.empty(MOST, n + m)
-        arrays = {name: np.zeros(size) for name, size in numbers.items()}
-        arrays["effort"][:] = _efforts(problem.equations, n)
-        arrays["reach"][:] = _reach(problem.equations)
-        for name, size in (("order", n + 1), ("rows", m), ("columns", m)):
-            arrays[name] = np.zeros(size, dtype=np.int64)
-        arrays |= {
-            "history": self.newton.history, "residual": self.newton.residual,
-            "count": self.newton.count, "total": self.newton.total,
+    n, m = problem.nv, problem.equations.num_velocity_constraints
+    numbers = sizes(problem.nq, n, m)
+    check_memory(
+        sum(numbers.values()),
+        f"A step of RATTLie of {n} velocities and {m} rows of constraints", REMEDY,
+    )  # fmt: skip
+    problem.newton = record = Newton.empty(MOST, n + m)
+    arrays = {name: np.zeros(size) for name, size in numbers.items()}
+    arrays["effort"][:] = _efforts(problem.equations, n)
+    arrays["reach"][:] = _reach(problem.equations)
+    for name, size in (("order", n + 1), ("rows", m), ("columns", m)):
+        arrays[name] = np.zeros(size, dtype=np.int64)
+    functions: dict[str, Any] = {
+        "generalized_forces": generalized_forces, "mass_action": mass_action,
+        "dynamics_derivatives": inverse_dynamics_derivatives,
+        "look_around": terms.look_around, "equations": newton.residual,
+        "newton_matrix": newton.newton_matrix, "factorised": newton.factorised,
+        "solve_for": newton.solve_for, "newton": newton.newton, "arrive": step.arrive,
+    }  # fmt: skip
+    if m:
+        functions |= {
+            "constraint_state": constraint_state, "constraint_jacobian": constraint_jacobian
         }  # fmt: skip
-        functions: dict[str, Any] = {
-            "generalized_forces": generalized_forces, "mass_action": mass_action,
-            "dynamics_derivatives": inverse_dynamics_derivatives,
-            "look_around": terms.look_around, "equations": newton.residual,
-            "newton_matrix": newton.newton_matrix, "factorised": newton.factorised,
-            "solve_for": newton.solve_for, "newton": newton.newton, "arrive": step.arrive,
-        }  # fmt: skip
-        if m:
-            functions |= {
-                "constraint_state": constraint_state, "constraint_jacobian": constraint_jacobian
-            }  # fmt: skip
-        self._record = np.zeros(1, dtype=VARIATIONAL)
-        for name, value in {"nq": problem.nq, "n": n, "m": m}.items():
-            self._record[0][name] = value
-        for name, function in functions.items():
-            self._record[0][name] = function.address
-        for name, array in arrays.items():
-            self._record[0][name] = array_address(array)
-        self._arrays = arrays  # which live as long as their addresses
-        self.address = array_address(self._record)
+    return Record(
+        VARIATIONAL, nq=problem.nq, n=n, m=m, **arrays,
+        **{name: function.address for name, function in functions.items()},
+        q=problem.q, v=problem.v, work=problem.work, multipliers=problem.multipliers,
+        q_stage=problem.q_stage, v_stage=problem.v_stage,
+        history=record.history, residual=record.residual, count=record.count, total=record.total,
+    )  # fmt: skip
 
 
 def _check(problem: Problem) -> None:

@@ -11,7 +11,7 @@ from mbkit.integrators.newton import Newton
 from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
 from mbkit.memory import check_memory
 
-__all__ = ["StepMemory"]
+__all__ = ["Record", "StepMemory"]
 
 #: What to do where there is no memory for one.
 REMEDY = (
@@ -23,7 +23,36 @@ REMEDY = (
 MOST_ITERATIONS = 30
 
 
-class StepMemory:
+class Record:
+    """A record for kernels: numbers, addresses of functions, and arrays by their addresses.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Its fields.
+    **fields : int, float or ndarray
+        What they are, 0 if not given. Arrays live as long as the record.
+
+    Attributes
+    ----------
+    address : int
+        Of the record.
+    """
+
+    def __init__(self, dtype: np.dtype[Any], **fields: Any) -> None:
+        from mbkit.kernels.compile import array_address
+
+        self._fields = fields
+        values = {
+            name: array_address(value) if isinstance(value, np.ndarray) else value
+            for name, value in fields.items()
+        }
+        self._record = np.array([tuple(values.pop(name, 0) for name in dtype.names or ())], dtype)
+        assert not values, f"no fields of the record: {', '.join(values)}"
+        self.address = array_address(self._record)
+
+
+class StepMemory(Record):
     """Arrays for `mbkit.kernels.implicit`, and the record of their addresses.
 
     Parameters
@@ -35,15 +64,21 @@ class StepMemory:
     tolerance : float
         Of what all steps in a second leave of velocities: one step is solved to h times that.
         [rad/s^2], [m/s^2]
-
-    Attributes
-    ----------
-    address : int
-        Of the record.
+    gain : bool
+        Whether velocities follow D in a matrix of their own: see `gain` in the record.
+    **functions : int
+        Addresses of what the time loop calls.
     """
 
-    def __init__(self, problem: Problem, *, stabilised: bool, tolerance: float) -> None:
-        from mbkit.kernels.compile import array_address
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        stabilised: bool,
+        tolerance: float,
+        gain: bool = False,
+        **functions: int,
+    ) -> None:
         from mbkit.kernels.configuration import BLOCK_SIZE
 
         nq, nv = problem.nq, problem.nv
@@ -71,52 +106,31 @@ class StepMemory:
             REMEDY,
         )
         flags = {"position_of_row": m, "pivots": n, "kept": m, "prescribed": nv}
-        self._arrays: dict[str, Any] = {
+        fields: dict[str, Any] = {
+            "nq": nq, "nv": nv, "m": m, "mp": mp, "n": n, "num_made": made, "width": width,
+            "stabilised": stabilised, "tolerance": tolerance * problem.h, "most": MOST_ITERATIONS,
+            "q": problem.q, "v": problem.v, "work": problem.work,
+            "q_next": problem.q_stage, "v_next": problem.v_stage,
             **{name: np.zeros(max(1, size)) for name, size in sizes.items()},
             **{name: np.zeros(max(1, size), np.int64) for name, size in flags.items()},
             "made_at": linearisation,
             "history": newton.history, "residual": newton.residual,
             "count": newton.count, "total": newton.total,
         }  # fmt: skip
-        self._arrays["mass"] = self._arrays["derivatives"][2 * nv * width :]
-        self.record = np.zeros(1, IMPLICIT)
-        record: Any = self.record[0]
-        counts = {"nq": nq, "nv": nv, "m": m, "mp": mp, "n": n, "num_made": made, "width": width}
+        fields["mass"] = fields["derivatives"][2 * nv * width :]
         loops_alone = False
         if m:
             from mbkit.kernels.implicit.rows import describe_rows
 
-            rows = self._arrays["position_of_row"]
-            loops_alone = bool(describe_rows(problem.space, rows))
-        functions = _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
+            loops_alone = bool(describe_rows(problem.space, fields["position_of_row"]))
         if blocks is None:
-            self._arrays["places"] = np.arange(max(1, problem.ndx, nv))
+            fields["places"] = np.arange(max(1, problem.ndx, nv))
         else:
-            counts |= blocks.counts
-            self._arrays |= blocks.tables | {"places": blocks.places}
-        for name, value in (counts | functions).items():
-            record[name] = value
-        record["stabilised"] = stabilised
-        record["tolerance"], record["most"] = tolerance * problem.h, MOST_ITERATIONS
-        for name, array in self._arrays.items():
-            record[name] = array_address(array)
-        self.address = array_address(self.record)
-
-    def follow_gain(self) -> None:
-        """Let velocities follow D in a matrix of their own: see `gain` in the record."""
-        from mbkit.kernels.compile import array_address
-
-        nv = int(self.record[0]["nv"])
-        self._arrays["gain"] = gain = np.zeros(max(1, nv) * MOST_STEPS)
-        self.record[0]["gain"] = array_address(gain)
-
-    def call(self, **functions: Any) -> None:
-        """Let the time loop call functions of its own, kernels by address."""
-        for name, function in functions.items():
-            self.record[0][name] = function.address
-
-    def __getitem__(self, name: str) -> Any:
-        return self._arrays[name]
+            fields |= blocks.counts | blocks.tables | {"places": blocks.places}
+        if gain:
+            fields["gain"] = np.zeros(max(1, nv) * MOST_STEPS)
+        functions |= _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
+        super().__init__(IMPLICIT, **fields, **functions)
 
 
 def _functions(*, closed: bool, loops_alone: bool, blocks: bool) -> dict[str, int]:

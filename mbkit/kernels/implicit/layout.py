@@ -32,6 +32,12 @@ IMPLICIT = np.dtype(
         ("force_derivatives", _i8),
         ("velocity_derivative", _i8),  # 0: by differences
         ("force_derivative", _i8),
+        # the state, which a step goes on from, and its end: what was evaluated last
+        ("q", _i8),  # nq
+        ("v", _i8),  # nv
+        ("work", _i8),  # NUM_POWERS
+        ("q_next", _i8),  # nq
+        ("v_next", _i8),  # nv
         # the unknowns, and what follows from them
         ("D", _i8),  # nv
         ("vdot", _i8),  # nv

@@ -67,7 +67,7 @@ def made_vectors(step):
 
 
 @helper
-def remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v, rows_at_end):
+def remember(step, t, h, velocity_gain, acceleration_gain, rows_at_end):
     """Let the matrix be made where the step is now; rows_at_end: see `set_kept`."""
     record = memory_of(step)
     made = floats_at(record.made_at, record.num_made)
@@ -79,9 +79,9 @@ def remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v, rows_at_en
     made[ACCELERATION_GAIN] = acceleration_gain
     made[ROWS_AT_END] = rows_at_end
     start, end, velocity, acceleration, increment, multipliers = made_vectors(step)
-    assign(start, q_n)
-    assign(end, q)
-    assign(velocity, v)
+    assign(start, floats_at(record.q, record.nq))
+    assign(end, floats_at(record.q_next, record.nq))
+    assign(velocity, floats_at(record.v_next, record.nv))
     assign(acceleration, floats_at(record.vdot, record.nv))
     assign(increment, floats_at(record.D, record.nv))
     assign(multipliers, floats_at(record.multipliers, record.m))
@@ -95,24 +95,24 @@ def set_derivatives(space, step, q, v, vdot, multipliers):
     size = record.nv * record.width
     time = floats_at(equations.time, 1)
     both = floats_at(record.derivatives, 3 * size)
-    state = call_address(record.dynamics_derivatives, (space, 0, q, v, vdot, both))
-    if state == OK and equations.num_forces > 0:
+    code = call_address(record.dynamics_derivatives, (space, 0, q, v, vdot, both))
+    if code == OK and equations.num_forces > 0:
         more = floats_at(record.more, 2 * size)
-        state = call_address(record.force_derivatives, (space, 0, q, v, time, more))
+        code = call_address(record.force_derivatives, (space, 0, q, v, time, more))
         for j in range(2 * size):
             both[j] -= more[j]
-    if state != OK or record.m == 0:
-        return state
+    if code != OK or record.m == 0:
+        return code
     Z = rows_at(record.Z, record.m, record.width)
     if record.velocity_derivative == 0:
         return constraint_differences(space, step, q, v, time[0], multipliers, Z)
     more = floats_at(record.more, size)
-    state = call_address(record.force_derivative, (space, 0, q, multipliers, time, more))
-    if state == OK:
-        state = call_address(record.velocity_derivative, (space, 0, q, v, time, at(Z, 0)))
+    code = call_address(record.force_derivative, (space, 0, q, multipliers, time, more))
+    if code == OK:
+        code = call_address(record.velocity_derivative, (space, 0, q, v, time, at(Z, 0)))
     for j in range(size):
         both[j] -= more[j]
-    return state
+    return code
 
 
 @helper
@@ -131,12 +131,12 @@ def constraint_differences(space, step, q, v, t, multipliers, Z):
             for j in range(record.nv):
                 if place[j] == k:
                     dx[j] = sign * DIFFERENCE
-            state = retract_rows(bodies(space), scratch(space), q, dx, trial)
-            if state == OK:
+            code = retract_rows(bodies(space), scratch(space), q, dx, trial)
+            if code == OK:
                 A = floats_at(record.more, record.m * record.width)
-                state = jacobian_at(space, step, t, trial, A)
-            if state != OK:
-                return state
+                code = jacobian_at(space, step, t, trial, A)
+            if code != OK:
+                return code
             factor = sign / (2.0 * DIFFERENCE)
             add_force_change(space, step, k, factor, v, multipliers)
         for j in range(record.nv):
@@ -161,13 +161,13 @@ def set_kept(space, step):
     set_time(space, made[TIME] if late else made[TIME] - made[STEP])
     memory = floats_at(record.columns, 3 * record.nv)
     memory[:] = 0.0
-    state = linearise(space, 0, at(q, 0), at(v, 0), at(memory, 0), at(memory, record.nv))
-    if state == OK:
+    code = linearise(space, 0, at(q, 0), at(v, 0), at(memory, 0), at(memory, record.nv))
+    if code == OK:
         kept = flags_at(record.kept, record.m)
         own = kept_rows(closure_of(space))
         for r in range(record.m):
             kept[r] = own[r]
-    return state
+    return code
 
 
 @helper
@@ -287,20 +287,20 @@ def linearise_equations(space, step):
     q_n, q, v, vdot, D, multipliers = made_vectors(step)
     h = made[STEP]
     t = made[TIME]
-    state = place(space, step, t, q, v)
-    if state == OK and record.m > 0:
-        state = set_kept(space, step)
-    if state == OK:
-        state = jacobian_at(space, step, t - h, q_n, floats_at(record.A_made, size))
-    if state == OK:
-        state = jacobian_at(space, step, t, q, floats_at(record.A, size))
-    if state == OK:
+    code = place(space, step, t, q, v)
+    if code == OK and record.m > 0:
+        code = set_kept(space, step)
+    if code == OK:
+        code = jacobian_at(space, step, t - h, q_n, floats_at(record.A_made, size))
+    if code == OK:
+        code = jacobian_at(space, step, t, q, floats_at(record.A, size))
+    if code == OK:
         set_time(space, t)
-        state = set_derivatives(space, step, q, v, vdot, multipliers)
-    if state == OK:
-        state = set_differential(space, step, h, D)
-    if state != OK:
-        return state
+        code = set_derivatives(space, step, q, v, vdot, multipliers)
+    if code == OK:
+        code = set_differential(space, step, h, D)
+    if code != OK:
+        return code
     clear_columns(space, step, rows_at(record.A, record.m, record.width))
     clear_columns(space, step, rows_at(record.A_made, record.m, record.width))
     assign(floats_at(record.made, record.num_made), made)
@@ -315,9 +315,9 @@ def make(space, step):
     made = floats_at(record.made_at, record.num_made)
     h = made[STEP]
     a = made[VELOCITY_GAIN]
-    state = linearise_equations(space, step)
-    if state != OK:
-        return state
+    code = linearise_equations(space, step)
+    if code != OK:
+        return code
     S = square(record.matrix, record.n)
     S[:, :] = 0.0
     set_dynamics_rows(space, step, S, h, a, made[ACCELERATION_GAIN])
@@ -339,3 +339,19 @@ def have_matrix(space, step):
         if made_at[j] != made[j] and j not in (AGE, PATIENCE, NOISE):
             return call_address(record.make, (space, step))
     return OK
+
+
+@helper
+def note_made(step):
+    """Where the matrix was made when the step began."""
+    record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    assign(floats_at(record.restore, record.num_made), made)
+
+
+@helper
+def restore_made(step):
+    """The memory of the run speaks of that one again: of a step that failed nothing stays."""
+    record = memory_of(step)
+    made = floats_at(record.made_at, record.num_made)
+    assign(made, floats_at(record.restore, record.num_made))

@@ -4,7 +4,17 @@ The matrix is kept from step to step while it does its work; what tells is how f
 shrink. Source: Hairer and Wanner 1996, section IV.8.
 """
 
-from mbkit.kernels.compile import address_kernel, as_array, call_address, floats_at, helper
+from typing import NamedTuple
+
+from mbkit.kernels.compile import (
+    address_kernel,
+    boolean,
+    call_address,
+    float64,
+    floats_at,
+    helper,
+    int64,
+)
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.space import closure_of
 from mbkit.kernels.elementary import grain
@@ -22,7 +32,7 @@ from mbkit.kernels.implicit.space import (
     square,
 )
 from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_CONVERGED, OK, status
+from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, status
 from mbkit.kernels.validation import all_finite
 
 #: Rates of convergence: from where on a matrix is made anew for the next step, and within a step.
@@ -62,15 +72,29 @@ OPEN = 1e-9
 
 
 @helper
-def move_end(space, step, t, h, q_n, q, v):
-    """q = retract(q_n, h D); prescribed joints go where they must."""
+def move_end(space, step, t, h):
+    """q_next = retract(q, h D); prescribed joints go where they must."""
     record = memory_of(step)
+    q = floats_at(record.q_next, record.nq)
+    v = floats_at(record.v_next, record.nv)
     D = floats_at(record.D, record.nv)
     x = floats_at(record.columns, record.nv)
     for j in range(record.nv):
         x[j] = h * D[j]
-    state = retract_rows(bodies(space), scratch(space), q_n, x, q)
-    return place(space, step, t, q, v) if state == OK else state
+    code = retract_rows(bodies(space), scratch(space), floats_at(record.q, record.nq), x, q)
+    return place(space, step, t, q, v) if code == OK else code
+
+
+@helper
+def finish(space, step, t, h):
+    """The same with the last D, which has to be one."""
+    record = memory_of(step)
+    code = move_end(space, step, t, h)
+    q = floats_at(record.q_next, record.nq)
+    v = floats_at(record.v_next, record.nv)
+    if code == OK and not (all_finite(q) and all_finite(v)):
+        return status(NOT_FINITE, 0)
+    return code
 
 
 @helper
@@ -101,8 +125,8 @@ def set_target(step, h, change):
 
 
 @helper
-def add_change(space, step, h, velocity_gain, acceleration_gain, change, v):
-    """D, lambda, eta, and v and vdot with them; return the largest change of all.
+def add_change(space, step, h, velocity_gain, acceleration_gain):
+    """Add the change to D, lambda, eta, and to v and vdot with them; return its largest entry.
 
     That of h lambda is by the size of M, so that it is a velocity too. It has to be looked at: D
     may not depend on lambda at all.
@@ -111,6 +135,8 @@ def add_change(space, step, h, velocity_gain, acceleration_gain, change, v):
     nv = record.nv
     m = record.m
     scale = floats_at(record.scale, 1)[0]
+    change = floats_at(record.change, record.n)
+    v = floats_at(record.v_next, nv)
     D = floats_at(record.D, nv)
     vdot = floats_at(record.vdot, nv)
     multipliers = floats_at(record.multipliers, m)
@@ -176,14 +202,27 @@ def solved(step, length):
     return most <= SOLVED * grain(length) * length
 
 
+class Correction(NamedTuple):
+    """A correction of D, and what its size is held against."""
+
+    k: int64  # how many there were before
+    fresh: boolean  # whether the matrix was made in this step
+    before: float64  # size of the correction before; 0: there is none to compare with
+    size: float64
+    smallest: float64  # rounding of D
+    rounding: float64  # the same, and that of the constraints
+    noise: float64  # what may be left where a new matrix made corrections no smaller
+
+
 @helper
-def is_solved(step, k, fresh, before, size, smallest, rounding, noise, length):
-    """Whether correction k, of that size, leaves as little as is wanted, or as can be.
+def is_solved(step, correction, length):
+    """Whether a correction leaves as little as is wanted, or as can be.
 
     What a matrix of an earlier step leaves has one direction, step after step, and adds up in v. So
     it has to be as small as D can be told, even where the constraints' rounding hides it.
     """
     record = memory_of(step)
+    k, fresh, before, size, smallest, rounding, noise = correction
     enough = max(record.tolerance, smallest)
     if size <= record.tolerance or (k > 0 and size <= enough):
         return True
@@ -212,8 +251,9 @@ def forgotten_rows(step, length):
 
 
 @helper
-def note_end(record, made, k, fresh, before, size, rounding, noise):
+def note_end(record, made, correction):
     """What the end of an iteration says of its matrix; of noise only in large systems."""
+    k, fresh, before, size, _, rounding, noise = correction
     rate = size / before if before > 0.0 else 1.0
     unexpected = record.solve != 0 and size > ROUNDINGS * rounding
     if fresh and before > 0.0 and rate > SLOW and unexpected:
@@ -236,17 +276,16 @@ def grow_older(made):
         made[VALID] = 0.0
 
 
-@address_kernel("iiddddppp")
-def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, velocity):
+@address_kernel("iidddd")
+def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
     """Find D, multipliers and eta such that the step ends on the equations.
 
-    Reads   D, vdot, multipliers, eta as they are predicted, v that goes with them, A_start.
-    Writes  the same, and q, as they are; the record of the iteration.
+    Reads   q, D, vdot, multipliers, eta as they are predicted, v_next that goes with them, A_start.
+    Writes  the same, and q_next, as they are; the record of the iteration.
     """
     record = memory_of(step)
-    q_n = as_array(start, record.nq)
-    q = as_array(end, record.nq)
-    v = as_array(velocity, record.nv)
+    q = floats_at(record.q_next, record.nq)
+    v = floats_at(record.v_next, record.nv)
     made = floats_at(record.made_at, record.num_made)
     history = rows_at(record.history, record.most, 2)
     change = floats_at(record.change, record.n)
@@ -260,20 +299,20 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
     for k in range(record.most):
         count[0] = k + 1
         total[0] += 1
-        state = move_end(space, step, t, h, q_n, q, v)
-        if state == OK and made[VALID] == 0.0:
-            remember(step, t, h, velocity_gain, acceleration_gain, q_n, q, v, rows_at_end)
-            state = call_address(record.make, (space, step))
+        code = move_end(space, step, t, h)
+        if code == OK and made[VALID] == 0.0:
+            remember(step, t, h, velocity_gain, acceleration_gain, rows_at_end)
+            code = call_address(record.make, (space, step))
             fresh = True
-        if state == OK:
-            state = evaluate(space, step, t, q, v)
-        if state != OK:
-            return state
+        if code == OK:
+            code = evaluate(space, step, t, q, v)
+        if code != OK:
+            return code
         set_target(step, h, change)
         residual = floats_at(record.residual, record.nv + record.m)
         history[k, 1] = largest(residual)
         solve_matrix(step, change)
-        size = add_change(space, step, h, velocity_gain, acceleration_gain, change, v)
+        size = add_change(space, step, h, velocity_gain, acceleration_gain)
         smallest = UNIT * grain(size) * largest(floats_at(record.D, record.nv))
         rounding = smallest
         if record.m > 0:
@@ -283,7 +322,8 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
             return status(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
         noise = NOISES * made[NOISE]
-        done = is_solved(step, k, fresh, before, size, smallest, rounding, noise, length)
+        correction = Correction(k, fresh, before, size, smallest, rounding, noise)
+        done = is_solved(step, correction, length)
         known = fresh and rows_at_end != 0.0
         if done and not known and record.m > 0 and forgotten_rows(step, length):
             rows_at_end = 1.0 if fresh else 0.0
@@ -291,8 +331,8 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain, start, end, 
             before = 0.0
             continue
         if done:
-            note_end(record, made, k, fresh, before, size, rounding, noise)
-            return move_end(space, step, t, h, q_n, q, v)
+            note_end(record, made, correction)
+            return finish(space, step, t, h)
         slow = rate > SLOW or k % MOST_ITERATIONS == MOST_ITERATIONS - 1
         if before > 0.0 and slow and size > max(ROUNDINGS * rounding, noise):
             if not fresh:

@@ -13,7 +13,7 @@ from mbkit.kernels.compile import (
     helper,
     records_at,
 )
-from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
+from mbkit.kernels.configuration import dexp_inv_rows
 from mbkit.kernels.constraints.solve.dynamics import correct, linearise
 from mbkit.kernels.constraints.space import closure_of, rows_of
 from mbkit.kernels.equations import acceleration
@@ -35,39 +35,20 @@ def accelerate(space, step, t, start, velocity, rate, power):
     q = as_array(start, record.nq)
     v = as_array(velocity, record.nv)
     vdot = as_array(rate, record.nv)
-    state = acceleration(space, t, q, v, vdot, as_array(power, NUM_POWERS))
+    code = acceleration(space, t, q, v, vdot, as_array(power, NUM_POWERS))
     if record.m > 0:
         closure = closure_of(space)
         found = rows_of(closure, closure.multipliers)
         multipliers = floats_at(record.multipliers, record.m)
         for r in range(record.m):
             multipliers[r] = found[r]
-    return state
+    return code
 
 
 @helper
 def consistent_acceleration(space, step, t, q, v, vdot, powers):
     """The same; powers (NUM_POWERS,) or more."""
     return call_address(memory_of(step).accelerate, (space, step, t, q, v, vdot, powers))
-
-
-@helper
-def change_of_acceleration(space, step, t, h, q, v, vdot, powers, q_next, out):
-    """out = h times the rate of vdot at the start, by a difference over INTO h."""
-    record = memory_of(step)
-    nv = record.nv
-    s = INTO * h
-    x = floats_at(record.columns, 3 * nv)[:nv]
-    w = floats_at(record.columns, 3 * nv)[nv : 2 * nv]
-    for j in range(nv):
-        x[j] = s * (v[j] + 0.5 * s * vdot[j])
-        w[j] = v[j] + s * vdot[j]
-    state = retract_rows(bodies(space), scratch(space), q, x, q_next)
-    if state == OK:
-        state = consistent_acceleration(space, step, t + s, q_next, w, out, powers)
-    for j in range(nv):
-        out[j] = (out[j] - vdot[j]) / INTO
-    return state
 
 
 @helper
@@ -79,14 +60,14 @@ def bracket(space, x, y, small, one, out):
     """
     for j in range(x.shape[0]):
         small[j] = INTO * x[j]
-    state = dexp_inv_rows(bodies(space), scratch(space), small, y, out)
+    code = dexp_inv_rows(bodies(space), scratch(space), small, y, out)
     for j in range(x.shape[0]):
         small[j] = -small[j]
-    if state == OK:
-        state = dexp_inv_rows(bodies(space), scratch(space), small, y, one)
+    if code == OK:
+        code = dexp_inv_rows(bodies(space), scratch(space), small, y, one)
     for j in range(x.shape[0]):
         out[j] = (out[j] - one[j]) / INTO
-    return state
+    return code
 
 
 @address_kernel("iidpppd")
@@ -105,11 +86,11 @@ def add_least_change(space, step, t, q, velocity, wanted, part):
     A = rows_at(record.A, m, record.width)
     time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
     time[0] = t
-    state = call_address(record.constraint_jacobian, (space, 0, q, q, time, at(A, 0)))
-    if state == OK:
-        state = linearise(space, 0, q, velocity, at(memory, 0), at(memory, nv))
-    if state != OK:
-        return state
+    code = call_address(record.constraint_jacobian, (space, 0, q, q, time, at(A, 0)))
+    if code == OK:
+        code = linearise(space, 0, q, velocity, at(memory, 0), at(memory, nv))
+    if code != OK:
+        return code
     closure = closure_of(space)
     target = rows_of(closure, closure.bias)
     position_of_row = flags_at(record.position_of_row, m)
@@ -121,10 +102,10 @@ def add_least_change(space, step, t, q, velocity, wanted, part):
         else:
             target[r] = 0.0
     change = floats_at(closure.change, nv)
-    state = correct(space, target, rows_of(closure, closure.multipliers), change)
+    code = correct(space, target, rows_of(closure, closure.multipliers), change)
     for j in range(nv):
         v[j] += change[j]
-    return state
+    return code
 
 
 @helper

@@ -14,57 +14,137 @@ on a vector space, of second order elsewhere.
 Source: derived here; the method without correction is that of Wieloch and Arnold 2021.
 """
 
+from typing import NamedTuple
+
+import numpy as np
+
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
-    as_array,
     call_address,
-    float64,
     floats,
     floats_at,
     helper,
     int64,
     kernel,
     matrix,
+    pointer_at,
+    records_at,
     typed,
 )
 from mbkit.kernels.configuration import difference_rows
-from mbkit.kernels.evaluation import rows
 from mbkit.kernels.implicit.differential import add_turned, set_differential
 from mbkit.kernels.implicit.layout import MOST_STEPS
-from mbkit.kernels.implicit.matrix import have_matrix
+from mbkit.kernels.implicit.matrix import note_made, restore_made
 from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
 from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at
 from mbkit.kernels.implicit.start import consistent_acceleration
-from mbkit.kernels.layout import SCREW
+from mbkit.kernels.layout import NUM_POWERS, SCREW
 from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_FINITE, OK, status
-from mbkit.kernels.time_loops.records import Saved, State
-from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
-from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.implicit_steps import take_steps
+from mbkit.kernels.time_loops.records import Grid, Saved
 from mbkit.kernels.time_loops.watch import look
-from mbkit.kernels.validation import all_finite
+
+#: What the method has beside the memory of its step: the number k of its steps, and, by address,
+#: coefficients, memory, scratch, and the one-step method that it starts with.
+FORMULA = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "steps", "coefficients", "foreseen",
+            "past_q", "past_x", "past_v", "past_work", "multipliers", "started",
+            "powers", "x", "sum_x", "rate", "q_before", "v_before", "work_before",
+            "stages", "A", "b", "c", "results", "room", "xdot", "vdot", "stage_powers",
+        )
+    ]
+)  # fmt: skip
+
+
+class Formula(NamedTuple):
+    """The method in a run, opened by `formula_of`."""
+
+    address: int64
+    alpha: floats  # k + 1
+    foreseen: floats  # k
+    # the state: that of now, and the k - 1 before it, the newest first
+    q: floats
+    v: floats
+    work: floats
+    past_q: matrix
+    past_x: matrix  # increments from each to the next
+    past_v: matrix
+    past_work: matrix
+    multipliers: floats
+    started: floats  # how many of all k are known
+    # the end of a step
+    q_next: floats
+    v_next: floats
+    powers: floats
+    # scratch
+    x: floats  # nv
+    sum_x: floats  # nv
+    rate: floats  # nv
+    q_before: floats
+    v_before: floats
+    work_before: floats
 
 
 @helper
-def coordinates(space, summed, i, q, past_q, past_x, x, sum_x):
-    """x_i about q_n into x; where positions add, or summed, the increments since, negative.
+def formula_of(step, method):
+    """The method, from its address."""
+    record = memory_of(step)
+    own = records_at(method, 1, FORMULA)[0]
+    nq = record.nq
+    nv = record.nv
+    past = max(1, own.steps - 1)
+    return Formula(
+        address=method,
+        alpha=floats_at(own.coefficients, own.steps + 1),
+        foreseen=floats_at(own.foreseen, own.steps),
+        q=floats_at(record.q, nq),
+        v=floats_at(record.v, nv),
+        work=floats_at(record.work, NUM_POWERS),
+        past_q=rows_at(own.past_q, past, nq),
+        past_x=rows_at(own.past_x, past, nv),
+        past_v=rows_at(own.past_v, past, nv),
+        past_work=rows_at(own.past_work, past, NUM_POWERS),
+        multipliers=floats_at(own.multipliers, record.m),
+        started=floats_at(own.started, 1),
+        q_next=floats_at(record.q_next, nq),
+        v_next=floats_at(record.v_next, nv),
+        powers=floats_at(own.powers, NUM_POWERS),
+        x=floats_at(own.x, nv),
+        sum_x=floats_at(own.sum_x, nv),
+        rate=floats_at(own.rate, nv),
+        q_before=floats_at(own.q_before, nq),
+        v_before=floats_at(own.v_before, nv),
+        work_before=floats_at(own.work_before, NUM_POWERS),
+    )
+
+
+@helper
+def coordinates(space, step, formula, i):
+    """x_i about q_n into x; where positions add, or without G, the increments since, negative.
 
     A difference of positions has their rounding, which is divided by h twice; increments have none.
     """
     model = bodies(space)
-    state = OK
+    summed = memory_of(step).gain == 0
+    x = formula.x
+    sum_x = formula.sum_x
+    code = OK
     if not summed:
-        state = difference_rows(model, scratch(space), q, past_q[i - 2], x)
+        code = difference_rows(model, scratch(space), formula.q, formula.past_q[i - 2], x)
     for j in range(x.shape[0]):
-        sum_x[j] -= past_x[i - 2, j]
+        sum_x[j] -= formula.past_x[i - 2, j]
         if summed:
             x[j] = sum_x[j]
     for b in range(1, model.shape[0]):
         if adds(model[b]):
             for j in range(model[b].first_step, model[b].first_step + model[b].ndx):
                 x[j] = sum_x[j]
-    return state
+    return code
 
 
 @helper
@@ -74,65 +154,53 @@ def adds(row):
 
 
 @helper
-def increments(space, step, h, q, q_next, x):
-    """The step from q to q_next; that which was solved for where positions add."""
+def increments(space, step, h, formula):
+    """The step from q to q_next into x; that which was solved for where positions add."""
     record = memory_of(step)
     model = bodies(space)
+    x = formula.x
     D = floats_at(record.D, record.nv)
     prescribed = flags_at(record.prescribed, record.nv)
-    state = difference_rows(model, scratch(space), q, q_next, x)
+    code = difference_rows(model, scratch(space), formula.q, formula.q_next, x)
     for b in range(1, model.shape[0]):
         if adds(model[b]):
             for j in range(model[b].first_step, model[b].first_step + model[b].ndx):
                 if prescribed[j] == 0:
                     x[j] = h * D[j]
-    return state
+    return code
 
 
-@address_kernel("iiidppppppppp")
-def predict(
-    space, step, count, h, coefficients, foreseen, position, velocity, past_position, increment,
-    past_velocity, next_velocity, room,
-):  # fmt: skip
-    """D as the polynomial through the steps before has it, and v, vdot, G that go with it.
-
-    count: of the coefficients.
-    """
+@address_kernel("iiid")
+def predict(space, step, method, h):
+    """D as the polynomial through the steps before has it, and v, vdot, G that go with it."""
     record = memory_of(step)
+    formula = formula_of(step, method)
     nv = record.nv
-    alpha = as_array(coefficients, count)
-    q = as_array(position, record.nq)
-    v = as_array(velocity, nv)
-    before = max(1, count - 2)
-    past_q = rows(past_position, before, record.nq)
-    past_x = rows(increment, before, nv)
-    past_v = rows(past_velocity, before, nv)
-    v_next = as_array(next_velocity, nv)
-    memory = as_array(room, 3 * nv)
+    alpha = formula.alpha
+    v = formula.v
+    v_next = formula.v_next
+    rate = formula.rate
     D = floats_at(record.D, nv)
     vdot = floats_at(record.vdot, nv)
-    rate = memory[:nv]
-    x = memory[nv : 2 * nv]
-    sum_x = memory[2 * nv : 3 * nv]
-    sum_x[:] = 0.0
+    formula.sum_x[:] = 0.0
     for j in range(nv):
-        D[j] = foreseen[0] * v[j]
+        D[j] = formula.foreseen[0] * v[j]
         rate[j] = 0.0
     for i in range(2, alpha.shape[0]):
-        state = coordinates(space, record.gain == 0, i, q, past_q, past_x, x, sum_x)
-        if state != OK:
-            return state
+        code = coordinates(space, step, formula, i)
+        if code != OK:
+            return code
         for j in range(nv):
-            D[j] += foreseen[i - 1] * x[j] / h
-            rate[j] += alpha[i] * x[j] / h
+            D[j] += formula.foreseen[i - 1] * formula.x[j] / h
+            rate[j] += alpha[i] * formula.x[j] / h
     for j in range(nv):
         rate[j] += alpha[0] * D[j]
     if record.gain == 0:
         assign(v_next, rate)
     else:
-        state = set_differential(space, step, h, D)
-        if state != OK:
-            return state
+        code = set_differential(space, step, h, D)
+        if code != OK:
+            return code
         size = nv * MOST_STEPS
         assign(floats_at(record.gain, size), floats_at(record.differential, size))
         v_next[:] = 0.0
@@ -140,7 +208,7 @@ def predict(
     for j in range(nv):
         vdot[j] = alpha[0] * v_next[j] + alpha[1] * v[j]
         for i in range(2, alpha.shape[0]):
-            vdot[j] += alpha[i] * past_v[i - 2, j]
+            vdot[j] += alpha[i] * formula.past_v[i - 2, j]
         vdot[j] /= h
     return OK
 
@@ -154,166 +222,122 @@ def push(past, newest):
 
 
 @helper
-def take_over(
-    step, alpha, h, q, v, work, past_q, past_x, past_v, past_work, multipliers, q_next, v_next,
-    powers, x,
-):  # fmt: skip
+def take_over(step, formula, h):
     """The end of a step becomes the state; the work done follows by the same formula."""
     record = memory_of(step)
-    for j in range(work.shape[0]):
+    alpha = formula.alpha
+    work = formula.work
+    powers = formula.powers
+    for j in range(NUM_POWERS):
         total = h * powers[j] - alpha[1] * work[j]
         for i in range(2, alpha.shape[0]):
-            total -= alpha[i] * past_work[i - 2, j]
+            total -= alpha[i] * formula.past_work[i - 2, j]
         powers[j] = total / alpha[0]
-    push(past_q, q)
-    push(past_x, x)
-    push(past_v, v)
-    push(past_work, work)
-    assign(q, q_next)
-    assign(v, v_next)
+    push(formula.past_q, formula.q)
+    push(formula.past_x, formula.x)
+    push(formula.past_v, formula.v)
+    push(formula.past_work, work)
+    assign(formula.q, formula.q_next)
+    assign(formula.v, formula.v_next)
     assign(work, powers)
-    assign(multipliers, floats_at(record.multipliers, record.m))
+    assign(formula.multipliers, floats_at(record.multipliers, record.m))
 
 
 @helper
-def take_step(
-    space, step, alpha, foreseen, t, h, end, q, v, work, past_q, past_x, past_v, past_work,
-    multipliers, q_next, v_next, memory,
-):  # fmt: skip
+def multistep(space, step, formula, t, h, end):
     """Advance the state by h, to the time `end`; nothing of it has changed where that fails."""
     record = memory_of(step)
-    made = floats_at(record.made_at, record.num_made)
-    restore = floats_at(record.restore, record.num_made)
-    assign(restore, made)
-    powers = memory[:2]
-    assign(floats_at(record.multipliers, record.m), multipliers)
+    alpha = formula.alpha
+    note_made(step)
+    assign(floats_at(record.multipliers, record.m), formula.multipliers)
     floats_at(record.eta, record.m)[:] = 0.0
-    state = call_address(
-        record.predict,
-        (
-            space, step, alpha.shape[0], h, alpha, foreseen, q, v, past_q, past_x, past_v, v_next,
-            memory,
-        ),
-    )  # fmt: skip
-    if state == OK and record.stabilised != 0 and record.m > 0:
-        state = jacobian_at(space, step, t, q, floats_at(record.A_start, record.m * record.width))
-    if state == OK:
-        state = call_address(
-            record.solve_step,
-            (space, step, end, h, alpha[0], alpha[0] * alpha[0], q, q_next, v_next),
-        )
-    if state == OK and not (all_finite(q_next) and all_finite(v_next)):
-        state = status(NOT_FINITE, 0)
-    x = memory[2 : 2 + record.nv]
-    if state == OK:
-        powers_at_end(space, step, v_next, powers)
-        state = increments(space, step, h, q, q_next, x)
-    if state == OK:
-        state = look(space, end, q_next, v_next)
-    if state != OK:
-        assign(made, restore)
-        return state
-    take_over(
-        step, alpha, h, q, v, work, past_q, past_x, past_v, past_work, multipliers, q_next, v_next,
-        powers, x,
-    )  # fmt: skip
+    code = call_address(record.predict, (space, step, formula.address, h))
+    if code == OK and record.stabilised != 0 and record.m > 0:
+        A_start = floats_at(record.A_start, record.m * record.width)
+        code = jacobian_at(space, step, t, formula.q, A_start)
+    if code == OK:
+        code = call_address(record.solve_step, (space, step, end, h, alpha[0], alpha[0] * alpha[0]))
+    if code == OK:
+        powers_at_end(space, step, formula.v_next, formula.powers)
+        code = increments(space, step, h, formula)
+    if code == OK:
+        code = look(space, end, formula.q_next, formula.v_next)
+    if code != OK:
+        restore_made(step)
+        return code
+    take_over(step, formula, h)
     return OK
-
-
-@kernel(int64(int64, int64, float64, floats, floats, floats, floats, floats), nogil=True)
-def set_multipliers(space, step, t, q, v, multipliers, vdot, powers):
-    """Those of a state by its forward dynamics."""
-    record = memory_of(step)
-    state = place(space, step, t, q, v)
-    if state == OK:
-        state = consistent_acceleration(space, step, t, q, v, vdot, powers)
-    assign(multipliers, floats_at(record.multipliers, record.m))
-    return state
 
 
 @helper
-def start_step(
-    space, step, A, b, c, t, h, end, q, v, work, past_q, past_x, past_v, past_work, multipliers,
-    results, room, q_stage, v_stage, xdot, vdot, powers, memory,
-):  # fmt: skip
-    """Advance the state by h by a one-step method; nothing of it has changed where that fails."""
+def set_multipliers(space, step, formula, t):
+    """Those of the state by its forward dynamics."""
     record = memory_of(step)
-    nq = record.nq
-    nv = record.nv
-    before = memory[2 : 2 + nq + nv + 2]
-    assign(before[:nq], q)
-    assign(before[nq : nq + nv], v)
-    assign(before[nq + nv :], work)
-    state = call_address(
+    code = place(space, step, t, formula.q, formula.v)
+    if code == OK:
+        code = consistent_acceleration(
+            space, step, t, formula.q, formula.v, formula.x, formula.powers
+        )
+    assign(formula.multipliers, floats_at(record.multipliers, record.m))
+    return code
+
+
+@helper
+def one_step(space, step, formula, t, h, end):
+    """The same by a one-step method."""
+    record = memory_of(step)
+    own = records_at(formula.address, 1, FORMULA)[0]
+    assign(formula.q_before, formula.q)
+    assign(formula.v_before, formula.v)
+    assign(formula.work_before, formula.work)
+    code = call_address(
         record.starting_step,
         (
-            space, b.shape[0], t, h, end, A, b, c, q, v, work, results, room, q_stage, v_stage,
-            xdot, vdot, powers,
+            space, own.stages, t, h, end, pointer_at(own.A), pointer_at(own.b), pointer_at(own.c),
+            formula.q, formula.v, formula.work, pointer_at(own.results), pointer_at(own.room),
+            formula.q_next, formula.v_next, pointer_at(own.xdot), pointer_at(own.vdot),
+            pointer_at(own.stage_powers),
         ),
     )  # fmt: skip
-    if state == OK:
-        state = set_multipliers(space, step, end, q, v, multipliers, vdot[0], powers[0])
-    if state != OK:
-        assign(q, before[:nq])
-        assign(v, before[nq : nq + nv])
-        assign(work, before[nq + nv :])
-        return state
-    push(past_q, before[:nq])
-    push(past_x, vdot[0])
-    state = difference_rows(bodies(space), scratch(space), before[:nq], q, past_x[0])
-    push(past_v, before[nq : nq + nv])
-    push(past_work, before[nq + nv :])
-    return state
+    if code == OK:
+        code = set_multipliers(space, step, formula, end)
+    if code != OK:
+        assign(formula.q, formula.q_before)
+        assign(formula.v, formula.v_before)
+        assign(formula.work, formula.work_before)
+        return code
+    push(formula.past_q, formula.q_before)
+    push(formula.past_x, formula.x)
+    x = formula.past_x[0]
+    code = difference_rows(bodies(space), scratch(space), formula.q_before, formula.q, x)
+    push(formula.past_v, formula.v_before)
+    push(formula.past_work, formula.work_before)
+    return code
 
 
-@kernel(
-    int64(
-        int64, int64, floats, floats, matrix, floats, floats, float64, float64, int64, int64, int64,
-        floats, floats, floats, matrix, matrix, matrix, matrix, floats, floats, floats, floats,
-        matrix, floats, matrix, matrix, matrix, floats, typed(Saved),
-    ),
-    nogil=True,
-)  # fmt: skip
-def advance(
-    space, step, alpha, foreseen, A, b, c, t0, h, first, steps, save_every,
-    q, v, work, past_q, past_x, past_v, past_work, multipliers, started, q_next, v_next, results,
-    room, xdot, vdot, powers, memory, saved,
-):  # fmt: skip
-    """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
+@helper
+def take_step(space, step, formula, t, h, end):
+    """Advance the state by h, by the formula as soon as there are enough steps before."""
+    known = formula.started
+    enough = formula.alpha.shape[0] - 1.0
+    if known[0] == 0.0:
+        code = set_multipliers(space, step, formula, t)
+        if code != OK:
+            return code
+        known[0] = 1.0
+    if known[0] < enough:
+        code = one_step(space, step, formula, t, h, end)
+    else:
+        code = multistep(space, step, formula, t, h, end)
+    if code == OK:
+        known[0] = min(known[0] + 1.0, enough)
+    return code
 
-    Writes  the state (q, v, work, the k - 1 before them, the newest first, with the increments
-            from each to the next, multipliers, in `started` how many of all k are known, and where
-            the matrix was made), saved, q_next and v_next (what
-            was evaluated last).
-    Memory  results (2, nq + nv + NUM_POWERS), room (nq + nv,), xdot, vdot (s, nv), powers
-            (s, NUM_POWERS), memory (nq + 3 nv + 2 NUM_POWERS,).
-    Returns OK, or the status of what failed; the state is then that of the last complete step.
+
+@kernel(int64(int64, int64, int64, typed(Grid), typed(Saved)), nogil=True)
+def advance(space, step, method, grid, saved):
+    """Take the steps of the grid; see `take_steps`.
+
+    step    an `IMPLICIT` record, method a `FORMULA` one, by address
     """
-    start_count(saved)
-    state = have_matrix(space, step)
-    if state == OK and started[0] == 0.0:
-        start = instant(t0, h, first)
-        state = set_multipliers(space, step, start, q, v, multipliers, vdot[0], powers[0])
-        started[0] = 1.0 if state == OK else 0.0
-    for k in range(first, first + steps):
-        if state != OK:
-            return state
-        t = instant(t0, h, k)
-        end = instant(t0, h, k + 1)
-        if started[0] < alpha.shape[0] - 1.0:
-            state = start_step(
-                space, step, A, b, c, t, h, end, q, v, work, past_q, past_x, past_v, past_work,
-                multipliers, results, room, q_next, v_next, xdot, vdot, powers, memory,
-            )  # fmt: skip
-        else:
-            state = take_step(
-                space, step, alpha, foreseen, t, h, end, q, v, work, past_q, past_x, past_v,
-                past_work, multipliers, q_next, v_next, memory,
-            )  # fmt: skip
-        if state != OK:
-            return state
-        started[0] = min(started[0] + 1.0, alpha.shape[0] - 1.0)
-        saved.counts[TAKEN] += 1
-        if (k + 1) % save_every == 0:
-            save_constrained(end, State(q, v, work), multipliers, saved)
-    return OK
+    return take_steps(take_step, space, step, formula_of(step, method), grid, saved)

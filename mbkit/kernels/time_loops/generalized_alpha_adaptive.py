@@ -6,6 +6,7 @@ last step, and l by its h^2. So positions, velocities and multipliers keep their
 """
 
 import math
+from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, floats_at, helper, int64, kernel, typed
@@ -21,11 +22,9 @@ from mbkit.kernels.explicit.error_control import (
     turns_too_far,
 )
 from mbkit.kernels.implicit.layout import VALID
-from mbkit.kernels.implicit.matrix import have_matrix
 from mbkit.kernels.implicit.residual import place, rates_at
 from mbkit.kernels.implicit.space import flags_at, memory_of
 from mbkit.kernels.implicit.start import add_least, consistent_acceleration
-from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import (
     INACCURATE,
     LARGEST_ERROR,
@@ -43,13 +42,13 @@ from mbkit.kernels.time_loops.generalized_alpha import (
     ALPHA_M,
     BETA,
     GAMMA,
+    alpha_of,
     error_of_increment,
     go_to_end,
     take_over,
 )
-from mbkit.kernels.time_loops.records import Saved, State
-from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
-from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.time_loops.implicit_steps import take_steps
+from mbkit.kernels.time_loops.records import Grid, Saved
 from mbkit.kernels.time_loops.watch import look
 
 #: What is remembered of the steps.
@@ -63,12 +62,37 @@ NUM_SIZES = 4
 LOCAL_ORDER = 3.0
 
 
+class StepSize(NamedTuple):
+    """The choice of step sizes: tolerances, what is remembered, scratch."""
+
+    rtol: float64
+    atol: float64
+    angular: floats  # nv: 1 where an entry is an angle
+    # the state
+    rate: floats  # nv: of vdot
+    sizes: floats  # NUM_SIZES
+    # scratch
+    errors: floats  # 2 nv: of h D and of v
+    kept: floats  # as long as the state: that of the last grid point
+
+
 @helper
-def copy(state, kept, back):
-    """The arrays of the state, one behind the other, into `kept`, or from there."""
+def parts_of(step, alpha, choice):
+    """All arrays that a step changes."""
+    record = memory_of(step)
+    return (
+        alpha.q, alpha.v, alpha.work, alpha.a, alpha.vdot, alpha.multipliers, alpha.eta,
+        alpha.powers, alpha.started, choice.rate, choice.sizes,
+        floats_at(record.made_at, record.num_made),
+    )  # fmt: skip
+
+
+@helper
+def copy(parts, kept, back):
+    """The arrays, one behind the other, into `kept`, or from there."""
     first = 0
-    for i in range(len(state)):
-        part = state[i]
+    for i in range(len(parts)):
+        part = parts[i]
         end = first + part.shape[0]
         if back:
             assign(part, kept[first:end])
@@ -78,15 +102,7 @@ def copy(state, kept, back):
 
 
 @helper
-def errors_of(step, memory):
-    """Where the errors of positions and velocities are, in the memory of a step."""
-    record = memory_of(step)
-    first = record.nq + 4 * record.nv + NUM_POWERS
-    return memory[first : first + 2 * record.nv]
-
-
-@helper
-def change_size(space, step, c, t, h, q, v, a, rate, sizes, memory):
+def change_size(space, step, alpha, choice, t, h):
     """Let a, and the rows of v in index 3, stand for a step of size h.
 
     In index 3 A v + g_t is A l but for O(h_old^3), with l of `error_of_increment`, h^2 by what the
@@ -95,25 +111,26 @@ def change_size(space, step, c, t, h, q, v, a, rate, sizes, memory):
     rejected. Were it made A l, what vdot is off would come back into it, and grow.
     """
     record = memory_of(step)
-    old = sizes[MEANT]
+    c = alpha.c
+    old = choice.sizes[MEANT]
     if h == old:
         return OK
-    sizes[MEANT] = h
+    choice.sizes[MEANT] = h
     for j in range(record.nv):
-        a[j] += (c[ALPHA_M] - c[ALPHA_F]) * (h - old) * rate[j]
+        alpha.a[j] += (c[ALPHA_M] - c[ALPHA_F]) * (h - old) * choice.rate[j]
     if record.stabilised != 0 or record.m == 0:
         return OK
-    nothing = memory[record.nq : record.nq + record.nv]
-    nothing[:] = 0.0
-    state = place(space, step, t, q, v)
-    if state == OK:
-        state = rates_at(space, step, t, q, v)
-    part = 1.0 - (h / old) ** 2
-    return add_least(space, step, t, q, v, nothing, part) if state == OK else state
+    alpha.wanted[:] = 0.0
+    code = place(space, step, t, alpha.q, alpha.v)
+    if code == OK:
+        code = rates_at(space, step, t, alpha.q, alpha.v)
+    if code != OK:
+        return code
+    return add_least(space, step, t, alpha.q, alpha.v, alpha.wanted, 1.0 - (h / old) ** 2)
 
 
 @helper
-def error_of_step(space, step, c, h, control, q, v, a, vdot, rate, sizes, q_next, v_next, memory):
+def error_of_step(space, step, alpha, choice, h):
     """The norm of the errors of h D, in the algebra, and of v; infinite where it turns too far.
 
     With e = a_n - vdot_n - (am - af) (vdot_{n+1} - vdot_n), what a_n is off, the step is
@@ -127,64 +144,66 @@ def error_of_step(space, step, c, h, control, q, v, a, vdot, rate, sizes, q_next
     """
     record = memory_of(step)
     nv = record.nv
-    rtol, atol, _, angular = control
-    errors = errors_of(step, memory)
-    dx = errors[:nv]
-    dv = errors[nv:]
+    c = alpha.c
+    vdot = alpha.vdot
+    dx = choice.errors[:nv]
+    dv = choice.errors[nv:]
     D = floats_at(record.D, nv)
     vdot_next = floats_at(record.vdot, nv)
     for j in range(nv):
         dx[j] = h * D[j]
         dv[j] = vdot_next[j] - vdot[j]
-    if turns_too_far(space, angular, dx):
+    if turns_too_far(space, choice.angular, dx):
         return math.inf
-    state = error_of_increment(space, c, h, v, vdot, dv, memory[record.nq + 2 * nv :], dx)
-    if state != OK:
+    if error_of_increment(space, alpha, h, alpha.v, dv, dx) != OK:
         return math.inf
     prescribed = flags_at(record.prescribed, nv)
-    third = 2.0 * h * h / (h + sizes[LAST])
+    third = 2.0 * h * h / (h + choice.sizes[LAST])
     lag = c[ALPHA_M] - c[ALPHA_F]
     in_v = (1.0 - c[ALPHA_M] - c[GAMMA]) / (1.0 - c[ALPHA_M])
     in_D = (0.5 * (1.0 - c[ALPHA_M]) - c[BETA]) / (1.0 - c[ALPHA_M])
     for j in range(nv):
         known = prescribed[j] != 0
-        off = h * (a[j] - vdot[j] - lag * dv[j])
+        off = h * (alpha.a[j] - vdot[j] - lag * dv[j])
         dx[j] = 0.0 if known else h * (dx[j] - in_D * off)
-        dv[j] = 0.0 if known else -third / 12.0 * (dv[j] - h * rate[j]) - in_v * off
-    return norm(space, dx, dv, q, v, q_next, v_next, rtol, atol)
+        dv[j] = 0.0 if known else -third / 12.0 * (dv[j] - h * choice.rate[j]) - in_v * off
+    return norm(
+        space, dx, dv, alpha.q, alpha.v, alpha.q_next, alpha.v_next, choice.rtol, choice.atol
+    )
 
 
 @helper
-def choose_first(space, step, control, t, q, v, vdot, powers, sizes, memory):
+def choose_first(space, step, alpha, choice, t, widest):
     """The size of the first step, unless one is remembered."""
-    if sizes[SIZE] > 0.0:
+    if choice.sizes[SIZE] > 0.0:
         return OK
+    q = alpha.q
+    v = alpha.v
     nv = v.shape[0]
-    errors = errors_of(step, memory)
-    rtol, atol, widest, _ = control
-    state = place(space, step, t, q, v)
-    if state == OK:
-        state = consistent_acceleration(space, step, t, q, v, vdot, powers)
-    if state == OK:
-        rates = (v.reshape((1, nv)), vdot.reshape((1, nv)), vdot.reshape((1, nv)))
-        sizes[SIZE] = min(widest, first_size(space, rates, errors, q, v, rtol, atol))
-        sizes[ERROR] = 1e-4
-    return state
+    code = place(space, step, t, q, v)
+    if code == OK:
+        code = consistent_acceleration(space, step, t, q, v, alpha.vdot, alpha.powers)
+    if code == OK:
+        vdot = alpha.vdot.reshape((1, nv))
+        rates = (v.reshape((1, nv)), vdot, vdot)
+        size = first_size(space, rates, choice.errors, q, v, choice.rtol, choice.atol)
+        choice.sizes[SIZE] = min(widest, size)
+        choice.sizes[ERROR] = 1e-4
+    return code
 
 
 @helper
-def smaller_may_do(state):
+def smaller_may_do(failure):
     """Whether a step that failed so is tried again."""
-    code = code_of(state)
-    return code in (NOT_CONVERGED, SINGULAR_STEP) or is_of_numbers(state)
+    return code_of(failure) in (NOT_CONVERGED, SINGULAR_STEP) or is_of_numbers(failure)
 
 
 @helper
-def too_small(done, error, errors, nv):
+def too_small(failure, error, errors, nv):
     """The status of a step that cannot be smaller: its equations, or whose error is the largest."""
-    if is_of_numbers(done):
-        return done
-    if done != OK:
+    if is_of_numbers(failure):
+        return failure
+    if failure != OK:
         return status(STEP_TOO_SMALL, UNSOLVED)
     if not error < math.inf:
         return status(STEP_TOO_SMALL, INACCURATE)
@@ -207,108 +226,87 @@ def next_step(size, t, end):
 
 
 @helper
-def go_to(space, step, c, control, t, end, state, q_next, v_next, v_n, memory):
+def try_step(space, step, method, t, h, end):
+    """Solve for the end of a step; return a status, and the error."""
+    alpha, choice = method
+    started = alpha.started[0] != 0.0
+    code = OK
+    if started:
+        code = change_size(space, step, alpha, choice, t, h)
+    else:
+        choice.sizes[MEANT] = h
+    if code == OK:
+        code = go_to_end(space, step, alpha, t, h, end)
+    if code != OK:
+        return code, math.inf
+    if not started:
+        for j in range(alpha.v.shape[0]):
+            choice.rate[j] = alpha.change[j] / h
+    return code, error_of_step(space, step, alpha, choice, h)
+
+
+@helper
+def go_to(space, step, method, t, widest, end):
     """Take steps from t until `end`, the last of which ends there; the state changes with them."""
-    q, v, work, a, vdot, multipliers, eta, powers, started, rate, sizes, made = state
+    alpha, choice = method
+    sizes = choice.sizes
     record = memory_of(step)
     nv = record.nv
     vdot_next = floats_at(record.vdot, nv)
     least = LEAST * max(abs(t), abs(end))
     rejected = False
-    done = choose_first(space, step, control, t, q, v, vdot, powers, sizes, memory)
-    if done != OK:
-        return done
+    code = choose_first(space, step, alpha, choice, t, widest)
+    if code != OK:
+        return code
     for _ in range(MOST_STEPS):
         size = sizes[SIZE]
         h, stop = next_step(size, t, end)
-        done = OK
-        if started[0] == 0.0:
-            sizes[MEANT] = h
-        else:
-            done = change_size(space, step, c, t, h, q, v, a, rate, sizes, memory)
-        if done == OK:
-            done = go_to_end(
-                space, step, c, t, h, stop, q, v, a, vdot, multipliers, eta, powers, started,
-                q_next, v_next, v_n, memory,
-            )  # fmt: skip
-        error = math.inf
-        if done == OK:
-            if started[0] == 0.0:  # h times the rate is where `begin` leaves it
-                for j in range(nv):
-                    rate[j] = memory[record.nq + j] / h
-            error = error_of_step(
-                space, step, c, h, control, q, v, a, vdot, rate, sizes, q_next, v_next, memory
-            )
+        code, error = try_step(space, step, method, t, h, stop)
         if error <= 1.0:
             if stop >= end:
-                done = look(space, end, q_next, v_next)
-                if done != OK:
-                    return done
+                code = look(space, end, alpha.q_next, alpha.v_next)
+                if code != OK:
+                    return code
             for j in range(nv):
-                rate[j] = (vdot_next[j] - vdot[j]) / h
-            take_over(
-                step, c, h, q, v, work, a, vdot, multipliers, eta, powers, q_next, v_next, memory
-            )
-            started[0] = 1.0
+                choice.rate[j] = (vdot_next[j] - alpha.vdot[j]) / h
+            take_over(step, alpha, h)
             wanted = h * ratio_after(error, sizes[ERROR], LOCAL_ORDER, rejected)
-            sizes[SIZE] = min(control[2], max(size, wanted) if h < size else wanted)
+            sizes[SIZE] = min(widest, max(size, wanted) if h < size else wanted)
             sizes[ERROR] = max(error, 1e-4)
             sizes[LAST] = h
             rejected = False
             t = stop
             if stop >= end:
                 return OK
-        elif done != OK and not smaller_may_do(done):
-            return done
+        elif code != OK and not smaller_may_do(code):
+            return code
         else:
-            if done != OK:
-                made[VALID] = 0.0
+            if code != OK:
+                floats_at(record.made_at, record.num_made)[VALID] = 0.0
             sizes[SIZE] = h * ratio_rejected(error, LOCAL_ORDER)
             rejected = True
             if not sizes[SIZE] > least:
-                return too_small(done, error, errors_of(step, memory), nv)
+                return too_small(code, error, choice.errors, nv)
     return status(STEP_TOO_SMALL, TOO_MANY)
 
 
-@kernel(
-    int64(
-        int64, int64, floats, float64, float64, floats, float64, float64, int64, int64, int64,
-        floats, floats, floats, floats, floats, floats, floats, floats, floats, floats, floats,
-        floats, floats, floats, floats, floats, typed(Saved),
-    ),
-    nogil=True,
-)  # fmt: skip
-def advance(
-    space, step, c, rtol, atol, angular, t0, h, first, steps, save_every,
-    q, v, work, a, vdot, multipliers, eta, powers, started, rate, sizes,
-    q_next, v_next, v_n, memory, kept, saved,
-):  # fmt: skip
-    """Go from grid point to grid point, t0 + k h, in steps of any size up to h.
+@helper
+def pass_grid_point(space, step, method, t, widest, end):
+    """Go to `end` in steps up to that size; nothing of the state has changed where that fails."""
+    alpha, choice = method
+    parts = parts_of(step, alpha, choice)
+    copy(parts, choice.kept, False)
+    code = go_to(space, step, method, t, widest, end)
+    if code != OK:
+        copy(parts, choice.kept, True)
+    return code
 
-    Writes  the state (q, v, work, a, vdot, multipliers, eta, powers, started, rate of vdot, sizes,
-            and where the matrix was made), saved, q_next
-            and v_next (what was evaluated last).
-    Memory  v_n (nv,), memory (nq + 6 nv + NUM_POWERS,), kept (as long as the state).
-    Returns OK, or the status of what failed; the state is then that of the last grid point.
+
+@kernel(int64(int64, int64, int64, typed(StepSize), typed(Grid), typed(Saved)), nogil=True)
+def advance(space, step, method, choice, grid, saved):
+    """Go from grid point to grid point, t0 + k h, in steps of any size up to h; see `take_steps`.
+
+    step    an `IMPLICIT` record, method an `ALPHA` one, by address
     """
-    record = memory_of(step)
-    made = floats_at(record.made_at, record.num_made)
-    state = (q, v, work, a, vdot, multipliers, eta, powers, started, rate, sizes, made)
-    control = (rtol, atol, h, angular)
-    start_count(saved)
-    done = have_matrix(space, step)
-    for k in range(first, first + steps):
-        if done != OK:
-            return done
-        end = instant(t0, h, k + 1)
-        copy(state, kept, False)
-        done = go_to(
-            space, step, c, control, instant(t0, h, k), end, state, q_next, v_next, v_n, memory
-        )  # fmt: skip
-        if done != OK:
-            copy(state, kept, True)
-            return done
-        saved.counts[TAKEN] += 1
-        if (k + 1) % save_every == 0:
-            save_constrained(end, State(q, v, work), multipliers, saved)
-    return OK
+    method_and_choice = (alpha_of(step, method), choice)
+    return take_steps(pass_grid_point, space, step, method_and_choice, grid, saved)

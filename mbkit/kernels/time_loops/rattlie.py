@@ -17,10 +17,7 @@ Source: derived here; for constant M it is the method of Hante and Arnold 2021.
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import (
     address_kernel,
-    as_array,
     call_address,
-    float64,
-    floats,
     floats_at,
     helper,
     int64,
@@ -28,10 +25,10 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.layout import SUPPLIED
+from mbkit.kernels.layout import NUM_POWERS, SUPPLIED
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
-from mbkit.kernels.time_loops.records import Saved, State
+from mbkit.kernels.time_loops.records import Grid, Saved, State
 from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
@@ -55,17 +52,17 @@ from mbkit.kernels.variational.terms import (
 
 
 @helper
-def solve_step(space, step, end, h, q, v):
-    """D and the impulse of the step that begins at (q, v); needs what is around its start."""
-    predict(space, step, q, v)
-    return call_address(memory_of(step).newton, (space, step, end, h, q))
+def solve_step(space, step, end, h):
+    """D and the impulse of the step from (q, v) on; needs what is around its start."""
+    predict(space, step)
+    return call_address(memory_of(step).newton, (space, step, end, h))
 
 
-@address_kernel("iiddp")
-def arrive(space, step, end, h, q):
+@address_kernel("iidd")
+def arrive(space, step, end, h):
     """q and v at the end of the step, of D, and what the constraints do there."""
     record = memory_of(step)
-    q = as_array(q, record.nq)
+    q = floats_at(record.q, record.nq)
     n = record.n
     m = record.m
     D = floats_at(record.D, n)
@@ -75,17 +72,17 @@ def arrive(space, step, end, h, q):
     momentum = floats_at(record.momentum, n)
     for k in range(n):
         x[k] = h * D[k]
-    state = retract_rows(bodies(space), scratch(space), q, x, q_end)
-    if state == OK:
-        state = call_address(record.look_around, (space, step, END, end, q_end))
-    if state == OK:
-        state = mean_momentum(space, step, q_end, D)
-    if state == OK:
-        state = gradient_at(space, step, END, q_end, D)
-    if state == OK:
-        state = set_pull_back(space, step, h, D)
-    if state != OK:
-        return state
+    code = retract_rows(bodies(space), scratch(space), q, x, q_end)
+    if code == OK:
+        code = call_address(record.look_around, (space, step, END, end, q_end))
+    if code == OK:
+        code = mean_momentum(space, step, q_end, D)
+    if code == OK:
+        code = gradient_at(space, step, END, q_end, D)
+    if code == OK:
+        code = set_pull_back(space, step, h, D)
+    if code != OK:
+        return code
     pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), momentum)
     force = forces(record, END)
     gradient = floats_at(record.gradient, n)
@@ -97,18 +94,19 @@ def arrive(space, step, end, h, q):
     for r in range(m):
         gap[r] = -drift[r]
     assign(floats_at(record.J, n * n), floats_at(record.end_mass, n * n))
-    state = call_address(record.factorised, (step, A, A))
-    if state != OK:
-        return state
+    code = call_address(record.factorised, (step, A, A))
+    if code != OK:
+        return code
     received = floats_at(record.received, m)
     call_address(record.solve_for, (step, A, momentum, gap, v_end, received))
     return OK if all_finite(q_end) and all_finite(v_end) else status(NOT_FINITE, 0)
 
 
 @helper
-def add_supplied(step, h, work):
+def add_supplied(step, h):
     """What constraints that move in time supply, -impulse . g_t at both ends; of efforts f h D."""
     record = memory_of(step)
+    work = floats_at(record.work, NUM_POWERS)
     effort = floats_at(record.effort, record.n)
     D = floats_at(record.D, record.n)
     for k in range(record.n):
@@ -135,63 +133,65 @@ def go_on(step):
 
 
 @helper
-def set_multipliers(step, h, solved, multipliers):
+def set_multipliers(step, h, solved):
     """The mean of what both sides of a moment say; not a number where the next step has none."""
     record = memory_of(step)
+    multipliers = floats_at(record.multipliers, record.m)
     impulse = floats_at(record.impulse, record.m)
     received = floats_at(record.received, record.m)
     for r in range(record.m):
         multipliers[r] = (impulse[r] + received[r]) / h if solved else float("nan")
 
 
-@kernel(
-    int64(
-        int64, int64, float64, float64, int64, int64, int64, floats, floats, floats, floats, floats,
-        floats, typed(Saved),
-    ),
-    nogil=True,
-)  # fmt: skip
-def advance(
-    space, step, t0, h, first, steps, save_every, q, v, work, q_stage, v_stage, multipliers, saved,
-):  # fmt: skip
-    """Take `steps` steps from step `first` on; t = t0 + k h, whatever the chunk.
+@kernel(int64(int64, int64, typed(Grid), typed(Saved)), nogil=True)
+def advance(space, step, grid, saved):
+    """Take the steps of the grid, whatever the chunk.
 
-    As `mbkit.kernels.time_loops.munthe_kaas.advance`. Before a row is saved the next step is
-    solved, for its multipliers; it is not solved again. After other steps the multipliers are not a
-    number.
+    Before a row is saved the next step is solved, for its multipliers; it is not solved again.
+    After other steps the multipliers are not a number.
+    step    a `VARIATIONAL` record, by address
+    Writes  the state (q, v, work), multipliers, saved, q_stage and v_stage (what was evaluated
+            last).
+    Returns OK, or the status of what failed; the state is then that of the last complete step.
     """
     record = memory_of(step)
+    h = grid.h
+    multipliers = floats_at(record.multipliers, record.m)
     q_end = floats_at(record.q_end, record.nq)
     v_end = floats_at(record.v_end, record.n)
+    state = State(
+        floats_at(record.q, record.nq),
+        floats_at(record.v, record.n),
+        floats_at(record.work, NUM_POWERS),
+    )
     start_count(saved)
     solved = False
-    start = instant(t0, h, first)
-    state = call_address(record.look_around, (space, step, START, start, q))
-    for k in range(first, first + steps):
-        end = instant(t0, h, k + 1)
-        if state == OK and not solved:
-            state = solve_step(space, step, end, h, q, v)
-        if state == OK:
-            state = call_address(record.arrive, (space, step, end, h, q))
-        assign(q_stage, q_end)
-        assign(v_stage, v_end)
-        if state == OK:
-            state = look(space, end, q_end, v_end)
-        if state != OK:
-            return state
-        assign(q, q_end)
-        assign(v, v_end)
-        add_supplied(step, h, work)
+    start = instant(grid.t0, h, grid.first)
+    code = call_address(record.look_around, (space, step, START, start, state.q))
+    for k in range(grid.first, grid.first + grid.steps):
+        end = instant(grid.t0, h, k + 1)
+        if code == OK and not solved:
+            code = solve_step(space, step, end, h)
+        if code == OK:
+            code = call_address(record.arrive, (space, step, end, h))
+        assign(floats_at(record.q_stage, record.nq), q_end)
+        assign(floats_at(record.v_stage, record.n), v_end)
+        if code == OK:
+            code = look(space, end, q_end, v_end)
+        if code != OK:
+            return code
+        assign(state.q, q_end)
+        assign(state.v, v_end)
+        add_supplied(step, h)
         go_on(step)
         solved = False
         saved.counts[TAKEN] += 1
-        if (k + 1) % save_every == 0:
+        if (k + 1) % grid.save_every == 0:
             if record.m > 0:
-                state = solve_step(space, step, instant(t0, h, k + 2), h, q, v)
-                solved = state == OK
-                set_multipliers(step, h, solved, multipliers)
-                state = OK
-            save_constrained(end, State(q, v, work), multipliers, saved)
+                after = instant(grid.t0, h, k + 2)
+                solved = solve_step(space, step, after, h) == OK
+                set_multipliers(step, h, solved)
+            save_constrained(end, state, multipliers, saved)
         else:
             multipliers[:] = float("nan")
     return OK

@@ -27,6 +27,13 @@ VARIATIONAL = np.dtype(
         ("solve_for", _i8),
         ("newton", _i8),
         ("arrive", _i8),
+        # the state, its multipliers, and what was evaluated last
+        ("q", _i8),  # nq
+        ("v", _i8),  # n
+        ("work", _i8),  # NUM_POWERS
+        ("multipliers", _i8),  # m
+        ("q_stage", _i8),  # nq
+        ("v_stage", _i8),  # n
         # at both ends
         ("mass", _i8),  # n x n
         ("force", _i8),  # n: of gravity and all forces

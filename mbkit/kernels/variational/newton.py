@@ -10,7 +10,7 @@ from mbkit.kernels.compile import (
     integers_at,
 )
 from mbkit.kernels.configuration import retract_rows
-from mbkit.kernels.constraints.solve.saddle import factorise, reduce, solve_saddle
+from mbkit.kernels.constraints.solve.saddle import Saddle, factorise, reduce, solve_saddle
 from mbkit.kernels.elementary import grain
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR_STEP, status
@@ -54,10 +54,11 @@ SLUGGISH = 0.1
 
 
 @helper
-def predict(space, step, q, v):
+def predict(space, step):
     """D = v, no impulse; p = M v."""
     record = memory_of(step)
     n = record.n
+    v = floats_at(record.v, n)
     assign(floats_at(record.D, n), v)
     floats_at(record.impulse, record.m)[:] = 0.0
     momentum = floats_at(record.momentum, n)
@@ -69,11 +70,11 @@ def predict(space, step, q, v):
         momentum[i] = total
 
 
-@address_kernel("iiddp")
-def residual(space, step, end, h, q):
+@address_kernel("iidd")
+def residual(space, step, end, h):
     """What is left of the equations of D and the impulse: into `left`, and `gap`, which is g."""
     record = memory_of(step)
-    q = as_array(q, record.nq)
+    q = floats_at(record.q, record.nq)
     n = record.n
     D = floats_at(record.D, n)
     x = floats_at(record.x, n)
@@ -81,17 +82,17 @@ def residual(space, step, end, h, q):
     left = floats_at(record.left, n)
     for k in range(n):
         x[k] = h * D[k]
-    state = retract_rows(bodies(space), scratch(space), q, x, q_end)
-    if state == OK and not (all_finite(q_end) and all_finite(D)):
-        state = status(NOT_FINITE, 0)
-    if state == OK:
-        state = mean_momentum(space, step, q_end, D)
-    if state == OK:
-        state = gap_at(space, step, END, end, q_end)
-    if state == OK:
-        state = gradient_at(space, step, START, q, D)
-    if state == OK:
-        state = set_pull_back(space, step, -h, D)
+    code = retract_rows(bodies(space), scratch(space), q, x, q_end)
+    if code == OK and not (all_finite(q_end) and all_finite(D)):
+        code = status(NOT_FINITE, 0)
+    if code == OK:
+        code = mean_momentum(space, step, q_end, D)
+    if code == OK:
+        code = gap_at(space, step, END, end, q_end)
+    if code == OK:
+        code = gradient_at(space, step, START, q, D)
+    if code == OK:
+        code = set_pull_back(space, step, -h, D)
     pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), left)
     force = forces(record, START)
     gradient = floats_at(record.gradient, n)
@@ -102,7 +103,7 @@ def residual(space, step, end, h, q):
         left[k] -= 0.5 * h * (gradient[k] + force[k]) + momentum[k]
         for r in range(record.m):
             left[k] -= A[r, k] * impulse[r]
-    return state
+    return code
 
 
 @address_kernel("iidd")
@@ -124,13 +125,13 @@ def newton_matrix(space, step, end, h):
     for i in range(n):
         for k in range(n):
             J[i, k] = P[k, i]  # of the start
-    state = mass_and_weight_at(space, step, END, q_end)
-    if state == OK:
-        state = slopes_at(space, step, q_end, D, P)
-    if state == OK:
-        state = jacobian_at(space, step, END, end, q_end)
-    if state != OK:
-        return state
+    code = mass_and_weight_at(space, step, END, q_end)
+    if code == OK:
+        code = slopes_at(space, step, q_end, D, P)
+    if code == OK:
+        code = jacobian_at(space, step, END, end, q_end)
+    if code != OK:
+        return code
     weight = weights(record, END)
     for i in range(n):
         for k in range(n):
@@ -145,14 +146,32 @@ def newton_matrix(space, step, end, h):
     for i in range(n):
         for k in range(n):
             J[i, k] = product[k, i] - 0.5 * h * J[i, k]
-    state = add_turning(space, step, -0.5 * h, floats_at(record.mean_momentum, n), J)
-    if state != OK:
-        return state
+    code = add_turning(space, step, -0.5 * h, floats_at(record.mean_momentum, n), J)
+    if code != OK:
+        return code
     A_end = matrix_at(record.A_end, record.m, n)
     times_blocks(space, jacobians(record, END), L, A_end)
     total = integers_at(record.total, 2)
     total[1] += 1
     return call_address(record.factorised, (step, jacobians(record, START), A_end))
+
+
+@helper
+def saddle_of(record, A_end):
+    """The matrix with that Jacobian of the constraints, as `factorised` leaves it."""
+    n = record.n
+    m = record.m
+    return Saddle(
+        J=matrix_at(record.J, n, n),
+        order=integers_at(record.order, n + 1),
+        A1=A_end,
+        X=matrix_at(record.X, m, n),
+        G=matrix_at(record.G, m, m),
+        scale=floats_at(record.scale, m),
+        rows=integers_at(record.rows, m),
+        columns=integers_at(record.columns, m),
+        room=floats_at(record.room, m),
+    )
 
 
 @address_kernel("ipp")
@@ -168,10 +187,7 @@ def factorised(step, A_start, A_end):
     column = factorise(J, order)
     if column >= 0:
         return status(SINGULAR_STEP, column)
-    order[n] = reduce(
-        J, order, A_start, A_end, matrix_at(record.X, m, n), matrix_at(record.G, m, m),
-        floats_at(record.scale, m), integers_at(record.rows, m), integers_at(record.columns, m),
-    )  # fmt: skip
+    order[n] = reduce(saddle_of(record, A_end), A_start)
     return OK
 
 
@@ -182,15 +198,10 @@ def solve_for(step, A_end, right, gap, x, y):
     n = record.n
     m = record.m
     A_end = as_array(A_end, m * n).reshape((m, n))
-    right = as_array(right, n)
-    gap = as_array(gap, m)
-    x = as_array(x, n)
-    y = as_array(y, m)
-    order = integers_at(record.order, n + 1)
+    saddle = saddle_of(record, A_end)
     solve_saddle(
-        matrix_at(record.J, n, n), order, A_end, matrix_at(record.X, m, n),
-        matrix_at(record.G, m, m), floats_at(record.scale, m), integers_at(record.rows, m),
-        integers_at(record.columns, m), order[n], right, gap, x, y, floats_at(record.room, m),
+        saddle, saddle.order[n], as_array(right, n), as_array(gap, m), as_array(x, n),
+        as_array(y, m),
     )  # fmt: skip
     return OK
 
@@ -243,9 +254,9 @@ def note(step, iteration, size):
 
 
 @helper
-def place_rounding(record, q):
+def place_rounding(record):
     """What rounding of places may be: of those that q has, and of those that frames have."""
-    places = as_array(q, record.nq)
+    places = floats_at(record.q, record.nq)
     largest = 0.0
     for k in range(record.nq):
         largest = max(largest, abs(places[k]))
@@ -259,22 +270,22 @@ def is_rounding(size, before, rounding):
     return size <= rounding and not helps
 
 
-@address_kernel("iiddp")
-def newton(space, step, end, h, q):
+@address_kernel("iidd")
+def newton(space, step, end, h):
     """D and the impulse, by corrections until they help no more."""
     record = memory_of(step)
     D = floats_at(record.D, record.n)
-    of_places = place_rounding(record, q) / h
+    of_places = place_rounding(record) / h
     integers_at(record.count, 1)[0] = 0
     before = float("inf")
     fresh = False
     for iteration in range(MOST):
-        state = call_address(record.equations, (space, step, end, h, q))
-        if state == OK and not fresh:
-            state = call_address(record.newton_matrix, (space, step, end, h))
+        code = call_address(record.equations, (space, step, end, h))
+        if code == OK and not fresh:
+            code = call_address(record.newton_matrix, (space, step, end, h))
             fresh = True
-        if state != OK:
-            return state
+        if code != OK:
+            return code
         size = correct(step, h)
         fastest = SLOW
         for k in range(record.n):

@@ -43,12 +43,12 @@ def force_at(space, step, side, t, q):
     time[0] = t
     force = forces(record, side)
     other = floats_at(record.other, record.n)
-    state = call_address(record.generalized_forces, (space, 0, q, rest, time, force))
-    if state == OK:
-        state = call_address(equations.inverse_dynamics, (space, 0, q, rest, rest, other))
+    code = call_address(record.generalized_forces, (space, 0, q, rest, time, force))
+    if code == OK:
+        code = call_address(equations.inverse_dynamics, (space, 0, q, rest, rest, other))
     for k in range(record.n):
         force[k] -= other[k]
-    return state
+    return code
 
 
 @helper
@@ -61,12 +61,12 @@ def gap_at(space, step, side, t, q):
     given[:] = 0.0
     given[record.n] = t
     found = floats_at(record.state, 3 * record.m)
-    state = call_address(record.constraint_state, (space, 0, q, at_rest(space), given, found))
+    code = call_address(record.constraint_state, (space, 0, q, at_rest(space), given, found))
     gap = floats_at(record.gap, record.m)
     drift = drifts(record, side)
     assign(gap, found[: record.m])
     assign(drift, found[record.m : 2 * record.m])
-    return state
+    return code
 
 
 @helper
@@ -87,11 +87,11 @@ def slopes_at(space, step, q, D, out):
     record = memory_of(step)
     n = record.n
     both = floats_at(record.derivatives, 2 * n * n)
-    state = call_address(record.dynamics_derivatives, (space, 0, q, at_rest(space), D, both))
+    code = call_address(record.dynamics_derivatives, (space, 0, q, at_rest(space), D, both))
     for i in range(n):
         for k in range(n):
             out[i, k] = both[i * n + k]
-    return state
+    return code
 
 
 @helper
@@ -101,25 +101,25 @@ def mass_and_weight_at(space, step, side, q):
     rest = at_rest(space)
     mass = masses(record, side)
     mass_matrix = records_at(space, 1, SPACE)[0].mass_matrix
-    state = call_address(mass_matrix, (space, 0, q, rest, rest, mass))
-    if state == OK:
+    code = call_address(mass_matrix, (space, 0, q, rest, rest, mass))
+    if code == OK:
         weight = weights(record, side)
-        state = slopes_at(space, step, q, rest, weight)
-    return state
+        code = slopes_at(space, step, q, rest, weight)
+    return code
 
 
 @address_kernel("iiidp")
 def look_around(space, step, side, t, q):
     """All that belongs to one end of the step."""
     q = as_array(q, memory_of(step).nq)
-    state = mass_and_weight_at(space, step, side, q)
-    if state == OK:
-        state = force_at(space, step, side, t, q)
-    if state == OK:
-        state = gap_at(space, step, side, t, q)
-    if state == OK:
-        state = jacobian_at(space, step, side, t, q)
-    return state
+    code = mass_and_weight_at(space, step, side, q)
+    if code == OK:
+        code = force_at(space, step, side, t, q)
+    if code == OK:
+        code = gap_at(space, step, side, t, q)
+    if code == OK:
+        code = jacobian_at(space, step, side, t, q)
+    return code
 
 
 @helper
@@ -130,13 +130,13 @@ def gradient_at(space, step, side, q, D):
     P = matrix_at(record.slopes, n, n)
     weight = weights(record, side)
     gradient = floats_at(record.gradient, n)
-    state = slopes_at(space, step, q, D, P)
+    code = slopes_at(space, step, q, D, P)
     gradient[:] = 0.0
     for i in range(n):
         for k in range(n):
             P[i, k] -= weight[i, k]
             gradient[k] += 0.5 * D[i] * P[i, k]
-    return state
+    return code
 
 
 @helper
@@ -146,13 +146,13 @@ def mean_momentum(space, step, q_end, D):
     n = record.n
     mass = masses(record, START)
     mean = floats_at(record.mean_momentum, n)
-    state = call_address(record.mass_action, (space, 0, q_end, D, D, mean))
+    code = call_address(record.mass_action, (space, 0, q_end, D, D, mean))
     for i in range(n):
         total = mean[i]
         for k in range(n):
             total += mass[i, k] * D[k]
         mean[i] = 0.5 * total
-    return state
+    return code
 
 
 # ------------------------------------------------------------------------------- joints
@@ -181,9 +181,9 @@ def set_pull_back(space, step, factor, D):
             continue
         for j in range(first, end):
             unit[j] = 1.0
-            state = dexp_inv_of(row, work[i], x, unit, column, first)
+            code = dexp_inv_of(row, work[i], x, unit, column, first)
             unit[j] = 0.0
-            if state != OK:
+            if code != OK:
                 return status(JOINT_FAILED, i)
             for k in range(first, end):
                 L[k, j] = column[k]
@@ -259,13 +259,13 @@ def add_turning(space, step, factor, y, J):
             for c in range(first, end):
                 unit[c] = 1.0
                 x[j] = SMALL
-                state = dexp_inv_of(row, work[i], x, unit, column, first)
+                code = dexp_inv_of(row, work[i], x, unit, column, first)
                 x[j] = -SMALL
-                if state == OK:
-                    state = dexp_inv_of(row, work[i], x, unit, other, first)
+                if code == OK:
+                    code = dexp_inv_of(row, work[i], x, unit, other, first)
                 x[j] = 0.0
                 unit[c] = 0.0
-                if state != OK:
+                if code != OK:
                     return status(JOINT_FAILED, i)
                 for k in range(first, end):
                     J[c, j] += factor * y[k] * (column[k] - other[k]) / SMALL

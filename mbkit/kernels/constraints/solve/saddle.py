@@ -5,11 +5,27 @@ each other G has less than full rank; those that do are found by complete pivoti
 multiplier. J need not be symmetric.
 """
 
-from mbkit.kernels.compile import helper
+from typing import NamedTuple
+
+from mbkit.kernels.compile import floats, helper, integers, matrix
 from mbkit.kernels.elementary import sqrt
 
 #: Pivots below, in a matrix with a diagonal of one, are rounding.
 DEPENDENT = 1e-10
+
+
+class Saddle(NamedTuple):
+    """The equations, by factors."""
+
+    J: matrix  # (n, n), as `factorise` leaves it
+    order: integers  # n, and more
+    A1: matrix  # (m, n)
+    X: matrix  # (m, n), by rows
+    G: matrix  # (m, m), scaled, as `reduce` leaves it
+    scale: floats  # m
+    rows: integers  # m
+    columns: integers  # m
+    room: floats  # m
 
 
 @helper
@@ -55,8 +71,9 @@ def solve(J, order, b, x):
 
 
 @helper
-def reduce(J, order, A0, A1, X, G, scale, rows, columns):
-    """X (m, n) by rows, and the factors of G, scaled; return its rank."""
+def reduce(saddle, A0):
+    """X, and the factors of G, scaled; return its rank."""
+    J, order, A1, X, G, scale, rows, columns, _ = saddle
     m = A0.shape[0]
     for r in range(m):
         solve(J, order, A0[r], X[r])
@@ -105,8 +122,9 @@ def eliminate(G, rows, columns):
 
 
 @helper
-def solve_saddle(J, order, A1, X, G, scale, rows, columns, rank, r, s, x, y, room):
+def solve_saddle(saddle, rank, r, s, x, y):
     """x, y of the equations above; s is overwritten."""
+    J, order, A1, X, G, scale, rows, columns, room = saddle
     m = A1.shape[0]
     n = J.shape[0]
     solve(J, order, r, x)

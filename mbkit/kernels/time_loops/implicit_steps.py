@@ -1,0 +1,45 @@
+"""Implicit steps from grid point to grid point: the loop of methods that keep Newton's matrix."""
+
+from mbkit.kernels.compile import floats_at, helper
+from mbkit.kernels.implicit.matrix import have_matrix
+from mbkit.kernels.implicit.space import memory_of
+from mbkit.kernels.layout import NUM_POWERS
+from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.records import State
+from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
+from mbkit.kernels.time_loops.times import instant
+
+
+@helper
+def state_of(step):
+    """The state that a step goes on from."""
+    record = memory_of(step)
+    return State(
+        floats_at(record.q, record.nq),
+        floats_at(record.v, record.nv),
+        floats_at(record.work, NUM_POWERS),
+    )
+
+
+@helper
+def take_steps(take_step, space, step, method, grid, saved):
+    """Take the steps of the grid by ``take_step(space, step, method, t, h, end)``.
+
+    Writes  the state, what the method remembers, where the matrix was made; saved; q_next and
+            v_next, what was evaluated last.
+    Returns OK, or the status of what failed; the state is then that of the last complete step.
+    """
+    start_count(saved)
+    record = memory_of(step)
+    code = have_matrix(space, step)
+    for k in range(grid.first, grid.first + grid.steps):
+        if code != OK:
+            return code
+        end = instant(grid.t0, grid.h, k + 1)
+        code = take_step(space, step, method, instant(grid.t0, grid.h, k), grid.h, end)
+        if code != OK:
+            return code
+        saved.counts[TAKEN] += 1
+        if (k + 1) % grid.save_every == 0:
+            save_constrained(end, state_of(step), floats_at(record.multipliers, record.m), saved)
+    return code
