@@ -1,17 +1,24 @@
 """Steps of a one-step method in as many parts as they need: what multistep methods start with."""
 
-from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, as_array, helper
-from mbkit.kernels.configuration import dexp_inv_rows, difference_rows, retract_rows
+from mbkit.kernels.configuration import difference_rows
 from mbkit.kernels.elementary import grain, sqrt
-from mbkit.kernels.equations import close_loops, stage_acceleration
 from mbkit.kernels.evaluation import rows
-from mbkit.kernels.explicit.stages import combine
+from mbkit.kernels.explicit.stages import (
+    ALL,
+    Scheme,
+    Series,
+    Stages,
+    arrive,
+    copy,
+    evaluate_stages,
+    take_over,
+)
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import IN_PARTS, NOT_FINITE, OK, STEP_TOO_SMALL, status
+from mbkit.kernels.time_loops.records import State, Step
 from mbkit.kernels.time_loops.watch import look
-from mbkit.kernels.validation import all_finite
 
 #: Two results agree if they differ by this part of the velocity, and of the way that it makes; with
 #: more digits than doubles by half as many of these, which is what a tableau can do.
@@ -29,66 +36,26 @@ ROUNDED = 1e-13
 
 
 @helper
-def one_part(space, A, b, c, t, h, end, q, v, work, room, q_stage, v_stage, xdot, vdot, powers):
-    """Advance (q, v) by h in place, and the work: a step of `munthe_kaas`, unwatched."""
-    model = bodies(space)
-    memory = scratch(space)
-    nv = v.shape[0]
-    q_next = room[: q.shape[0]]
-    x = room[q.shape[0] :]
-    for i in range(b.shape[0]):
-        combine(h, A[i], xdot, i, x)
-        state = retract_rows(model, memory, q, x, q_stage)
-        if state != OK:
-            return state
-        combine(h, A[i], vdot, i, v_stage)
-        for j in range(nv):
-            v_stage[j] += v[j]
-        state = dexp_inv_rows(model, memory, x, v_stage, xdot[i])
-        if state == OK:
-            state = stage_acceleration(space, i, t + c[i] * h, q_stage, v_stage, vdot[i], powers[i])
-        if state != OK:
-            return state
-    combine(h, b, xdot, b.shape[0], x)
-    state = retract_rows(model, memory, q, x, q_next)
-    if state != OK:
-        return state
-    combine(h, b, vdot, b.shape[0], x)
-    assign(q, q_next)
-    for j in range(nv):
-        v[j] += x[j]
-    for i in range(b.shape[0]):
-        for j in range(work.shape[0]):
-            work[j] += h * b[i] * powers[i, j]
-    if not (all_finite(q) and all_finite(v)):
-        return status(NOT_FINITE, 0)
-    return close_loops(space, end, q, v)
+def in_parts(space, scheme, step, parts, state, result, stages):
+    """The state a step later, in so many parts, each a step of `munthe_kaas`, into `result`."""
+    copy(state, result)
+    h = step.h / parts
+    for k in range(parts):
+        begin = step.t + k * step.h / parts
+        part = Step(begin, h, begin + h)
+        code = evaluate_stages(space, scheme, part, result, stages, 0, scheme.b.shape[0])
+        if code == OK:
+            code = arrive(space, scheme.b, part.end, h, result, stages)
+        if code != OK:
+            return code
+        take_over(scheme.b, h, stages, result)
+    return OK
 
 
 @helper
-def in_parts(
-    space, A, b, c, t, h, parts, q, v, work, result, room, q_stage, v_stage, xdot, vdot, powers
-):  # fmt: skip
-    """The state a step of size h later, in so many parts, into result (nq + nv + NUM_POWERS,)."""
-    nq = q.shape[0]
-    nv = v.shape[0]
-    q_next = result[:nq]
-    v_next = result[nq : nq + nv]
-    done = result[nq + nv :]
-    assign(q_next, q)
-    assign(v_next, v)
-    assign(done, work)
-    state = OK
-    for k in range(parts):
-        begin = t + k * h / parts
-        end = begin + h / parts
-        state = one_part(
-            space, A, b, c, begin, h / parts, end, q_next, v_next, done, room, q_stage, v_stage,
-            xdot, vdot, powers,
-        )  # fmt: skip
-        if state != OK:
-            return state
-    return state
+def state_in(row, nq, nv):
+    """The state that lies in one array."""
+    return State(row[:nq], row[nq : nq + nv], row[nq + nv :])
 
 
 @helper
@@ -133,48 +100,44 @@ def starting_step(
     model = bodies(space)
     nq = model[0].num_positions
     nv = model[0].num_velocities
-    A = rows(matrix, stages, stages)
-    b = as_array(weights, stages)
-    c = as_array(nodes, stages)
+    weighted = as_array(weights, stages)
     q = as_array(position, nq)
     v = as_array(velocity, nv)
-    work = as_array(done, NUM_POWERS)
     results = rows(both, 2, nq + nv + NUM_POWERS)
     memory = as_array(room, nq + nv)
-    q_stage = as_array(at_position, nq)
-    v_stage = as_array(at_velocity, nv)
-    xdot = rows(rates, stages, nv)
-    vdot = rows(accelerations, stages, nv)
-    powers = rows(both_powers, stages, NUM_POWERS)
+    w = as_array(at_velocity, nv)  # velocities are rates of steps
+    table = rows(matrix, stages, stages)
+    scheme = Scheme(table, weighted, as_array(nodes, stages), Series(ALL, w, table))
+    state = State(q, v, as_array(done, NUM_POWERS))
+    step = Step(t, h, end)
     x = memory[nq:]
+    room_of_stages = Stages(
+        rows(rates, stages, nv), rows(accelerations, stages, nv),
+        rows(both_powers, stages, NUM_POWERS), x, w, as_array(at_position, nq), w, memory[:nq],
+    )  # fmt: skip
     agreed = AGREED * sqrt(grain(q[0]))
     error = float("inf")
     before = status(NOT_FINITE, 0)  # nothing to compare with yet
     parts = 1
     new = 0
     while True:
-        state = in_parts(
-            space, A, b, c, t, h, parts, q, v, work, results[new], memory, q_stage, v_stage, xdot,
-            vdot, powers,
-        )  # fmt: skip
-        if state == OK and before == OK:
+        result = state_in(results[new], nq, nv)
+        code = in_parts(space, scheme, step, parts, state, result, room_of_stages)
+        if code == OK and before == OK:
             error = disagreement(space, h, v, results[new], results[1 - new], x)
             if not error >= 0.0:
                 error = float("inf")
         if error <= agreed or parts >= MOST_PARTS:
             break
-        before = state
+        before = code
         parts *= 2
         new = 1 - new
-    if state == OK and not error <= ACCEPTED:
-        state = status(STEP_TOO_SMALL, IN_PARTS)
-    if state != OK:
-        return state
-    found = results[new]
-    state = look(space, end, found[:nq], found[nq : nq + nv])
-    if state != OK:
-        return state
-    assign(q, found[:nq])
-    assign(v, found[nq : nq + nv])
-    assign(work, found[nq + nv :])
-    return OK
+    if code == OK and not error <= ACCEPTED:
+        code = status(STEP_TOO_SMALL, IN_PARTS)
+    if code != OK:
+        return code
+    found = state_in(results[new], nq, nv)
+    code = look(space, end, found.q, found.v)
+    if code == OK:
+        copy(found, state)
+    return code
