@@ -8,7 +8,7 @@ from typing import Any
 from mbkit.definitions import check_known, check_part
 from mbkit.errors import ForceError, check_choice
 from mbkit.forces.force import Force
-from mbkit.representations import REPRESENTATIONS
+from mbkit.representations import Representation
 
 __all__ = ["check_force_definition", "check_force_names"]
 
@@ -53,10 +53,10 @@ out), or kernels().
             f"{what}: {kind} defines powers(), which says where its power goes; leave power = "
             f"{force.power!r} out."
         )
-    if getattr(force.representation, "name", None) not in REPRESENTATIONS:
+    if not isinstance(force.representation, Representation):
         raise ForceError(
-            f"{what}: representation must be one of mbkit's, got {force.representation!r}; for "
-            "example mbkit.Hybrid()."
+            f"{what}: representation must be one of mbkit's or a plugin's, got "
+            f"{force.representation!r}; for example mbkit.Hybrid()."
         )
     if force.kernels() is not None:
         return

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from tests.every_representation import each_representation
+from tests.every_representation import REPRESENTATIONS
 from tests.forces.cases import tree
 from tests.trees import random_state
 
@@ -71,7 +71,22 @@ def test_without_names_it_gets_all_of_the_system(system, state):
     np.testing.assert_array_equal(tau, state.tau)
 
 
-@each_representation
+class OwnRepresentation(mb.Representation):
+    """A user's: spatial twists by another class and name."""
+
+    name = "own"
+    kernel_package = "mbkit.kernels.spatial"
+
+    def twist_map(self, C):
+        return mb.Spatial().twist_map(C)
+
+    def twist_map_rate(self, C, V_b):
+        return mb.Spatial().twist_map_rate(C, V_b)
+
+
+@pytest.mark.parametrize(
+    "representation", [*REPRESENTATIONS, OwnRepresentation()], ids=lambda each: each.name
+)
 def test_wrenches_are_read_in_the_representation_it_declares(mechanism, representation):
     """What it gets and says is in its own representation, as the system's twists and wrenches."""
     rng = np.random.default_rng(9)

@@ -10,12 +10,14 @@ import numpy as np
 
 from mbkit.errors import DuplicateNameError, ForceError
 from mbkit.forces import Force, ForceKernels, check_force_definition, check_force_names
+from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
 from mbkit.systems.memory.callbacks import callback_address
 
 __all__ = ["ForceArrays", "PythonForceSlot", "force_arrays"]
 
-#: Representations in the order of their numbers in a slot (`mbkit.kernels.layout`).
-_NUMBERED = ("body_fixed", "spatial", "hybrid", "mixed")
+#: Representations whose twists the kernels write themselves, in the order of their numbers in a
+#: slot (`mbkit.kernels.layout`).
+_NUMBERED = (BodyFixed, Spatial, Hybrid, Mixed)
 
 
 @attrs.frozen(eq=False)
@@ -313,7 +315,8 @@ class PythonForceSlot:
         head[layout.OWN_NUM_POSITIONS] = nq
         head[layout.OWN_NUM_VELOCITIES] = nv
         head[layout.OWN_ON_BODIES] = on_bodies
-        head[layout.OWN_REPRESENTATION] = _NUMBERED.index(force.representation.name)
+        kind = type(force.representation)
+        head[layout.OWN_REPRESENTATION] = _NUMBERED.index(kind if kind in _NUMBERED else Hybrid)
         head[layout.OWN_POWERS] = callback_address("powers")
         head[layout.OWN_POWER] = _power(force)
         parts = np.split(self.memory[start:], np.cumsum([nq, nv, 16 * nb, 6 * nb]))
@@ -321,7 +324,7 @@ class PythonForceSlot:
         q, v, poses, twists = (_read_only(part) for part in parts[:4])
         out = parts[4][: 6 * nb if on_bodies else nv]
         self._answer = parts[4]
-        self._call = force.evaluate
+        self._call = force.evaluate if kind in _NUMBERED or not nb else self._call_converted
         self._arguments = (
             q, v, poses.reshape(nb, 4, 4), twists.reshape(nb, 6),
             out.reshape(nb, 6) if on_bodies else out,
@@ -337,6 +340,21 @@ class PythonForceSlot:
                 f"and return nothing; it returned {answer!r}."
             )
 
+    def _converted(self, poses: Any, twists: Any) -> tuple[Any, Any]:
+        """Return T with V = T V_h, of hybrid twists V_h, and V."""
+        own = self.force.representation
+        T = own.twist_map(poses) @ Hybrid().inverse_twist_map(poses)
+        return T, (T @ twists[..., None])[..., 0]
+
+    def _call_converted(self, t: float, q: Any, v: Any, poses: Any, twists: Any, out: Any) -> Any:
+        """Call the force where its representation is none that kernels know."""
+        T, own_twists = self._converted(poses, twists)
+        evaluate: Any = self.force.evaluate
+        answer = evaluate(t, q, v, poses, own_twists, out)
+        if self.force.acts_on == "bodies":
+            out[:] = (np.swapaxes(T, -1, -2) @ out[..., None])[..., 0]  # W_h = T^T W
+        return answer
+
     def potential(self) -> None:
         """Write the potential energy."""
         q, _, poses, _, _ = self._arguments
@@ -344,7 +362,10 @@ class PythonForceSlot:
 
     def powers(self) -> None:
         """Write the dissipated and the supplied power."""
-        found = self.force.powers(self.memory.item(self._time), *self._arguments[:4])
+        q, v, poses, twists = self._arguments[:4]
+        if self._call == self._call_converted:
+            _, twists = self._converted(poses, twists)
+        found = self.force.powers(self.memory.item(self._time), q, v, poses, twists)
         try:
             dissipated, supplied = found
             self._answer[:2] = dissipated, supplied
