@@ -10,7 +10,7 @@ import numpy as np
 
 import mbkit as mb
 from mbkit.kernels.compile import UNCOMPILED, array_address, floats_at
-from mbkit.kernels.layout import SEAT_P, SEAT_SIZE
+from mbkit.kernels.layout import OWN_FRAME_P, OWN_FRAME_SIZE
 from mbkit.systems.memory.workspace import Workspace
 
 
@@ -73,8 +73,8 @@ class OtherNumbers:
         frames["R"] = orthonormal(frames["R"])
         for row in bodies:
             if row["seat"]:
-                seat = convert(floats_at(row["seat"], SEAT_SIZE), number)
-                seat[:SEAT_P] = orthonormal(seat[:SEAT_P].reshape((3, 3))).ravel()
+                seat = convert(floats_at(row["seat"], OWN_FRAME_SIZE), number)
+                seat[:OWN_FRAME_P] = orthonormal(seat[:OWN_FRAME_P].reshape((3, 3))).ravel()
                 row["seat"] = self._address(seat)
         arrays = attrs.evolve(system.arrays, bodies=bodies, frames=frames)
         self.workspace = Workspace(arrays, system.evaluator)

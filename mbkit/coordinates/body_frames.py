@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["BODY_FRAMES", "frames_in_joints", "poses_of_tree", "set_seat"]
+__all__ = ["BODY_FRAMES", "frames_in_joints", "poses_of_tree", "set_own_frame"]
 
 #: The choices there are.
 BODY_FRAMES = ("user", "joint", "com", "world")
@@ -26,7 +26,7 @@ def frames_in_joints(
     choice: str,
     parts: Parts,
     topology: Topology,
-    seats: Mapping[str, tuple[int, FloatArray]],
+    poses_in_rows: Mapping[str, tuple[int, FloatArray]],
     inertias: Sequence[SpatialInertia],
 ) -> list[FloatArray]:
     """Return the pose of each row's frame in the canonical frame of its joint.
@@ -39,7 +39,7 @@ def frames_in_joints(
         Bodies and joints.
     topology : Topology
         Its tree.
-    seats : mapping of str to (int, ndarray of shape (4, 4))
+    poses_in_rows : mapping of str to (int, ndarray of shape (4, 4))
         Row of each body, and the body's pose in the canonical frame of that row.
     inertias : sequence of SpatialInertia
         Of each row, in its canonical frame.
@@ -60,7 +60,7 @@ def frames_in_joints(
     poses = poses_of_tree(parts, topology) if choice == "world" else {}
     # regular numbering: of the bodies that share a row, the one on the joint comes first
     for name in reversed(topology.bodies[1:]):
-        row, U = seats[name]
+        row, U = poses_in_rows[name]
         if row == 0:
             continue
         if choice == "world":
@@ -84,7 +84,7 @@ def poses_of_tree(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
     return poses
 
 
-def set_seat(row: Any, frame: FloatArray) -> list[Any]:
+def set_own_frame(row: Any, frame: FloatArray) -> list[Any]:
     """Set the frame of a row's body in the joint frame.
 
     Parameters
@@ -104,8 +104,8 @@ def set_seat(row: Any, frame: FloatArray) -> list[Any]:
 
     if np.array_equal(frame, np.eye(4)):
         return []
-    seat = np.concatenate([frame[:3, :3].ravel(), frame[:3, 3]])
-    row["seat"] = array_address(seat)
+    own_frame = np.concatenate([frame[:3, :3].ravel(), frame[:3, 3]])
+    row["own_frame"] = array_address(own_frame)
     is_screw = row["kind"] == layout.SCREW
-    row["kind"] = layout.SEATED_SCREW if is_screw else layout.SEATED_TABLE
-    return [seat]
+    row["kind"] = layout.SCREW_IN_OWN_FRAME if is_screw else layout.TABLE_IN_OWN_FRAME
+    return [own_frame]

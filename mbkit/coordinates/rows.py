@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.coordinates.body_frames import frames_in_joints, poses_of_tree, set_seat
+from mbkit.coordinates.body_frames import frames_in_joints, poses_of_tree, set_own_frame
 from mbkit.coordinates.centres import centres_of_bodies, seen_from, warn_of_distance
 from mbkit.coordinates.floating import set_floating
 from mbkit.joints.placed import placed_beside
@@ -62,7 +62,7 @@ def assemble_rows(
     """
     moving = [name for name in topology.tree_joints if _joint(parts, name).num_velocities]
     bodies = np.zeros(len(moving) + 1, layout.BODY)
-    seats: dict[str, tuple[int, Any]] = {"world": (0, np.eye(4))}
+    poses_in_rows: dict[str, tuple[int, Any]] = {"world": (0, np.eye(4))}
     inertias = [SpatialInertia.zero() for _ in bodies]
     joints: list[Joint | None] = [None]
     owners: list[Any] = []
@@ -70,15 +70,18 @@ def assemble_rows(
     for child, parent, name, is_reversed in topology.tree_edges:
         edge = parts.joints[name]
         joint = edge.joint
-        carrier, seat = seats[parent]
+        carrier, pose_in_row = poses_in_rows[parent]
         near, far = (edge.S_succ, edge.S_pred) if is_reversed else (edge.S_pred, edge.S_succ)
         if joint.num_velocities == 0:
             T = joint.pose(np.zeros(0))
-            seats[child] = carrier, seat @ near @ (inverse(T) if is_reversed else T) @ inverse(far)
+            poses_in_rows[child] = (
+                carrier,
+                pose_in_row @ near @ (inverse(T) if is_reversed else T) @ inverse(far),
+            )
         else:
             joint, K = placed_beside(joint, seen_from(far, centres[child]))
             row: Any = bodies[len(joints)]
-            _place(row, seat @ near @ K)
+            _place(row, pose_in_row @ near @ K)
             row["parent"] = carrier
             row["reversed"] = is_reversed
             row["first_position"] = positions[name].start
@@ -88,19 +91,21 @@ def assemble_rows(
             row["first_step"] = steps[name].start
             row["ndx"] = joint.ndx
             owners += _set_joint(row, joint, -1.0 if is_reversed else 1.0)
-            seats[child] = len(joints), inverse(far @ K)
+            poses_in_rows[child] = len(joints), inverse(far @ K)
             joints.append(joint)
-        index, pose = seats[child]
+        index, pose = poses_in_rows[child]
         inertias[index] = inertias[index] + parts.bodies[child].inertia.transformed(pose)
     if body_frames != "joint":
-        chosen = frames_in_joints(body_frames, parts, topology, seats, inertias)
+        chosen = frames_in_joints(body_frames, parts, topology, poses_in_rows, inertias)
         owners += _move_rows(bodies, chosen)
         inertias = [each.transformed(inverse(B)) for each, B in zip(inertias, chosen, strict=True)]
-        seats = {name: (i, inverse(chosen[i]) @ pose) for name, (i, pose) in seats.items()}
+        poses_in_rows = {
+            name: (i, inverse(chosen[i]) @ pose) for name, (i, pose) in poses_in_rows.items()
+        }
     for row, inertia in zip(bodies, inertias, strict=True):
         _set_inertia(row, inertia)
     if representation is not None:
-        origins = _origins(representation, parts, topology, seats, inertias)
+        origins = _origins(representation, parts, topology, poses_in_rows, inertias)
         warn_of_distance(joints, inertias, origins)
         named = {name for each in parts.constraints.values() for name in each.joints}
         owners += set_floating(bodies, tuple(joints), inertias, representation, named)
@@ -108,7 +113,7 @@ def assemble_rows(
     velocity_of_column = _set_columns(bodies)
     return SystemArrays(
         bodies=_frozen(bodies),
-        frames=_frozen(_frames(parts, seats)),
+        frames=_frozen(_frames(parts, poses_in_rows)),
         velocity_of_column=_frozen(velocity_of_column),
         joints=tuple(joints),
         owners=tuple(owners),
@@ -119,7 +124,7 @@ def _origins(
     representation: Representation,
     parts: Parts,
     topology: Topology,
-    seats: dict[str, tuple[int, Any]],
+    poses_in_rows: dict[str, tuple[int, Any]],
     inertias: list[SpatialInertia],
 ) -> Any:
     """Return the centre of mass of each row in the world, (rows, 3), where twists are spatial.
@@ -131,8 +136,8 @@ def _origins(
     poses = poses_of_tree(parts, topology)
     centres = np.zeros((len(inertias), 3))
     for name in topology.bodies[1:]:
-        row, seat = seats[name]
-        place = poses[name] @ inverse(seat)
+        row, pose_in_row = poses_in_rows[name]
+        place = poses[name] @ inverse(pose_in_row)
         centres[row] = place[:3, :3] @ inertias[row].com + place[:3, 3]
     return centres
 
@@ -153,7 +158,7 @@ def _move_rows(bodies: Any, frames: list[Any]) -> list[Any]:
         place = np.eye(4)
         place[:3, :3], place[:3, 3] = row["R"], row["p"]
         _place(row, inverse(frames[row["parent"]]) @ place)
-        owners += set_seat(row, B)
+        owners += set_own_frame(row, B)
     return owners
 
 
@@ -195,10 +200,10 @@ def _set_columns(bodies: Any) -> Any:
     return np.concatenate([np.zeros(0, dtype=np.int64), *velocities])
 
 
-def _frames(parts: Parts, seats: dict[str, tuple[int, Any]]) -> Any:
+def _frames(parts: Parts, poses_in_rows: dict[str, tuple[int, Any]]) -> Any:
     frames = np.zeros(len(parts.bodies) + 1, layout.FRAME)
     for frame, name in zip(frames, ("world", *parts.bodies), strict=True):
-        frame["row"], pose = seats[name]
+        frame["row"], pose = poses_in_rows[name]
         _place(frame, pose)
         if name in parts.bodies:
             inertia = parts.bodies[name].inertia

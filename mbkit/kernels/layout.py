@@ -2,8 +2,8 @@
 
 Body 0 is the world, and ``parent[i] < i``. Frames are canonical: the frame of body i is the frame
 of its joint on the body's side, moved so that a screw reads (0, 0, rate, 0, 0, lead). Where another
-frame was chosen for a body, it has a constant pose in the canonical one, its seat. Bodies joined by
-fixed joints are one body here; where each of the user's bodies sits is in `FRAME`.
+frame was chosen for a body, it has a constant pose in the canonical one, `own_frame`. Bodies joined
+by fixed joints are one body here; where each of the user's bodies sits is in `FRAME`.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ _f8 = np.float64
 #: where the body's frame is not the joint's. Of all but the first, S is in the scratch memory.
 SCREW = 0
 TABLE = 1
-SEATED_SCREW = 2
-SEATED_TABLE = 3
+SCREW_IN_OWN_FRAME = 2
+TABLE_IN_OWN_FRAME = 3
 
 #: The model. `R`, `p` place the joint's frame on the parent's side in the parent's frame. The
 #: inertia is taken about the origin of the body's own frame, in its axes.
@@ -58,14 +58,14 @@ BODY = np.dtype(
         # of these two: those of the joint, or of the general forms that call its motion
         ("wrench_parameters", _i8),
         ("configuration_from_pose_parameters", _i8),
-        ("seat", _i8),  # address of R (by rows), p: the body's frame in its joint's, where seated
+        ("own_frame", _i8),  # address of R (by rows), p: the body frame in the joint frame; or 0
     ],
     align=True,
 )
 
-#: What a seat is made of.
-SEAT_P = 9
-SEAT_SIZE = 12
+#: The parts of a body frame in the joint frame.
+OWN_FRAME_P = 9
+OWN_FRAME_SIZE = 12
 
 #: Scratch. The first fields belong to body i, the last to velocity k: a moving body has at least
 #: one velocity, so that one array of ``1 + max(bodies, nv)`` rows holds both. In the order in which

@@ -110,18 +110,19 @@ give it mass, or hold it by an mbkit.FixedJoint.
 def _merged(mechanism: Mechanism | Parts, topology: Topology) -> list[_Part]:
     """Return the parts in regular numbering, the world's first."""
     parts = [_Part(0, -1, [topology.bodies[0]], SpatialInertia.zero())]
-    seats: list[tuple[int, FloatArray]] = [(0, np.eye(4))]  # part, and pose in it, of each body
+    #: Part, and pose in it, of each body.
+    poses: list[tuple[int, FloatArray]] = [(0, np.eye(4))]
     for number, body in enumerate(topology.bodies[1:], start=1):
         edge = mechanism.joints[topology.joint_of_body[number]]
-        part, C = seats[topology.parent[number]]
+        part, C = poses[topology.parent[number]]
         if edge.joint.num_velocities == 0:
             step = edge.S_pred @ pose_of(edge.joint, edge.joint.neutral()) @ inverse(edge.S_succ)
-            seats.append((part, C @ (inverse(step) if topology.reversed[number] else step)))
+            poses.append((part, C @ (inverse(step) if topology.reversed[number] else step)))
             parts[part].bodies.append(body)
         else:
-            seats.append((len(parts), np.eye(4)))
+            poses.append((len(parts), np.eye(4)))
             parts.append(_Part(number, part, [body], SpatialInertia.zero()))
-        part, C = seats[number]
+        part, C = poses[number]
         parts[part].inertia += mechanism.bodies[body].inertia.transformed(C)
     return parts
 

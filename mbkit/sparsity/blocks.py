@@ -10,7 +10,7 @@ import numpy as np
 from mbkit.kernels.constraints import layout
 from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.memory import check_memory
-from mbkit.sparsity.elimination import early_constraints, find_hubs, minimum_degree
+from mbkit.sparsity.elimination import early_constraints, find_separators, minimum_degree
 from mbkit.sparsity.packing import packed
 from mbkit.sparsity.supports import Support
 
@@ -40,20 +40,20 @@ class Blocks:
 
     Attributes
     ----------
-    pairs, blocks, hubs : ndarray
-        PAIR, BLOCK and HUB rows; one more HUB row than there are hubs. A hub is a body with many
-        neighbours, kept as an unknown.
+    pairs, blocks, separators : ndarray
+        PAIR, BLOCK and SEPARATOR rows; one more SEPARATOR row than there are separators. A
+        separator is a body with many neighbours, kept as an unknown.
     num_gram : int
         Numbers in the matrix.
     num_unknowns : int
-        Rows of the constraints, and velocities of hubs.
+        Rows of the constraints, and velocities of separators.
     owners : list
         Arrays that the rows point to.
     """
 
     pairs: Any
     blocks: Any
-    hubs: Any
+    separators: Any
     num_gram: int
     num_unknowns: int
     owners: list[Any]
@@ -82,9 +82,9 @@ def blocks_of(constraints: Any, sites: Any, supports: list[Support], bodies: Any
     sizes = constraints["num_rows"].tolist()
     places = [places_of(support, bodies) for support in supports]
     if sum(sizes) > ONE_BLOCK:
-        hubs = find_hubs(places, bodies)
-        early = _early(constraints, sites, hubs, bodies) if hubs else set()
-        return _sparse(constraints, places, hubs, early, bodies)
+        separators = find_separators(places, bodies)
+        early = _early(constraints, sites, separators, bodies) if separators else set()
+        return _sparse(constraints, places, separators, early, bodies)
     blocks = np.zeros(1, layout.BLOCK)
     nothing = np.zeros(1, dtype=np.int64)
     blocks[0]["num_rows"] = size = sum(sizes)
@@ -96,7 +96,9 @@ def blocks_of(constraints: Any, sites: Any, supports: list[Support], bodies: Any
         for high, low in {(a, b), (b, a)}
     ]
     pairs, owners = pair_rows(wanted, places, bodies)
-    return Blocks(pairs, blocks, np.zeros(1, layout.HUB), size * size, size, [nothing, *owners])
+    return Blocks(
+        pairs, blocks, np.zeros(1, layout.SEPARATOR), size * size, size, [nothing, *owners]
+    )
 
 
 def places_of(support: Support, bodies: Any) -> dict[int, int]:
@@ -123,15 +125,15 @@ def coupled_pairs(places: list[dict[int, int]]) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def _early(constraints: Any, sites: Any, hubs: list[int], bodies: Any) -> set[int]:
-    """Return the constraints that may go before the hubs."""
+def _early(constraints: Any, sites: Any, separators: list[int], bodies: Any) -> set[int]:
+    """Return the constraints that may go before the separators."""
     rows = sites["row"].tolist()
     firsts = constraints["first_site"].tolist()
     ends = [
         (rows[first], rows[first + 1]) if kind == LOOP_JOINT else None
         for kind, first in zip(constraints["kind"].tolist(), firsts, strict=True)
     ]
-    return early_constraints(ends, hubs, bodies)
+    return early_constraints(ends, separators, bodies)
 
 
 def pair_rows(
@@ -159,21 +161,28 @@ def pair_rows(
 
 
 def _sparse(
-    constraints: Any, places: list[dict[int, int]], hubs: list[int], early: set[int], bodies: Any
+    constraints: Any,
+    places: list[dict[int, int]],
+    separators: list[int],
+    early: set[int],
+    bodies: Any,
 ) -> Blocks:
-    """Return what `blocks_of` does, a block a constraint and a hub."""
+    """Return what `blocks_of` does, a block a constraint and a separator."""
     own = (
-        [{row: p for row, p in each.items() if row not in hubs} for each in places]
-        if hubs
+        [{row: p for row, p in each.items() if row not in separators} for each in places]
+        if separators
         else places
     )
     count = len(places)
-    node_of = {row: count + k for k, row in enumerate(hubs)}
-    sizes = [*constraints["num_rows"].tolist(), *(int(bodies[h]["num_velocities"]) for h in hubs)]
+    node_of = {row: count + k for k, row in enumerate(separators)}
+    sizes = [
+        *constraints["num_rows"].tolist(),
+        *(int(bodies[h]["num_velocities"]) for h in separators),
+    ]
     coupled = coupled_pairs(own)
     held = [(node_of[row], c) for c, each in enumerate(places) for row in each if row in node_of]
     order, later = minimum_degree(
-        count + len(hubs), coupled + held, frozenset(node_of.values()), frozenset(early)
+        count + len(separators), coupled + held, frozenset(node_of.values()), frozenset(early)
     )
     position = {c: k for k, c in enumerate(order)}
     starts, total = places_of_blocks(order, later, sizes)
@@ -183,7 +192,7 @@ def _sparse(
         high, low = (a, b) if position[a] >= position[b] else (b, a)
         wanted.append((high, low, starts[high, low], sizes[low]))
     pairs, matches = pair_rows(wanted, own, bodies)
-    entries = _hubs(held, hubs, places, bodies, (sizes, position, starts))
+    entries = _separators(held, separators, places, bodies, (sizes, position, starts))
     return Blocks(pairs, blocks, entries, total, sum(sizes), [*owners, *matches])
 
 
@@ -213,30 +222,30 @@ def block_rows(constraints: Any, sizes: list[int], elimination: Any) -> tuple[An
     )
     for block, c, *lists in zip(blocks, order, neighbours, updates, strict=True):
         block["first_row"], block["num_rows"] = firsts[c], sizes[c]
-        block["is_hub"] = c >= len(constraints)
+        block["is_separator"] = c >= len(constraints)
         block["start"] = starts[c, c]
         block["neighbours"], block["updates"] = map(array_address, lists)
         block["num_neighbours"], block["num_updates"] = len(later[c]), len(lists[1]) - 1
     return blocks, [*neighbours, *updates]
 
 
-def _hubs(
+def _separators(
     held: list[tuple[int, int]],
-    hubs: list[int],
+    separators: list[int],
     places: list[dict[int, int]],
     bodies: Any,
     elimination: Any,
 ) -> Any:
-    """Return HUB rows, and one more: an empty array has no address of its own."""
+    """Return SEPARATOR rows, and one more: an empty array has no address of its own."""
     sizes, position, starts = elimination
-    entries = np.zeros(len(held) + 1, layout.HUB)
+    entries = np.zeros(len(held) + 1, layout.SEPARATOR)
     for entry, (node, c) in zip(entries, held, strict=False):
-        row = hubs[node - len(places)]
+        row = separators[node - len(places)]
         entry["constraint"], entry["place"], entry["row"] = c, places[c][row], row
         entry["num_columns"] = columns = sizes[node]
         entry["velocity"] = bodies[row]["first_velocity"] + columns - 1
-        hub_is_later = position[node] > position[c]
-        entry["target"] = starts[(node, c) if hub_is_later else (c, node)]
-        strides = (1, sizes[c]) if hub_is_later else (columns, 1)
+        separator_is_later = position[node] > position[c]
+        entry["target"] = starts[(node, c) if separator_is_later else (c, node)]
+        strides = (1, sizes[c]) if separator_is_later else (columns, 1)
         entry["row_stride"], entry["column_stride"] = strides
     return entries

@@ -6,15 +6,15 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["early_constraints", "find_hubs", "minimum_degree"]
+__all__ = ["early_constraints", "find_separators", "minimum_degree"]
 
 #: Constraints on one body from which on its velocities stay unknowns: an evaluation then takes six
 #: tenths of the time that it takes where what they have to do with each other is multiplied out.
-HUB = 8
+MANY = 8
 
 
-def find_hubs(places: list[dict[int, int]], bodies: Any) -> list[int]:
-    """Return the hubs, by row: floating bodies with many constraints, kept as unknowns.
+def find_separators(places: list[dict[int, int]], bodies: Any) -> list[int]:
+    """Return the separators, by row: floating bodies with many constraints, kept as unknowns.
 
     k constraints on one body are coupled with each other: k^2 blocks, and k^3 products to eliminate
     them. With the velocities of the body as unknowns each is coupled with these only.
@@ -30,25 +30,28 @@ def find_hubs(places: list[dict[int, int]], bodies: Any) -> list[int]:
     for own in places:
         for row in own:
             counts[row] = counts.get(row, 0) + 1
-    return sorted(row for row, n in counts.items() if n >= HUB and bodies[row]["floating"] != 0)
+    return sorted(row for row, n in counts.items() if n >= MANY and bodies[row]["floating"] != 0)
 
 
-def early_constraints(ends: list[tuple[int, int] | None], hubs: list[int], bodies: Any) -> set[int]:
-    """Return the constraints that may be eliminated before hubs.
+def early_constraints(
+    ends: list[tuple[int, int] | None], separators: list[int], bodies: Any
+) -> set[int]:
+    """Return the constraints that may be eliminated before separators.
 
-    These are, first, joints that, step by step outwards, connect one more floating body to a hub or
-    to a body that does not float: their rows are independent even with all of these held, as in a
-    tree. Second, joints between two bodies reached from the same hub, or both from bodies that do
-    not float: wrenches in their joints that leave these bodies at rest have no resultant on the
-    hub, by action and reaction, so that rows depend on each other with the hub held if and only if
-    they do with it free. This does not hold for loops through two hubs, or a hub and the ground.
+    These are, first, joints that, step by step outwards, connect one more floating body to a
+    separator or to a body that does not float: their rows are independent even with all of these
+    held, as in a tree. Second, joints between two bodies reached from the same separator, or both
+    from bodies that do not float: wrenches in their joints that leave these bodies at rest have no
+    resultant on the separator, by action and reaction, so that rows depend on each other with the
+    separator held if and only if they do with it free. This does not hold for loops through two
+    separators, or a separator and the ground.
 
     Parameters
     ----------
     ends : list of (int, int) or None
         By constraint: the two rows that a joint connects; None for other constraints.
-    hubs : list of int
-        Rows of hubs.
+    separators : list of int
+        Rows of separators.
     bodies : ndarray of BODY
         The tree.
     """
@@ -57,7 +60,7 @@ def early_constraints(ends: list[tuple[int, int] | None], hubs: list[int], bodie
         if pair is not None and pair[0] != pair[1]:
             for a, b in (pair, pair[::-1]):
                 around.setdefault(a, []).append((b, c))
-    start = {row: 0 for row in around if bodies[row]["floating"] == 0} | {h: h for h in hubs}
+    start = {row: 0 for row in around if bodies[row]["floating"] == 0} | {h: h for h in separators}
     waiting = deque(sorted(start))
     found = set()
     while waiting:
@@ -75,7 +78,7 @@ def early_constraints(ends: list[tuple[int, int] | None], hubs: list[int], bodie
 def minimum_degree(
     count: int,
     coupled: list[tuple[int, int]],
-    hubs: frozenset[int] = frozenset(),
+    separators: frozenset[int] = frozenset(),
     early: frozenset[int] = frozenset(),
     *,
     turns: Sequence[int] | None = None,
@@ -89,7 +92,7 @@ def minimum_degree(
         Number of nodes.
     coupled : list of (int, int)
         Pairs of nodes.
-    hubs, early : frozenset of int
+    separators, early : frozenset of int
         Hubs, and nodes that may go before them. Any other node waits until none of these is coupled
         with it.
     turns : sequence of int, optional
@@ -111,7 +114,7 @@ def minimum_degree(
     >>> minimum_degree(4, [(0, 1), (1, 2), (2, 3)])
     ([0, 1, 2, 3], {0: [1], 1: [2], 2: [3], 3: []})
 
-    A wheel without rim, its hub 3: the spokes first.
+    A wheel without rim, its separator 3: the spokes first.
 
     >>> minimum_degree(4, [(0, 3), (1, 3), (2, 3)], frozenset({3}), frozenset({0, 1, 2}))
     ([0, 1, 2, 3], {0: [3], 1: [3], 2: [3], 3: []})
@@ -123,7 +126,7 @@ def minimum_degree(
         if a != b:
             around[a].add(b)
             around[b].add(a)
-    first = hubs | early if hubs else hubs
+    first = separators | early if separators else separators
     turn = [0] * count if turns is None else turns
     waits = after or {}
 

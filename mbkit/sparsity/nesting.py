@@ -15,7 +15,7 @@ from mbkit.sparsity.blocks import (
     places_of,
     places_of_blocks,
 )
-from mbkit.sparsity.elimination import find_hubs, minimum_degree
+from mbkit.sparsity.elimination import find_separators, minimum_degree
 from mbkit.sparsity.packing import packed
 from mbkit.sparsity.supports import Support, set_supports, supports_of
 
@@ -23,7 +23,7 @@ __all__ = ["nested_pattern"]
 
 #: What a velocity of the tree costs once more, and a row at a velocity that it passes. [products]
 _VELOCITY = 600
-_PASSAGE = 40
+_PROPAGATION = 40
 
 
 def nested_pattern(
@@ -31,7 +31,7 @@ def nested_pattern(
 ) -> dict[str, Any] | None:
     """Return the arrays of `ClosureArrays` for local elimination of loops at their bases.
 
-    None if all bases are the world, if there is one block only, if there are hubs, or if the
+    None if all bases are the world, if there is one block only, if there are separators, or if the
     elimination of all loops at once needs fewer products.
 
     Parameters
@@ -52,7 +52,7 @@ def nested_pattern(
     supports = supports_of(constraints, sites, carriers, parent, nested=True)
     bases = [each.base for each in supports]
     places = [places_of(each, bodies) for each in supports]
-    if not any(bases) or find_hubs(places, bodies):
+    if not any(bases) or find_separators(places, bodies):
         return None
     coupled = coupled_pairs(places)
     order, later = minimum_degree(len(sizes), coupled, turns=[-base for base in bases])
@@ -70,7 +70,7 @@ def _cost(
     for c, n in enumerate(sizes):
         beside = sum(sizes[other] for other in later[c]) + 6 * (supports[c].base != 0)
         total += n * (n + beside) ** 2
-        total += (_PASSAGE + n) * n * int(counts[supports[c].rows].sum())
+        total += (_PROPAGATION + n) * n * int(counts[supports[c].rows].sum())
     return total
 
 
@@ -87,7 +87,7 @@ def _least_cost_of_all_at_once(sizes: list[int], supports: list[Support], bodies
     for i in range(len(bodies) - 1, 0, -1):
         beyond[bodies["parent"][i]] += beyond[i]
     passing[1:] += beyond[1:]
-    products = bodies["num_velocities"] * passing * (_PASSAGE + passing / 2.0)
+    products = bodies["num_velocities"] * passing * (_PROPAGATION + passing / 2.0)
     return float(products.sum() + passing.max() ** 3 / 3.0)
 
 
@@ -101,7 +101,7 @@ def _pattern(
 ) -> dict[str, Any]:
     """Return the arrays, and what they point to."""
     constraints = constraints.copy()
-    counts, ways, owners = set_supports(constraints, supports, bodies)
+    counts, paths, owners = set_supports(constraints, supports, bodies)
     order, later = elimination
     sizes = constraints["num_rows"].tolist()
     position = {c: k for k, c in enumerate(order)}
@@ -117,35 +117,36 @@ def _pattern(
     ends = np.searchsorted([position[low] for _, low in wanted], np.arange(len(order) + 1))
     blocks["first_pair"], blocks["num_pairs"] = ends[:-1], np.diff(ends)
     blocks["base_start"] = num_gram + 6 * (np.cumsum(blocks["num_rows"]) - blocks["num_rows"])
-    arrivals, num_arrivals = _arrivals(sizes, supports, ways)
-    owners += _set_bases(blocks, order, later, supports, arrivals)
+    propagated, num_propagated = _propagated(sizes, supports, paths)
+    owners += _set_bases(blocks, order, later, supports, propagated)
     parent = bodies["parent"].tolist()
-    passages, first_passages = _passages(supports, places, ways, arrivals, parent)
+    propagations, first_propagations = _propagations(supports, places, paths, propagated, parent)
     arrays = {
         "constraints": constraints, "pairs": pairs, "blocks": blocks,
-        "hubs": np.zeros(1, layout.HUB), "passages": passages, "first_passages": first_passages,
+        "separators": np.zeros(1, layout.SEPARATOR), "propagations": propagations,
+        "first_propagations": first_propagations,
     }  # fmt: skip
     for array in arrays.values():
         array.flags.writeable = False
     return {
         **arrays, **counts, "num_gram": num_gram + 6 * sum(sizes), "num_unknowns": sum(sizes),
-        "num_arrivals": num_arrivals, "num_buffer": max(layout.BUFFER_SIZE, *sizes),
+        "num_propagated": num_propagated, "num_buffer": max(layout.BUFFER_SIZE, *sizes),
         "owners": tuple(owners),
     }  # fmt: skip
 
 
-def _arrivals(
-    sizes: list[int], supports: list[Support], ways: list[list[tuple[int, int, bool]]]
+def _propagated(
+    sizes: list[int], supports: list[Support], paths: list[list[tuple[int, int, bool]]]
 ) -> tuple[list[dict[int, int]], int]:
     """Return for each constraint where its wrenches lie, by row; and room for all of them."""
     found = []
     total = 0
-    for size, support, own in zip(sizes, supports, ways, strict=True):
+    for size, support, own in zip(sizes, supports, paths, strict=True):
         rows = (*support.rows, support.base)
         found.append(
-            {row: total + 6 * size * way for row, (way, _, _) in zip(rows, own, strict=True)}
+            {row: total + 6 * size * path for row, (path, _, _) in zip(rows, own, strict=True)}
         )
-        total += 6 * size * (1 + max(way for way, _, _ in own))
+        total += 6 * size * (1 + max(path for path, _, _ in own))
     return found, total
 
 
@@ -154,7 +155,7 @@ def _set_bases(
     order: list[int],
     later: dict[int, list[int]],
     supports: list[Support],
-    arrivals: list[dict[int, int]],
+    propagated: list[dict[int, int]],
 ) -> list[Any]:
     """Write at which row each block is eliminated, and where wrenches are there."""
     from mbkit.kernels.compile import array_address
@@ -162,33 +163,33 @@ def _set_bases(
     bases = [supports[c].base for c in order]
     blocks["base"] = bases
     own = packed(
-        [arrivals[other][base] for other in (c, *later[c])]
+        [propagated[other][base] for other in (c, *later[c])]
         for c, base in zip(order, bases, strict=True)
     )
-    blocks["arrivals"] = [array_address(each) for each in own]
+    blocks["propagated"] = [array_address(each) for each in own]
     return own
 
 
-def _passages(
+def _propagations(
     supports: list[Support],
     places: list[dict[int, int]],
-    ways: list[list[tuple[int, int, bool]]],
-    arrivals: list[dict[int, int]],
+    paths: list[list[tuple[int, int, bool]]],
+    propagated: list[dict[int, int]],
     parent: list[int],
 ) -> tuple[Any, Any]:
-    """Return PASSAGE rows, one more than there are, and the first of each row of the tree."""
+    """Return PROPAGATION rows, one more than there are, and the first of each row of the tree."""
     entries = []
-    for c, (support, own) in enumerate(zip(supports, ways, strict=True)):
-        here = arrivals[c]
+    for c, (support, own) in enumerate(zip(supports, paths, strict=True)):
+        here = propagated[c]
         for row, (_, _, begins) in zip(support.rows, own, strict=False):
             entries.append((row, c, places[c][row], here[row], here[parent[row]], begins, False))
         if support.base != 0:
             begins = own[-1][2]
             entries.append((support.base, c, 0, here[support.base], 0, begins, True))
     entries.sort()
-    passages = np.zeros(len(entries) + 1, layout.PASSAGE)
-    for passage, entry in zip(passages, entries, strict=False):
-        passage["constraint"], passage["place"], passage["arrived"] = entry[1:4]
-        passage["there"], passage["begins"], passage["ends"] = entry[4:]
+    propagations = np.zeros(len(entries) + 1, layout.PROPAGATION)
+    for propagation, entry in zip(propagations, entries, strict=False):
+        propagation["constraint"], propagation["place"], propagation["wrenches"] = entry[1:4]
+        propagation["there"], propagation["begins"], propagation["ends"] = entry[4:]
     rows = [entry[0] for entry in entries]
-    return passages, np.searchsorted(rows, np.arange(len(parent) + 1)).astype(np.int64)
+    return propagations, np.searchsorted(rows, np.arange(len(parent) + 1)).astype(np.int64)

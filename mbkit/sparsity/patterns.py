@@ -49,21 +49,21 @@ def _open(
     constraints = constraints.copy()
     parent = bodies["parent"].tolist()
     supports = supports_of(constraints, closure.sites, carriers, parent, nested=False)
-    counts, ways, owners = set_supports(constraints, supports, bodies)
+    counts, paths, owners = set_supports(constraints, supports, bodies)
     found = blocks_of(constraints, closure.sites, supports, bodies)
     rows = constraints["num_rows"].tolist()
     room = [
-        6 * m * (1 + max(own for own, _, _ in each)) for m, each in zip(rows, ways, strict=True)
+        6 * m * (1 + max(own for own, _, _ in each)) for m, each in zip(rows, paths, strict=True)
     ]
     arrays = {
         "constraints": constraints, "pairs": found.pairs, "blocks": found.blocks,
-        "hubs": found.hubs,
+        "separators": found.separators,
     }  # fmt: skip
     for array in arrays.values():
         array.flags.writeable = False
     return attrs.evolve(
         closure, **arrays, **counts, num_gram=found.num_gram, num_unknowns=found.num_unknowns,
-        num_arrivals=max(room), num_buffer=max(BUFFER_SIZE, int(found.blocks["num_rows"].max())),
+        num_propagated=max(room), num_buffer=max(BUFFER_SIZE, int(found.blocks["num_rows"].max())),
         supports=tuple(each.rows for each in supports),
         owners=(*closure.owners, *owners, *found.owners),
     )  # fmt: skip

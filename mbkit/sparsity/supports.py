@@ -88,7 +88,7 @@ def set_supports(
     -------
     counts : dict of str to int
         Numbers of entries, by the fields of `ClosureArrays`.
-    ways : list of list of (int, int, bool)
+    paths : list of list of (int, int, bool)
         By constraint and row of its support, then the base: the number of its path inwards, that of
         its parent's path, and whether the path begins there.
     owners : list
@@ -97,17 +97,17 @@ def set_supports(
     from mbkit.kernels.compile import array_address
 
     parent = bodies["parent"].tolist()
-    ways = [_ways(support, parent) for support in supports]
+    paths = [_paths(support, parent) for support in supports]
     rows = packed(support.rows for support in supports)
-    flat = packed([n for each in own[:-1] for n in each] for own in ways)
-    for constraint, its_rows, its_ways in zip(constraints, rows, flat, strict=True):
-        constraint["support"], constraint["ways"] = map(array_address, (its_rows, its_ways))
+    flat = packed([n for each in own[:-1] for n in each] for own in paths)
+    for constraint, its_rows, its_paths in zip(constraints, rows, flat, strict=True):
+        constraint["support"], constraint["paths"] = map(array_address, (its_rows, its_paths))
         constraint["num_support"] = len(its_rows) - 1
         constraint["num_columns"] = bodies["num_velocities"][its_rows[:-1]].sum()
-    return _counted(constraints), ways, [*rows, *flat]
+    return _counted(constraints), paths, [*rows, *flat]
 
 
-def _ways(support: Support, parent: list[int]) -> list[tuple[int, int, bool]]:
+def _paths(support: Support, parent: list[int]) -> list[tuple[int, int, bool]]:
     """Return for each row of a support, and for its base, on which way it is."""
     of_row: dict[int, int] = {}
     found = []

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarni
 
 
 def is_nested(system: mb.System) -> bool:
-    return system.arrays.closure.passages is not None
+    return system.arrays.closure.propagations is not None
 
 
 @pytest.fixture
@@ -276,7 +276,7 @@ def test_other_strategies_close_all_at_once() -> None:
     chosen = system.with_constraint_solver(mb.NullSpace())
     memory = Workspace(chosen.arrays, chosen.evaluator).closure
     assert memory is not None
-    assert memory.record[0]["passages"] == 0
+    assert memory.record[0]["propagations"] == 0
 
 
 def test_numbers_may_be_changed() -> None:

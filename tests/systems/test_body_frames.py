@@ -124,11 +124,11 @@ def test_rows_are_seated(case, choice):
     screws = joint["kind"] == layout.SCREW
     assert 0 < screws.sum() < len(screws)
     assert (joint["seat"] == 0).all()
-    assert (rows["kind"][screws] == layout.SEATED_SCREW).all()
+    assert (rows["kind"][screws] == layout.SCREW_IN_OWN_FRAME).all()
     # a joint without canonical frame may have been given in the user's frame, and one that only
     # slides has its own in the centre of mass; no screw was
     others = rows[~screws]
-    seated = others["kind"] == layout.SEATED_TABLE
+    seated = others["kind"] == layout.TABLE_IN_OWN_FRAME
     assert seated.any()
     assert seated.all() or choice in ("user", "com")
     assert ((others["seat"] != 0) == seated).all()
@@ -196,7 +196,7 @@ def test_massless_bodies_keep_the_frame_of_their_joint():
         hinge = mb.RevoluteJoint(joint, axis=rng.normal(size=3))
         mech.add_joint(hinge, *ends, frames=(random_pose(rng), random_pose(rng)))
     expected, system = mech.assemble(), mech.assemble(mb.RelativeCoordinates(body_frames="com"))
-    assert list(system.arrays.bodies["kind"][1:]) == [layout.SCREW, layout.SEATED_SCREW]
+    assert list(system.arrays.bodies["kind"][1:]) == [layout.SCREW, layout.SCREW_IN_OWN_FRAME]
     state = random_state(rng, system)
     found = system.forward_dynamics(state.q, state.v, state.tau)
     reference = expected.forward_dynamics(state.q, state.v, state.tau)

@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import address_kernel, floats_at, helper, integers_at
 from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
-from mbkit.kernels.constraints.layout import WAY_BEGINS, WAY_ON, WAY_OWN, WAY_SIZE
+from mbkit.kernels.constraints.layout import PATH_BEGINS, PATH_ON, PATH_OWN, PATH_SIZE
 from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.solve.response import load_wrenches, pass_on
 from mbkit.kernels.constraints.space import (
@@ -88,12 +88,12 @@ def constraint_jacobian(space, _option, q, _v, t, out):
 
 
 @helper
-def add_sizes(row, body, arrived, places, coefficients, x, sizes):
+def add_sizes(row, body, F, places, coefficients, x, sizes):
     """sizes += |A_k| |x_k| for the velocities k of a row of the tree."""
     for c in range(row.num_velocities):
         k = row.first_velocity + c
-        for r in range(arrived.shape[0]):
-            power = pairing(body.S[c], angular(arrived[r]), linear(arrived[r]))
+        for r in range(F.shape[0]):
+            power = pairing(body.S[c], angular(F[r]), linear(F[r]))
             for j in range(places.shape[0]):
                 if places[j] == k:
                     power += coefficients[r, j]
@@ -113,7 +113,7 @@ def constraint_sizes(space, _option, q, x, t, out):
     work = scratch(space)
     x = velocities(model, x)
     closure = closure_of(space)
-    arrivals = floats_at(closure.arrivals, closure.num_arrivals)
+    propagated = floats_at(closure.propagated, closure.num_propagated)
     sizes = rows(out, 1, closure.num_rows)[0]
     sizes[:] = 0.0
     every = constraints(closure)
@@ -122,21 +122,21 @@ def constraint_sizes(space, _option, q, x, t, out):
         m = constraint.num_rows
         n = constraint.num_support
         support = integers_at(constraint.support, n)
-        ways = integers_at(constraint.ways, WAY_SIZE * n)
+        paths = integers_at(constraint.paths, PATH_SIZE * n)
         places = integers_at(constraint.velocities, constraint.num_velocities)
         coefficients = coefficients_of(closure, constraint)
         own_sizes = sizes[constraint.first_row : constraint.first_row + m]
         for s in range(n):
             i = support[s]
-            own = ways[WAY_SIZE * s + WAY_OWN]
-            arrived = arrivals[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
-            if ways[WAY_SIZE * s + WAY_BEGINS] != 0:
-                arrived[:, :] = 0.0
-            load_wrenches(closure, constraint, i, work[i], arrived, hybrid.STEPS)
-            add_sizes(model[i], work[i], arrived, places, coefficients, x, own_sizes)
+            own = paths[PATH_SIZE * s + PATH_OWN]
+            F = propagated[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
+            if paths[PATH_SIZE * s + PATH_BEGINS] != 0:
+                F[:, :] = 0.0
+            load_wrenches(closure, constraint, i, work[i], F, hybrid.STEPS)
+            add_sizes(model[i], work[i], F, places, coefficients, x, own_sizes)
             if model[i].parent != 0:
-                on = ways[WAY_SIZE * s + WAY_ON]
-                there = arrivals[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
+                on = paths[PATH_SIZE * s + PATH_ON]
+                there = propagated[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
                 parent = work[model[i].parent]
-                pass_on(work[i], parent, arrived, there, on != own, hybrid.STEPS)
+                pass_on(work[i], parent, F, there, on != own, hybrid.STEPS)
     return OK

@@ -38,8 +38,8 @@ CLOSURE = np.dtype(
         # the response of the tree to the rows
         ("response", _i8),  # S.f of each column inward of a constraint, f what arrives there
         ("num_response", _i8),
-        ("arrivals", _i8),  # room for the wrenches that go inwards: 6 numbers a row and way
-        ("num_arrivals", _i8),
+        ("propagated", _i8),  # room for the wrenches that go inwards: 6 numbers a row and path
+        ("num_propagated", _i8),
         ("pairs", _i8),  # PAIR rows
         ("num_pairs", _i8),
         # A M^-1 A^T by blocks, and its factor in the same place
@@ -47,9 +47,9 @@ CLOSURE = np.dtype(
         ("num_gram", _i8),
         ("blocks", _i8),  # BLOCK rows, in the order of elimination
         ("num_blocks", _i8),
-        ("hubs", _i8),  # HUB rows: what is not multiplied out
-        ("num_hubs", _i8),
-        ("num_unknowns", _i8),  # num_rows, and the velocities of hubs
+        ("separators", _i8),  # SEPARATOR rows: what is not multiplied out
+        ("num_separators", _i8),
+        ("num_unknowns", _i8),  # num_rows, and the velocities of separators
         ("pivots", _i8),  # num_unknowns integers: in each block, which of its rows comes when
         ("limits", _i8),  # num_unknowns: the least pivot that counts
         ("kept", _i8),  # num_unknowns integers: 1 where a row is independent of those before it
@@ -72,9 +72,9 @@ CLOSURE = np.dtype(
         ("unloaded", _i8),  # nv zeros
         ("next_q", _i8),  # nq
         # where loops are closed on the way inwards: see `mbkit.kernels.constraints.solve.nested`
-        ("passages", _i8),  # PASSAGE rows, by row of the tree
-        ("first_passages", _i8),  # integers: the first of each row of the tree, and one more
-        ("num_passages", _i8),
+        ("propagations", _i8),  # PROPAGATION rows, by row of the tree
+        ("first_propagations", _i8),  # integers: the first of each row of the tree, and one more
+        ("num_propagations", _i8),
         ("closed_columns", _i8),  # CLOSED_COLUMN rows, nv of them
         ("num_closed_columns", _i8),
         ("close_inward", _i8),  # the representation's own, by address; form of `evaluation`
@@ -136,19 +136,19 @@ CONSTRAINT = np.dtype(
         # the rows of the tree that carry its sites and joints, from the tips inwards
         ("support", _i8),  # integers
         ("num_support", _i8),
-        ("ways", _i8),  # WAY_SIZE integers for each of them
+        ("paths", _i8),  # PATH_SIZE integers for each of them
         ("num_columns", _i8),
         ("first_response", _i8),
     ],
     align=True,
 )
 
-#: A way inwards leads from a tip to where it joins another, or to the world: on which one a row of
+#: A support path leads from a tip to where it joins another, or to the world: on which one a row of
 #: the tree is, on which its parent is, and whether it is the first of its own.
-WAY_OWN = 0
-WAY_ON = 1
-WAY_BEGINS = 2
-WAY_SIZE = 3
+PATH_OWN = 0
+PATH_ON = 1
+PATH_BEGINS = 2
+PATH_SIZE = 3
 
 #: A frame on a row of the tree: its pose in the row's frame, and in world axes, at its own origin:
 #: pose, twist and acceleration.
@@ -198,7 +198,7 @@ MATCH_SIZE = 5
 #: multipliers: [A M^-1 A^T, B; B^T, -1] with B = y times the root of D, where the product is
 #: without them. One row for each constraint that moves it; `target` is where B begins in the Gram
 #: matrix, and how far on the next row of the constraint is, and the next velocity.
-HUB = np.dtype(
+SEPARATOR = np.dtype(
     [
         ("constraint", _i8),
         ("place", _i8),  # of its first column in y
@@ -220,7 +220,7 @@ BLOCK = np.dtype(
         ("num_rows", _i8),
         ("start", _i8),  # where its own part begins in the Gram matrix
         ("rank", _i8),
-        ("is_hub", _i8),  # 1: its pivot is negative, and kept with the other sign
+        ("is_separator", _i8),  # 1: its pivot is negative, and kept with the other sign
         ("neighbours", _i8),
         ("num_neighbours", _i8),
         ("updates", _i8),
@@ -228,7 +228,7 @@ BLOCK = np.dtype(
         # of a constraint whose loop is closed on the way inwards
         ("base", _i8),  # the row of the tree at which it is
         ("base_start", _i8),  # where L^-1 of what arrives there begins in the Gram matrix, (6, n)
-        ("arrivals", _i8),  # integers: where its wrenches arrive at the base, and each neighbour's
+        ("propagated", _i8),  # integers: where its wrenches lie at the base, and each neighbour's
         ("first_pair", _i8),  # those that are complete at the base
         ("num_pairs", _i8),
     ],
@@ -239,12 +239,12 @@ NEIGHBOUR_BLOCK = 0  # its number in the order of elimination
 NEIGHBOUR_START = 1  # where the coupling begins: its rows by this block's columns
 NEIGHBOUR_SIZE = 2
 
-#: A constraint on its way inwards, at one row of the tree.
-PASSAGE = np.dtype(
+#: The wrenches of a constraint, propagated inwards, at one row of the tree.
+PROPAGATION = np.dtype(
     [
         ("constraint", _i8),
         ("place", _i8),  # of the row's first column in y
-        ("arrived", _i8),  # where its wrenches lie: at this row,
+        ("wrenches", _i8),  # where its wrenches lie: at this row,
         ("there", _i8),  # and at the row's parent
         ("begins", _i8),  # 1: nothing of it comes from further out
         ("ends", _i8),  # 1: this is the base, and it goes no further

@@ -7,9 +7,9 @@ from mbkit.kernels.constraints.layout import (
     CLOSURE,
     CONSTRAINT,
     CONSTRAINT_SITE,
-    HUB,
     PAIR,
-    PASSAGE,
+    PROPAGATION,
+    SEPARATOR,
 )
 from mbkit.kernels.layout import BODY, SPACE, WORK
 
@@ -52,15 +52,15 @@ def pairs(closure):
 
 
 @helper
-def hubs(closure):
+def separators(closure):
     """Which constraints act on what stays an unknown."""
-    return records_at(closure.hubs, closure.num_hubs, HUB)
+    return records_at(closure.separators, closure.num_separators, SEPARATOR)
 
 
 @helper
-def passages(closure):
+def propagations(closure):
     """Where constraints pass on their way inwards."""
-    return records_at(closure.passages, closure.num_passages, PASSAGE)
+    return records_at(closure.propagations, closure.num_propagations, PROPAGATION)
 
 
 @helper

@@ -10,7 +10,7 @@ or more. S-dot v is quadratic in v, of which central differences are exact.
 
 from mbkit.kernels.compile import at, call_address, helper, pointer_at
 from mbkit.kernels.layout import TABLE
-from mbkit.kernels.recursions.joint_pass import move_by_table, move_seated
+from mbkit.kernels.recursions.joint_pass import move_by_table, move_in_own_frame
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, linear, motion_to_parent, store
 
@@ -33,7 +33,7 @@ def evaluate(row, body, q, v, stage):
     """Pose, S and S-dot v in the body's frame."""
     if row.kind == TABLE:
         return move_by_table(row, body, q, v, stage)
-    return move_seated(row, body, q, v, stage)
+    return move_in_own_frame(row, body, q, v, stage)
 
 
 @helper

@@ -46,11 +46,11 @@ def move_sites(space, count, twist_in_world):
     work = scratch(space)
     for s in range(count):
         site = table[s]
-        seat = places[site.frame]
+        own_frame = places[site.frame]
         body = work[site.row]
-        arm = rotate(body.world_R, load(seat.p))
+        arm = rotate(body.world_R, load(own_frame.p))
         w, u = twist_in_world(body)
-        compose(body.world_R, body.world_p, seat.R, seat.p, site.R, site.p)
+        compose(body.world_R, body.world_p, own_frame.R, own_frame.p, site.R, site.p)
         store(site.V, w, add(u, cross(w, arm)))
         store(site.W, _ZERO, _ZERO)
         for j in range(3):

@@ -7,7 +7,7 @@ A row is a record with the fields `kind`, `num_velocities`, `rate`, `lead`, and 
 
 from mbkit.kernels.compile import call_address, helper, pointer_after, pointer_at
 from mbkit.kernels.joints.screw import locate_screw, screw_wrenches
-from mbkit.kernels.layout import SCREW, SEATED_SCREW
+from mbkit.kernels.layout import SCREW, SCREW_IN_OWN_FRAME
 from mbkit.kernels.status import OK
 
 #: Status of a joint whose row was not filled for a loop.
@@ -19,7 +19,7 @@ def joint_configuration_from_pose(row, slot, T, out):
     """Write the configuration whose pose is nearest to T, R by rows and p; 0 or its failure."""
     if row.num_velocities == 0:
         return OK
-    if row.kind == SCREW or row.kind == SEATED_SCREW:
+    if row.kind == SCREW or row.kind == SCREW_IN_OWN_FRAME:
         out[0] = locate_screw(row.rate, row.lead, T, pointer_after(T, 9))
         return OK
     if row.configuration_from_pose == 0:
@@ -37,7 +37,7 @@ def joint_wrenches(row, slot, q, out):
         for j in range(36):
             out[j] = 1.0 if j % 7 == 0 else 0.0
         return OK
-    if row.kind == SCREW or row.kind == SEATED_SCREW:
+    if row.kind == SCREW or row.kind == SCREW_IN_OWN_FRAME:
         screw_wrenches(row.rate, row.lead, out)
         return OK
     return call_address(row.constraint_wrenches, (slot, pointer_at(row.wrench_parameters), q, out))

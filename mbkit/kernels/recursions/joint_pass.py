@@ -6,10 +6,10 @@ The recursions start from what it leaves in the scratch memory and never look at
 from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
 from mbkit.kernels.elementary import cos, sin
 from mbkit.kernels.layout import (
+    OWN_FRAME_P,
+    OWN_FRAME_SIZE,
     SCREW,
-    SEAT_P,
-    SEAT_SIZE,
-    SEATED_SCREW,
+    SCREW_IN_OWN_FRAME,
     STAGE_P,
     STAGE_R,
     STAGE_SIZE,
@@ -103,11 +103,11 @@ def move_by_table(row, body, q, v, stage):
 
 
 @helper
-def take_seat(row, body):
+def take_own_frame(row, body):
     """From the joint's frame to the body's: C becomes C B, S and S-dot v become Ad_B^-1 of them."""
-    seat = floats_at(row.seat, SEAT_SIZE)
-    R = seat[:SEAT_P].reshape((3, 3))
-    p = seat[SEAT_P:]
+    own_frame = floats_at(row.own_frame, OWN_FRAME_SIZE)
+    R = own_frame[:OWN_FRAME_P].reshape((3, 3))
+    p = own_frame[OWN_FRAME_P:]
     shift = rotate(body.R, load(p))
     for j in range(3):
         body.p[j] += shift[j]
@@ -124,16 +124,16 @@ def take_seat(row, body):
 
 
 @helper
-def move_seated(row, body, q, v, stage):
+def move_in_own_frame(row, body, q, v, stage):
     """Pose, S and S-dot v of a joint whose body has another frame."""
     state = OK
-    if row.kind == SEATED_SCREW:
+    if row.kind == SCREW_IN_OWN_FRAME:
         place_screw(row, body, q[row.first_position])
         store(body.S[0], (0.0, 0.0, row.rate), (0.0, 0.0, row.lead))
         store(body.bias, _ZERO, _ZERO)
     else:
         state = move_by_table(row, body, q, v, stage)
-    take_seat(row, body)
+    take_own_frame(row, body)
     return state
 
 
@@ -147,7 +147,7 @@ def joint_pass(model, work, q, v):
         elif model[i].kind == TABLE:
             if move_by_table(model[i], work[i], q, v, stage) != OK:
                 return status(JOINT_FAILED, i)
-        elif move_seated(model[i], work[i], q, v, stage) != OK:
+        elif move_in_own_frame(model[i], work[i], q, v, stage) != OK:
             return status(JOINT_FAILED, i)
     return OK
 

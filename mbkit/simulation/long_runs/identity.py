@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.joints import CompositeJoint
-from mbkit.kernels.layout import SEAT_SIZE
+from mbkit.kernels.layout import OWN_FRAME_SIZE
 from mbkit.systems import System
 
 __all__ = ["environment", "fingerprint", "fingerprints_of_parts", "system_digest"]
@@ -34,7 +34,7 @@ _ADDRESSES = [
     "parameters",
     "wrench_parameters",
     "configuration_from_pose_parameters",
-    "seat",
+    "own_frame",
     "floating",
 ]
 
@@ -82,7 +82,7 @@ def system_digest(system: System) -> str:
         if joint.screw_form() is not None or joint.kernels() is not None
     ]
     owners = [each for each in arrays.owners if isinstance(each, np.ndarray)]
-    seats = [each for each in owners if each.size == SEAT_SIZE]
+    frames = [each for each in owners if each.size == OWN_FRAME_SIZE]
     loops = [closure.names, closure.length, [each.parameters() for each in _joints(closure.joints)]]
     loops += [closure.sites[name] for name in ("row", "place_R", "place_p") if closure]
     constraints = [
@@ -93,7 +93,7 @@ def system_digest(system: System) -> str:
         (type(force).__qualname__, force.name, *on, forces.parameters.get(force.name, ()))
         for force, *on in zip(forces.forces, forces.joints, forces.bodies, strict=True)
     ]
-    parts = (rows, arrays.velocity_of_column, joints, seats, loops, constraints, acting)
+    parts = (rows, arrays.velocity_of_column, joints, frames, loops, constraints, acting)
     return hashlib.sha256(_Walk().text((system.representation.name, *parts)).encode()).hexdigest()
 
 

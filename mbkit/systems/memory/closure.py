@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["ClosureArrays", "ClosureMemory"]
 
 
-#: By how much more, squared, a row must be independent of others where there are hubs: what is
-#: subtracted before a hub goes is put back by it, and leaves its rounding.
-_HUBS_ROUND = 100.0
+#: By how much more, squared, a row must be independent of others where there are separators: what
+#: is subtracted before a separator goes is put back by it, and leaves its rounding.
+_SEPARATORS_ROUND = 100.0
 
 #: By how much, in parts of the least that counts, what a light body leaves of a row, squared, may
 #: come near to it until rows that are left out are looked at.
@@ -42,9 +42,9 @@ class ClosureArrays:
         Names of the constraints: loop joints, then the others.
     num_joints : int
         Number of loop joints.
-    constraints, sites, joint_rows, pairs, blocks, hubs : ndarray
-        CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR, BLOCK and HUB rows; of the last one
-        more than there are.
+    constraints, sites, joint_rows, pairs, blocks, separators : ndarray
+        CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR, BLOCK and SEPARATOR rows; of the
+        last one more than there are.
     joints : tuple of Joint or None
         Joint of each row of `joint_rows`.
     supports : tuple of list of int
@@ -62,13 +62,13 @@ class ClosureArrays:
         Length that scales moments against forces. [m]
     num_rows, num_position_rows : int
         Numbers of rows of velocity and of position level.
-    num_wrenches, num_coefficients, num_response, num_arrivals, num_gram, num_buffer : int
+    num_wrenches, num_coefficients, num_response, num_propagated, num_gram, num_buffer : int
         Sizes of memory, in numbers.
     num_unknowns : int
-        Rows of velocity level, and velocities of hubs.
-    passages, first_passages : ndarray, optional
-        PASSAGE rows, one more than there are, and the first of each row of the tree; None without
-        local elimination.
+        Rows of velocity level, and velocities of separators.
+    propagations, first_propagations : ndarray, optional
+        PROPAGATION rows, one more than there are, and the first of each row of the tree; None
+        without local elimination.
     has_nested_loops : bool
         Whether loops can be closed on the way inwards, also where the solver closes all at once.
     num_velocities : int
@@ -86,7 +86,7 @@ class ClosureArrays:
     joint_rows: Any = None
     pairs: Any = None
     blocks: Any = None
-    hubs: Any = None
+    separators: Any = None
     joints: tuple[Joint | None, ...] = ()
     supports: tuple[Any, ...] = ()
     site_bodies: tuple[int, ...] = ()
@@ -99,12 +99,12 @@ class ClosureArrays:
     num_wrenches: int = 0
     num_coefficients: int = 0
     num_response: int = 0
-    num_arrivals: int = 0
+    num_propagated: int = 0
     num_gram: int = 0
     num_unknowns: int = 0
     num_buffer: int = 0
-    passages: Any = None
-    first_passages: Any = None
+    propagations: Any = None
+    first_propagations: Any = None
     has_nested_loops: bool = False
     num_velocities: int = 0
     chosen_solver: ConstraintSolver | None = None
@@ -128,7 +128,7 @@ class ClosureArrays:
     def solver_kernels(self) -> SolverKernels:
         """Return the functions of the solver, for this pattern."""
         kernels = self.solver.kernels(self.num_velocities, self.num_rows)
-        if self.passages is None:
+        if self.propagations is None:
             return kernels
         assert kernels.nested is not None
         return kernels.nested
@@ -184,7 +184,7 @@ class ClosureMemory:
             "residual": arrays.num_position_rows, "rate": m, "time_rate": m, "bias": m,
             "limits": unknowns, "largest": unknowns, "unknowns": unknowns,
             "wrenches": arrays.num_wrenches, "coefficients": arrays.num_coefficients,
-            "response": arrays.num_response, "arrivals": arrays.num_arrivals,
+            "response": arrays.num_response, "propagated": arrays.num_propagated,
             "gram": arrays.num_gram, "buffer": arrays.num_buffer,
             "step": int(totals["ndx"]), "change": nv, "unloaded": nv,
             "next_q": int(totals["num_positions"]), "room": 3 * unknowns, "efforts": nv,
@@ -204,7 +204,7 @@ class ClosureMemory:
             "joints": arrays.joint_rows,
             "constraints": self.constraints,
             "pairs": arrays.pairs,
-            "hubs": arrays.hubs,
+            "separators": arrays.separators,
         }
         self.record = np.zeros(1, layout.CLOSURE)
         closure: Any = self.record[0]
@@ -219,7 +219,7 @@ class ClosureMemory:
         ):  # fmt: skip
             closure[name] = evaluator.own_function(what)
         closure["moving_rows"] = moving_rows.address
-        if arrays.passages is not None:
+        if arrays.propagations is not None:
             self._install_nested(arrays, nv, evaluator)
         self._install_solver(solver, kernels, nv, evaluator)
         self.residual = self._memory["residual"]
@@ -229,12 +229,12 @@ class ClosureMemory:
         """Write how many there are of everything."""
         closure: Any = self.record[0]
         for name in (
-            "wrenches", "coefficients", "response", "arrivals", "gram", "buffer",
+            "wrenches", "coefficients", "response", "propagated", "gram", "buffer",
             "constraints", "sites", "blocks", "pairs", "joints",
         ):  # fmt: skip
             closure[f"num_{name}"] = len(self._memory[name])
         closure["num_rows"], closure["num_unknowns"] = arrays.num_rows, arrays.num_unknowns
-        closure["num_hubs"] = len(arrays.hubs) - 1
+        closure["num_separators"] = len(arrays.separators) - 1
         closure["num_position_rows"] = arrays.num_position_rows
         closure["length"] = arrays.length
 
@@ -248,7 +248,7 @@ class ClosureMemory:
         self._memory["scales"] = np.where(evaluator.arrays.turning, 1.0 / arrays.length, 1.0)
         if nv:
             closure["scales"] = array_address(self._memory["scales"])
-        if nv and m <= layout.MOST_COMPARED and arrays.passages is None:
+        if nv and m <= layout.MOST_COMPARED and arrays.propagations is None:
             self._memory["compared"] = np.zeros(nv * (m + 1))
             closure["compared"] = array_address(self._memory["compared"])
 
@@ -274,12 +274,12 @@ class ClosureMemory:
 
         closure: Any = self.record[0]
         self._memory |= {
-            "passages": arrays.passages, "first_passages": arrays.first_passages,
+            "propagations": arrays.propagations, "first_propagations": arrays.first_propagations,
             "closed_columns": np.zeros(nv, layout.CLOSED_COLUMN),
         }  # fmt: skip
-        for name in ("passages", "first_passages", "closed_columns"):
+        for name in ("propagations", "first_propagations", "closed_columns"):
             closure[name] = array_address(self._memory[name])
-        for name in ("passages", "closed_columns"):
+        for name in ("propagations", "closed_columns"):
             closure[f"num_{name}"] = len(self._memory[name])
         closure["close_inward"] = evaluator.own_function("constraint_closing")
         closure["solve_nested"] = evaluator.own_function("constraint_solution")
@@ -297,7 +297,7 @@ class ClosureMemory:
         closure["gather"] = gather.address
         closure["prepare"], closure["resolve"] = kernels.prepare.address, kernels.resolve.address
         closure["reduce"] = 0 if kernels.reduce is None else kernels.reduce.address
-        rounding = _HUBS_ROUND if kernels.dense is None and closure["num_hubs"] else 1.0
+        rounding = _SEPARATORS_ROUND if kernels.dense is None and closure["num_separators"] else 1.0
         closure["tolerance"] = kernels.tolerance * rounding
         least = KEPT if closure["compared"] else closure["tolerance"]
         closure["watched"] = least * evaluator.arrays.inertia_spread.ratio > _LOST

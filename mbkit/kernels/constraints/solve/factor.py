@@ -4,10 +4,10 @@ Blocks are eliminated in a given order; inside a block the largest pivot goes fi
 left of a row below its limit depends on the rows before it: it is left out. Source: Higham,
 Accuracy and Stability of Numerical Algorithms, 2nd edition, section 10.3.
 
-The matrix is positive semidefinite but for the blocks of hubs, which are negative definite whatever
-is eliminated before them: -1 and what constraints subtract. Such a matrix has a factor L D L^T in
-every order, with D = 1 for constraints and -1 for hubs. Source: Vanderbei, "Symmetric quasidefinite
-matrices", SIAM J. Optim. 5 (1995) 100-113.
+The matrix is positive semidefinite but for the blocks of separators, which are negative definite
+whatever is eliminated before them: -1 and what constraints subtract. Such a matrix has a factor
+L D L^T in every order, with D = 1 for constraints and -1 for separators. Source: Vanderbei,
+"Symmetric quasidefinite matrices", SIAM J. Optim. 5 (1995) 100-113.
 """
 
 from mbkit.kernels.compile import at, floats_at, helper, integers_at
@@ -27,7 +27,7 @@ from mbkit.kernels.constraints.space import (
     closure_of,
     constraints,
     counted_rows,
-    hubs,
+    separators,
 )
 from mbkit.kernels.elementary import sqrt
 
@@ -105,7 +105,7 @@ def read_diagonal(closure, sizes):
         block = table[b]
         for r in range(block.num_rows):
             sizes[block.first_row + r] = gram[block.start + r * block.num_rows + r]
-    entries = hubs(closure)
+    entries = separators(closure)
     every = constraints(closure)
     for n in range(entries.shape[0]):
         entry = entries[n]
@@ -192,7 +192,7 @@ def eliminate_block(gram, table, b, pivots, limits, kept, buffer):
     block.rank = rank
     neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
     updates = integers_at(block.updates, block.num_updates)
-    sign = -1.0 if block.is_hub != 0 else 1.0
+    sign = -1.0 if block.is_separator != 0 else 1.0
     update = 0
     for p in range(block.num_neighbours):
         other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
@@ -202,7 +202,7 @@ def eliminate_block(gram, table, b, pivots, limits, kept, buffer):
         for q in range(p + 1):
             low = table[neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_BLOCK]].num_rows
             Y = neighbours[NEIGHBOUR_SIZE * q + NEIGHBOUR_START]
-            side = -sign if p == q and other.is_hub != 0 else sign
+            side = -sign if p == q and other.is_separator != 0 else sign
             subtract_product(gram, X, Y, updates[update], (high, low, n, rank), side)
             update += 1
     return rank
@@ -235,7 +235,7 @@ def is_clear(closure):
     table = blocks(closure)
     for b in range(table.shape[0]):
         block = table[b]
-        if block.is_hub == 0:
+        if block.is_separator == 0:
             for k in range(block.rank):
                 root = gram[block.start + k * (block.num_rows + 1)]  # one over that of the pivot
                 size = sizes[block.first_row + pivots[block.first_row + k]]
@@ -259,7 +259,7 @@ def forward_block(gram, table, b, pivots, buffer, x):
             value -= G[i, j] * buffer[j]
         buffer[i] = value * G[i, i] if i < rank else value
         own[order[i]] = buffer[i]
-    sign = -1.0 if block.is_hub != 0 else 1.0
+    sign = -1.0 if block.is_separator != 0 else 1.0
     neighbours = integers_at(block.neighbours, NEIGHBOUR_SIZE * block.num_neighbours)
     for p in range(block.num_neighbours):
         other = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]]
@@ -303,7 +303,7 @@ def backward_block(gram, table, b, pivots, buffer, x):
         for j in range(i + 1, n):
             buffer[i] -= G[j, i] * buffer[j]
         buffer[i] *= G[i, i]
-        own[order[i]] = -buffer[i] if block.is_hub != 0 else buffer[i]
+        own[order[i]] = -buffer[i] if block.is_separator != 0 else buffer[i]
 
 
 @helper

@@ -1,4 +1,4 @@
-"""A M^-1 A^T by blocks, from the response of the tree, and what hubs have in its place."""
+"""A M^-1 A^T by blocks, from the response of the tree, and what separators have in its place."""
 
 from mbkit.kernels.compile import at, floats_at, helper, integers_at
 from mbkit.kernels.constraints.layout import (
@@ -13,9 +13,9 @@ from mbkit.kernels.constraints.space import (
     blocks,
     closure_of,
     constraints,
-    hubs,
     pairs,
     response_of,
+    separators,
 )
 from mbkit.kernels.elementary import sqrt
 from mbkit.kernels.space import scratch
@@ -66,7 +66,7 @@ def multiply_pair(closure, work, columns, gram, every, pair):
 
 @helper
 def set_gram(space):
-    """A M^-1 A^T, where both constraints of a pair move a common column; and B of the hubs."""
+    """A M^-1 A^T, where both constraints of a pair move a common column; B of separators."""
     work = scratch(space)
     closure = closure_of(space)
     gram = floats_at(closure.gram, closure.num_gram)
@@ -75,13 +75,13 @@ def set_gram(space):
     table = pairs(closure)
     for n in range(table.shape[0]):
         multiply_pair(closure, work, work, gram, every, table[n])
-    set_hubs(closure, work, gram, every)
+    set_separators(closure, work, gram, every)
 
 
 @helper
-def set_hubs(closure, work, gram, every):
-    """y times the root of D where a constraint moves a hub, and 1 on the hubs' diagonals."""
-    entries = hubs(closure)
+def set_separators(closure, work, gram, every):
+    """y times the root of D where a constraint moves a separator, and 1 on its diagonal."""
+    entries = separators(closure)
     for n in range(entries.shape[0]):
         entry = entries[n]
         y = response_of(closure, every[entry.constraint])
@@ -93,6 +93,6 @@ def set_hubs(closure, work, gram, every):
     if closure.num_unknowns > closure.num_rows:
         table = blocks(closure)
         for b in range(table.shape[0]):
-            if table[b].is_hub != 0:
+            if table[b].is_separator != 0:
                 for r in range(table[b].num_rows):
                     gram[table[b].start + r * (table[b].num_rows + 1)] = 1.0

@@ -4,7 +4,7 @@ With L the rows of the factor, K those that count and D the others, the multipli
 are N mu = (-L_K^-T L_D^T mu, mu). The mu that makes lambda + N mu smallest is found by conjugate
 gradients, N and N^T being one sweep over the factor each. N^T N = 1 + T T^T, where T expresses the
 rows D by the rows K: its condition number is small, and however early one stops, lambda + N mu does
-what lambda does. Along N the velocities of hubs, unknowns beside the multipliers, are zero.
+what lambda does. Along N the velocities of separators, unknowns beside the multipliers, are zero.
 Source: Hestenes and Stiefel 1952, section 10.
 Cost: O(blocks) a sweep, some ten of them; no matrix is formed.
 """

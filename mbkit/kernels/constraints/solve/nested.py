@@ -4,7 +4,7 @@ The base of a loop is the body nearest to the world on which all of it hangs; th
 how the base moves. On the way inwards the rows of a loop are carried along, as in
 `mbkit.kernels.constraints.solve.response`, but no further than to the base b. There they read
 
-    G lambda + Y a_b = r,    G = sum of D y y^T over what is passed,    Y what has arrived,
+    G lambda + Y a_b = r,    G = sum of D y y^T on the way,    Y what is propagated,
 
 and with G = L L^T, Z = L^-1 Y the base is left with the inertia I + Z^T Z and the force
 f + Z^T L^-1 r. From there on the loop is closed, and nothing further inwards knows of it. Loops
@@ -27,7 +27,7 @@ from mbkit.kernels.constraints.layout import (
 from mbkit.kernels.constraints.solve.factor import eliminate_block, part, solve_pivots
 from mbkit.kernels.constraints.solve.gram import multiply_pair
 from mbkit.kernels.constraints.solve.response import (
-    Passage,
+    Propagation,
     floats,
     load_wrenches,
     pass_on,
@@ -40,7 +40,7 @@ from mbkit.kernels.constraints.space import (
     coefficients_of,
     constraints,
     pairs,
-    passages,
+    propagations,
     response_of,
 )
 from mbkit.kernels.recursions.inertias import subtract_outer
@@ -49,10 +49,10 @@ from mbkit.kernels.status import NOT_FINITE, OK, status
 
 
 @helper
-def passages_at(closure, model, i):
+def propagations_at(closure, model, i):
     """Those at row i of the tree."""
-    firsts = integers_at(closure.first_passages, model.shape[0] + 1)
-    return passages(closure)[firsts[i] : firsts[i + 1]]
+    firsts = integers_at(closure.first_propagations, model.shape[0] + 1)
+    return propagations(closure)[firsts[i] : firsts[i + 1]]
 
 
 @helper
@@ -100,7 +100,7 @@ def close_inward(space, steps):
     for i in range(model.shape[0] - 1, 0, -1):
         if floats(model[i], work[i]):
             continue  # its inertia is inverted, and nothing hangs on it
-        here = passages_at(closure, model, i)
+        here = propagations_at(closure, model, i)
         arrive(closure, here, i, work[i], steps)
         end = close_at(closure, work, i, end)
         state = eliminate_columns(closure, here, model[i], work, work[i], steps)
@@ -115,9 +115,11 @@ def close_inward(space, steps):
 
 
 @helper
-def arrived_at(closure, place, m):
+def wrenches_at(closure, place, m):
     """The wrenches of the m rows of a constraint, (m, 6)."""
-    return floats_at(closure.arrivals, closure.num_arrivals)[place : place + 6 * m].reshape((m, 6))
+    return floats_at(closure.propagated, closure.num_propagated)[place : place + 6 * m].reshape(
+        (m, 6)
+    )
 
 
 @helper
@@ -126,10 +128,10 @@ def arrive(closure, here, i, body, steps):
     every = constraints(closure)
     for k in range(here.shape[0]):
         constraint = every[here[k].constraint]
-        arrived = arrived_at(closure, here[k].arrived, constraint.num_rows)
+        F = wrenches_at(closure, here[k].wrenches, constraint.num_rows)
         if here[k].begins != 0:
-            arrived[:, :] = 0.0
-        load_wrenches(closure, constraint, i, body, arrived, steps)
+            F[:, :] = 0.0
+        load_wrenches(closure, constraint, i, body, F, steps)
 
 
 @helper
@@ -149,14 +151,14 @@ def eliminate_columns(closure, here, row, work, body, steps):
         for k in range(here.shape[0]):
             if here[k].ends == 0:
                 constraint = every[here[k].constraint]
-                passage = Passage(
+                propagation = Propagation(
                     integers_at(constraint.velocities, constraint.num_velocities),
                     coefficients_of(closure, constraint),
-                    arrived_at(closure, here[k].arrived, constraint.num_rows),
+                    wrenches_at(closure, here[k].wrenches, constraint.num_rows),
                     response_of(closure, constraint),
                     here[k].place,
                 )
-                respond_column(row, body, c, column, passage, steps)
+                respond_column(row, body, c, column, propagation, steps)
     return OK
 
 
@@ -167,9 +169,9 @@ def leave(closure, here, body, parent, steps):
     for k in range(here.shape[0]):
         if here[k].ends == 0:
             m = every[here[k].constraint].num_rows
-            arrived = arrived_at(closure, here[k].arrived, m)
-            there = arrived_at(closure, here[k].there, m)
-            pass_on(body, parent, arrived, there, here[k].there != here[k].arrived, steps)
+            F = wrenches_at(closure, here[k].wrenches, m)
+            there = wrenches_at(closure, here[k].there, m)
+            pass_on(body, parent, F, there, here[k].there != here[k].wrenches, steps)
 
 
 @helper
@@ -203,12 +205,12 @@ def close_base(closure, block, body):
     buffer = floats_at(closure.buffer, closure.num_buffer)
     table = blocks(closure)
     n = block.num_rows
-    ways = integers_at(block.arrivals, 1 + block.num_neighbours)
-    arrived = arrived_at(closure, ways[0], n)
+    starts = integers_at(block.propagated, 1 + block.num_neighbours)
+    F = wrenches_at(closure, starts[0], n)
     Z = part(gram, block.base_start, 6, n)
     for j in range(6):
         for r in range(n):
-            Z[j, r] = arrived[r, j]
+            Z[j, r] = F[r, j]
     own = pivots[block.first_row : block.first_row + n]
     solve_pivots(part(gram, block.start, n, n), own, block.rank, Z, buffer)
     for k in range(block.rank):
@@ -218,7 +220,7 @@ def close_base(closure, block, body):
     for p in range(block.num_neighbours):
         m = table[neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_BLOCK]].num_rows
         X = part(gram, neighbours[NEIGHBOUR_SIZE * p + NEIGHBOUR_START], m, n)
-        other = arrived_at(closure, ways[1 + p], m)
+        other = wrenches_at(closure, starts[1 + p], m)
         for r in range(m):
             for j in range(6):
                 for k in range(block.rank):

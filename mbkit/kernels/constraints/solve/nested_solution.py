@@ -16,7 +16,7 @@ from mbkit.kernels.constraints.layout import (
     SUBTRACT_MOTION,
 )
 from mbkit.kernels.constraints.solve.factor import backward_block, forward_block, part
-from mbkit.kernels.constraints.solve.nested import passages_at
+from mbkit.kernels.constraints.solve.nested import propagations_at
 from mbkit.kernels.constraints.solve.response import clear_efforts, floats, gather_floating
 from mbkit.kernels.constraints.space import (
     blocks,
@@ -79,7 +79,7 @@ def solve_inward(space, x, steps):
         if floats(row, body):
             continue
         end = solve_at(closure, body, i, end, x)
-        here = passages_at(closure, model, i)
+        here = propagations_at(closure, model, i)
         for c in range(row.num_velocities - 1, -1, -1):
             column = columns[row.first_velocity + c]
             column.u = steps.column_power(row, body, c, angular(body.F), linear(body.F))
@@ -148,7 +148,7 @@ def solve_outward(space, x, at_rest, steps):
         if floats(row, body):
             continue
         parent = work[row.parent]
-        here = passages_at(closure, model, i)
+        here = propagations_at(closure, model, i)
         w, u = steps.from_parent(body, parent, angular(parent.F), linear(parent.F))
         for c in range(row.num_velocities):
             column = columns[row.first_velocity + c]
@@ -214,7 +214,7 @@ def gather_inward(space, multipliers, steps):
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         body = work[i]
-        here = passages_at(closure, model, i)
+        here = propagations_at(closure, model, i)
         load_multipliers(space, i, here, multipliers, steps)
         if floats(row, body):
             continue

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import floats_at, helper, integers_at
 from mbkit.kernels.constraints.layout import (
-    WAY_BEGINS,
-    WAY_ON,
-    WAY_OWN,
-    WAY_SIZE,
+    PATH_BEGINS,
+    PATH_ON,
+    PATH_OWN,
+    PATH_SIZE,
 )
 from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.space import (
@@ -85,7 +85,7 @@ def move_constraint_sites(space, option, q, v, steps):
 
 
 @helper
-def load_wrenches(closure, constraint, i, body, arrived, steps):
+def load_wrenches(closure, constraint, i, body, F, steps):
     """Add what the rows of a constraint do to row i of the tree."""
     table = sites(closure)
     wrenches = wrenches_of(closure, constraint)
@@ -94,21 +94,21 @@ def load_wrenches(closure, constraint, i, body, arrived, steps):
         site = table[constraint.first_site + s]
         if site.row == i:
             arm = load(site.arm)
-            for r in range(arrived.shape[0]):
+            for r in range(F.shape[0]):
                 W = wrenches[r * count + s]
                 f = linear(W)
                 t, f = steps.wrench_from_world(body, add(angular(W), cross(arm, f)), f)
-                accumulate(arrived[r], t, f)
+                accumulate(F[r], t, f)
 
 
-class Passage(NamedTuple):
+class Propagation(NamedTuple):
     """The rows of a constraint on their way inwards through a row of the tree.
 
     Attributes
     ----------
     velocities, coefficients : (n,), (rows, n)
         The velocities that the constraint names, and what it does to them.
-    arrived : (rows, 6)
+    F : (rows, 6)
         The wrench of each, as it has come from further out.
     y : (rows, columns)
         The response.
@@ -118,19 +118,19 @@ class Passage(NamedTuple):
 
     velocities: Any
     coefficients: Any
-    arrived: Any
+    F: Any
     y: Any
     place: int
 
 
 @helper
-def respond_column(row, body, c, column, passage, steps):
+def respond_column(row, body, c, column, propagation, steps):
     """y = S.f of velocity c of a row, and what f is without what the velocity gives way to."""
-    places, coefficients, arrived, y, place = passage
+    places, coefficients, F, y, place = propagation
     k = place + row.num_velocities - 1 - c
-    m = arrived.shape[0]
+    m = F.shape[0]
     for r in range(m):
-        y[r, k] = steps.column_power(row, body, c, angular(arrived[r]), linear(arrived[r]))
+        y[r, k] = steps.column_power(row, body, c, angular(F[r]), linear(F[r]))
     for j in range(places.shape[0]):
         if places[j] == row.first_velocity + c:
             for r in range(m):
@@ -138,7 +138,7 @@ def respond_column(row, body, c, column, passage, steps):
     t = scale(-column.D, angular(column.U))
     f = scale(-column.D, linear(column.U))
     for r in range(m):
-        accumulate(arrived[r], scale(y[r, k], t), scale(y[r, k], f))
+        accumulate(F[r], scale(y[r, k], t), scale(y[r, k], f))
 
 
 @helper
@@ -170,16 +170,16 @@ def respond_floating(closure, constraint, i, body, y, k):
 
 
 @helper
-def pass_on(body, parent, arrived, there, joins, steps):
+def pass_on(body, parent, F, there, joins, steps):
     """The wrenches of all rows go to the parent: to what is there, where another way has come."""
     if joins:
-        for r in range(arrived.shape[0]):
-            t, f = steps.to_parent(body, parent, angular(arrived[r]), linear(arrived[r]))
+        for r in range(F.shape[0]):
+            t, f = steps.to_parent(body, parent, angular(F[r]), linear(F[r]))
             accumulate(there[r], t, f)
     else:
-        for r in range(arrived.shape[0]):
-            t, f = steps.to_parent(body, parent, angular(arrived[r]), linear(arrived[r]))
-            store(arrived[r], t, f)
+        for r in range(F.shape[0]):
+            t, f = steps.to_parent(body, parent, angular(F[r]), linear(F[r]))
+            store(F[r], t, f)
 
 
 @helper
@@ -194,14 +194,14 @@ def respond(space, steps):
     model = bodies(space)
     work = scratch(space)
     closure = closure_of(space)
-    arrivals = floats_at(closure.arrivals, closure.num_arrivals)
+    propagated = floats_at(closure.propagated, closure.num_propagated)
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]
         m = constraint.num_rows
         n = constraint.num_support
         rows = integers_at(constraint.support, n)
-        ways = integers_at(constraint.ways, WAY_SIZE * n)
+        paths = integers_at(constraint.paths, PATH_SIZE * n)
         places = integers_at(constraint.velocities, constraint.num_velocities)
         coefficients = coefficients_of(closure, constraint)
         y = response_of(closure, constraint)
@@ -214,19 +214,19 @@ def respond(space, steps):
                 respond_floating(closure, constraint, i, body, y, column)
                 column += 6
                 continue
-            own = ways[WAY_SIZE * s + WAY_OWN]
-            arrived = arrivals[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
-            if ways[WAY_SIZE * s + WAY_BEGINS] != 0:
-                arrived[:, :] = 0.0
-            load_wrenches(closure, constraint, i, body, arrived, steps)
-            passage = Passage(places, coefficients, arrived, y, column)
+            own = paths[PATH_SIZE * s + PATH_OWN]
+            F = propagated[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
+            if paths[PATH_SIZE * s + PATH_BEGINS] != 0:
+                F[:, :] = 0.0
+            load_wrenches(closure, constraint, i, body, F, steps)
+            propagation = Propagation(places, coefficients, F, y, column)
             for c in range(row.num_velocities - 1, -1, -1):
-                respond_column(row, body, c, work[row.first_velocity + c], passage, steps)
+                respond_column(row, body, c, work[row.first_velocity + c], propagation, steps)
             column += row.num_velocities
             if row.parent != 0:
-                on = ways[WAY_SIZE * s + WAY_ON]
-                there = arrivals[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
-                pass_on(body, work[row.parent], arrived, there, on != own, steps)
+                on = paths[PATH_SIZE * s + PATH_ON]
+                there = propagated[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
+                pass_on(body, work[row.parent], F, there, on != own, steps)
     return OK
 
 

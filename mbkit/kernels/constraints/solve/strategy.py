@@ -68,7 +68,7 @@ def set_sizes_and_limits(space):
     """A M^-1 A^T, the squared sizes of its rows, and what counts of them."""
     closure = closure_of(space)
     set_gram(space)
-    sizes = floats_at(closure.largest, closure.num_unknowns)  # hubs have blocks of their own
+    sizes = floats_at(closure.largest, closure.num_unknowns)  # separators have blocks of their own
     read_diagonal(closure, sizes)
     set_limits(space, sizes, rows_of(closure, closure.limits))
 
