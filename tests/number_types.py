@@ -72,10 +72,10 @@ class OtherNumbers:
         bodies["R"] = orthonormal(bodies["R"])
         frames["R"] = orthonormal(frames["R"])
         for row in bodies:
-            if row["seat"]:
-                seat = convert(floats_at(row["seat"], OWN_FRAME_SIZE), number)
+            if row["own_frame"]:
+                seat = convert(floats_at(row["own_frame"], OWN_FRAME_SIZE), number)
                 seat[:OWN_FRAME_P] = orthonormal(seat[:OWN_FRAME_P].reshape((3, 3))).ravel()
-                row["seat"] = self._address(seat)
+                row["own_frame"] = self._address(seat)
         arrays = attrs.evolve(system.arrays, bodies=bodies, frames=frames)
         self.workspace = Workspace(arrays, system.evaluator)
         scratch = convert(self.workspace.scratch, number)

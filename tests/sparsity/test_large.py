@@ -19,7 +19,7 @@ from benchmarks.absolute import (
     wheel,
 )
 from mbkit.joints.local_coordinates import LocalCoordinates
-from mbkit.sparsity.elimination import SEPARATOR, early_constraints, minimum_degree
+from mbkit.sparsity.elimination import MANY, early_constraints, minimum_degree
 from mbkit.spatial import translation
 from mbkit.systems.memory.workspace import Workspace
 
@@ -77,10 +77,10 @@ def test_the_widest_coupling_of_a_chain_is_one() -> None:
 
 
 def test_spokes_are_coupled_with_their_hub_alone() -> None:
-    closure = absolute(wheel(3 * SEPARATOR)).arrays.closure
+    closure = absolute(wheel(3 * MANY)).arrays.closure
     assert closure.num_unknowns == closure.num_rows + 6
     assert closure.blocks["num_neighbours"].max() == 1
-    assert absolute(wheel(SEPARATOR - 3)).arrays.closure.num_unknowns == 5 * (SEPARATOR - 2)
+    assert absolute(wheel(MANY - 3)).arrays.closure.num_unknowns == 5 * (MANY - 2)
 
 
 def test_a_thousand_bodies_take_a_step() -> None:
@@ -96,7 +96,7 @@ def test_a_thousand_bodies_take_a_step() -> None:
 
 @pytest.mark.parametrize("make", FAMILIES)
 def test_motion_and_least_multipliers_are_those_of_dense_strategies(make: Make) -> None:
-    system = absolute(make(SEPARATOR + 2))
+    system = absolute(make(MANY + 2))
     q, v, tau = state(system)
     exact, multipliers = system.solve_dynamics(q, v, tau, solver=mb.MinimumNorm())
     bound = 1e-10
@@ -110,7 +110,7 @@ def test_motion_and_least_multipliers_are_those_of_dense_strategies(make: Make) 
 @pytest.mark.parametrize("make", FAMILIES)
 def test_they_balance(make: Make) -> None:
     """M vdot + b = tau + A^T lambda, A vdot + c = 0, with the dense matrices."""
-    system = absolute(make(SEPARATOR + 1))
+    system = absolute(make(MANY + 1))
     q, v, tau = state(system, 1)
     vdot, multipliers = system.solve_dynamics(q, v, tau)
     A = system.constraint_jacobian(q)
@@ -128,7 +128,7 @@ def hub_with_loops(seed: int) -> mb.Mechanism:
     rng = np.random.default_rng(seed)
     mech = mb.Mechanism(f"hub {seed}", gravity=(0, 0, -9.81))
     inertia = mb.SpatialInertia.box(1.0, size=(0.3, 0.2, 0.1))
-    count = SEPARATOR + 4
+    count = MANY + 4
     for k in range(count + 1):
         mech.add_body(mb.Body(f"b{k}", inertia, translation(rng.normal(size=3))))
     planar = rng.random() < 0.5
@@ -170,7 +170,7 @@ def test_a_hub_finds_the_rank_and_the_motion_of_the_dense_strategy(seed: int) ->
 
 def test_the_velocities_of_a_hub_may_be_prescribed() -> None:
     """Hybrid dynamics: then no body floats whose velocities are given."""
-    system = absolute(wheel(SEPARATOR + 2, axle=False))
+    system = absolute(wheel(MANY + 2, axle=False))
     assert system.arrays.closure.num_unknowns > system.num_velocity_constraints
     q, v, tau = state(system)
     exact, _ = system.solve_dynamics(q, v, tau)
@@ -181,7 +181,7 @@ def test_the_velocities_of_a_hub_may_be_prescribed() -> None:
 
 def test_the_bars_of_a_rim_are_not_coupled_across_the_wheel() -> None:
     """Loops of one hub go before it: each is coupled with the next one and with the hub."""
-    closure = absolute(rimmed_wheel(3 * SEPARATOR)).arrays.closure
+    closure = absolute(rimmed_wheel(3 * MANY)).arrays.closure
     assert closure.num_unknowns == closure.num_rows + 6
     assert closure.blocks["num_neighbours"].max() <= 4
 

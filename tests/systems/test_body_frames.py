@@ -117,13 +117,13 @@ def recorded(system, q):
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_rows_are_seated(case, choice):
+def test_rows_have_their_own_frames(case, choice):
     """The choices are no other names for the joints' frames: screws leave their own path."""
     _, systems, _ = case
     joint, rows = systems["joint"].arrays.bodies[1:], systems[choice].arrays.bodies[1:]
     screws = joint["kind"] == layout.SCREW
     assert 0 < screws.sum() < len(screws)
-    assert (joint["seat"] == 0).all()
+    assert (joint["own_frame"] == 0).all()
     assert (rows["kind"][screws] == layout.SCREW_IN_OWN_FRAME).all()
     # a joint without canonical frame may have been given in the user's frame, and one that only
     # slides has its own in the centre of mass; no screw was
@@ -131,7 +131,7 @@ def test_rows_are_seated(case, choice):
     seated = others["kind"] == layout.TABLE_IN_OWN_FRAME
     assert seated.any()
     assert seated.all() or choice in ("user", "com")
-    assert ((others["seat"] != 0) == seated).all()
+    assert ((others["own_frame"] != 0) == seated).all()
 
 
 def test_user_frames_carry_the_users_bodies(case):
@@ -226,7 +226,7 @@ def test_a_body_whose_frame_is_its_joints_stays_in_the_fast_path():
     mech.add_joint(mb.RevoluteJoint("hinge"), "world", body)
     system = mech.assemble(mb.RelativeCoordinates(body_frames="user"))
     assert system.arrays.bodies["kind"][1] == layout.SCREW
-    assert system.arrays.bodies["seat"][1] == 0
+    assert system.arrays.bodies["own_frame"][1] == 0
 
 
 def test_failures_still_name_the_joint():
