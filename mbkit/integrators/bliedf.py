@@ -111,7 +111,7 @@ class BLieDF(Integrator):
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         from mbkit.kernels.time_loops.bliedf import FORMULA, advance, predict
-        from mbkit.kernels.time_loops.starting import starting_step
+        from mbkit.kernels.time_loops.starting import STARTING, starting_step
 
         problem.provide("inverse_dynamics")
         check_multipliers(self, problem)
@@ -132,13 +132,17 @@ class BLieDF(Integrator):
         A, b, c = (
             np.array(part) for part in (DORMAND_PRINCE5.A, DORMAND_PRINCE5.b, DORMAND_PRINCE5.c)
         )
+        starting = Record(
+            STARTING, q=problem.q, v=problem.v, work=problem.work, num_stages=b.size, A=A, b=b, c=c,
+            results=np.zeros((2, nq + nv + 2)), room=np.zeros(nq + nv), q_stage=problem.q_stage,
+            v_stage=problem.v_stage, xdot=np.zeros((b.size, nv)), vdot=np.zeros((b.size, nv)),
+            powers=np.zeros((b.size, 2)),
+        )  # fmt: skip
         method = Record(
             FORMULA, **own, steps=self.steps, coefficients=alpha, foreseen=foreseen,
             powers=np.zeros(2), x=np.zeros(nv), sum_x=np.zeros(nv), rate=np.zeros(nv),
             q_before=np.zeros(nq), v_before=np.zeros(nv), work_before=np.zeros(2),
-            stages=b.size, A=A, b=b, c=c, results=np.zeros((2, nq + nv + 2)),
-            room=np.zeros(nq + nv), xdot=np.zeros((b.size, nv)), vdot=np.zeros((b.size, nv)),
-            stage_powers=np.zeros((b.size, 2)),
+            starting=starting,
         )  # fmt: skip
 
         def loop(grid: Any, _state: Any, saved: Any) -> Any:

@@ -30,8 +30,8 @@ class Record:
     ----------
     dtype : dtype
         Its fields.
-    **fields : int, float or ndarray
-        What they are, 0 if not given. Arrays live as long as the record.
+    **fields : int, float, ndarray or Record
+        What they are, 0 if not given. Arrays and other records live as long as the record.
 
     Attributes
     ----------
@@ -39,14 +39,19 @@ class Record:
         Of the record.
     """
 
+    address: int
+
     def __init__(self, dtype: np.dtype[Any], **fields: Any) -> None:
         from mbkit.kernels.compile import array_address
 
         self._fields = fields
         values = {
-            name: array_address(value) if isinstance(value, np.ndarray) else value
-            for name, value in fields.items()
+            name: each.address if isinstance(each, Record) else each
+            for name, each in fields.items()
         }
+        for name, each in fields.items():
+            if isinstance(each, np.ndarray):
+                values[name] = array_address(each)
         self._record = np.array([tuple(values.pop(name, 0) for name in dtype.names or ())], dtype)
         assert not values, f"no fields of the record: {', '.join(values)}"
         self.address = array_address(self._record)

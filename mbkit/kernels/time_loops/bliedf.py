@@ -28,7 +28,6 @@ from mbkit.kernels.compile import (
     int64,
     kernel,
     matrix,
-    pointer_at,
     records_at,
     typed,
 )
@@ -47,7 +46,7 @@ from mbkit.kernels.time_loops.records import Grid, Saved
 from mbkit.kernels.time_loops.watch import look
 
 #: What the method has beside the memory of its step: the number k of its steps, and, by address,
-#: coefficients, memory, scratch, and the one-step method that it starts with.
+#: coefficients, memory, scratch, and a `STARTING` record.
 FORMULA = np.dtype(
     [
         (name, np.int64)
@@ -55,7 +54,7 @@ FORMULA = np.dtype(
             "steps", "coefficients", "foreseen",
             "past_q", "past_x", "past_v", "past_work", "multipliers", "started",
             "powers", "x", "sum_x", "rate", "q_before", "v_before", "work_before",
-            "stages", "A", "b", "c", "results", "room", "xdot", "vdot", "stage_powers",
+            "starting",
         )
     ]
 )  # fmt: skip
@@ -286,19 +285,13 @@ def set_multipliers(space, step, formula, t):
 def one_step(space, step, formula, t, h, end):
     """The same by a one-step method."""
     record = memory_of(step)
-    own = records_at(formula.address, 1, FORMULA)[0]
     assign(formula.q_before, formula.q)
     assign(formula.v_before, formula.v)
     assign(formula.work_before, formula.work)
     code = call_address(
         record.starting_step,
-        (
-            space, own.stages, t, h, end, pointer_at(own.A), pointer_at(own.b), pointer_at(own.c),
-            formula.q, formula.v, formula.work, pointer_at(own.results), pointer_at(own.room),
-            formula.q_next, formula.v_next, pointer_at(own.xdot), pointer_at(own.vdot),
-            pointer_at(own.stage_powers),
-        ),
-    )  # fmt: skip
+        (space, records_at(formula.address, 1, FORMULA)[0].starting, t, h, end),
+    )
     if code == OK:
         code = set_multipliers(space, step, formula, end)
     if code != OK:

@@ -1,9 +1,10 @@
 """Steps of a one-step method in as many parts as they need: what multistep methods start with."""
 
-from mbkit.kernels.compile import address_kernel, as_array, helper
+import numpy as np
+
+from mbkit.kernels.compile import address_kernel, floats_at, helper, records_at
 from mbkit.kernels.configuration import difference_rows
 from mbkit.kernels.elementary import grain, sqrt
-from mbkit.kernels.evaluation import rows
 from mbkit.kernels.explicit.stages import (
     ALL,
     Scheme,
@@ -19,6 +20,20 @@ from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import IN_PARTS, NOT_FINITE, OK, STEP_TOO_SMALL, status
 from mbkit.kernels.time_loops.records import State, Step
 from mbkit.kernels.time_loops.watch import look
+
+#: What the steps have, by address: the state, the tableau and how many stages it has, and memory.
+STARTING = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "q", "v", "work",
+            "num_stages", "A", "b", "c",
+            "results",  # (2, nq + nv + NUM_POWERS)
+            "room",  # nq + nv
+            "q_stage", "v_stage", "xdot", "vdot", "powers",
+        )
+    ]
+)  # fmt: skip
 
 #: Two results agree if they differ by this part of the velocity, and of the way that it makes; with
 #: more digits than doubles by half as many of these, which is what a tableau can do.
@@ -82,49 +97,57 @@ def disagreement(space, h, v, one, other, x):
     return most
 
 
-@address_kernel("iidddppppppppppppp")
-def starting_step(
-    space, stages, t, h, end, matrix, weights, nodes, position, velocity, done, both, room,
-    at_position, at_velocity, rates, accelerations, both_powers,
-):  # fmt: skip
-    """Advance (q, v) by h, to the time `end`, in place, and the work done meanwhile.
+@helper
+def matrix_at(address, count, width):
+    """An array of so many rows."""
+    return floats_at(address, count * width).reshape((count, width))
+
+
+@helper
+def memory_of(starting, nq, nv):
+    """The state, the scheme and the stages of a `STARTING` record."""
+    own = records_at(starting, 1, STARTING)[0]
+    count = own.num_stages
+    A = matrix_at(own.A, count, count)
+    v = floats_at(own.v_stage, nv)  # velocities are rates of steps
+    scheme = Scheme(A, floats_at(own.b, count), floats_at(own.c, count), Series(ALL, v, A))
+    room = floats_at(own.room, nq + nv)
+    stages = Stages(
+        xdot=matrix_at(own.xdot, count, nv), vdot=matrix_at(own.vdot, count, nv),
+        powers=matrix_at(own.powers, count, NUM_POWERS), x=room[nq:], w=v,
+        q=floats_at(own.q_stage, nq), v=v, q_end=room[:nq],
+    )  # fmt: skip
+    state = State(floats_at(own.q, nq), floats_at(own.v, nv), floats_at(own.work, NUM_POWERS))
+    return state, scheme, stages
+
+
+@address_kernel("iiddd")
+def starting_step(space, starting, t, h, end):
+    """Advance the state of a `STARTING` record by h, to the time `end`.
 
     In one part, in two, in four, ... until two results agree: so that the step is as good as the
     tableau in one part where the motion is smooth, and stable where it is stiff. Any failure may be
     that of a motion that grows without bounds, which overflows, opens loops, loses inertia in its
     digits, or leaves what joints and forces are made for. So all are tried again; where the step
     begins the equations of motion have been evaluated, and one of the model itself comes back.
-    Memory  results (2, nq + nv + NUM_POWERS), room (nq + nv,), xdot, vdot (s, nv), powers
-            (s, NUM_POWERS).
     """
     model = bodies(space)
     nq = model[0].num_positions
     nv = model[0].num_velocities
-    weighted = as_array(weights, stages)
-    q = as_array(position, nq)
-    v = as_array(velocity, nv)
-    results = rows(both, 2, nq + nv + NUM_POWERS)
-    memory = as_array(room, nq + nv)
-    w = as_array(at_velocity, nv)  # velocities are rates of steps
-    table = rows(matrix, stages, stages)
-    scheme = Scheme(table, weighted, as_array(nodes, stages), Series(ALL, w, table))
-    state = State(q, v, as_array(done, NUM_POWERS))
+    state, scheme, stages = memory_of(starting, nq, nv)
+    size = nq + nv + NUM_POWERS
+    results = matrix_at(records_at(starting, 1, STARTING)[0].results, 2, size)
     step = Step(t, h, end)
-    x = memory[nq:]
-    room_of_stages = Stages(
-        rows(rates, stages, nv), rows(accelerations, stages, nv),
-        rows(both_powers, stages, NUM_POWERS), x, w, as_array(at_position, nq), w, memory[:nq],
-    )  # fmt: skip
-    agreed = AGREED * sqrt(grain(q[0]))
+    agreed = AGREED * sqrt(grain(state.q[0]))
     error = float("inf")
     before = status(NOT_FINITE, 0)  # nothing to compare with yet
     parts = 1
     new = 0
     while True:
         result = state_in(results[new], nq, nv)
-        code = in_parts(space, scheme, step, parts, state, result, room_of_stages)
+        code = in_parts(space, scheme, step, parts, state, result, stages)
         if code == OK and before == OK:
-            error = disagreement(space, h, v, results[new], results[1 - new], x)
+            error = disagreement(space, h, state.v, results[new], results[1 - new], stages.x)
             if not error >= 0.0:
                 error = float("inf")
         if error <= agreed or parts >= MOST_PARTS:
