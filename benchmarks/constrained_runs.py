@@ -140,7 +140,7 @@ def condition(problem: StandardProblem, formulation: str, h: float) -> float:
 
 def matrix_of(step: StepMemory) -> Any:
     """Return the matrix whose factors a step has in its memory: P S = L U."""
-    n = int(step.record[0]["n"])
+    n = int(step["n"])
     LU, pivots = step["matrix"].reshape(n, n), step["pivots"]
     S = (np.tril(LU, -1) + np.eye(n)) @ np.triu(LU)
     for k in range(n - 1, -1, -1):

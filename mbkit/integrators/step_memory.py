@@ -56,6 +56,10 @@ class Record:
         assert not values, f"no fields of the record: {', '.join(values)}"
         self.address = array_address(self._record)
 
+    def __getitem__(self, name: str) -> Any:
+        """Return a field as it was given, 0 where it was not."""
+        return self._fields.get(name, 0)
+
 
 class StepMemory(Record):
     """Arrays for `mbkit.kernels.implicit`, and the record of their addresses.

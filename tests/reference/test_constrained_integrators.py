@@ -40,8 +40,7 @@ def test_the_matrix_is_put_together_from_its_factors():
     S = np.array([[0.0, 2.0, 1.0], [4.0, 1.0, 0.0], [2.0, 8.0, 1.0]])
     LU = np.array([[4.0, 1.0, 0.0], [0.5, 7.5, 1.0], [0.0, 4.0 / 15.0, 11.0 / 15.0]])
     step = object.__new__(StepMemory)
-    step._arrays = {"matrix": LU.ravel(), "pivots": np.array([1, 2, 2])}
-    step.record = [{"n": 3}]
+    step._fields = {"matrix": LU.ravel(), "pivots": np.array([1, 2, 2]), "n": 3}
     np.testing.assert_allclose(matrix_of(step), S, atol=1e-15)
 
 

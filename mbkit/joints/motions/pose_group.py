@@ -35,6 +35,10 @@ class PoseGroup(Motion):
     quaternions = (0,)
     positions_add = False
 
+    def motion_subspace(self, q: FloatArray) -> FloatArray:
+        """Return S, the identity: v is the body-fixed twist."""
+        return np.eye(6)
+
     def position_rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return q[:4] (0, w) / 2 and R(q[:4]) u, v = (w, u)."""
         return np.concatenate([quaternion_rate(q[:4], v[:3]), rotated(q[:4], v[3:])])

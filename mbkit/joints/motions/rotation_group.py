@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import final
 
 import attrs
+import numpy as np
 
 from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motions.motion import Motion
@@ -33,6 +34,10 @@ class RotationGroup(Motion):
     constant_subspace = True
     quaternions = (0,)
     positions_add = False
+
+    def motion_subspace(self, q: FloatArray) -> FloatArray:
+        """Return S, the axes of the successor: v is the angular velocity in them."""
+        return np.eye(6)[:, :3]
 
     def position_rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return q (0, v) / 2."""
