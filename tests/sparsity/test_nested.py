@@ -78,10 +78,8 @@ def moved(system: mb.System, seed: int = 0) -> tuple[Any, Any, Any]:
 # ------------------------------------------------------------------ the same as all at once
 
 
-@each_representation
-@pytest.mark.parametrize("seed", [10, 12, 16, 26, 32])  # most of their loops have bodies for bases
-def test_random_loops_that_are_doubled(both_ways: Any, representation: Any, seed: int) -> None:
-    """All joints, in random frames, and each loop closed twice: half of its rows are redundant."""
+def doubled(both_ways: Any, representation: Any, seed: int) -> tuple[Any, Any, Any, Any, Any]:
+    """Return a mechanism, both ways, each of whose loops is closed twice; and q, v and efforts."""
     rng = np.random.default_rng(seed)
     mech, q, names = random_loops(rng, 14, tuple(rng.choice(LOOP_KINDS, 5)))
     more = []
@@ -92,7 +90,24 @@ def test_random_loops_that_are_doubled(both_ways: Any, representation: Any, seed
         more.append(joint.name)
     own, other = both_ways(mech, representation=representation, loop_joints=[*names, *more])
     v = consistent(own, q, rng.normal(size=own.nv))
-    compare(own, other, q, v, rng.normal(size=own.nv))
+    return own, other, q, v, rng.normal(size=own.nv)
+
+
+@each_representation
+@pytest.mark.parametrize("seed", [10, 12, 16, 26, 32])  # most of their loops have bodies for bases
+def test_random_loops_that_are_doubled(both_ways: Any, representation: Any, seed: int) -> None:
+    """All joints, in random frames, and each loop closed twice: half of its rows are redundant."""
+    compare(*doubled(both_ways, representation, seed))
+
+
+@each_representation
+def test_minimum_norm_multipliers_do_not_grow_from_rounding(
+    both_ways: Any, representation: Any
+) -> None:
+    """Efforts that differ by rounding have the same multipliers; some had multipliers of 1e25 N."""
+    own, _, q, v, tau = doubled(both_ways, representation, 32)
+    sizes = [np.abs(own.solved(q, v, tau * (1.0 + k * 1e-15))[1]).max() for k in range(20)]
+    assert max(sizes) - min(sizes) < 1e-9 * max(sizes)
 
 
 @each_representation

@@ -64,11 +64,15 @@ def reduce(space, multipliers, forward, backward):
         curvature = 0.0
         for r in range(m):
             curvature += change[r] * change[r]
-        # the square of the correction: beyond rounding, directions are conjugate no more, and grow
-        if not square * square > ROUNDED * ROUNDED * size * curvature:
+        # slope . direction, not its equal slope . slope: where rounding has begun, directions are
+        # conjugate no more, and grow; the least along a direction makes no multipliers larger
+        descent = 0.0
+        for r in range(count):
+            descent += slope[r] * direction[r]
+        if not descent * descent > ROUNDED * ROUNDED * size * curvature:
             return
         for r in range(m):
-            multipliers[r] -= square / curvature * change[r]
+            multipliers[r] -= descent / curvature * change[r]
         before = square
         square = along(space, forward, kept, multipliers, slope)
         for r in range(count):
