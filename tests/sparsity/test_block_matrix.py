@@ -12,7 +12,8 @@ from mbkit.sparsity import step_blocks
 from mbkit.spatial import rotation, translation
 
 H = 1e-3
-STEPS = 2 if UNCOMPILED else 6
+#: After more steps, iterations that end in rounding say when the matrix is made anew.
+STEPS = 2 if UNCOMPILED else 3
 METHODS = {
     "alpha, index 2": mb.GeneralizedAlpha(),
     "alpha, index 3": mb.GeneralizedAlpha(formulation="index3"),
