@@ -26,6 +26,7 @@ TREES = (
     "recursions.poses:poses",
     "body_fixed.algorithms:inverse_dynamics",
     "recursions.energy:energies",
+    "joints.screw_product:motion",
     "entries",
 )
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from mbkit.integrators.checks import with_room
 from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.interrupts import HeldInterrupts
 
 __all__ = ["advance_by", "entry_of"]
 
@@ -21,7 +22,8 @@ def entry_of(kernel: Any) -> Callable[..., Any]:
     """
     if not hasattr(kernel, "overloads"):
         return kernel  # type: ignore[no-any-return]  # nothing is compiled
-    (compiled,) = kernel.overloads.values()
+    with HeldInterrupts():  # numba's table is written in Python, and would raise KeyError instead
+        (compiled,) = kernel.overloads.values()
     return compiled.entry_point  # type: ignore[no-any-return]
 
 

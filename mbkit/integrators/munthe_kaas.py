@@ -214,7 +214,7 @@ def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
 
 def _dense_output(tableau: Tableau, problem: Problem, between: Callable[[float, Any], Any]) -> Any:
     """Return the tableau's dense output, if it has one, and let the problem ask for it."""
-    from mbkit.kernels.explicit.dense_output import DenseOutput
+    from mbkit.kernels.explicit.stages import DenseOutput
     from mbkit.kernels.time_loops.records import State
 
     if tableau.b_dense is None:

@@ -516,7 +516,7 @@ def test_warmup_for_trees_compiles_all_that_a_tree_calls():
 
     model = pathlib.Path(__file__).parents[2] / "examples" / "models" / "panda.toml"
     needed = loaded(A_TREE.format(str(model)))
-    assert {"munthe_kaas.advance", "body_fixed.algorithms.forward_dynamics"} <= needed
+    assert {"time_loops.munthe_kaas.advance", "body_fixed.algorithms.forward_dynamics"} <= needed
     assert needed <= loaded(FOR_TREES)
 
 

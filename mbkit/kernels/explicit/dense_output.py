@@ -1,14 +1,13 @@
 """States within a step that was taken, from polynomials in coordinates of the group."""
 
-from typing import NamedTuple
-
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import float64, floats, helper, int64, kernel, matrix, typed
+from mbkit.kernels.compile import float64, helper, int64, kernel, typed
 from mbkit.kernels.driving import drive
 from mbkit.kernels.explicit.stages import (
     HELD_SIZE,
     HELD_STAGES,
     HELD_TIME,
+    DenseOutput,
     LastStep,
     Scheme,
     Stages,
@@ -18,13 +17,6 @@ from mbkit.kernels.explicit.stages import (
 )
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.records import State, Step
-
-
-class DenseOutput(NamedTuple):
-    """Weights within a step: polynomials of the fraction theta of it, without a constant."""
-
-    b: matrix  # (s, degree), coefficients of theta, theta^2, ...
-    weights: floats  # (s,), memory
 
 
 @helper

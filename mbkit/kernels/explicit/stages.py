@@ -75,6 +75,13 @@ class LastStep(NamedTuple):
     span: floats  # HELD_TIME, HELD_SIZE, HELD_STAGES
 
 
+class DenseOutput(NamedTuple):
+    """Weights within a step: polynomials of the fraction theta of it, without a constant."""
+
+    b: matrix  # (s, degree), coefficients of theta, theta^2, ...
+    weights: floats  # (s,), memory
+
+
 @helper
 def combine(h, weights, stages, count, out):
     """out = h (w_1 s_1 + ... + w_count s_count)."""

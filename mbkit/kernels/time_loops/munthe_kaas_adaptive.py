@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, kernel, records_at, typed
-from mbkit.kernels.explicit.dense_output import DenseOutput, between
+from mbkit.kernels.explicit.dense_output import between
 from mbkit.kernels.explicit.error_control import (
     LEAST,
     MOST_STEPS,
@@ -27,6 +27,7 @@ from mbkit.kernels.explicit.references import (
 )
 from mbkit.kernels.explicit.stages import (
     HELD_TIME,
+    DenseOutput,
     LastStep,
     Scheme,
     Stages,
