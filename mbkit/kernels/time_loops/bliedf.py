@@ -42,6 +42,7 @@ from mbkit.kernels.layout import NUM_POWERS, SCREW
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.implicit_steps import take_steps
+from mbkit.kernels.time_loops.past import push
 from mbkit.kernels.time_loops.records import Grid, Saved
 from mbkit.kernels.time_loops.watch import look
 
@@ -210,14 +211,6 @@ def predict(space, step, method, h):
             vdot[j] += alpha[i] * formula.past_v[i - 2, j]
         vdot[j] /= h
     return OK
-
-
-@helper
-def push(past, newest):
-    """The newest of the past comes first; the oldest is forgotten."""
-    for i in range(past.shape[0] - 1, 0, -1):
-        assign(past[i], past[i - 1])
-    assign(past[0], newest)
 
 
 @helper

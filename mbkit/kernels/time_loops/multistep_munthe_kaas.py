@@ -15,6 +15,7 @@ from mbkit.kernels.explicit.references import (
 from mbkit.kernels.explicit.stages import Scheme, Stages, arrive, evaluate_stages, take_over
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.past import push
 from mbkit.kernels.time_loops.records import Grid, Saved, State
 from mbkit.kernels.time_loops.saving import count_step, start_count
 from mbkit.kernels.time_loops.times import step_of
@@ -51,21 +52,12 @@ def recall(space, state, past, stages):
 
 
 @helper
-def push(newest, past):
-    """Put a row before those of earlier states, of which the oldest is forgotten."""
-    for i in range(past.shape[0] - 1, 0, -1):
-        assign(past[i], past[i - 1])
-    if past.shape[0] > 0:
-        assign(past[0], newest)
-
-
-@helper
 def remember(state, stages, past):
     """Keep the state where a step begins, and its rates, which are those of the first stage."""
-    push(state.q, past.q)
-    push(stages.xdot[0], past.w)  # at x = 0 it is w
-    push(stages.vdot[0], past.vdot)
-    push(stages.powers[0], past.powers)
+    push(past.q, state.q)
+    push(past.w, stages.xdot[0])  # at x = 0 it is w
+    push(past.vdot, stages.vdot[0])
+    push(past.powers, stages.powers[0])
 
 
 @helper
