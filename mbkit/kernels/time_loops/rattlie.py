@@ -25,6 +25,7 @@ from mbkit.kernels.compile import (
     typed,
 )
 from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.implicit.space import rows_at
 from mbkit.kernels.layout import NUM_POWERS, SUPPLIED
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import NOT_FINITE, OK, status
@@ -39,7 +40,6 @@ from mbkit.kernels.variational.layout import (
     drifts,
     forces,
     jacobians,
-    matrix_at,
     memory_of,
 )
 from mbkit.kernels.variational.newton import predict
@@ -83,7 +83,7 @@ def arrive(space, step, end, h):
         code = set_pull_back(space, step, h, D)
     if code != OK:
         return code
-    pull_back(space, matrix_at(record.L, n, n), floats_at(record.mean_momentum, n), momentum)
+    pull_back(space, rows_at(record.L, n, n), floats_at(record.mean_momentum, n), momentum)
     force = forces(record, END)
     gradient = floats_at(record.gradient, n)
     for k in range(n):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mbkit.kernels.compile import floats_at, helper, records_at
+from mbkit.kernels.implicit.space import rows_at
 
 _i8 = np.int64
 
@@ -119,21 +120,15 @@ def memory_of(step):
 
 
 @helper
-def matrix_at(address, height, width):
-    """A matrix, by rows."""
-    return floats_at(address, height * width).reshape((height, width))
-
-
-@helper
 def masses(record, side):
     """M (n, n) at one end of the step."""
-    return matrix_at(record.mass if side == START else record.end_mass, record.n, record.n)
+    return rows_at(record.mass if side == START else record.end_mass, record.n, record.n)
 
 
 @helper
 def weights(record, side):
     """D_q b(q, 0), (n, n)."""
-    return matrix_at(record.weight if side == START else record.end_weight, record.n, record.n)
+    return rows_at(record.weight if side == START else record.end_weight, record.n, record.n)
 
 
 @helper
@@ -145,7 +140,7 @@ def forces(record, side):
 @helper
 def jacobians(record, side):
     """A (m, n)."""
-    return matrix_at(record.A if side == START else record.end_A, record.m, record.n)
+    return rows_at(record.A if side == START else record.end_A, record.m, record.n)
 
 
 @helper
