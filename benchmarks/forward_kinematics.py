@@ -5,15 +5,15 @@ user's bodies, which costs the same or more in every representation. The acceler
 scratch memory; nothing is written.
 """
 
-from mbkit.kernels.body_fixed.recursion import STEPS as body_fixed
+from mbkit.kernels.body_fixed.steps import STEPS as body_fixed
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation import EVALUATION, positions, velocities
-from mbkit.kernels.hybrid.recursion import STEPS as hybrid
-from mbkit.kernels.mixed.recursion import STEPS as mixed
+from mbkit.kernels.hybrid.steps import STEPS as hybrid
+from mbkit.kernels.mixed.steps import STEPS as mixed
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
 from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.spatial.recursion import STEPS as spatial
+from mbkit.kernels.spatial.steps import STEPS as spatial
 from mbkit.kernels.status import OK
 
 _ZERO = (0.0, 0.0, 0.0)

@@ -1,6 +1,6 @@
 """The algorithms of dynamics in body-fixed twists."""
 
-from mbkit.kernels.body_fixed.recursion import STEPS
+from mbkit.kernels.body_fixed.steps import STEPS
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.constraints.solve import nested, nested_solution, response
 from mbkit.kernels.evaluation import EVALUATION, vector

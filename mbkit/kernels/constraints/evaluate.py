@@ -18,7 +18,7 @@ from mbkit.kernels.constraints.space import (
     sites,
 )
 from mbkit.kernels.evaluation import EVALUATION, positions, velocities
-from mbkit.kernels.hybrid import recursion as hybrid
+from mbkit.kernels.hybrid import steps as hybrid
 from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start

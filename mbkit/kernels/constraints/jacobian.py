@@ -13,7 +13,7 @@ from mbkit.kernels.constraints.space import (
     wrenches_of,
 )
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
-from mbkit.kernels.hybrid import recursion as hybrid
+from mbkit.kernels.hybrid import steps as hybrid
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import at_rest, bodies, num_places, places, scratch

@@ -1,15 +1,34 @@
-"""Screws, which the recursions compute in place: where they are, and what they bear.
+"""Screws, which the recursions compute in place: their poses, coordinates and wrenches.
 
 T(q) turns by rate q about z and shifts by lead q along it.
 """
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.elementary import arctan2, sqrt
+from mbkit.kernels.elementary import arctan2, cos, sin, sqrt
 
 #: A screw that advances by less in a turn does not tell its turns by where it is. [m]
 LEAST_ADVANCE = 1e-9
 
 TURN = 6.283185307179586
+
+
+@helper
+def place_screw(row, body, q):
+    """R = R_T exp(rate q z~), p = p_T + lead q R_T z; S is constant and has no bias."""
+    if row.rate == 0.0:
+        c = 1.0
+        s = 0.0
+    else:
+        c = cos(row.rate * q)
+        s = sin(row.rate * q)
+    shift = row.lead * q
+    for j in range(3):
+        x = row.R[j, 0]
+        y = row.R[j, 1]
+        body.R[j, 0] = c * x + s * y
+        body.R[j, 1] = c * y - s * x
+        body.R[j, 2] = row.R[j, 2]
+        body.p[j] = row.p[j] + shift * row.R[j, 2]
 
 
 @helper

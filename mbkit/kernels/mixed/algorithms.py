@@ -3,7 +3,7 @@
 from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.constraints.solve import nested, nested_solution, response
 from mbkit.kernels.evaluation import EVALUATION, vector
-from mbkit.kernels.mixed.recursion import STEPS
+from mbkit.kernels.mixed.steps import STEPS
 from mbkit.kernels.recursions import motion
 from mbkit.kernels.recursions.articulated_body import articulated_body, forward, hybrid
 from mbkit.kernels.recursions.composite_body import composite_body

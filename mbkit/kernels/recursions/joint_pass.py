@@ -4,7 +4,7 @@ The recursions start from what it leaves in the scratch memory and never look at
 """
 
 from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
-from mbkit.kernels.elementary import cos, sin
+from mbkit.kernels.joints.screw import place_screw
 from mbkit.kernels.layout import (
     OWN_FRAME_P,
     OWN_FRAME_SIZE,
@@ -30,25 +30,6 @@ from mbkit.kernels.vectors import (
 )
 
 _ZERO = (0.0, 0.0, 0.0)
-
-
-@helper
-def place_screw(row, body, q):
-    """R = R_T exp(rate q z~), p = p_T + lead q R_T z; S is constant and has no bias."""
-    if row.rate == 0.0:
-        c = 1.0
-        s = 0.0
-    else:
-        c = cos(row.rate * q)
-        s = sin(row.rate * q)
-    shift = row.lead * q
-    for j in range(3):
-        x = row.R[j, 0]
-        y = row.R[j, 1]
-        body.R[j, 0] = c * x + s * y
-        body.R[j, 1] = c * y - s * x
-        body.R[j, 2] = row.R[j, 2]
-        body.p[j] = row.p[j] + shift * row.R[j, 2]
 
 
 @helper

@@ -7,7 +7,7 @@ from mbkit.kernels.recursions import motion
 from mbkit.kernels.recursions.articulated_body import articulated_body, forward, hybrid
 from mbkit.kernels.recursions.composite_body import composite_body
 from mbkit.kernels.recursions.newton_euler import newton_euler
-from mbkit.kernels.spatial.recursion import STEPS
+from mbkit.kernels.spatial.steps import STEPS
 
 
 @address_kernel(EVALUATION)

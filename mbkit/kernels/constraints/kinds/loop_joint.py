@@ -14,9 +14,9 @@ from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_SIZE, BU
 from mbkit.kernels.constraints.space import wrenches_of
 from mbkit.kernels.elementary import sqrt
 from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
+from mbkit.kernels.joints.screw import place_screw
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.lie.so3 import so3_dexp_spatial_inv, so3_log
-from mbkit.kernels.recursions.joint_pass import place_screw
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     add,

@@ -1,6 +1,6 @@
 """The time loop of the variational method, compiled."""
 
-from mbkit.kernels.body_fixed.recursion import column_power, to_parent
+from mbkit.kernels.body_fixed.steps import column_power, to_parent
 from mbkit.kernels.compile import (
     at,
     call_address,
