@@ -39,7 +39,7 @@ def _check_function_or_table(owner: Any, values: str, shape: tuple[int, ...]) ->
         if owner.times.size == 0:
             raise fault(owner, "function", f"must be given, or times and {values} instead.")
         check_table(owner, "times", values, shape)
-    elif not callable(owner.function):
+    elif not callable(owner.function) or isinstance(owner.function, type):
         text = f"must be a function of the time, got {owner.function!r}."
         raise fault(owner, "function", text)
     elif owner.times.size or getattr(owner, values).size:

@@ -291,7 +291,9 @@ class PrescribedJoint:
         for name, function in (
             ("position", position), ("rate", rate), ("acceleration", acceleration),
         ):  # fmt: skip
-            if not (callable(function) or (function is None and name != "position")):
+            if function is None and name != "position":
+                continue
+            if not callable(function) or isinstance(function, type):
                 raise JointError(
                     f"{what}: {name} must be a function of time, got {function!r}; for example "
                     f"lambda t: np.sin(2.0 * t)."

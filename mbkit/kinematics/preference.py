@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NotFiniteError
+from mbkit.errors import NotFiniteError, UsageError
 from mbkit.kinematics.bounded_step import bounded_step
 from mbkit.kinematics.descent import REACHED, Descent, descend
 from mbkit.kinematics.freedom import Freedom, step_entries
@@ -45,6 +45,11 @@ def checked_preference(
     callable
         The gradient, checked at each call.
     """
+    if isinstance(preferred, type):
+        raise UsageError(
+            f"inverse_kinematics: preferred must be a configuration (nq,) or a function of q that "
+            f"returns a gradient (nv,), got {preferred!r}."
+        )
     if not callable(preferred):
         posture = system.checked("q", preferred, finite=True)
         steps = step_entries(system)

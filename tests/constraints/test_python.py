@@ -265,6 +265,7 @@ def test_arguments_of_constraints_are_checked():
         (lambda: mb.PrescribedPoint("c", "a"), "function must be given"),
         (lambda: mb.PrescribedPose("c", "a"), "function must be given"),
         (lambda: mb.PrescribedPose("c", "a", 3.0), "must be a function of the time"),
+        (lambda: mb.PrescribedPose("c", "a", int), "must be a function of the time"),
         (lambda: mb.PrescribedPose("c", "a", times=range(4), poses=[np.eye(4)] * 3), "poses"),
         (lambda: mb.PrescribedPose("c", "a", times=range(4), poses=np.ones((4, 4, 4))), "poses"),
         (

@@ -380,6 +380,13 @@ def test_preferred_gradient():
     assert abs(null @ gradient(found.q)) < 2e-6
 
 
+def test_a_class_is_no_preferred_gradient():
+    system = panda()
+    targets = poses_of(system, np.zeros(7), "link7")
+    with pytest.raises(mb.UsageError, match=r"preferred must be .* got <class 'int'>"):
+        mb.inverse_kinematics(system, targets, preferred=int)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_preferred_posture_between_limits(seed):
     """With limits in the way: the wish has no part that null space and limits let act."""

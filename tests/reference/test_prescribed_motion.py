@@ -358,6 +358,7 @@ def test_what_a_function_raises_comes_out(position, error, message):
     [
         (lambda: mb.FixedJoint("rail").prescribe(support), "does not move, so that no motion"),
         (lambda: mb.PrismaticJoint("rail").prescribe(3.0), "position must be a function of time"),
+        (lambda: mb.PrismaticJoint("rail").prescribe(int), "position must be a function of time"),
         (
             lambda: mb.PrismaticJoint("rail").prescribe(support, rate=support),
             "rate and acceleration go together; give both",
