@@ -20,25 +20,12 @@ def assign(
     assignments: Sequence[str],
     option: str,
 ) -> None:
-    """Write values given as text into a vector of positions or velocities.
+    """Write values given as text into a vector of positions or velocities, in place.
 
-    Parameters
-    ----------
-    vector : ndarray
-        Changed in place.
-    names : sequence of str
-        Names of its entries: ``joint``, or ``joint[k]`` where a joint has several.
-    joints : mapping of str to slice
-        The entries of a whole joint by its name.
-    assignments : sequence of str
-        ``entry=number``, or ``joint=number,number,...`` for all entries of a joint.
-    option : str
-        The option's name, for messages.
-
-    Raises
-    ------
-    UsageError
-        If there is no such name, no such number, or another count of numbers than of entries.
+    They are ``entry=number``, or ``joint=number,number,...`` for all entries of a joint, whose
+    places are in `joints`; entries are called ``joint``, or ``joint[k]`` where a joint has several.
+    UsageError, with the name of the option, if there is no such name, no such number, or another
+    count of numbers than of entries.
     """
     from mbkit.studies.initial import entries_of
 

@@ -62,21 +62,10 @@ def chosen_coordinates(
     trivialised: str | None,
     representation: Representation | None,
 ) -> AbsoluteCoordinates | RelativeCoordinates:
-    """Return the coordinates that options name.
+    """Return the coordinates that options name, "relative" or "absolute".
 
-    Parameters
-    ----------
-    name : str
-        "relative" or "absolute".
-    orientation, local, trivialised : str, optional
-        Of absolute coordinates.
-    representation : Representation, optional
-        Of relative ones.
-
-    Raises
-    ------
-    UsageError
-        If there is no such name, or options do not go together.
+    UsageError if there is no such name, or options do not go together: the representation is one of
+    relative coordinates, the three others are of absolute ones.
     """
     import mbkit as mb
     from mbkit.errors import suggestion

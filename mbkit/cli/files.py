@@ -19,13 +19,6 @@ def check_target(path: pathlib.Path, *, force: bool) -> None:
 
     Whether it can be is tried out, by a file beside it that is deleted again: permissions alone
     do not tell, as in ``/proc``.
-
-    Parameters
-    ----------
-    path : path
-        Where a command is going to write.
-    force : bool
-        Whether an existing file may be replaced.
     """
     from mbkit.io.replacement import check_writable
 

@@ -65,19 +65,7 @@ def checked_places(
 ) -> tuple[pathlib.Path, pathlib.Path, bool]:
     """Return the model, where the result goes, and whether that is a directory.
 
-    Parameters
-    ----------
-    model : path, optional
-        The argument.
-    output : str, optional
-        The option -o: a file, or a directory if it ends in a slash.
-    directory : path, optional
-        The option --directory.
-
-    Returns
-    -------
-    tuple
-        Model, target, and whether the target is a directory.
+    From the argument, the option -o, a file, or a directory if it ends in a slash, and --directory.
     """
     if model is None:
         raise click.UsageError("Missing argument 'MODEL'; only --resume goes without.")

@@ -23,12 +23,7 @@ _REMEDIES = {
 
 
 def on_the_command_line(message: str) -> str:
-    """Return a message with the remedies that options are, in place of calls.
-
-    Parameters
-    ----------
-    message : str
-        Of an exception of mbkit.
+    """Return the message of an exception with remedies that are options, in place of calls.
 
     Examples
     --------

@@ -26,15 +26,7 @@ def check_output(path: pathlib.Path, *, force: bool) -> None:
 
 
 def keep(simulation: Callable[[], Result], output: pathlib.Path) -> None:
-    """Run a simulation, write its result, complete or not, and say what it is.
-
-    Parameters
-    ----------
-    simulation : callable
-        Returns the result.
-    output : path
-        A file.
-    """
+    """Run a simulation, write its result to a file, complete or not, and say what it is."""
     try:
         run = simulation()
     except MbkitError as error:

@@ -43,21 +43,10 @@ def compile_side_by_side(
 
     A worker asks before it compiles a kernel that is not in the cache. If another one is at it, the
     answer comes when that one has written it. Workers keep no state that others need: they may be
-    ended at any time, and end by themselves where this process does.
-
-    Parameters
-    ----------
-    modules : sequence of str
-        Names, in the order in which they are handed out: the slowest first. "module:function"
-        names one function of a module.
-    processes : int
-        How many.
-    announce : callable
-        Called with the name of each kernel before it is compiled.
-    advance : callable
-        Called after each module.
-    tick : callable, optional
-        Called whenever nothing else was for `TICK` seconds.
+    ended at any time, and end by themselves where this process does. Modules are handed out in
+    their order, the slowest first; "module:function" names one function of a module.
+    ``announce(kernel)`` is called before a kernel is compiled, ``advance()`` after each module,
+    ``tick()`` whenever nothing else was for `TICK` seconds.
     """
     todo = collections.deque(modules)
     module_of: dict[Connection, str] = {}

@@ -79,20 +79,10 @@ class Actuation:
     def solve(self, A: Floats, needed: Floats, sizes: Floats) -> tuple[Floats, Floats, int]:
         """Return efforts (nv,), multipliers (m,) and how many efforts could be chosen.
 
-        Parameters
-        ----------
-        A : ndarray, shape (m, nv)
-            Constraint Jacobian.
-        needed : ndarray, shape (nv,)
-            Generalized forces that the tree needs for the motion, minus the applied ones.
-        sizes : ndarray, shape (nv,)
-            Displacement of the bodies for a unit of each velocity, which makes velocities
-            comparable. [m]
-
-        Raises
-        ------
-        ConstraintError
-            If there are no such efforts.
+        From the constraint Jacobian A (m, nv), the generalized forces (nv,) that the tree needs for
+        the motion, minus the applied ones, and the displacement of the bodies [m] for a unit of
+        each velocity, which makes velocities comparable. ConstraintError if there are no such
+        efforts.
         """
         scaled = A / sizes
         forces = needed / sizes

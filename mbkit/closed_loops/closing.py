@@ -99,26 +99,12 @@ class Linear:
 
 
 def close(loops: Loops, q: FloatArray, most: int = _MOST) -> Closing:
-    """Descend to the least residual by Levenberg-Marquardt steps.
+    """Descend from q (nq,) to the least residual, by at most `most` Levenberg-Marquardt steps.
 
     Steps are bounded, and each must reduce the residual by half of the linear prediction, so that
     the descent stays on a branch. The damping is a multiple of the squared residual: the steps
-    converge quadratically where constraints are redundant, too. Source: Yamashita and Fukushima,
-    Computing Supplement 15, 2001, 239-249.
-
-    Parameters
-    ----------
-    loops : Loops
-        The loops to be closed.
-    q : ndarray, shape (nq,)
-        Start.
-    most : int
-        Largest number of steps.
-
-    Returns
-    -------
-    Closing
-        The configuration of least residual; steps continue until rounding ends them.
+    converge quadratically where constraints are redundant, too. They continue until rounding ends
+    them. Source: Yamashita and Fukushima, Computing Supplement 15, 2001, 239-249.
     """
     at = Closing(q, loops.residual(q))
     weight, everywhere = 1.0, False
@@ -158,25 +144,11 @@ _NEAR = 0.3
 
 
 def lead(loops: Loops, q: FloatArray, target: FloatArray) -> tuple[Closing, float]:
-    """Move the locked joints to their positions in another configuration, with the loops closed.
+    """Move the locked joints from a closed configuration q to their positions in another one.
 
-    The steps are so short that the other joints follow by little and stay on their branch.
-
-    Parameters
-    ----------
-    loops : Loops
-        The loops, with the entries of v that may move.
-    q : ndarray, shape (nq,)
-        A closed configuration.
-    target : ndarray, shape (nq,)
-        Configuration with the wanted positions of the locked joints.
-
-    Returns
-    -------
-    Closing
-        The last closed configuration.
-    float
-        Share of the path that was covered: 1.0 for all of it.
+    With the loops closed, and steps so short that the other joints follow by little and stay on
+    their branch. Return the last closed configuration, and the share of the path that was covered:
+    1.0 for all of it.
     """
     system = loops.system
     steps, positions = _held(loops)

@@ -61,32 +61,11 @@ def _velocities(system: System, name: str, who: str) -> Any:
 def velocity_near(
     system: System, q: FloatArray, v: FloatArray, fixed: Any, t: float, who: str
 ) -> FloatArray:
-    """Return the consistent velocity nearest to a given one, by kinetic energy.
+    """Return the consistent velocity (nv,) nearest to a given one: A v + g_t = 0.
 
-    Parameters
-    ----------
-    system : System
-        A system with constraints.
-    q : ndarray, shape (nq,)
-        Closed configuration.
-    v : ndarray, shape (nv,)
-        Wanted velocity.
-    fixed : ndarray of bool, shape (nv,)
-        Entries of v that must not change.
-    t : float
-        Time. [s]
-    who : str
-        The beginning of messages.
-
-    Returns
-    -------
-    ndarray, shape (nv,)
-        ``A v + g_t = 0``, with the least kinetic energy of the change.
-
-    Raises
-    ------
-    ConstraintError
-        If the fixed velocities contradict each other.
+    Nearest is the least kinetic energy of the change; `fixed` (nv,) says which entries must not
+    change. The configuration q is closed. ConstraintError, which begins with `who`, if the fixed
+    velocities contradict each other.
     """
     if system.prescribed_joints:
         q, v, _ = system.prescribed_state(t, q, v)

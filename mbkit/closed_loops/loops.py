@@ -60,17 +60,7 @@ class Loops:
 
     @classmethod
     def of(cls, system: System, fixed: Any, t: float) -> Loops:
-        """Return the loops of a system.
-
-        Parameters
-        ----------
-        system : System
-            A system with constraints.
-        fixed : ndarray of bool, shape (nv,)
-            Velocities that must not move.
-        t : float
-            Time. [s]
-        """
+        """Return the loops of a system at time t [s]; fixed velocities must not move."""
         rows = position_rows(system)
         free = np.flatnonzero(~fixed)
         scales = velocity_scales(system)
@@ -141,14 +131,8 @@ def velocity_scales(system: System) -> FloatArray:
 def checked_fixed(system: System, fixed: Any, who: str) -> Any:
     """Return which velocities must not move (nv,), those of prescribed joints included.
 
-    Parameters
-    ----------
-    system : System
-        The closed mechanism.
-    fixed : iterable of str
-        Names of joints, or of single positions, such as "joint[1]", where these are simply added.
-    who : str
-        The beginning of messages.
+    `fixed` names joints, or single positions, such as "joint[1]", where these are simply added.
+    Messages begin with `who`.
     """
     names = [fixed] if isinstance(fixed, str) else fixed
     if not (several(names) and not isinstance(names, dict)):

@@ -87,17 +87,7 @@ class JointPairConstraint(Constraint):
 
 
 def axes_of(direction: FloatArray) -> FloatArray:
-    """Return three unit vectors in rows, right-handed, the first along a direction.
-
-    Parameters
-    ----------
-    direction : ndarray, shape (3,)
-        Not zero.
-
-    Returns
-    -------
-    ndarray, shape (3, 3)
-        A rotation, transposed.
+    """Return three unit vectors in rows, right-handed, the first along a direction (3,), not zero.
 
     Examples
     --------

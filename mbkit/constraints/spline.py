@@ -16,21 +16,9 @@ _LEAST = 4
 
 
 def check_table(owner: Any, knots: str, values: str, shape: tuple[int, ...] = ()) -> None:
-    """Raise unless two fields of a constraint make a table.
+    """Raise unless two fields of a constraint, knots (k,) and values (k, *shape), make a table.
 
-    Parameters
-    ----------
-    owner : Constraint
-        With both fields.
-    knots, values : str
-        Their names: shapes (k,) and (k, *shape).
-    shape : tuple of int, optional
-        Of the value at a knot; a number if left out.
-
-    Raises
-    ------
-    ConstraintError, ShapeError, GeometryError
-        If shapes do not fit, or knots do not increase.
+    ConstraintError, ShapeError or GeometryError if shapes do not fit, or knots do not increase.
     """
     at = getattr(owner, knots)
     if at.ndim != 1 or at.size < _LEAST:
@@ -45,20 +33,10 @@ def check_table(owner: Any, knots: str, values: str, shape: tuple[int, ...] = ()
 def spline(knots: FloatArray, values: FloatArray, *, periodic: bool = False) -> FloatArray:
     """Return a cubic spline as `mbkit.kernels.constraints.kinds.spline` reads it.
 
-    Parameters
-    ----------
-    knots : ndarray, shape (k,)
-        Increasing.
-    values : ndarray, shape (k,) or (k, width)
-        What the curve passes through.
-    periodic : bool
-        Whether the curve repeats, with the last value for the first; else its third derivative does
-        not jump at the second knot and the last but one ("not a knot").
-
-    Returns
-    -------
-    ndarray
-        Period or 0, number of pieces, knots, four coefficients by piece and entry.
+    Through the values (k,) or (k, width) at increasing knots (k,). A periodic curve repeats, with
+    the last value for the first; else its third derivative does not jump at the second knot and the
+    last but one ("not a knot"). Written are period or 0, number of pieces, knots, four coefficients
+    by piece and entry.
     """
     from scipy.interpolate import CubicSpline
 

@@ -29,32 +29,13 @@ def frames_in_joints(
     poses_in_rows: Mapping[str, tuple[int, FloatArray]],
     inertias: Sequence[SpatialInertia],
 ) -> list[FloatArray]:
-    """Return the pose of each row's frame in the canonical frame of its joint.
+    """Return the pose (4, 4) of each row's frame in the canonical frame of its joint.
 
-    Parameters
-    ----------
-    choice : str
-        "user", "com" or "world"; see `mbkit.RelativeCoordinates`.
-    parts : Parts
-        Bodies and joints.
-    topology : Topology
-        Its tree.
-    poses_in_rows : mapping of str to (int, ndarray of shape (4, 4))
-        Row of each body, and the body's pose in the canonical frame of that row.
-    inertias : sequence of SpatialInertia
-        Of each row, in its canonical frame.
-
-    Returns
-    -------
-    list of ndarray, shape (4, 4)
-        The identity for the world.
-
-    Notes
-    -----
-    With U the pose of the user's body in its joint's frame and A its pose in the world at the
-    reference configuration: "user" is U; "com" is U moved to the centre of mass; "world" is U A^-1,
-    which makes A the identity. Source of the last choice: Mueller 2018 ("Screw and Lie group theory
-    in multibody dynamics", Multibody Syst. Dyn. 42), section 4.4.
+    With U the pose of the user's body in its joint's frame (`poses_in_rows` has the row of each
+    body and the pose) and A its pose in the world at the reference configuration: "user" is U;
+    "com" is U moved to the centre of mass; "world" is U A^-1, which makes A the identity. Source of
+    the last choice: Mueller 2018 ("Screw and Lie group theory in multibody dynamics", Multibody
+    Syst. Dyn. 42), section 4.4. `inertias` are those of the rows, in canonical frames.
     """
     frames = [np.eye(4) for _ in inertias]
     poses = poses_of_tree(parts, topology) if choice == "world" else {}
@@ -85,20 +66,10 @@ def poses_of_tree(parts: Parts, topology: Topology) -> dict[str, FloatArray]:
 
 
 def set_own_frame(row: Any, frame: FloatArray) -> list[Any]:
-    """Set the frame of a row's body in the joint frame.
+    """Set the frame (4, 4) of a row's body in the canonical frame of its joint, which is set.
 
-    Parameters
-    ----------
-    row : numpy.void
-        A row of BODY whose joint is set.
-    frame : ndarray, shape (4, 4)
-        Pose of the body's frame in the joint's canonical frame. Nothing is done if it is the
-        identity: the joint's own path is the fastest.
-
-    Returns
-    -------
-    list
-        Arrays that the row points to, to be kept alive with it.
+    Return what the row points to, to be kept alive. Nothing is done for the identity: the joint's
+    own path is the fastest.
     """
     from mbkit.kernels.compile import array_address
 

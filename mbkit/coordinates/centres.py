@@ -76,15 +76,9 @@ def warn_of_distance(
 ) -> None:
     """Warn of bodies so far from the point of reference that their moments are lost in rounding.
 
-    Parameters
-    ----------
-    joints : sequence of Joint or None
-        Of each row.
-    inertias : sequence of SpatialInertia
-        Of each row, in its frame.
-    origins : ndarray, shape (rows, 3), optional
-        Centres of mass in the world at the reference configuration, where the world's origin is the
-        point of reference: in spatial twists.
+    Joints and inertias are those of the rows, these in their frames. `origins` (rows, 3) are
+    centres of mass in the world at the reference configuration where, as in spatial twists, the
+    world's origin is the point of reference.
     """
     for where, points in (("joint", [each.com for each in inertias]), ("world", origins)):
         if points is None:

@@ -94,10 +94,8 @@ def set_constraint(
 ) -> Made:
     """Write the row of a constraint, but for its sites and scales; return what it points to.
 
-    Raises
-    ------
-    NameUnknownError, ConstraintError
-        If a joint or body does not exist, or parameters or units are wrong.
+    NameUnknownError or ConstraintError if a joint or body does not exist, or parameters or units
+    are wrong.
     """
     from mbkit.kernels.compile import array_address
     from mbkit.kernels.constraints import layout

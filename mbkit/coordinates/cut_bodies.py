@@ -77,18 +77,7 @@ Cut = BodyCut | str | Collection[str]
 
 
 def check_cuts(cuts: object) -> None:
-    """Raise unless an object is a mapping from bodies to their cuts.
-
-    Parameters
-    ----------
-    cuts : object
-        The object, a mapping of str to `BodyCut` if valid.
-
-    Raises
-    ------
-    UsageError
-        If it is not.
-    """
+    """Raise UsageError unless an object is a mapping from bodies to their cuts."""
     if not (isinstance(cuts, Mapping) and all(isinstance(name, str) for name in cuts)):
         raise UsageError(
             f"cut_bodies must be a mapping of bodies to joints, got {cuts!r}; for example "
@@ -183,22 +172,10 @@ def cut_bodies(parts: Parts, cuts: Mapping[str, Cut]) -> Parts:
 
 
 def all_cuts(parts: Parts, cuts: Mapping[str, Cut]) -> dict[str, Cut]:
-    """Return the given cuts, and those of loops that no joint can open.
+    """Return the user's cuts, and those of loops that no joint can open, for `cut_bodies`.
 
     Such loops are of prescribed and nonholonomic joints alone. Of the bodies between two of its
     joints one that has mass is cut.
-
-    Parameters
-    ----------
-    parts : Parts
-        Bodies and joints.
-    cuts : mapping of str to str, collection of str or BodyCut
-        Cuts of the user.
-
-    Returns
-    -------
-    dict
-        What `cut_bodies` takes.
     """
     every = dict(cuts)
     while loop := held_loop(graph_of(cut_bodies(parts, every)).edges()):

@@ -21,15 +21,7 @@ COORDINATES: dict[str, type[Any]] = {
 def described(coordinates: Any) -> dict[str, Any] | None:
     """Return absolute coordinates as a table of names, lists and numbers.
 
-    Parameters
-    ----------
-    coordinates : object
-        A strategy of assembly.
-
-    Returns
-    -------
-    dict or None
-        None for other coordinates; for relative ones results store the loop joints.
+    None for other coordinates; for relative ones results store the loop joints.
 
     Examples
     --------

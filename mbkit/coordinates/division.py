@@ -112,17 +112,7 @@ def on_split_bodies(
 ) -> dict[str, Force]:
     """Return forces with those on the masses of bodies acting on all parts of split bodies.
 
-    Parameters
-    ----------
-    forces : mapping of str to Force
-        Other forces do not change: they act on the first part, to which the second is welded.
-    split_bodies : mapping of str to SplitBody
-        Parts of bodies.
-
-    Returns
-    -------
-    dict of str to Force
-        In the same order.
+    Other forces do not change: they act on the first part, to which the second is welded.
     """
     found = dict(forces)
     for name, force in forces.items():

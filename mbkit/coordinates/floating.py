@@ -33,19 +33,6 @@ def set_floating(
 
     A body floats if it is on a joint from the world whose velocity is the body's twist in the
     representation of the recursions, carries no body, and no constraint names that joint.
-
-    Parameters
-    ----------
-    bodies : ndarray of BODY
-        The tree.
-    joints : tuple of Joint or None
-        Of each row.
-    inertias : list of SpatialInertia
-        Of each row.
-    representation : Representation
-        Of the recursions.
-    named : collection of str
-        Joints that constraints name.
     """
     from mbkit.kernels.compile import array_address
 

@@ -17,14 +17,7 @@ __all__ = ["check_positions"]
 def check_positions(parts: Parts, loop_joints: Collection[str]) -> None:
     """Raise ForceError where a spring or stop acts along velocities that are no rates of positions.
 
-    It would not do the work that its potential says.
-
-    Parameters
-    ----------
-    parts : Parts
-        Joints and forces of a system.
-    loop_joints : collection of str
-        Names of joints without coordinates.
+    It would not do the work that its potential says. Loop joints have no coordinates.
     """
     for force in parts.forces.values():
         if not isinstance(force, PositionForce) or force.joint in loop_joints:

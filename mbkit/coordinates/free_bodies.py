@@ -109,16 +109,9 @@ class FreeBodies:
         make_joint: Callable[[str], Joint],
         kept: Mapping[str, str],
     ) -> FreeBodies:
-        """Return how a mechanism is divided.
+        """Return how a mechanism is divided, with joints of six freedoms that are made from names.
 
-        Parameters
-        ----------
-        parts : Parts
-            Bodies and joints.
-        make_joint : callable
-            From a name to a joint of six freedoms.
-        kept : mapping of str to str
-            Joints that keep their coordinates, and why.
+        `kept` says which joints keep their coordinates, and why.
         """
         groups = RigidGroups.of(parts)
         lent = InertiaTransfers.of(parts, groups)

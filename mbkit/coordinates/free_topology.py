@@ -18,19 +18,8 @@ def free_topology(parts: Parts, bodies: FreeBodies) -> Topology:
     """Return the tree of the parts that `FreeBodies` makes, in regular numbering, depth-first.
 
     Its joints are the free joints, fixed joints between bodies that move as one, and joints that
-    keep their coordinates, with parts of split bodies on them; all others are loop joints.
-
-    Parameters
-    ----------
-    parts : Parts
-        Bodies and joints, divided.
-    bodies : FreeBodies
-        The rule that made them.
-
-    Returns
-    -------
-    Topology
-        The tree; the cost is linear in bodies and joints.
+    keep their coordinates, with parts of split bodies on them; all others are loop joints. The cost
+    is linear in bodies and joints.
     """
     children: dict[str, list[tuple[str, str]]] = {
         WORLD: [(name, root) for root, name in bodies.names.items()]

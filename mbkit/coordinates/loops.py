@@ -39,26 +39,9 @@ def loop_closure(
 ) -> ClosureArrays:
     """Return the constraint arrays: loop joints, then the constraints of the mechanism.
 
-    Parameters
-    ----------
-    parts : Parts
-        Bodies, joints, constraints.
-    loop_joints : tuple of str
-        Joints that close loops.
-    arrays : SystemArrays
-        The tree.
-    length : float
-        Length that scales moments against forces. [m]
-    positions, velocities : mapping of str to slice
-        Entries of the tree's joints.
-    solver : ConstraintSolver or None
-        The user's choice.
-
-    Returns
-    -------
-    ClosureArrays
-        6 - nv rows for each joint, in the order of the joints, without those of six velocities;
-        then the constraints, in their order.
+    6 - nv rows for each joint, in the order of the joints, without those of six velocities; then
+    the constraints, in their order. `length` scales moments against forces. [m] Positions and
+    velocities are the entries of the tree's joints; `solver` is the user's choice.
     """
     from mbkit.kernels.compile import array_address
 

@@ -28,20 +28,9 @@ def spanning_steps(
 ) -> Iterator[Step]:
     """Give the joints by which bodies are reached, from the roots outwards.
 
-    Parameters
-    ----------
-    joints : mapping of str to Connection
-        Joints to walk along.
-    roots : iterable of str
-        Bodies to begin with; a body that another root reaches is no root.
-    bodies : iterable of str
-        Further roots, used if not reached.
-
-    Yields
-    ------
-    tuple of str
-        Joint, body towards the root, body beyond. Of several paths the one with fewest joints is
-        used, then the one whose joint was added first.
+    Each with the body towards the root and the one beyond. Of several paths the one with fewest
+    joints is used, then the one whose joint was added first. A body that another root reaches is no
+    root; the other `bodies` are roots if not reached.
     """
     around: dict[str, list[tuple[str, str]]] = {}
     for name, edge in joints.items():

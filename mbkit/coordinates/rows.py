@@ -32,7 +32,7 @@ def assemble_rows(
     body_frames: str = "joint",
     representation: Representation | None = None,
 ) -> SystemArrays:
-    """Return the rows of a tree.
+    """Return the rows of a tree in regular numbering, with the arrays that they point to.
 
     The frame of a row is first its joint's canonical frame on the child's side, beside the child's
     centre of mass where the motion leaves a choice (see `placed_beside`); bodies behind a
@@ -40,25 +40,8 @@ def assemble_rows(
     joint's form in its canonical frame, T = K T' K^-1, a row's joint is placed at S_pred K in the
     predecessor, and its body sits at (S_succ K)^-1. Where the tree goes from successor to
     predecessor the two change places and T' is inverted. Then every row moves to the frame that was
-    chosen for it.
-
-    Parameters
-    ----------
-    parts : Parts
-        Bodies and joints.
-    topology : Topology
-        A tree in regular numbering.
-    positions, velocities, steps : dict
-        Entries of each joint in q, in v and in steps on the group.
-    body_frames : {"user", "joint", "com", "world"}
-        See `mbkit.RelativeCoordinates`.
-    representation : Representation, optional
-        Representation of the recursions; without it no body is treated as floating.
-
-    Returns
-    -------
-    SystemArrays
-        The rows, with the arrays that they point to.
+    chosen for it, by `mbkit.RelativeCoordinates.body_frames`. Without the representation of the
+    recursions no body is treated as floating.
     """
     moving = [name for name in topology.tree_joints if _joint(parts, name).num_velocities]
     bodies = np.zeros(len(moving) + 1, layout.BODY)

@@ -28,26 +28,9 @@ def spanning_tree(
 ) -> Topology:
     """Return a spanning tree in which all motions have inertia; by default the best.
 
-    Parameters
-    ----------
-    divided : Parts
-        Bodies and joints, with the parts of split bodies.
-    cut : iterable of str
-        Names of split bodies: their welds are loop joints.
-    loop_joints : iterable of str, optional
-        The other loop joints.
-
-    Returns
-    -------
-    Topology
-        The tree.
-
-    Raises
-    ------
-    TopologyError
-        If a body is not connected to the world, or the loop joints leave no tree.
-    InertiaError
-        If a motion at the end of a branch has no inertia, also with the 20 best cuts.
+    `cut` names split bodies, whose welds are loop joints beside the given ones. TopologyError if a
+    body is not connected to the world, or the loop joints leave no tree; InertiaError if a motion
+    at the end of a branch has no inertia, also with the 20 best cuts.
     """
     welds = [weld_name(body) for body in cut]
     loops = None if loop_joints is None else (*loop_joints, *welds)
@@ -58,11 +41,6 @@ def relative_tree(whole: Parts) -> tuple[Parts, Topology]:
     """Return the default tree of `mbkit.RelativeCoordinates`, and its bodies and joints.
 
     If each tree leaves a motion without inertia, it is the best tree otherwise.
-
-    Parameters
-    ----------
-    whole : Parts
-        Bodies and joints of a mechanism.
     """
     cuts: Mapping[str, Cut] = all_cuts(whole, {})
     divided = cut_bodies(whole, cuts)

@@ -16,13 +16,7 @@ __all__ = ["check_unnamed_joints", "unnamed_joints"]
 
 
 def unnamed_joints(parts: Parts) -> tuple[str, ...]:
-    """Return the moving joints of the relative tree; none if each force names its joints.
-
-    Parameters
-    ----------
-    parts : Parts
-        Of a mechanism.
-    """
+    """Return the moving joints of the relative tree; none if each force names its joints."""
     if _unnamed(parts) is None:
         return ()
     in_tree = set(relative_tree(parts)[1].tree_joints)
@@ -32,17 +26,7 @@ def unnamed_joints(parts: Parts) -> tuple[str, ...]:
 
 
 def check_unnamed_joints(parts: Parts, joints: Collection[str], kept: Collection[str]) -> None:
-    """Raise ForceError where a force would act along joints that have no coordinates.
-
-    Parameters
-    ----------
-    parts : Parts
-        Of a mechanism.
-    joints : collection of str
-        Its `unnamed_joints`.
-    kept : collection of str
-        The joints that have coordinates.
-    """
+    """Raise ForceError where a force would act along `unnamed_joints` that have no coordinates."""
     missing = [name for name in joints if name not in kept]
     force = _unnamed(parts)
     if missing and force is not None:

@@ -25,19 +25,9 @@ _TOLERANCE = 1e-7
 def reactions(system: System, q: FloatArray, null: FloatArray, t: float) -> tuple[Reaction, ...]:
     """Return the undetermined wrenches of joints in loops, and of other constraints.
 
-    Multipliers in the null space of A^T are internal stress, which causes no motion. The wrenches
-    of internal stress in a joint may be added to its reaction.
-
-    Parameters
-    ----------
-    system : System
-        A system with constraints.
-    q : ndarray, shape (nq,)
-        Closed configuration.
-    null : ndarray, shape (rows, k)
-        A basis of these multipliers.
-    t : float
-        Time. [s]
+    Multipliers in the null space of A^T, of which null (rows, k) is a basis at the closed
+    configuration q, are internal stress, which causes no motion. The wrenches of internal stress in
+    a joint may be added to its reaction.
     """
     length = system.arrays.closure.length
     loads = row_loads(system, q, t)

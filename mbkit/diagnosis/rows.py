@@ -11,23 +11,12 @@ __all__ = ["independent_rows"]
 
 
 def independent_rows(jacobians: Sequence[FloatArray], rank: int) -> list[int]:
-    """Return as many rows as the rank is that are independent in all configurations.
+    """Return as many rows as the rank is that are independent in all configurations, in order.
 
-    A QR factorisation with column pivots proposes rows in each configuration; the proposal that is
+    The Jacobians (rows, velocities), one for each configuration, are all of that rank. A QR
+    factorisation with column pivots proposes rows in each configuration; the proposal that is
     farthest from singular in all configurations is returned. Source: Golub and Van Loan, Matrix
     Computations, 4th edition, section 5.4.2.
-
-    Parameters
-    ----------
-    jacobians : sequence of ndarray, shape (rows, velocities)
-        One for each configuration, all of the same rank.
-    rank : int
-        The rank.
-
-    Returns
-    -------
-    list of int
-        The rows, in order.
 
     Examples
     --------

@@ -14,16 +14,8 @@ _HERE = str(pathlib.Path(__file__).parent)
 def reason(error: BaseException) -> str:
     """Return what could not be traced, with the line of the function that asked for it.
 
-    Parameters
-    ----------
-    error : BaseException
-        What the trace raised.
-
-    Returns
-    -------
-    str
-        Part of a sentence, such as ``np.interp has no derivative here, in "y = np.interp(x, ...)"
-        (cam.py, line 12)``.
+    Part of a sentence, such as ``np.interp has no derivative here, in "y = np.interp(x, ...)"
+    (cam.py, line 12)``.
     """
     place = ""
     for frame in traceback.extract_tb(error.__traceback__):

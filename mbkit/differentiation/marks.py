@@ -26,13 +26,10 @@ COPIED = "copied_when_traced"
 
 
 def traced_as(stand_in: Callable[..., Any]) -> Callable[[_Function], _Function]:
-    """Return a decorator of a function in whose place another one is called with traced numbers.
+    """Return a decorator of a function in whose place `stand_in` is called with traced numbers.
 
-    Parameters
-    ----------
-    stand_in : callable
-        What takes traced numbers: `unchanged` for what checks an array and returns it, `without`
-        for what only checks, which has nothing to say on numbers that are being traced.
+    `unchanged` is for what checks an array and returns it, `without` for what only checks, which
+    has nothing to say on numbers that are being traced.
 
     Examples
     --------

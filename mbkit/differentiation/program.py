@@ -46,22 +46,11 @@ def _floor(a: float) -> float:
 def compile_tape(
     tape: Tape, outputs: Sequence[Number], arguments: Sequence[str]
 ) -> Callable[..., tuple[float, ...] | None]:
-    """Return a function that computes what is on a tape from other inputs.
+    """Return a function that computes outputs on a tape from other inputs, as a tuple of floats.
 
-    Parameters
-    ----------
-    tape : Tape
-        With its guards.
-    outputs : sequence of numbers
-        What the function returns.
-    arguments : sequence of str
-        Names of its arguments, sequences of floats: the input ``q[2]`` is the third of ``q``.
-
-    Returns
-    -------
-    callable
-        It returns a tuple of floats, or `LEFT` where a comparison comes out otherwise. It raises
-        what `math` raises: ValueError, ZeroDivisionError, OverflowError.
+    Its arguments are sequences of floats: the input ``q[2]`` is the third of ``q``. It returns
+    `LEFT` where a comparison comes out otherwise, and raises what `math` raises: ValueError,
+    ZeroDivisionError, OverflowError.
     """
     space: dict[str, Any] = {
         name: getattr(math, name)

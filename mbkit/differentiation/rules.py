@@ -68,23 +68,9 @@ for _name in ELEMENTARY:
 
 
 def spline(curves: tuple[Any, ...], order: int, component: int, x: Number) -> Number:
-    """Return a component of a curve, or of a derivative of it, at x.
+    """Return an entry, counted flat, of a curve or of its derivative of some order, at x.
 
-    Parameters
-    ----------
-    curves : tuple of callables
-        A curve and its derivatives, as long as they are not zero.
-    order : int
-        Which of them.
-    component : int
-        Entry of its result, counted flat.
-    x : number
-        Where.
-
-    Returns
-    -------
-    number
-        The value.
+    `curves` has both. There are as many of these as are not zero.
     """
     if not isinstance(x, Traced):
         return float(np.ravel(curves[order](x))[component])
@@ -142,19 +128,10 @@ def reachable(outputs: Sequence[Number]) -> list[Traced]:
 
 
 def differentiate(outputs: Sequence[Number], seeds: Mapping[Traced, Number]) -> list[Number]:
-    """Return the derivatives of outputs while inputs move at given rates.
+    """Return the derivatives of outputs while inputs move at given rates; all others stand still.
 
-    Parameters
-    ----------
-    outputs : sequence of numbers
-        What is differentiated.
-    seeds : mapping of Traced to number
-        Rates of inputs; all others stand still. They may be traced numbers themselves.
-
-    Returns
-    -------
-    list of numbers
-        Rates of the outputs, on the same tape: they can be differentiated again.
+    Rates may be traced numbers themselves. Those of the outputs are on the same tape: they can be
+    differentiated again.
     """
     rates: dict[int, Number] = {node.index: rate for node, rate in seeds.items()}
     for node in reachable(outputs):
@@ -168,17 +145,7 @@ def substitute(
 ) -> tuple[Tape, list[Number]]:
     """Return a tape on which some inputs are constants, and the outputs on it.
 
-    Parameters
-    ----------
-    outputs : sequence of numbers
-        What is wanted.
-    values : mapping of Traced to float
-        Inputs, and what they are.
-
-    Returns
-    -------
-    tuple of Tape and list of numbers
-        The new tape has the guards of the old one, but for those that are settled.
+    The new tape has the guards of the old one, but for those that are settled.
     """
     old = next((out.tape for out in outputs if isinstance(out, Traced)), None)
     tape = Tape()

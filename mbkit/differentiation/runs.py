@@ -31,23 +31,9 @@ def run(
 ) -> Any:
     """Return what the program computes whose branches fit; a new one is made if none does.
 
-    Parameters
-    ----------
-    programs : list of callable
-        Those there are, the last made first.
-    trace : callable
-        ``trace(*given)`` makes one.
-    size : int
-        Numbers that it returns.
-    given : sequence of ndarray
-        Its arguments.
-    look : callable, optional
-        ``look(program, *given)`` raises where a new program is wrong.
-
-    Returns
-    -------
-    ndarray, shape (size,)
-        Not a number where the function has no value.
+    Programs are in order, the last made first; ``trace(*given)`` makes one, and
+    ``look(program, *given)`` raises where a new one is wrong. Of the `size` numbers that it returns
+    each is not a number where the function has no value.
     """
     plain = [each.tolist() for each in given]
     for program in programs:

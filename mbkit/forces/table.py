@@ -39,21 +39,9 @@ def _fault(force: Any, key: str, text: str) -> ForceError:
 
 
 def check_table(force: Any, key: str, width: int) -> None:
-    """Raise unless the values under `key` and the times of a force make a table.
+    """Raise unless the values (k, width) in the field `key` and the times of a force make a table.
 
-    Parameters
-    ----------
-    force : Force
-        With ``times`` and ``interpolation``.
-    key : str
-        Its field with the values, shape (k, width).
-    width : int
-        Numbers a time.
-
-    Raises
-    ------
-    ForceError, ShapeError, GeometryError
-        If shapes do not fit, or times do not increase.
+    ForceError, ShapeError or GeometryError if shapes do not fit, or times do not increase.
     """
     values, at = getattr(force, key), force.times
     count = max(1, at.size)
@@ -71,20 +59,10 @@ def check_table(force: Any, key: str, width: int) -> None:
 def pieces(values: FloatArray, at: FloatArray, kind: str) -> FloatArray:
     """Return a table as `mbkit.kernels.forces.table` reads it.
 
-    Parameters
-    ----------
-    values : ndarray, shape (k,) or (k, width)
-        What is known.
-    at : ndarray, shape (k,), or (0,)
-        The times, none for a constant. [s]
-    kind : {"linear", "cubic"}
-        Straight lines, or the cubic spline whose third derivative does not jump at the second time
-        and the last but one ("not a knot").
-
-    Returns
-    -------
-    ndarray
-        The number of pieces, the times, four coefficients by piece and entry.
+    The values (k,) or (k, width) are at the times (k,), or (0,) for a constant. [s] Kinds are
+    "linear", straight lines, and "cubic", the spline whose third derivative does not jump at the
+    second time and the last but one ("not a knot"). Written are the number of pieces, the times,
+    four coefficients by piece and entry.
     """
     columns = values.reshape(len(values), -1)
     if at.size == 0:

@@ -149,21 +149,10 @@ def _refuse(table: BodyTable, keys: tuple[str, ...], why: str) -> None:
 
 
 def read_body(name: str, value: Any, faults: Faults) -> Body:
-    """Return the body that a table describes.
+    """Return the body that the table `value` of the key `name` describes.
 
-    Parameters
-    ----------
-    name : str
-        Its key.
-    value : dict
-        Its table.
-    faults : Faults
-        Where faults are noted, all that can be seen: one of them hides no other.
-
-    Returns
-    -------
-    Body
-        The body; one without inertia stands in for what is at fault.
+    All faults that can be seen are noted: one hides no other. A body without inertia stands in for
+    one that is at fault.
     """
     path = ("bodies", name)
     if not isinstance(value, dict):

@@ -31,22 +31,10 @@ def checksum_line(content: bytes | memoryview) -> bytes:
 
 
 def add_checksum(file: Any) -> str:
-    """Write the line at the end of a file.
+    """Write the line at the end of a file; return what tells its content from others.
 
-    Parameters
-    ----------
-    file : binary file
-        Open for reading and writing, without a buffer; all of its content is read.
-
-    Returns
-    -------
-    str
-        What tells this content from others.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read or written.
+    The file is open for reading and writing, without a buffer; all of its content is read. OSError
+    if it cannot be read or written.
     """
     size = file.seek(0, os.SEEK_END)
     line = _FORM.format(_crc(file, size), size).encode()
@@ -60,22 +48,8 @@ def add_checksum(file: Any) -> str:
 def checked(file: Any, what: str, remedy: str = "Take another copy of it.") -> str | None:
     """Return what `add_checksum` did, of a file whose content is as it was written then.
 
-    Parameters
-    ----------
-    file : binary file
-        Open for reading.
-    what, remedy : str
-        How messages call it, and how they end.
-
-    Returns
-    -------
-    str or None
-        None if there is no checksum in its last line.
-
-    Raises
-    ------
-    ResultFileError
-        If the content has another checksum or length.
+    None if there is no checksum in its last line; ResultFileError, which begins with `what` and
+    ends with `remedy`, if the content has another checksum or length.
     """
     size = file.seek(0, os.SEEK_END) - LINE_SIZE
     if size < 0:

@@ -29,28 +29,11 @@ def read_coordinates(
     representation: Representation | None = None,
     body_frames: str | None = None,
 ) -> AbsoluteCoordinates | RelativeCoordinates:
-    """Return the coordinates of a table.
+    """Return the coordinates of a table: ``type``, "relative" by default, and the fields of these.
 
-    Parameters
-    ----------
-    table : mapping
-        ``type``, "relative" (default) or "absolute", and the fields of that strategy.
-    representation : Representation, optional
-        In which relative coordinates run, and absolute ones do not choose.
-    body_frames : str, optional
-        Likewise.
-
-    Returns
-    -------
-    RelativeCoordinates or AbsoluteCoordinates
-        The strategy.
-
-    Raises
-    ------
-    UsageError
-        If there is no such type, or what is given does not go with it.
-    cattrs.BaseValidationError
-        If a field is unknown, or its value does not fit.
+    The representation of relative coordinates, and the frames in which they run, stand beside the
+    table. UsageError if there is no such type, or what is given does not go with it;
+    cattrs.BaseValidationError if a field is unknown, or its value does not fit.
 
     Examples
     --------

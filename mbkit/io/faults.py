@@ -34,13 +34,7 @@ class Faults:
 
     @contextlib.contextmanager
     def at(self, *path: str) -> Iterator[None]:
-        """Note what goes wrong inside, and go on after it.
-
-        Parameters
-        ----------
-        *path : str
-            Keys of the part that is being read.
-        """
+        """Note what goes wrong while the part at the keys `path` is read; go on after it."""
         try:
             yield
         except (cattrs.BaseValidationError, MbkitError, TypeError) as error:
@@ -77,21 +71,9 @@ class Faults:
         self.add(path, f"{message}; ", functools.partial(suggestion, name, known))
 
     def told(self, text: str, name: str, count: int) -> list[str]:
-        """Return a line for each fault: file and line, the key's path, what is wrong.
+        """Return a line for each fault, at most `count`: file and line, key, what is wrong.
 
-        Parameters
-        ----------
-        text : str
-            The text that was read, valid TOML.
-        name : str
-            The name of its file.
-        count : int
-            How many to tell.
-
-        Returns
-        -------
-        list of str
-            By lines.
+        By lines of `text`, the valid TOML that was read from the file `name`.
         """
         lines = lines_of_keys(text)
         placed = [(line_of(path, lines), path, end, hint) for path, end, hint in self.found]

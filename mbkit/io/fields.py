@@ -80,12 +80,9 @@ def _keyed(key: str, function: Any, *arguments: Any) -> Any:
 
 @functools.cache
 def converter() -> cattrs.Converter:
-    """Return the converter for all tables of a model file.
+    """Return cattrs' converter for all tables of a model file.
 
-    Returns
-    -------
-    cattrs.Converter
-        It refuses unknown keys, and takes no strings or booleans for numbers.
+    It refuses unknown keys, and takes no strings or booleans for numbers.
     """
     made = cattrs.Converter(
         forbid_extra_keys=True,

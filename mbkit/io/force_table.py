@@ -37,28 +37,7 @@ def read_constraint(
 def _read(
     what: str, base: type, name: str, table: Any, types: Mapping[str, Any], faults: Faults
 ) -> Any:
-    """Return an object of the classes that derive from `base`.
-
-    Parameters
-    ----------
-    what : {"force", "constraint"}
-        Of which kind.
-    base : type
-        Its contract.
-    name : str
-        Its key.
-    table : dict
-        Its table.
-    types : mapping
-        Classes by the names that files call them.
-    faults : Faults
-        Where faults are noted.
-
-    Returns
-    -------
-    object or None
-        None if it is at fault.
-    """
+    """Return an object of the classes that derive from `base`, None if its table is at fault."""
     path = (f"{what}s", name)
     if not isinstance(table, dict):
         faults.add(path, f"must be a table, got {table!r}.")

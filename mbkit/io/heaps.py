@@ -30,14 +30,7 @@ _BLOCK = 2**20
 def check_heaps(handle: int, sizes: tuple[int, int], what: str) -> None:
     """Raise ResultFileError if HDF5 would not come to the end of a heap of a file.
 
-    Parameters
-    ----------
-    handle : int
-        A file that is open for reading.
-    sizes : (int, int)
-        Bytes of its addresses and of its lengths.
-    what : str
-        How messages call it.
+    It is open for reading; `sizes` are the bytes of its addresses and of its lengths.
     """
     if sizes != (8, 8):
         raise _refused(what, f"addresses and lengths have {sizes} bytes, and not 8")

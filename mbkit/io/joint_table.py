@@ -104,22 +104,8 @@ def read_joint(
 ) -> tuple[Joint, JointPlace | None, dict[str, Any]]:
     """Return a joint, its place, and its limits and friction as arguments of `add_joint`.
 
-    Parameters
-    ----------
-    name : str
-        Its key.
-    table : dict
-        Its table.
-    types : mapping
-        Classes by the names that files call them.
-    faults : Faults
-        Where faults are noted.
-
-    Returns
-    -------
-    tuple
-        The joint, and None in place of its place if that is at fault. A fixed joint stands in for
-        a joint that is at fault, so that its bodies and frames are looked at all the same.
+    None in place of its place if that is at fault. A fixed joint stands in for a joint that is at
+    fault, so that its bodies and frames are looked at all the same.
     """
     path = ("joints", name)
     joint: Joint = FixedJoint("stand-in")
@@ -189,27 +175,9 @@ def known_class(
     path: tuple[str, ...],
     faults: Faults,
 ) -> type[Kind] | None:
-    """Return the class that a file calls by a name.
+    """Return the class, one of `base`, that a file calls `name`; None, and a fault, for none.
 
-    Parameters
-    ----------
-    name : str
-        What the file says.
-    types : mapping
-        Classes by the names that files call them; those of plugins need not be among them.
-    base : type
-        What the class must derive from.
-    what : str
-        What a message calls it: "joint" or "force".
-    path : tuple of str
-        Keys of the table.
-    faults : Faults
-        Where it is noted if there is none of this name.
-
-    Returns
-    -------
-    type or None
-        The class.
+    `types` are those of the caller; classes of mbkit and of plugins need not be among them.
     """
     if name in types:
         return types[name]

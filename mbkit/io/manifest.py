@@ -52,26 +52,9 @@ def _crc32(content: Mapping[str, Any]) -> str:
 
 
 def parsed_manifest(content: bytes, what: str, version: int) -> dict[str, Any]:
-    """Return a manifest.
+    """Return a manifest with ``mbkit_run`` and ``options``; ResultFileError if the content is none.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    what : str
-        How messages call it.
-    version : int
-        The format that is read.
-
-    Returns
-    -------
-    dict
-        With ``mbkit_run`` and ``options``; the values of keys that are known are of their kinds.
-
-    Raises
-    ------
-    ResultFileError
-        If it is none.
+    Values of keys that are known are of their kinds. `version` is the format that is read.
     """
     try:
         manifest = json.loads(content)

@@ -44,21 +44,9 @@ def read_mechanism(
     force_types: Mapping[str, type[Force]],
     constraint_types: Mapping[str, type[Constraint]],
 ) -> tuple[Mechanism, Faults]:
-    """Return the mechanism of a document, and its faults.
+    """Return the mechanism of a document without its faulty parts, and the faults.
 
-    Parameters
-    ----------
-    document : dict
-        What TOML was parsed to.
-    joint_types : mapping
-        Joint classes, besides those of mbkit, by the names that the file calls them.
-    force_types, constraint_types : mapping
-        Classes of forces and of constraints, likewise.
-
-    Returns
-    -------
-    tuple
-        The mechanism without its faulty parts, and the faults.
+    Classes besides those of mbkit come by the names that the file calls them.
     """
     faults = Faults()
     mechanism = Mechanism("faulty")

@@ -112,21 +112,13 @@ def write_dataset(
     blocks: Iterable[Mapping[str, Any]],
     dtypes: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a result to a file object, block of rows by block.
+    """Write a result to what HDF5 writes to, block of rows by block.
 
-    Parameters
-    ----------
-    target : file object
-        What HDF5 writes to; it must not raise, see `_image`.
-    header : Result
-        Names and attributes; its rows are not looked at.
-    count : int
-        Number of rows.
-    blocks : iterable of mappings
-        Rows of ``t`` and of the variables, by name. A variable that is in none of them takes no
-        room, and reads as not a number.
-    dtypes : mapping, optional
-        Types of variables other than float64.
+    What it writes to must not raise, see `_image`.
+
+    `header` has names and attributes; its rows, `count` of them, come from the blocks, by the names
+    of ``t`` and of the variables. A variable that is in no block takes no room, and reads as not a
+    number. `dtypes` are those of variables other than float64.
     """
     import h5netcdf
     import h5py

@@ -45,21 +45,10 @@ def write_part(path: pathlib.Path, arrays: Mapping[str, Any]) -> None:
 def read_part(
     path: pathlib.Path, names: Collection[str] | None, *, known: bool = False
 ) -> dict[str, Any]:
-    """Return the arrays of a part, or those of some names.
+    """Return the arrays of a part, or those of some names; ResultFileError if it is damaged.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    names : collection of str, optional
-        Which arrays.
-    known : bool
-        Whether its checksum was compared before; those of single arrays are compared always.
-
-    Raises
-    ------
-    ResultFileError
-        If it is damaged, which the checksum tells, or cannot be read.
+    `known` says that the checksum of the file was compared before; those of single arrays always
+    are.
     """
     what = f"'{printable(path)}'"
     try:
@@ -98,18 +87,9 @@ def check_part(
     before: Mapping[str, Any] | None,
     manifest: Mapping[str, Any],
 ) -> None:
-    """Raise ResultFileError unless a part has its place in a run.
+    """Raise ResultFileError unless a part, the file of that number, has its place in a run.
 
-    Parameters
-    ----------
-    path, number
-        Its file, and which one it is.
-    part : mapping
-        Its arrays.
-    before : mapping or None
-        Those of the part before it, of which ``step`` and ``t`` are looked at; None for the first.
-    manifest : mapping
-        Of the run.
+    Of the part before it, None for the first, ``step`` and ``t`` are looked at.
     """
     what = f"'{printable(path)}'"
     missing = [name for name in ("t", *_SINGLE) if name not in part]

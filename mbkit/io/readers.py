@@ -28,26 +28,10 @@ def read_toml(path: pathlib.Path) -> Mechanism:
 
 
 def read_other(path: pathlib.Path, *, has_types: bool) -> Mechanism | None:
-    """Return the mechanism of a file that is no TOML by its suffix; None of one that is.
+    """Return the mechanism of a file that is no TOML by its suffix; None if no reader knows it.
 
-    Parameters
-    ----------
-    path : path
-        A model file.
-    has_types : bool
-        Whether the caller gave types of joints or forces, which only TOML can name.
-
-    Returns
-    -------
-    Mechanism or None
-        None if there is no reader of the suffix: whatever is not known is TOML.
-
-    Raises
-    ------
-    ModelFileError
-        If a plugin's reader fails, or returns something else; it is named.
-    UsageError
-        If there are types.
+    UsageError if the caller gave types of joints or forces, which only TOML can name;
+    ModelFileError, with the name of the plugin, if its reader fails, or returns something else.
     """
     suffix = path.suffix.lower()
     reader: Reader | None = registry().find("reader", suffix)

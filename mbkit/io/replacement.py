@@ -19,24 +19,10 @@ _NAME_SHOWN = 100
 def replacement(target: pathlib.Path, *, follow: bool = True) -> Iterator[pathlib.Path]:
     """Give a new, empty file beside `target`, which takes its place when the block ends.
 
-    Parameters
-    ----------
-    target : path
-        The file to be written, which may exist. Through a link the file that it leads to is
-        written, and the link stays.
-    follow : bool
-        False to take the place of a link itself: where it leads to, nothing is written.
-
-    Yields
-    ------
-    path
-        A file in the same folder as the file to be written, under a hidden name that no other
-        process has. If the block raises, it is deleted and the target stays as it was.
-
-    Raises
-    ------
-    OSError
-        If there can be no such file, or it cannot take that place.
+    It is in the same folder under a hidden name that no other process has. If the block raises, it
+    is deleted and the target stays as it was. Through a link the file that it leads to is written,
+    and the link stays, unless `follow` is false: then the link itself is replaced. OSError if there
+    can be no such file, or it cannot take that place.
     """
     if "\0" in str(target):
         raise OSError("no file has a name with a null character")
@@ -63,18 +49,7 @@ def replacement(target: pathlib.Path, *, follow: bool = True) -> Iterator[pathli
 
 
 def check_writable(target: pathlib.Path) -> None:
-    """Raise OSError unless `target` can be written now; nothing is left behind.
-
-    Parameters
-    ----------
-    target : path
-        A file that is going to be written.
-
-    Raises
-    ------
-    OSError
-        As `replacement` would.
-    """
+    """Raise OSError if `replacement` of `target` would do so now; nothing is left behind."""
     with contextlib.suppress(_NotMeantError), replacement(target):
         raise _NotMeantError
 

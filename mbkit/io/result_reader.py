@@ -59,23 +59,11 @@ _LATER = {"warnings": list}
 def read_result(
     path: pathlib.Path, *, stored: bool, checksum: str | None = None, written: bool = False
 ) -> Result:
-    """Return the result in a file.
+    """Return the result in a file; ResultFileError if it is none.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    stored : bool
-        Whether large arrays stay in the file until they are looked at.
-    checksum : str, optional
-        What `add_checksum` returned when the file was written; of any other it is refused.
-    written : bool
-        Whether this process has just written it, and need not compare it.
-
-    Raises
-    ------
-    ResultFileError
-        If it is none.
+    `stored` leaves large arrays in the file until they are looked at. Any other checksum than that
+    of `add_checksum`, where one is given, is refused; `written` says that this process has just
+    written the file, and need not compare it.
     """
     with _Reader.opened(path, checksum, written=written) as reader:
         reader.check_contents()

@@ -16,16 +16,9 @@ _PACKAGE = "example-robot-data"
 def robot_files() -> dict[str, pathlib.Path]:
     """Return the URDF files of the installed robots by their names.
 
-    Returns
-    -------
-    dict of str to path
-        A robot is called by the stem of its file, such as ``talos_reduced``; where that stands for
-        several, by the folder and the stem: ``anymal_c_simple/anymal``.
-
-    Raises
-    ------
-    UsageError
-        If the package is not installed.
+    UsageError if their package is not installed. A robot is called by the stem of its file, such as
+    ``talos_reduced``; where that stands for several, by the folder and the stem:
+    ``anymal_c_simple/anymal``.
     """
     try:
         distribution = importlib.metadata.distribution(_PACKAGE)
@@ -50,22 +43,10 @@ def _long_name(file: pathlib.Path) -> str:
 
 
 def find_robot(name: str) -> pathlib.Path:
-    """Return the URDF file of an installed robot.
+    """Return the URDF file of an installed robot, by its name in `robot_files`.
 
-    Parameters
-    ----------
-    name : str
-        As `robot_files` calls it; folder and stem will do for all of them.
-
-    Returns
-    -------
-    path
-        The file.
-
-    Raises
-    ------
-    UsageError
-        If there is no such robot, or the package is not installed.
+    Folder and stem will do for all of them. UsageError if there is no such robot, or their package
+    is not installed.
     """
     robots = robot_files()
     by_long_name = {_long_name(file): file for file in robots.values()}

@@ -102,12 +102,8 @@ class RunDirectory:
     def create(self) -> None:
         """Make the directory, or take an empty one; refuse one that is used.
 
-        Raises
-        ------
-        UsageError
-            If it has a run, or anything else in it.
-        ResultFileError
-            If it cannot be made or written to.
+        UsageError if it has a run, or anything else in it; ResultFileError if it cannot be made or
+        written to.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -130,12 +126,8 @@ class RunDirectory:
     def locked(self) -> Iterator[None]:
         """Keep other processes from writing here; the lock ends with the process, however it ends.
 
-        Raises
-        ------
-        UsageError
-            If another process is writing here, with its name.
-        ResultFileError
-            If nothing can be written here.
+        UsageError, with its name, if another process is writing here; ResultFileError if nothing
+        can be written here.
         """
         import fcntl
 
@@ -189,13 +181,7 @@ class RunDirectory:
                 self.part(number).unlink()
 
     def reserve(self, size: int) -> None:
-        """Take `size` bytes of the disk for later.
-
-        Raises
-        ------
-        ResultFileError
-            If they are not there.
-        """
+        """Take `size` bytes of the disk for later; ResultFileError if they are not there."""
         if not hasattr(os, "posix_fallocate"):  # go without
             return
         try:
@@ -262,10 +248,7 @@ class RunDirectory:
     def read_manifest(self) -> dict[str, Any]:
         """Return the manifest.
 
-        Raises
-        ------
-        ResultFileError
-            If there is none, or none that this mbkit reads, or if it was changed.
+        ResultFileError if there is none, or none that this mbkit reads, or if it was changed.
         """
         path = self.path / _MANIFEST
         if not os.path.isfile(path):
@@ -291,12 +274,9 @@ class RunDirectory:
             pass
 
     def checked_parts(self, manifest: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Give numbers and arrays of all parts, after a look at whether they are those of the run.
+        """Give numbers and arrays of all parts, looked at whether they are those of the run.
 
-        Raises
-        ------
-        ResultFileError
-            If one is missing, damaged, or not the one that the run has written there.
+        ResultFileError if one is missing, damaged, or not the one that the run has written there.
         """
         before: dict[str, Any] | None = None
         for number in self.parts():

@@ -37,32 +37,11 @@ def consolidate(
 ) -> tuple[Result, str]:  # fmt: skip
     """Write ``result.nc`` from the parts, one of which is in memory at a time; return it opened.
 
-    Its checksum goes into the manifest before the file takes its name, so that a result which is
-    there is known to be that of the run whenever the process is killed.
-
-    Parameters
-    ----------
-    directory : RunDirectory
-        Where the parts are.
-    manifest : mapping
-        Of the run.
-    completed : bool
-        Whether the run came to its end. The parts are deleted then: the file has everything.
-    message : str
-        Why it ended.
-    unknown : str
-        Why its balance of energies is not known; nothing where it is.
-
-    Returns
-    -------
-    tuple of Result and str
-        The result, whose arrays stay in the file, and the checksum.
-
-    Raises
-    ------
-    ResultFileError
-        If a part is not as it was written, or the file cannot be written; the parts are left as
-        they are.
+    With its checksum, which goes into the manifest before the file takes its name, so that a result
+    which is there is known to be that of the run whenever the process is killed. If the run is
+    completed the parts are deleted: the file has everything. `message` says why it ended, `unknown`
+    why its balance of energies is not known. ResultFileError if a part is not as it was written, or
+    the file cannot be written; the parts are left as they are.
     """
     numbers, counts, events = [], [], []
     findings = _Findings(manifest)
@@ -112,20 +91,8 @@ def _no_parts(directory: RunDirectory) -> ResultFileError:
 def load_run(path: pathlib.Path) -> Result:
     """Return the result of a run directory.
 
-    Parameters
-    ----------
-    path : path
-        The directory.
-
-    Returns
-    -------
-    Result
-        From its result file; of a run that is going on or was killed, what is confirmed, in memory.
-
-    Raises
-    ------
-    ResultFileError
-        If there is no run in it, or its files are damaged.
+    From its result file; of a run that is going on or was killed, what is confirmed, in memory.
+    ResultFileError if there is no run in it, or its files are damaged.
     """
     directory = RunDirectory(path)
     while True:

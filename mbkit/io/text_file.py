@@ -29,27 +29,11 @@ def checked_place(path: Any, who: str) -> pathlib.Path:
 
 
 def read_bytes(path: pathlib.Path, what: str, max_size: int) -> bytes:
-    """Return the content of a file.
+    """Return the content of a regular file of at most `max_size` bytes, else raise ModelFileError.
 
-    Parameters
-    ----------
-    path : path
-        A regular file. What else has a name (a folder, a device, a pipe) is refused before it is
-        opened, since reading it could wait or go on for ever.
-    what : str
-        How messages call it, such as "Model file 'arm.toml'".
-    max_size : int
-        In bytes; looked at before anything is read.
-
-    Returns
-    -------
-    bytes
-        The content.
-
-    Raises
-    ------
-    ModelFileError
-        If it cannot be read, is no regular file, or is too large.
+    What else has a name (a folder, a device, a pipe) is refused before it is opened, since reading
+    it could wait or go on for ever; the size is looked at before anything is read. `what` begins
+    messages, such as "Model file 'arm.toml'".
     """
     try:
         _check_kind(path.stat(), what, max_size)
@@ -73,19 +57,9 @@ def _check_kind(status: os.stat_result, what: str, max_size: int) -> None:
 
 
 def decoded(content: bytes, what: str, name: str) -> str:
-    """Return text from UTF-8; ModelFileError, with the line, where it is none.
+    """Return text from UTF-8, with or without a byte order mark; ModelFileError where it is none.
 
-    Parameters
-    ----------
-    content : bytes
-        The content of a file, with or without a byte order mark.
-    what, name : str
-        How messages call it at their beginning, and before the number of a line.
-
-    Returns
-    -------
-    str
-        The text.
+    Messages begin with `what`, and have `name` before the number of a line.
     """
     try:
         return content.decode("utf-8-sig")

@@ -20,24 +20,10 @@ MAX_DIGITS = 4300
 
 
 def read_document(text: str, what: str, name: str) -> dict[str, Any]:
-    """Return what a TOML text is parsed to.
+    """Return what a TOML text is parsed to: nested dictionaries, lists and values.
 
-    Parameters
-    ----------
-    text : str
-        What should be TOML.
-    what, name : str
-        How messages call it at their beginning, and before the number of a line.
-
-    Returns
-    -------
-    dict
-        Nested dictionaries, lists and values.
-
-    Raises
-    ------
-    ModelFileError
-        If it is no TOML, or could take Python's parser very long.
+    ModelFileError, which begins with `what` and has `name` before the number of a line, if it is no
+    TOML, or could take Python's parser very long.
     """
     if line := line_nested_deeper(text, MAX_DEPTH):
         raise ModelFileError(
@@ -58,18 +44,9 @@ def read_document(text: str, what: str, name: str) -> dict[str, Any]:
 def check_format(
     document: dict[str, Any], key: str, version: int, text: str, what: str, name: str
 ) -> None:
-    """Raise ModelFileError unless a document says that it has the format that is read here.
+    """Raise ModelFileError unless a document says at `key` that it has the version read here.
 
-    Parameters
-    ----------
-    document : dict
-        What the text was parsed to.
-    key : str
-        Whose value is the version.
-    version : int
-        The one that is read.
-    text, what, name : str
-        As for `read_document`.
+    The other arguments are as for `read_document`.
     """
     if key not in document:
         raise ModelFileError(

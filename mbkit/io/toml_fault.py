@@ -25,21 +25,7 @@ _KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w.-])+)\s*=""")
 
 
 def toml_fault(error: tomllib.TOMLDecodeError, text: str, name: str) -> str:
-    r"""Return the end of a message on a text that the parser refused.
-
-    Parameters
-    ----------
-    error : tomllib.TOMLDecodeError
-        What the parser raised.
-    text : str
-        What it was given.
-    name : str
-        The name of the file, for the line.
-
-    Returns
-    -------
-    str
-        It goes on after the file's name.
+    r"""Return the end, after the file's name, of a message on a text that the parser refused.
 
     Examples
     --------

@@ -18,20 +18,7 @@ Path = tuple[str, ...]
 
 
 def line_nested_deeper(text: str, most: int) -> int:
-    """Return the line where brackets and dotted keys are first nested deeper than that, or 0.
-
-    Parameters
-    ----------
-    text : str
-        TOML, or what should be.
-    most : int
-        How deep they may be.
-
-    Returns
-    -------
-    int
-        The line; 0 where there is none.
-    """
+    """Return the line where brackets and dotted keys are first nested deeper than that, or 0."""
     depth = dots = 0
     line = 1
     for token in _TOKEN.finditer(text):
@@ -56,20 +43,7 @@ def line_nested_deeper(text: str, most: int) -> int:
 
 
 def line_of_long_integer(text: str, digits: int) -> int:
-    """Return the line of the first decimal integer of more digits than that, or 1.
-
-    Parameters
-    ----------
-    text : str
-        TOML with such an integer.
-    digits : int
-        How many there may be.
-
-    Returns
-    -------
-    int
-        The line.
-    """
+    """Return the line of the first decimal integer of more digits than that, or 1."""
     line, before = 1, ""
     for token in _TOKEN.finditer(text):
         word = (token["bare"] or "").lstrip("+-")
@@ -84,18 +58,10 @@ def line_of_long_integer(text: str, digits: int) -> int:
 
 
 def lines_of_keys(text: str) -> dict[Path, int]:
-    r"""Return the lines in which keys and tables are given, by their full names.
+    r"""Return the lines in which keys and tables of valid TOML are given, by their full names.
 
-    Parameters
-    ----------
-    text : str
-        Valid TOML.
-
-    Returns
-    -------
-    dict of tuple of str to int
-        Tables and keys, those of inline tables too. Keys of tables in an array have the line where
-        one of them has it first.
+    Keys of inline tables too; those of tables in an array have the line where one of them has it
+    first.
 
     Examples
     --------
@@ -177,20 +143,7 @@ def _unquoted(word: str) -> str:
 
 
 def line_of(path: Path, lines: dict[Path, int]) -> int:
-    """Return the line of a key, or of the innermost table around it that is there, or 1.
-
-    Parameters
-    ----------
-    path : tuple of str
-        The key's full name.
-    lines : dict
-        As `lines_of_keys` returns it.
-
-    Returns
-    -------
-    int
-        The line.
-    """
+    """Return the line of a key, or of the innermost table around it that is there, or 1."""
     for length in range(len(path), 0, -1):
         if path[:length] in lines:
             return lines[path[:length]]

@@ -28,24 +28,10 @@ def call(
 ) -> tuple[int, list[FloatArray]]:
     """Call a function of the table of joints; see `mbkit.joints.JointKernels`.
 
-    With traced numbers the function that it was compiled from is run, so that joints in Python may
-    call mbkit's own.
-
-    Parameters
-    ----------
-    function : FunctionAddress
-        The compiled function.
-    inputs : sequence of ndarray
-        What it reads, in the order of its arguments behind the slot.
-    sizes : sequence of int
-        How many numbers it writes to each of the arguments behind these.
-
-    Returns
-    -------
-    int
-        The status, 0 for success.
-    list of ndarray
-        What was written.
+    It reads `inputs`, in the order of its arguments behind the slot, and writes as many numbers as
+    `sizes` say to the arguments behind these. Its status, 0 for success, and what was written are
+    returned. With traced numbers the function that it was compiled from is run, so that joints in
+    Python may call mbkit's own.
     """
     from mbkit.kernels.compile import UNCOMPILED
 

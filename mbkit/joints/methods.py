@@ -43,15 +43,7 @@ _RESULTS = {
 
 
 def check_methods(joint: Joint, what: str) -> None:
-    """Raise JointError for a method that nothing would call, or that takes other arguments.
-
-    Parameters
-    ----------
-    joint : Joint
-        A joint.
-    what : str
-        The beginning of messages, such as "Joint 'elbow'".
-    """
+    """Raise JointError for a method that nothing would call, or that takes other arguments."""
     kind = type(joint)
     known = {name: inspect.getattr_static(Joint, name) for name in dir(Joint) if name[0] != "_"}
     known |= dict.fromkeys(("name", "num_positions", "num_velocities"))
@@ -131,15 +123,7 @@ def _check_signature(joint: Joint, name: str, what: str) -> None:
 
 
 def check_compiled(joint: Joint, what: str) -> None:
-    """Raise JointError if what the compiled side wants to know is of another kind than it must be.
-
-    Parameters
-    ----------
-    joint : Joint
-        A joint.
-    what : str
-        The beginning of messages.
-    """
+    """Raise JointError if what the compiled side wants to know is of a wrong kind."""
     kernels: Any = joint.kernels()
     if not (kernels is None or isinstance(kernels, JointKernels)):
         raise JointError(

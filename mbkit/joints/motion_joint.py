@@ -129,19 +129,6 @@ class MotionJoint(Joint):
 
 
 def carried(K: FloatArray, V: FloatArray) -> FloatArray:
-    """Return twists in the joint frame, Ad_K V = (R w, R u + p x R w).
-
-    Parameters
-    ----------
-    K : ndarray, shape (4, 4)
-        The canonical frame in the joint frame.
-    V : ndarray, shape (6,) or (6, n)
-        Twists in the canonical frame.
-
-    Returns
-    -------
-    ndarray, of the same shape
-        The twists.
-    """
+    """Return twists (6,) or (6, n) in the joint frame, Ad_K V = (R w, R u + p x R w)."""
     w = K[:3, :3] @ V[:3]
     return np.concatenate([w, K[:3, :3] @ V[3:] + np.cross(K[:3, 3], w.T).T])

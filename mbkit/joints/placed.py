@@ -62,25 +62,13 @@ class PlacedScrews(MotionJoint):
 
 
 def placed_beside(joint: Joint, point: FloatArray) -> tuple[Joint, FloatArray]:
-    """Return a joint in the form in which it is computed, and its frame, beside a point.
+    """Return a joint in the form in which it is computed, and its frame (4, 4), beside a point.
 
-    Many motions are the same from every point of an axis, or of space: their canonical frame may
-    be anywhere there. Inertias and moments about a point far from the bodies drown in rounding.
-
-    Parameters
-    ----------
-    joint : Joint
-        Any joint.
-    point : ndarray, shape (3,)
-        Where the bodies are, in the joint frame. [m]
-
-    Returns
-    -------
-    Joint
-        The joint itself, or a `PlacedScrews` that moves as it does.
-    ndarray, shape (4, 4)
-        The frame K in the joint frame: T = K T' K^-1 with the compiled forms T' of what is
-        returned.
+    Many motions are the same from every point of an axis, or of space: their canonical frame may be
+    anywhere there. Inertias and moments about a point far from the bodies drown in rounding. The
+    point (3,) is where the bodies are, in the joint frame. [m] What is returned is the joint
+    itself, or a `PlacedScrews` that moves as it does, and the frame K in the joint frame: T = K T'
+    K^-1 with its compiled forms T'.
     """
     if joint.num_velocities == 0:
         return joint, _at(point)

@@ -55,15 +55,9 @@ class JointMotion:
         """Return position (nq,), velocity (nv,) and acceleration (nv,) at a time.
 
         The velocity is what `Joint.difference` says of neighbouring positions; it and its rate are
-        exact but for rounding.
-
-        Raises
-        ------
-        JointError
-            If the function cannot be differentiated, or gives something else each time, or if
-            its rates are not what differences say.
-        ShapeError, NotFiniteError
-            If it does not give the numbers that the joint has.
+        exact but for rounding. JointError if the function cannot be differentiated, or gives
+        something else each time, or if its rates are not what differences say; ShapeError or
+        NotFiniteError if it does not give the numbers that the joint has.
         """
         nq, nv = self.joint.num_positions, self.joint.num_velocities
         q = self._checked("position", self.position, nq, t)

@@ -19,23 +19,10 @@ def bounded_step(
     upper: FloatArray,
     across: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the x between bounds that minimises x.H x / 2 + g.x, by an active-set method.
+    """Return the x (n,) between bounds that minimises x.H x / 2 + g.x, by an active-set method.
 
-    Parameters
-    ----------
-    H : ndarray, shape (n, n)
-        Symmetric and positive definite.
-    g : ndarray, shape (n,)
-        Gradient at zero.
-    lower, upper : ndarray, shape (n,)
-        Bounds, with lower <= 0 <= upper.
-    across : ndarray, shape (m, n), optional
-        A matrix with across x = 0.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        The minimum.
+    H (n, n) is symmetric and positive definite, g the gradient at zero, lower <= 0 <= upper. With a
+    matrix `across` (m, n), across x = 0 holds.
 
     Notes
     -----

@@ -83,28 +83,11 @@ def descend(
     *,
     patient: bool = True,
 ) -> Descent:
-    """Return the end of a descent from a configuration.
+    """Return the end of a descent to the least squared error of targets from q, within the limits.
 
-    Parameters
-    ----------
-    targets : Targets
-        Whose squared error is to be least.
-    freedom : Freedom
-        What may move, and how far.
-    q : ndarray, shape (nq,)
-        Start, within the limits.
-    tolerance : float
-        What each target's angular and linear error may be. [rad], [m]
-    max_iterations : int
-        Steps that may be tried.
-    patient : bool
-        Whether to go on where steps are slow, to the stationary point; without, the descent ends
-        there as `SPENT`.
-
-    Returns
-    -------
-    Descent
-        Where it ended and how.
+    `tolerance` is what each target's angular and linear error may be. [rad], [m] At most
+    `max_iterations` steps are tried. A patient descent goes on where steps are slow, to the
+    stationary point; another ends there as `SPENT`.
 
     Notes
     -----

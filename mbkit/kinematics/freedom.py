@@ -138,23 +138,10 @@ class Freedom:
 
 
 def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freedom:
-    """Return what may move, or say what is wrong with limits or locked joints.
+    """Return what may move in a system, or say, beginning with `who`, what is wrong.
 
-    Parameters
-    ----------
-    system : System
-        Of which.
-    limits : array_like (nq, 2), dict or None
-        Limits of all positions, or of joints by their names; the system's if None.
-    locked : iterable of str
-        Joints that must not move.
-    who : str
-        The beginning of messages.
-
-    Returns
-    -------
-    Freedom
-        The rest.
+    Limits are (nq, 2) for all positions, or of joints by their names; the system's if None. Locked
+    joints must not move.
     """
     wide = np.tile([-np.inf, np.inf], (system.nq, 1))
     given = system.position_limits if limits is None else limits

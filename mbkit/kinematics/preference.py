@@ -31,19 +31,10 @@ Gradient = Callable[[FloatArray], FloatArray]
 def checked_preference(
     system: System, preferred: ArrayLike | Callable[[FloatArray], ArrayLike]
 ) -> Gradient:
-    """Return a preference given as a configuration or as a gradient.
+    """Return a preference, given as a configuration or as a gradient, as a gradient.
 
-    Parameters
-    ----------
-    system : System
-        Of which.
-    preferred : array_like (nq,) or callable
-        A configuration, whose gradient is the step from it; or the gradient (nv,) of q.
-
-    Returns
-    -------
-    callable
-        The gradient, checked at each call.
+    That of a configuration (nq,) is the step from it. A gradient (nv,) of q is checked at each
+    call.
     """
     if isinstance(preferred, type):
         raise UsageError(
@@ -76,24 +67,9 @@ def follow(
 ) -> tuple[Descent, float]:
     """Return the configuration that reaches the targets and is preferred there.
 
-    Parameters
-    ----------
-    targets, freedom : Targets, Freedom
-        As in `descend`.
-    state : Descent
-        Where the targets are reached.
-    gradient : callable
-        What to follow.
-    tolerances : float, float
-        Of the targets, and of what may be left of the gradient in the null space.
-    max_iterations : int
-        Steps, those of `state` included.
-
-    Returns
-    -------
-    Descent, float
-        Where it ended; what is left of the gradient between the limits and in the null space of
-        the targets' Jacobian.
+    With what is left of the gradient between the limits and in the null space of the targets'
+    Jacobian. The start `state` reaches the targets, and its steps count. Tolerances are those of
+    the targets, and of what may be left of the gradient.
 
     Notes
     -----

@@ -23,25 +23,9 @@ def reason(
     is_held: bool,
     is_singular: bool,
 ) -> str:
-    """Return why a descent ended, in words.
+    """Return why a descent ended, as `InverseKinematics.reason` has it.
 
-    Parameters
-    ----------
-    targets, freedom : Targets, Freedom
-        As in `descend`.
-    best : Descent
-        Where it ended.
-    tolerance : float
-        Of the targets.
-    is_held : bool
-        Whether the targets are reached from there without limits.
-    is_singular : bool
-        Whether the posture is singular.
-
-    Returns
-    -------
-    str
-        As `InverseKinematics.reason` has it.
+    The targets are reached from there without limits if it is held; the posture may be singular.
     """
     if best.end == REACHED:
         return "reached"

@@ -35,26 +35,13 @@ def checked_rank_tolerance(tolerance: Any, who: str) -> float:
 def singular_directions(
     J: FloatArray, rows: str, tolerance: float = RANK_TOLERANCE, *, back: FloatArray | None = None
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return the motions that no velocity makes.
+    """Return the twists (k, 6) that no velocity makes, independent, and the same in words.
 
-    Parameters
-    ----------
-    J : ndarray, shape (6, nv) or (3, nv)
-        Jacobian of a frame at its origin, in the axes of the world; with `back`, of any rows.
-    rows : {"all", "angular", "linear"}
-        Which rows of the twist J has.
-    tolerance : float
-        Singular values below this part of the largest count as zero.
-    back : ndarray, shape (rows of J, 6) or (rows of J, 3), optional
-        Takes a combination of J's rows, from the right, to a twist, where they are scaled or others
-        than those of `rows`.
-
-    Returns
-    -------
-    ndarray, shape (k, 6)
-        Independent twists that are orthogonal to what J can do, with as many zeros as may be.
-    tuple of str
-        The same in words.
+    J is the Jacobian (6, nv) or (3, nv) of a frame at its origin, in the axes of the world, of all,
+    angular or linear rows. Singular values below the part `tolerance` of the largest count as zero.
+    `back`, (rows of J, 6) or (rows of J, 3), takes a combination of J's rows, from the right, to a
+    twist, where they are scaled or others than those of `rows`. Twists are orthogonal to what J can
+    do, with as many zeros as may be.
     """
     U, sizes, _ = singular_values(J)
     basis = U[:, rank_of(sizes, tolerance) :].T

@@ -13,26 +13,8 @@ __all__ = ["end_name"]
 def end_name(end: Body | str, world: Body, bodies: Mapping[str, Body], mechanism: str) -> str:
     """Return the name of a body, which must be the mechanism's own if there is one of that name.
 
-    Parameters
-    ----------
-    end : Body or str
-        A body, or its name, which is not looked up here.
-    world : Body
-        The inertial frame.
-    bodies : mapping of str to Body
-        Those of the mechanism.
-    mechanism : str
-        Its name, for messages.
-
-    Returns
-    -------
-    str
-        The name.
-
-    Raises
-    ------
-    UsageError
-        If it is neither a body nor a name, or another body of the same name.
+    A name is not looked up here. UsageError if `end` is neither a body nor a name, or another body
+    of the same name.
     """
     if isinstance(end, str):
         return end

@@ -17,23 +17,10 @@ __all__ = ["add_edge", "graph_of", "why_held"]
 def add_edge(
     graph: BodyGraph, connection: Connection, *, is_cut: bool = False, needed: str = ""
 ) -> None:
-    """Add a joint to a graph that has its bodies.
+    """Add a joint to a graph that has its bodies; errors as of `BodyGraph.check_joint`.
 
-    Parameters
-    ----------
-    graph : BodyGraph
-        Bodies and joints.
-    connection : Connection
-        The joint in its place.
-    is_cut : bool
-        Whether it closes a loop in any case; see `JointEdge`.
-    needed : str
-        Why the joint must have coordinates, if something says so.
-
-    Raises
-    ------
-    DuplicateNameError, NameUnknownError, TopologyError, ModelError
-        As `BodyGraph.check_joint` does.
+    `is_cut` says whether it closes a loop in any case, see `JointEdge`; `needed` why it must have
+    coordinates, if something says so.
     """
     joint = connection.joint
     graph.add_joint(
@@ -48,19 +35,9 @@ def add_edge(
 
 
 def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
-    """Return the graph of the parts of a mechanism.
+    """Return the graph of the parts of a mechanism, bodies and joints in their order.
 
-    Parameters
-    ----------
-    parts : Parts
-        Bodies and joints.
-    cut : collection of str
-        Names of joints that close a loop in any case, such as the welds of `cut_bodies`.
-
-    Returns
-    -------
-    BodyGraph
-        Bodies and joints in their order.
+    `cut` names joints that close a loop in any case, such as the welds of `cut_bodies`.
 
     Examples
     --------
@@ -81,18 +58,7 @@ def graph_of(parts: Parts, cut: Collection[str] = ()) -> BodyGraph:
 
 
 def why_held(parts: Parts) -> dict[str, str]:
-    """Return the joints that must have coordinates.
-
-    Parameters
-    ----------
-    parts : Parts
-        Of a mechanism.
-
-    Returns
-    -------
-    dict of str to str
-        By the name of the joint: why, as the end of a sentence about it.
-    """
+    """Return why joints must have coordinates, as the end of a sentence about each, by its name."""
     needed = _needed(parts)
     reasons = {name: _why_held(e, needed.get(name, "")) for name, e in parts.joints.items()}
     return {name: reason for name, reason in reasons.items() if reason}

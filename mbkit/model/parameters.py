@@ -24,20 +24,13 @@ _PLACES = ("S_pred", "S_succ")
 
 
 def parameters(parts: Parts) -> dict[str, Any]:
-    """Return the numbers that can be changed, by name.
+    """Return the numbers of a mechanism's parts that can be changed, by name.
 
-    Parameters
-    ----------
-    parts : Parts
-        Of a mechanism.
-
-    Returns
-    -------
-    dict of str to float or ndarray
-        ``gravity``; ``bodies.NAME.mass``, ``.com``, ``.moment_about_com``; ``joints.NAME.S_pred``,
-        ``.S_succ`` and the numbers that joints of this kind have, such as ``.axis`` and ``.pitch``,
-        of a composite joint ``.MEMBER.axis``; ``forces.NAME`` with those of the force, such as
-        ``.stiffness``; ``constraints.NAME`` with those of the constraint, such as ``.length``.
+    They are ``gravity``; ``bodies.NAME.mass``, ``.com``, ``.moment_about_com``;
+    ``joints.NAME.S_pred``, ``.S_succ`` and the numbers that joints of this kind have, such as
+    ``.axis`` and ``.pitch``, of a composite joint ``.MEMBER.axis``; ``forces.NAME`` with those of
+    the force, such as ``.stiffness``; ``constraints.NAME`` with those of the constraint, such as
+    ``.length``.
 
     Examples
     --------
@@ -97,24 +90,8 @@ def _is_number(value: Any) -> bool:
 def changed(parts: Parts, values: Mapping[str, ArrayLike]) -> Parts:
     """Return parts with other numbers; the objects that have them are made anew, and check them.
 
-    Parameters
-    ----------
-    parts : Parts
-        Of a mechanism.
-    values : mapping of str to array_like
-        New values by the names of `parameters`.
-
-    Returns
-    -------
-    Parts
-        With these values, and the others as they are.
-
-    Raises
-    ------
-    NameUnknownError
-        If there is no such parameter.
-    ParameterError
-        If the object it belongs to refuses the value; the message says why.
+    By the names of `parameters`. NameUnknownError if there is no such parameter, ParameterError,
+    with the reason, if the object it belongs to refuses the value.
     """
     check_kind("with_parameters: values", values, Mapping, "a mapping of names to values")
     known = parameters(parts)

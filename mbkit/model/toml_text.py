@@ -13,15 +13,7 @@ _LINE = 100  # length up to which tables and matrices stay on one line
 def render(document: Mapping[str, Any]) -> str:
     r"""Return TOML of nested dictionaries, lists, strings, numbers and booleans.
 
-    Parameters
-    ----------
-    document : mapping
-        Keys are strings. Floats are written with all their digits.
-
-    Returns
-    -------
-    str
-        The text, ending in a line feed.
+    Keys are strings. Floats are written with all their digits. The text ends in a line feed.
 
     Examples
     --------

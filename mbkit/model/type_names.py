@@ -17,16 +17,6 @@ _NAMES: dict[type, str] = {
 def type_name(part: Joint | Force | Constraint) -> str:
     """Return how model files call the class of a part; ``module:Class`` for those of users.
 
-    Parameters
-    ----------
-    part : Joint, Force or Constraint
-        Any.
-
-    Returns
-    -------
-    str
-        The name.
-
     Examples
     --------
     >>> import mbkit as mb

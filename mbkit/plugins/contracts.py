@@ -161,27 +161,10 @@ KINDS: dict[str, Kind] = {
 
 
 def checked(kind: Kind, returned: Any, *, closely: bool = True) -> dict[str, Any]:
-    """Return what a hook returned, as a dictionary.
+    """Return what a hook returned, things by name, as a dictionary.
 
-    Parameters
-    ----------
-    kind : Kind
-        Which hook it was.
-    returned : mapping
-        What it returned.
-    closely : bool
-        Whether to look at the methods of classes.
-
-    Returns
-    -------
-    dict
-        Things by name.
-
-    Raises
-    ------
-    BrokenContract
-        If it is no mapping, or has a name or a thing that cannot be, or a class that lacks
-        something.
+    Looked at closely, classes have the methods that they need. BrokenContract if it is no mapping,
+    or has a name or a thing that cannot be, or a class that lacks something.
     """
     if not isinstance(returned, Mapping):
         raise BrokenContract(
@@ -200,24 +183,10 @@ def checked(kind: Kind, returned: Any, *, closely: bool = True) -> dict[str, Any
 
 
 def checked_examples(returned: Any, provides: Mapping[str, Mapping[str, Any]]) -> list[Any]:
-    """Return what the hook for examples returned, as a list.
+    """Return what the hook for examples returned, as a list of joints, forces and so on.
 
-    Parameters
-    ----------
-    returned : iterable
-        What it returned.
-    provides : mapping
-        What its plugin provides: things by name, by kind.
-
-    Returns
-    -------
-    list
-        Joints, forces, constraints, integrators and mechanisms.
-
-    Raises
-    ------
-    BrokenContract
-        If it is no list, or has what is no example of anything that the plugin provides.
+    `provides` has what the plugin provides: things by name, by kind. BrokenContract if it is no
+    list, or has what is no example of anything that the plugin provides.
     """
     if not isinstance(returned, Iterable) or isinstance(returned, str | Mapping):
         raise BrokenContract(f"{EXAMPLES}() must return a list, and returned {returned!r:.200}")

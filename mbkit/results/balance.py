@@ -108,13 +108,7 @@ class EnergyWatch:
         return bool(self.missing > self._allowed(self.moving, self._potential))
 
     def finding(self, options: Mapping[str, Any]) -> str:
-        """Return what to say of a run with such options; nothing where the balance is kept.
-
-        Parameters
-        ----------
-        options : mapping
-            Those of a result: ``integrator`` and ``h``.
-        """
+        """Return what to say of a run with a result's options, "" where the balance is kept."""
         if not self.exceeds:
             return ""
         if self.since is not None:

@@ -26,13 +26,7 @@ _LONGEST = 6
 
 
 def text_of(diagnosis: Diagnosis) -> str:
-    """Return a diagnosis in lines of 80 columns.
-
-    Parameters
-    ----------
-    diagnosis : Diagnosis
-        Any.
-    """
+    """Return a diagnosis in lines of 80 columns."""
     q = ", ".join(f"{value:.4g}" for value in diagnosis.q[:_LONGEST] + 0.0)
     more = ", ..." if len(diagnosis.q) > _LONGEST else ""
     head = f"Constraints of '{diagnosis.system}' at q = ({q}{more})"

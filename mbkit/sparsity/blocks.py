@@ -60,22 +60,11 @@ class Blocks:
 
 
 def blocks_of(constraints: Any, sites: Any, supports: list[Support], bodies: Any) -> Blocks:
-    """Return the pattern of A M^-1 A^T and of its factor.
+    """Return the pattern of A M^-1 A^T and of its factor, by the supports of constraints.
 
     Two constraints are coupled if they move a common row of the tree. Eliminating one couples all
     its neighbours; the one with the fewest neighbours goes first (minimum degree), which keeps
     chains of loops narrow. Velocities of bodies with many constraints stay unknowns.
-
-    Parameters
-    ----------
-    constraints : ndarray of CONSTRAINT
-        With their rows counted.
-    sites : ndarray of CONSTRAINT_SITE
-        The bodies that they act on.
-    supports : list of Support
-        The rows of the tree that carry each of them, as far as the world.
-    bodies : ndarray of BODY
-        The tree.
     """
     from mbkit.kernels.compile import array_address
 

@@ -17,14 +17,8 @@ def find_separators(places: list[dict[int, int]], bodies: Any) -> list[int]:
     """Return the separators, by row: floating bodies with many constraints, kept as unknowns.
 
     k constraints on one body are coupled with each other: k^2 blocks, and k^3 products to eliminate
-    them. With the velocities of the body as unknowns each is coupled with these only.
-
-    Parameters
-    ----------
-    places : list of dict
-        By constraint: the rows of the tree that it moves.
-    bodies : ndarray of BODY
-        The tree.
+    them. With the velocities of the body as unknowns each is coupled with these only. `places` has
+    by constraint the rows of the tree that it moves.
     """
     counts: dict[int, int] = {}
     for own in places:
@@ -36,7 +30,7 @@ def find_separators(places: list[dict[int, int]], bodies: Any) -> list[int]:
 def early_constraints(
     ends: list[tuple[int, int] | None], separators: list[int], bodies: Any
 ) -> set[int]:
-    """Return the constraints that may be eliminated before separators.
+    """Return the constraints that may be eliminated before separators, given by their rows.
 
     These are, first, joints that, step by step outwards, connect one more floating body to a
     separator or to a body that does not float: their rows are independent even with all of these
@@ -44,16 +38,8 @@ def early_constraints(
     from bodies that do not float: wrenches in their joints that leave these bodies at rest have no
     resultant on the separator, by action and reaction, so that rows depend on each other with the
     separator held if and only if they do with it free. This does not hold for loops through two
-    separators, or a separator and the ground.
-
-    Parameters
-    ----------
-    ends : list of (int, int) or None
-        By constraint: the two rows that a joint connects; None for other constraints.
-    separators : list of int
-        Rows of separators.
-    bodies : ndarray of BODY
-        The tree.
+    separators, or a separator and the ground. `ends` has the two rows that a joint connects, None
+    for other constraints.
     """
     around: dict[int, list[tuple[int, int]]] = {}
     for c, pair in enumerate(ends):
@@ -86,26 +72,11 @@ def minimum_degree(
 ) -> tuple[list[int], dict[int, list[int]]]:
     """Return an order of elimination, and for each node those that are coupled with it after it.
 
-    Parameters
-    ----------
-    count : int
-        Number of nodes.
-    coupled : list of (int, int)
-        Pairs of nodes.
-    separators, early : frozenset of int
-        Hubs, and nodes that may go before them. Any other node waits until none of these is coupled
-        with it.
-    turns : sequence of int, optional
-        By node: those of a lower number go first, whatever their neighbours.
-    after : mapping of int to set of int, optional
-        Nodes that a node is coupled with, and waits for; then it goes before all others.
-
-    Returns
-    -------
-    order : list of int
-        The nodes; of those with fewest neighbours left, the lowest number goes first.
-    later : dict of int to list of int
-        Neighbours at its elimination, in the order of theirs.
+    `coupled` has pairs of nodes. Of the nodes with fewest neighbours left, the lowest number goes
+    first; neighbours are in the order of their elimination. Separators are hubs; early nodes may go
+    before them, and any other waits until none of these is coupled with it. Nodes with a lower
+    entry in `turns` go first, whatever their neighbours. A node in `after` waits for those it is
+    coupled with there, and then goes before all others.
 
     Examples
     --------

@@ -32,18 +32,8 @@ def nested_pattern(
     """Return the arrays of `ClosureArrays` for local elimination of loops at their bases.
 
     None if all bases are the world, if there is one block only, if there are separators, or if the
-    elimination of all loops at once needs fewer products.
-
-    Parameters
-    ----------
-    constraints : ndarray of CONSTRAINT
-        With their sites and sizes.
-    sites : ndarray of CONSTRAINT_SITE
-        The bodies that they act on.
-    carriers : list of list of int
-        By constraint: rows of the joints that it names.
-    bodies : ndarray of BODY
-        The tree.
+    elimination of all loops at once needs fewer products. `carriers` has by constraint the rows of
+    the joints that it names.
     """
     sizes = constraints["num_rows"].tolist()
     if sum(sizes) <= ONE_BLOCK:

@@ -20,16 +20,7 @@ def with_pattern(
 ) -> ClosureArrays:
     """Return the constraints with the pattern in which their solver finds multipliers.
 
-    Parameters
-    ----------
-    closure : ClosureArrays
-        Without a pattern; its solver is chosen.
-    constraints : ndarray of CONSTRAINT
-        With their sites and sizes.
-    carriers : list of list of int
-        By constraint: rows of the joints that it names.
-    bodies : ndarray of BODY
-        The tree.
+    The solver is chosen. `carriers` has by constraint the rows of the joints that it names.
     """
     nested = nested_pattern(constraints, closure.sites, carriers, bodies)
     if nested is None:

@@ -54,15 +54,9 @@ def step_blocks(arrays: SystemArrays, *, stabilised: bool) -> StepBlocks | None:
     """Return the blocks of a system, or None if a dense matrix is as fast.
 
     Unknowns are the velocities of each row of the tree, and of each constraint its multipliers,
-    with eta where the step is stabilised. The one with fewest neighbours goes first, a constraint
-    after the rows that it moves: then A P^-1 A^T of independent rows has nonzero pivots.
-
-    Parameters
-    ----------
-    arrays : SystemArrays
-        The system.
-    stabilised : bool
-        Whether constraints hold at position and velocity level.
+    with eta where the step is stabilised: where constraints hold at position and velocity level.
+    The one with fewest neighbours goes first, a constraint after the rows that it moves: then A
+    P^-1 A^T of independent rows has nonzero pivots.
     """
     coupling = coupling_of(arrays, LARGEST_PART)
     if coupling is None:

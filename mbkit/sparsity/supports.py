@@ -34,21 +34,10 @@ class Support:
 def supports_of(
     constraints: Any, sites: Any, carriers: list[list[int]], parent: list[int], *, nested: bool
 ) -> list[Support]:
-    """Return the support of each constraint.
+    """Return the support of each constraint, which names joints on the rows in `carriers`.
 
-    Parameters
-    ----------
-    constraints : ndarray of CONSTRAINT
-        With their sites.
-    sites : ndarray of CONSTRAINT_SITE
-        The bodies that they act on.
-    carriers : list of list of int
-        By constraint: rows of the joints that it names.
-    parent : list of int
-        Of each row of the tree.
-    nested : bool
-        Whether the paths of loop joints, and of constraints that name no bodies, end at their base,
-        whose motion does not change their rows. Other paths, and all if false, end at the world.
+    If nested, the paths of loop joints, and of constraints that name no bodies, end at their base,
+    whose motion does not change their rows. Other paths, and all if false, end at the world.
     """
     firsts, counts = constraints["first_site"].tolist(), constraints["num_sites"].tolist()
     rows = sites["row"].tolist()
@@ -84,15 +73,9 @@ def set_supports(
 ) -> tuple[dict[str, Any], list[list[tuple[int, int, bool]]], list[Any]]:
     """Write the support paths of constraints, and the offsets of their numbers.
 
-    Returns
-    -------
-    counts : dict of str to int
-        Numbers of entries, by the fields of `ClosureArrays`.
-    paths : list of list of (int, int, bool)
-        By constraint and row of its support, then the base: the number of its path inwards, that of
-        its parent's path, and whether the path begins there.
-    owners : list
-        Arrays that the constraints point to.
+    Return numbers of entries, by the fields of `ClosureArrays`; by constraint and row of its
+    support, then the base: the number of its path inwards, that of its parent's path, and whether
+    the path begins there; and arrays that the constraints point to.
     """
     from mbkit.kernels.compile import array_address
 

@@ -43,16 +43,6 @@ def frozen_array(value: ArrayLike) -> FloatArray:
     What is no array of numbers comes back as an array of objects: the check that follows knows the
     owner's name and speaks of it (see `check_array`).
 
-    Parameters
-    ----------
-    value : array_like
-        Anything.
-
-    Returns
-    -------
-    ndarray
-        The copy.
-
     Examples
     --------
     >>> frozen_array((1, 2, 3))
@@ -102,25 +92,10 @@ def check_array(
     *,
     error: type[MbkitError] = GeometryError,
 ) -> None:
-    """Raise unless `value` is a finite float64 array of the given shape.
+    """Raise ShapeError unless `value`, of `frozen_array`, is a float64 array of the given shape.
 
-    Parameters
-    ----------
-    value : ndarray
-        As `frozen_array` returned it.
-    shape : tuple of int
-        The shape it must have.
-    what : str
-        The beginning of the message, such as "Joint 'elbow': axis".
-    error : type, default GeometryError
-        What is raised for entries that are not finite.
-
-    Raises
-    ------
-    ShapeError
-        If it is not numeric, or of another shape.
-    GeometryError
-        (or `error`) if an entry is NaN or infinite.
+    GeometryError, or `error`, if an entry is NaN or infinite. Messages begin with `what`, such as
+    "Joint 'elbow': axis".
 
     Examples
     --------

@@ -36,17 +36,7 @@ def check_com(com: FloatArray) -> None:
 def check_inertia(mass: float, com: FloatArray, moment: FloatArray, unphysical: bool) -> bool:
     """Raise unless a body can have this inertia about its centre of mass, `mass` being a number.
 
-    Parameters
-    ----------
-    mass, com, moment
-        As in `SpatialInertia`.
-    unphysical : bool
-        Whether to accept a moment that no body has.
-
-    Returns
-    -------
-    bool
-        Whether the moment is one that no body has.
+    With `unphysical` a moment that no body has is accepted; return whether it is one.
     """
     if not isinstance(unphysical, (bool, np.bool_)):
         raise ShapeError(f"Inertia: unphysical must be True or False, got {unphysical!r}.")
@@ -69,23 +59,11 @@ def check_inertia(mass: float, com: FloatArray, moment: FloatArray, unphysical: 
 def check_moment(
     moment: FloatArray, name: str, size: float = 0.0, *, unphysical: bool = False
 ) -> bool:
-    """Raise unless a body can have this moment; return whether it is one that no body has.
+    """Raise unless a body can have this moment (3, 3); return whether it is one that no body has.
 
-    Parameters
-    ----------
-    moment : ndarray, shape (3, 3)
-        About the centre of mass or any other point. [kg m^2]
-    name : str
-        What the message calls it, and the key of what is raised.
-    size : float
-        A moment whose rounding is in it besides its own. [kg m^2]
-    unphysical : bool
-        Whether to accept a moment that no body has. It must be finite and symmetric all the same.
-
-    Returns
-    -------
-    bool
-        False unless `unphysical` is True.
+    About the centre of mass or any other point. [kg m^2] `name` is what the message calls it, and
+    the key of what is raised; rounding of a moment of `size` may be in it besides its own. With
+    `unphysical` a moment that no body has is accepted, if it is finite and symmetric.
     """
     with_key(name, _check_symmetry, moment, name, size)
     try:

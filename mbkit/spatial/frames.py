@@ -265,19 +265,10 @@ def nearest_rotation(matrix: ArrayLike) -> FloatArray:
 
 @traced_as(without)
 def check_pose(C: FloatArray, what: str) -> None:
-    """Raise unless `C` is a pose: finite, (4, 4), a rotation and a last row (0, 0, 0, 1).
+    """Raise ShapeError or GeometryError unless `C` is a pose, as `frozen_array` returned it.
 
-    Parameters
-    ----------
-    C : ndarray
-        As `mbkit.spatial.arrays.frozen_array` returned it.
-    what : str
-        The beginning of the message, such as "Body 'rod': pose".
-
-    Raises
-    ------
-    ShapeError, GeometryError
-        If it is none.
+    That is finite, (4, 4), a rotation and a last row (0, 0, 0, 1). Messages begin with `what`, such
+    as "Body 'rod': pose".
 
     Examples
     --------

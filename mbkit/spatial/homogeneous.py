@@ -61,24 +61,7 @@ class Homogeneous:
     ) -> Self:
         """Return the inertia of a homogeneous cylinder about the origin, its axis along z.
 
-        Parameters
-        ----------
-        mass : float, optional
-            [kg]; give this or `density`.
-        radius, length : float
-            [m]
-        density : float, optional
-            [kg/m^3]
-
-        Returns
-        -------
-        SpatialInertia
-            Centre of mass at the origin; move it by `transformed`.
-
-        Raises
-        ------
-        InertiaError
-            As for `box`.
+        By its radius and length [m]; mass, density, place and errors are as for `box`.
 
         Examples
         --------
@@ -94,24 +77,7 @@ class Homogeneous:
     ) -> Self:
         """Return the inertia of a homogeneous ball about the origin.
 
-        Parameters
-        ----------
-        mass : float, optional
-            [kg]; give this or `density`.
-        radius : float
-            [m]
-        density : float, optional
-            [kg/m^3]
-
-        Returns
-        -------
-        SpatialInertia
-            Centre of mass at the origin; move it by `transformed`.
-
-        Raises
-        ------
-        InertiaError
-            As for `box`.
+        By its radius [m]; mass, density, place and errors are as for `box`.
 
         Examples
         --------
@@ -132,26 +98,8 @@ class Homogeneous:
     ) -> Self:
         """Return the inertia of a homogeneous capsule about the origin, its axis along z.
 
-        Parameters
-        ----------
-        mass : float, optional
-            [kg]; give this or `density`.
-        radius : float
-            Of the cylinder and of the half balls at its ends. [m]
-        length : float
-            Of the cylinder alone; zero gives a ball. [m]
-        density : float, optional
-            [kg/m^3]
-
-        Returns
-        -------
-        SpatialInertia
-            Centre of mass at the origin; move it by `transformed`.
-
-        Raises
-        ------
-        InertiaError
-            As for `box`.
+        By the radius of the cylinder and of the half balls at its ends, and the length of the
+        cylinder alone, zero for a ball [m]; mass, density, place and errors are as for `box`.
 
         Examples
         --------

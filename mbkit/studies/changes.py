@@ -36,23 +36,10 @@ Changed = dict[Path, str]
 
 
 def parsed_change(text: str) -> tuple[str, Any]:
-    """Return path and value of ``PATH=VALUE``.
+    """Return path and value of ``PATH=VALUE``; UsageError if there is no path or no value.
 
-    Parameters
-    ----------
-    text : str
-        The value is TOML; numbers separated by commas are an array, and a word that is no TOML is
-        a string.
-
-    Returns
-    -------
-    tuple of str and value
-        The path as it is written, and the value.
-
-    Raises
-    ------
-    UsageError
-        If there is no path or no value.
+    The value is TOML; numbers separated by commas are an array, and a word that is no TOML is a
+    string.
 
     Examples
     --------
@@ -78,25 +65,11 @@ def parsed_change(text: str) -> tuple[str, Any]:
 def changed_document(
     document: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Changed]:
-    """Return the document of a study with other values, and where they went.
+    """Return the document of a study with other values, by paths, and the paths that were changed.
 
-    Parameters
-    ----------
-    document : mapping
-        What TOML was parsed to.
-    changes : mapping
-        Values by paths: keys of the study, or parameters of its model.
-
-    Returns
-    -------
-    tuple
-        A document, whose parameters are flat, and the paths that were changed. What is no path of
-        a study goes to the parameters, which are compared with those of the system later.
-
-    Raises
-    ------
-    StudyFileError
-        If the value is a table for a place where tables are not values.
+    Parameters are flat in it. What is no path of a study goes to the parameters, which are compared
+    with those of the system later. StudyFileError if the value is a table for a place where tables
+    are not values.
     """
     changed = copy.deepcopy(dict(document))
     if isinstance(changed.get("parameters"), dict):

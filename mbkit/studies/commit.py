@@ -16,18 +16,10 @@ _TIMEOUT = 5.0  # seconds: rather a result without its commit than one that come
 def commit_of(folder: pathlib.Path) -> dict[str, Any]:
     """Return the commit that a folder is at, and whether it has other changes.
 
-    Parameters
-    ----------
-    folder : path
-        A folder, perhaps of a repository.
-
-    Returns
-    -------
-    dict
-        ``commit``, the hash, and ``uncommitted_changes``, whether files of the folder differ from
-        it or are not in it, ignored ones apart. Empty where there is no repository, no commit, or
-        no git: then nothing is run. Empty also where the commit has nothing of the folder, or the
-        repository ignores it: then it is of something else around the folder.
+    ``commit``, the hash, and ``uncommitted_changes``, whether files of the folder differ from it or
+    are not in it, ignored ones apart. Empty where there is no repository, no commit, or no git:
+    then nothing is run. Empty also where the commit has nothing of the folder, or the repository
+    ignores it: then it is of something else around the folder.
     """
     folder = folder.absolute()
     if not any((each / ".git").exists() for each in (folder, *folder.parents)):

@@ -36,22 +36,7 @@ class EventKeys:
 
 
 def read_events(tables: Mapping[str, Any], system: System, faults: Faults) -> tuple[Event, ...]:
-    """Return the events of a study that are sound; the others are noted.
-
-    Parameters
-    ----------
-    tables : mapping
-        Their tables by name.
-    system : System
-        What they look at.
-    faults : Faults
-        Where faults are noted.
-
-    Returns
-    -------
-    tuple of Event
-        In the order of the file.
-    """
+    """Return the events of a study that are sound, in its order; the others are noted."""
     events = []
     for name, table in tables.items():
         path = ("events", name)

@@ -22,25 +22,10 @@ def fill(
     name: str,
     value: Any,
 ) -> None:
-    """Write the value of a joint, or of one of its entries, into a vector.
+    """Write the value of a joint, or of one of its entries, into a vector, in place.
 
-    Parameters
-    ----------
-    vector : ndarray
-        Positions or velocities; changed in place.
-    names : sequence of str
-        Names of its entries: ``joint``, or ``joint[k]`` where a joint has several.
-    joints : mapping of str to slice
-        The entries of a whole joint by its name.
-    name : str
-        Of a joint or an entry.
-    value : float or list of float
-        As many numbers as there are entries.
-
-    Raises
-    ------
-    UsageError
-        If there is no such name, or the value does not fit.
+    Entries are called ``joint``, or ``joint[k]`` where a joint has several; `joints` has those of a
+    whole joint. UsageError if there is no such name, or the value does not fit.
     """
     numbers = value if isinstance(value, list | tuple) else [value]
     for number in numbers:

@@ -14,28 +14,12 @@ RESULTS = "results"
 
 
 def output_path(root: pathlib.Path, study: pathlib.Path, text: str) -> tuple[pathlib.Path, bool]:
-    """Return where a study writes, and whether that is a run directory.
+    """Return where a study of a project writes, and whether that is a run directory.
 
-    Parameters
-    ----------
-    root : path
-        Of the project.
-    study : path
-        The study file, whose name stands for a place that is not given.
-    text : str
-        The key ``output``: a file ending in ``.nc``, or a directory ending in ``/``, below the
-        folder ``results`` of the project.
-
-    Returns
-    -------
-    tuple of path and bool
-        The place.
-
-    Raises
-    ------
-    UsageError
-        If it is not below that folder, by its name or by a link: a study that came from elsewhere
-        writes nowhere else.
+    The key ``output`` is a file ending in ``.nc``, or a directory ending in ``/``, below the folder
+    ``results`` of the project; else the name of the study file stands for it. UsageError if it is
+    not below that folder, by its name or by a link: a study that came from elsewhere writes nowhere
+    else.
     """
     text = text or f"{study.stem}.nc"
     is_directory = text.endswith("/")
@@ -60,20 +44,7 @@ def output_path(root: pathlib.Path, study: pathlib.Path, text: str) -> tuple[pat
 
 
 def model_path(study: pathlib.Path, text: str) -> pathlib.Path:
-    """Return the model file of a study; UsageError if there is none.
-
-    Parameters
-    ----------
-    study : path
-        The study file.
-    text : str
-        The key ``model``, relative to the folder of the study file.
-
-    Returns
-    -------
-    path
-        A file that is there.
-    """
+    """Return the model file of a study, relative to its folder; UsageError for none."""
     path = study.parent / text
     if not os.path.isfile(path):  # also where the name is too long, or has null characters
         if os.path.exists(path):

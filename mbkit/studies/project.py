@@ -91,22 +91,12 @@ def load_project(path: str | os.PathLike[str] = ".") -> Project:
 
 
 def find_project(start: pathlib.Path, named: pathlib.Path | None) -> Project | None:
-    """Return the project that a file or folder is in, or None. Nothing of it is run.
+    """Return the nearest project upwards of a file or folder, or None. Nothing of it is run.
 
-    Parameters
-    ----------
-    start : path
-        A file or folder.
-    named : path, optional
-        The file or folder that the user has named, whose owner is trusted by that. Other projects
-        than those of that user, the user's own and those of the administrator are passed over with
-        a `PluginWarning`: a ``pyproject.toml`` in a folder above, such as one for temporary files,
-        may be anyone's, and would say whose code is run and where results are written.
-
-    Returns
-    -------
-    Project or None
-        The nearest one upwards.
+    The owner of the file or folder that the user has named is trusted by that. Other projects than
+    those of that user, the user's own and those of the administrator are passed over with a
+    `PluginWarning`: a ``pyproject.toml`` in a folder above, such as one for temporary files, may be
+    anyone's, and would say whose code is run and where results are written.
     """
     start = start.absolute()
     for folder in (start, *start.parents):
@@ -140,19 +130,9 @@ def load_working_project() -> None:
 
 
 def load_plugin(project: Project, *, warn: bool = True) -> Plugin | None:
-    """Load the plugin of a project, whose code is run.
+    """Load the plugin of a trusted project, whose code is run; None if the project has none.
 
-    Parameters
-    ----------
-    project : Project
-        One that is trusted, as those of `find_project` are.
-    warn : bool
-        Whether a `PluginWarning` tells where it is skipped.
-
-    Returns
-    -------
-    Plugin or None
-        With its fault where it was skipped; None if the project has none.
+    With its fault where it was skipped, of which a `PluginWarning` tells if asked for.
     """
     from mbkit.plugins import Plugin, registry
 

@@ -18,16 +18,8 @@ def changed_sources(root: pathlib.Path) -> list[str]:
 
     What is imported is run from memory until the process ends, whatever becomes of its file. A
     module is looked at from the first call after its import on: calls belong right after imports.
-
-    Parameters
-    ----------
-    root : path
-        The folder of the project. What is installed below it, as in ``.venv``, is left out.
-
-    Returns
-    -------
-    list of str
-        Paths as seen from the root, in order.
+    Paths are as seen from the folder of the project, in order; what is installed below it, as in
+    ``.venv``, is left out.
     """
     changed = []
     for name, file in _loaded_files(root).items():

@@ -71,30 +71,10 @@ class Keys:
 def read_study(
     source: pathlib.Path, root: pathlib.Path, document: Mapping[str, Any], plugin: str
 ) -> tuple[Study | None, Faults]:
-    """Return the study of a document, and its faults.
+    """Return the study of a document with changes, None if there are faults, and the faults.
 
-    Parameters
-    ----------
-    source : path
-        The study file.
-    root : path
-        The folder of its project.
-    document : mapping
-        What TOML was parsed to, with changes.
-    plugin : str
-        Name and version of the project's plugin.
-
-    Returns
-    -------
-    tuple
-        The study, None if there are faults, and the faults.
-
-    Raises
-    ------
-    ModelFileError
-        If the model file has faults.
-    ModelError
-        If the model cannot be assembled.
+    `plugin` is name and version of the project's plugin. ModelFileError if the model file has
+    faults, ModelError if the model cannot be assembled.
     """
     faults = Faults()
     keys: Any = None

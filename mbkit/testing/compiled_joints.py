@@ -18,24 +18,10 @@ __all__ = ["compiled_differences"]
 
 
 def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield what each compiled form gives, and what the method gives in the canonical frame.
+    """Yield names, what each compiled form gives, and what the method gives in the canonical frame.
 
-    Parameters
-    ----------
-    joint : Joint
-        One with compiled forms.
-    q, v, x : ndarray, shape (nq,), (nv,), (ndx,)
-        Configuration, velocity, step.
-
-    Yields
-    ------
-    tuple of str, ndarray, ndarray
-        What is compared, the compiled form's and the method's.
-
-    Raises
-    ------
-    JointError
-        If a compiled form reports a failure.
+    At a configuration q (nq,), velocity v (nv,) and step x (ndx,). JointError if a compiled form
+    reports a failure.
     """
     kernels: Any = joint.kernels()
     nv = joint.num_velocities

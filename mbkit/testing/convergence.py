@@ -37,32 +37,9 @@ def errors_of_steps(
     """Return numbers of steps and errors, with ever smaller steps until rounding takes over.
 
     Steps that are too large for the method, so that it ends in an error of mbkit, are left out, and
-    those before them.
-
-    Parameters
-    ----------
-    measure : callable
-        Returns the errors for a number of steps.
-    first : int
-        Number of steps to begin with.
-    ratio : float
-        Of one number of steps to the one before.
-    floors : callable
-        Returns what errors for a number of steps are rounding, by column.
-    most : int
-        Number of steps that is not exceeded.
-    multiple : int
-        Numbers of steps are multiples of it.
-
-    Returns
-    -------
-    list of int, ndarray
-        Numbers of steps, and the errors, a row each.
-
-    Raises
-    ------
-    MbkitError
-        If all steps are too large.
+    those before them; that error is raised if all are. ``measure(steps)`` returns the errors,
+    ``floors(steps)`` what of them is rounding, by column. The first number of steps is multiplied
+    by `ratio` up to `most`, in multiples of `multiple`.
     """
     counts: list[int] = []
     errors: list[Sequence[float]] = []
@@ -87,17 +64,7 @@ def errors_of_steps(
 def fitted_slope(counts: Sequence[int], errors: Any) -> Slope:
     """Return the order of a sequence of errors, and its standard error.
 
-    Parameters
-    ----------
-    counts : sequence of int
-        Numbers of steps.
-    errors : ndarray
-        The error of each.
-
-    Returns
-    -------
-    Slope
-        Of the line through the logarithms, by least squares.
+    Of the line through the logarithms of numbers of steps and errors, by least squares.
 
     Examples
     --------

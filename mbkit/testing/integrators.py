@@ -152,30 +152,11 @@ def measured_orders(
     order: int | None = None,
     most_steps: int = MOST_STEPS,
 ) -> tuple[dict[str, Slope | None], int]:
-    """Return the measured orders of q, v and multipliers, and the most steps that were taken.
+    """Return the measured orders of "q", "v" and "multipliers", and the most steps that were taken.
 
-    None stands for an order that fewer than four step sizes above the floor of rounding show.
-
-    Parameters
-    ----------
-    integrator : Integrator
-        What is measured.
-    problem : StandardProblem
-        On which motion.
-    order : int, optional
-        What is expected, by which steps are chosen; the one it claims if left out.
-    most_steps : int
-        Steps that are not exceeded.
-
-    Returns
-    -------
-    dict of str to Slope or None, int
-        By "q", "v" and "multipliers"; and the number of steps.
-
-    Raises
-    ------
-    MbkitError
-        If it takes no step size.
+    None stands for an order that fewer than four step sizes above the floor of rounding show. Steps
+    are chosen by the expected order, the one it claims if left out. MbkitError if it takes no step
+    size.
 
     Examples
     --------

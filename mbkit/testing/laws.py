@@ -22,25 +22,10 @@ class Nothing(Exception):
 def line_of(
     law: str, bound: float, function: Callable[..., Found], subject: Any, places: Iterable[Any]
 ) -> Line:
-    """Return the line of a law.
+    """Return the line of a law, with the worst error and its place, or the message of what raises.
 
-    Parameters
-    ----------
-    law : str
-        What must hold.
-    bound : float
-        How much the parts may differ, in units of the larger of one and the largest number.
-    function : callable
-        Yields, of the subject and a place, what is compared, found and expected.
-    subject : object
-        What is looked at.
-    places : iterable
-        Where; they print as remarks.
-
-    Returns
-    -------
-    Line
-        With the worst error and its place; of what raises, with the error's message.
+    ``function(subject, place)`` yields what is compared, found and expected; both may differ by the
+    bound in units of the larger of one and the largest number. Places print as remarks.
     """
     worst, where = 0.0, ""
     looked = False

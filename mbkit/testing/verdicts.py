@@ -110,7 +110,7 @@ class Measured:
 
 
 def order_line(law: str, measured: Measured, order: int, most_steps: int) -> Line:
-    """Return the line on an order.
+    """Return the line on an order that is claimed, by errors of at most `most_steps` steps.
 
     1. It holds where the slope is within 0.1 of it, and where the slope is above and errors fall so
        down to rounding: no term of lower order is then left to be seen.
@@ -121,17 +121,6 @@ def order_line(law: str, measured: Measured, order: int, most_steps: int) -> Lin
        more steps that show whereto.
     3. Else it is undecided, and so it is where fewer than four step sizes are above rounding. Fewer
        than four up to the most steps fail: nothing was looked at.
-
-    Parameters
-    ----------
-    law : str
-        What must hold.
-    measured : Measured
-        The errors.
-    order : int
-        What is claimed.
-    most_steps : int
-        How many were allowed.
     """
     slope = measured.slope
     if slope is None:
@@ -182,17 +171,9 @@ def highest_line(found: Iterable[Measured], order: int) -> Line:
 def falling_line(law: str, found: Sequence[float], order: int, floor: float) -> Line:
     """Return the line on a number that falls with the step at least as the order says.
 
-    Parameters
-    ----------
-    law : str
-        What must hold.
-    found : sequence of two or three floats
-        The number for a step, where known for half of it, and for a quarter of it. With that in the
-        middle the line may be undecided, as by `order_line`.
-    order : int
-        What is claimed.
-    floor : float
-        What of the number is rounding.
+    `found` is the number for a step, where known for half of it, and for a quarter of it; `floor`
+    is what of it is rounding. With that in the middle the line may be undecided, as by
+    `order_line`.
     """
     coarse, *middle, fine = found
     slope = float(np.log(coarse / fine) / np.log(4.0))

@@ -119,17 +119,8 @@ class Cuts(Sequence[Cut]):
 def choose_loop_joints(bodies: Sequence[str], edges: Sequence[JointEdge]) -> frozenset[str]:
     """Return the loop joints of the best cut; see `build_topology` for what is best.
 
-    Parameters
-    ----------
-    bodies : sequence of str
-        Names, the world among them.
-    edges : sequence of JointEdge
-        Joints in the order of adding, which connect all bodies without those that are cut anyway.
-
-    Returns
-    -------
-    frozenset of str
-        Names, with those that are cut anyway.
+    Joints are in the order of adding, and connect all bodies, the world among them, without those
+    that are cut anyway, which are among the names that are returned.
     """
     always = frozenset(edge.name for edge in edges if edge.is_cut)
     if len(edges) - len(always) == len(bodies) - 1:
@@ -141,29 +132,7 @@ def choose_loop_joints(bodies: Sequence[str], edges: Sequence[JointEdge]) -> fro
 def list_cuts(
     bodies: Sequence[str], edges: Sequence[JointEdge], loop_joints: Collection[str], limit: int
 ) -> Cuts:
-    """Return alternatives to a cut; see `Topology.cuts`.
-
-    Parameters
-    ----------
-    bodies : sequence of str
-        Names, the world among them.
-    edges : sequence of JointEdge
-        Joints in the order of adding.
-    loop_joints : collection of str
-        The cut.
-    limit : int
-        How many are listed at most.
-
-    Returns
-    -------
-    Cuts
-        The best first.
-
-    Raises
-    ------
-    UsageError
-        If `limit` is no positive integer.
-    """
+    """Return alternatives to a cut, at most `limit`, the best first; see `Topology.cuts`."""
     if not isinstance(limit, int) or limit < 1:
         raise UsageError(f"cuts: limit must be a positive integer, got {limit!r}.")
     graph, joints = _graph(bodies, edges)

@@ -28,26 +28,9 @@ _BEND = 0.45  # of a loop joint's line off the straight one, in distances betwee
 
 
 def draw_topology(topology: Topology, ax: Axes | None = None) -> Axes:
-    """Draw a spanning tree from the world on the left, and the loop joints in dashes.
+    """Draw a spanning tree, from the world on the left, for `Topology.draw`; loop joints in dashes.
 
     Each joint is a line with its name as ``gid``, and an arrow from predecessor to successor.
-
-    Parameters
-    ----------
-    topology : Topology
-        With the ends of its joints.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default on a figure of pyplot's.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        What was drawn on.
-
-    Raises
-    ------
-    UsageError
-        If matplotlib is not installed.
     """
     places = tidy_tree(topology.parent) * (1.0, -1.0)  # the first child on top
     if ax is None:

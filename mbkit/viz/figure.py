@@ -13,24 +13,10 @@ __all__ = ["new_figure"]
 
 
 def new_figure(size: tuple[float, float], *, of_pyplot: bool) -> Figure:
-    """Return an empty figure.
+    """Return an empty figure whose panels keep clear of each other, of a size in inches.
 
-    Parameters
-    ----------
-    size : pair of float
-        Width and height. [inch]
-    of_pyplot : bool
-        Whether pyplot keeps it, to be shown in a window.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Its panels keep clear of each other.
-
-    Raises
-    ------
-    UsageError
-        If matplotlib is not installed.
+    pyplot keeps it, to be shown in a window, if it is one of its own. UsageError if matplotlib is
+    not installed.
     """
     try:
         import matplotlib.figure

@@ -21,19 +21,12 @@ class _Outline:
 
 
 def tidy_tree(parent: Sequence[int]) -> npt.NDArray[np.float64]:
-    """Return where to draw the nodes of a tree.
+    """Return where to draw the nodes of a tree, (n, 2): depth, and place across.
 
-    Parameters
-    ----------
-    parent : sequence of int
-        Number of each node's parent, less than its own; -1 for node 0.
-
-    Returns
-    -------
-    ndarray, shape (n, 2)
-        Depth, and place across. Nodes of a depth are at least 1 apart and stand in the order of
-        their numbers, branches do not cross, a parent stands in the middle between its first child
-        and its last, and equal subtrees are drawn alike. Node 0 is at (0, 0).
+    By the number of each node's parent, less than its own; -1 for node 0. Nodes of a depth are at
+    least 1 apart and stand in the order of their numbers, branches do not cross, a parent stands in
+    the middle between its first child and its last, and equal subtrees are drawn alike. Node 0 is
+    at (0, 0).
 
     Notes
     -----

@@ -29,22 +29,11 @@ def rotation_from_rpy(rpy: FloatArray) -> FloatArray:
 
 
 def rpy_from_rotation(R: FloatArray) -> FloatArray:
-    """Return roll, pitch and yaw of a rotation, by few digits if these give it to the last bit.
+    """Return roll, pitch and yaw (3,) of R (3, 3), by few digits if these give it to the last bit.
 
-    Parameters
-    ----------
-    R : ndarray, shape (3, 3)
-        A rotation.
-
-    Returns
-    -------
-    ndarray, shape (3,)
-        Such that `rotation_from_rpy` of them is R to rounding.
-
-    Notes
-    -----
-    The roll is read from Rz(-yaw) R, so that it makes up for a yaw that is not well known: where
-    the pitch is near a right angle both turn about the same axis.
+    `rotation_from_rpy` of them is R to rounding. The roll is read from Rz(-yaw) R, so that it makes
+    up for a yaw that is not well known: where the pitch is near a right angle both turn about the
+    same axis.
 
     Examples
     --------

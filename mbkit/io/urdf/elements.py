@@ -101,25 +101,11 @@ class _Builder:
 
 
 def parse_elements(text: str, what: str, name: str) -> Element:
-    r"""Return the root element of a text.
+    r"""Return the root element of XML, else raise ModelFileError with the line.
 
-    Parameters
-    ----------
-    text : str
-        XML. No DOCTYPE, hence no entities but the five of XML and no other file; elements nested
-        at most 64 deep, and not more than 200000 of them.
-    what, name : str
-        How messages call the file at their beginning, and before the number of a line.
-
-    Returns
-    -------
-    Element
-        The root.
-
-    Raises
-    ------
-    ModelFileError
-        If it is no XML, or not within these limits; with the line.
+    No DOCTYPE, hence no entities but the five of XML and no other file; elements nested at most 64
+    deep, and not more than 200000 of them. Messages begin with `what`, and have `name` before the
+    line.
 
     Examples
     --------

@@ -219,19 +219,9 @@ def _refuse_xacro(element: Element, what: str, name: str, *, is_read: bool = Tru
 
 
 def warning_of(urdf: Urdf, *, are_loose: bool) -> str:
-    """Return what makes the mechanism another one than the file may mean; empty for nothing.
+    """Return what makes the mechanism another one than the file may mean, "" for nothing.
 
-    Parameters
-    ----------
-    urdf : Urdf
-        The file.
-    are_loose : bool
-        Whether to speak of joints that should be coupled and are not.
-
-    Returns
-    -------
-    str
-        A sentence.
+    A sentence. It speaks of joints that should be coupled and are not if there are such.
     """
     parts = []
     if urdf.unphysical:

@@ -19,21 +19,10 @@ def check_tree(
     *,
     is_complete: bool = True,
 ) -> str:
-    """Return the name of the root link; what keeps the file from being a tree is noted as faults.
+    """Return the root link, which is no child, "" for none; what makes it no tree is a fault.
 
-    Parameters
-    ----------
-    links, joints : sequence
-        In the order of the file.
-    reading : Reading
-        Where faults go.
-    is_complete : bool
-        Whether these are all; if not, what one of the others might mend is no fault.
-
-    Returns
-    -------
-    str
-        The link that is no child; empty where there is none.
+    Links and joints are in the order of the file. If they are not complete, what one of the others
+    might mend is no fault.
     """
     names = _unique("link", links, reading)
     known = _unique("joint", joints, reading)

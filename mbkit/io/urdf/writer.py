@@ -86,22 +86,7 @@ def save_urdf(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
 
 
 def urdf_text(mechanism: Mechanism) -> tuple[str, list[str]]:
-    """Return a mechanism as URDF, and what that does not hold.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        As for `save_urdf`.
-
-    Returns
-    -------
-    tuple
-        The text, and a note on each kind of loss.
-
-    Raises
-    ------
-    ModelFileError
-        As for `save_urdf`.
+    """Return a mechanism as URDF, and a note on each kind of loss; errors as of `save_urdf`.
 
     Notes
     -----

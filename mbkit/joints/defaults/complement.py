@@ -11,22 +11,13 @@ __all__ = ["complement"]
 
 
 def complement(S: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of the vectors normal to the columns of a matrix.
+    """Return an orthonormal basis (6, 6 - n) of the vectors normal to the columns of S (6, n).
 
     By reflections that take the columns to a triangle, all with diagonals of one sign: the basis
     changes smoothly with S. Where a column k (from 1), after the reflections before it, comes to
     point along -e_k, it turns fast next to that place and has no limit there; that takes 6 - k
-    conditions. The fifth reflection has a limit.
-
-    Parameters
-    ----------
-    S : ndarray, shape (6, n)
-        Columns. Of columns that depend on each other there are more normal vectors than are given.
-
-    Returns
-    -------
-    ndarray, shape (6, 6 - n)
-        The basis, by columns.
+    conditions. The fifth reflection has a limit. Of columns that depend on each other there are
+    more normal vectors than are given.
 
     References
     ----------

@@ -26,22 +26,11 @@ _NEAR = 1e-4
 
 
 def derivative(function: Callable[[float], Any], side: int = 0) -> Any:
-    """Return the derivative of a function at 0.
+    """Return the derivative at 0 of a function from a number to an array.
 
     Central differences, extrapolated three times: the error is of order h^8. The first step is the
-    one whose last two extrapolations agree best.
-
-    Parameters
-    ----------
-    function : callable
-        From a number to an array.
-    side : {0, 1, -1}
-        1 and -1 for the derivative from that side alone, by differences of order h^6.
-
-    Returns
-    -------
-    ndarray
-        The derivative.
+    one whose last two extrapolations agree best. The side is 1 or -1 for the derivative from there
+    alone, by differences of order h^6.
 
     Examples
     --------
@@ -78,30 +67,15 @@ def disagreement(
     size: float,
     order: int = 1,
 ) -> FloatArray | None:
-    """Return the derivative by differences if it says that another one is wrong, else None.
+    """Return the derivative by differences if it says that `found` is wrong, else None.
 
-    A derivative is right if differences of one step size, central or of one side, agree with it:
-    functions have kinks, and steps can be too long or too short. Where differences do not agree
-    with each other either, or there are none, nothing is said.
-
-    Parameters
-    ----------
-    found : ndarray
-        The derivative to judge.
-    function : callable
-        ``function(side, h)`` is the function of a number whose derivative at 0 it should be, for
-        differences of that side with the first step h.
-    near : float
-        How far it may be from differences, relative to the larger of both.
-    size : float
-        Of the numbers whose rounding differences divide by the step.
-    order : int, optional
-        1, or 2 where the function is itself made of differences with the same step.
-
-    Returns
-    -------
-    ndarray or None
-        What it should be.
+    A derivative is right if differences of one step size, central or of one side, agree with it,
+    within the part `near` of the larger of both: functions have kinks, and steps can be too long or
+    too short. Where differences do not agree with each other either, or there are none, nothing is
+    said. ``function(side, h)`` is the function of a number whose derivative at 0 it should be, for
+    differences of that side with the first step h; `order` is 2 where it is itself made of
+    differences with the same step. The numbers whose rounding differences divide by the step are of
+    size `size`.
     """
     best: tuple[float, Any] | None = None
     for h in _UNEVEN:
@@ -209,21 +183,9 @@ def _vee(M: Any) -> FloatArray:
 
 
 def wrong_motion(joint: Any, q: FloatArray, w: FloatArray, S: FloatArray, bias: FloatArray) -> str:
-    """Return what differences of a joint's pose contradict, "" if nothing.
+    """Return in a clause what differences of a joint's pose contradict, "" if nothing.
 
-    Parameters
-    ----------
-    joint : Joint
-        It gives pose, retract and rates.
-    q, w : ndarray, shapes (nq,) and (nv,)
-        Where, and the velocity that the bias belongs to.
-    S, bias : ndarray, shapes (6, nv) and (6,)
-        What is judged.
-
-    Returns
-    -------
-    str
-        A clause.
+    S (6, nv) is judged at q, and the bias (6,) there for the velocity w.
     """
 
     def twist(there: FloatArray, step: FloatArray, side: int, h: float) -> FloatArray:

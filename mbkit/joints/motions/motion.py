@@ -168,16 +168,8 @@ def chart_form(name: str | None) -> Any:
 def wrenches_form(wrenches: FloatArray | str | None) -> Any:
     """Return the compiled form that gives wrenches, None for none.
 
-    Parameters
-    ----------
-    wrenches : ndarray or str, optional
-        A constant basis, which stands in the header of the parameters, or the name of a function of
-        `mbkit.kernels.joints.crossed_axes`.
-
-    Returns
-    -------
-    FunctionAddress or None
-        The form.
+    For a constant basis, which stands in the header of the parameters, or the name of a function of
+    `mbkit.kernels.joints.crossed_axes`.
     """
     from mbkit.kernels.joints import crossed_axes
     from mbkit.kernels.joints import header as stored
@@ -188,19 +180,9 @@ def wrenches_form(wrenches: FloatArray | str | None) -> Any:
 
 
 def header(num_velocities: int, wrenches: FloatArray | str | None) -> FloatArray:
-    """Return what parameters begin with; see `mbkit.kernels.joints.header`.
+    """Return what parameters begin with, (1 + 6 (6 - nv),); see `mbkit.kernels.joints.header`.
 
-    Parameters
-    ----------
-    num_velocities : int
-        nv.
-    wrenches : ndarray, shape (6, 6 - nv), or str, optional
-        A constant basis of the wrenches that the joint bears; zeros stand for what is none.
-
-    Returns
-    -------
-    ndarray, shape (1 + 6 (6 - nv),)
-        The numbers.
+    nv, and a constant basis (6, 6 - nv) of the wrenches that the joint bears; zeros stand for none.
     """
     named = wrenches is None or isinstance(wrenches, str)
     stored = np.zeros((6, 6 - num_velocities)) if named else np.asarray(wrenches)

@@ -48,15 +48,8 @@ _OF_ARRAYS = ("numpy", "scipy")
 def environment(versions: Mapping[str, str]) -> dict[str, str]:
     """Return what the bits of a result depend on beside model and options.
 
-    Parameters
-    ----------
-    versions : mapping
-        Of mbkit and its libraries.
-
-    Returns
-    -------
-    dict of str to str
-        Versions, the hash of all kernels, and the processor for which numba compiles.
+    The given versions of mbkit and its libraries, the hash of all kernels, and the processor for
+    which numba compiles.
     """
     from mbkit.kernels.caching import processor, source_stamp
     from mbkit.kernels.compile import UNCOMPILED
@@ -136,19 +129,11 @@ def _joints(joints: Iterable[Any]) -> Iterator[Any]:
 
 
 def fingerprint(thing: Any) -> dict[str, Any]:
-    """Return what identifies a function or an object of the user.
+    """Return what identifies a function or an object of the user, with its class.
 
-    Parameters
-    ----------
-    thing : callable or object
-        A function, lambda, bound method, partial, compiled function, or an object with its class.
-
-    Returns
-    -------
-    dict
-        ``name``, its qualified name; ``code``, a hash of its bytecode (comments and places in files
-        do not count); ``values``, hashes by name of what it holds: default arguments, variables
-        of enclosing functions, global constants and functions, attributes.
+    ``name``, its qualified name; ``code``, a hash of its bytecode (comments and places in files do
+    not count); ``values``, hashes by name of what it holds: default arguments, variables of
+    enclosing functions, global constants and functions, attributes.
     """
     name, code, values = _Walk().parts(thing, given=True)
     hashes = {key: _hash(value) for key, value in sorted(values.items())}

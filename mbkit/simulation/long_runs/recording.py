@@ -114,11 +114,8 @@ class Recorder:
     def record(self, step: int, part: int, display: ProgressDisplay) -> tuple[int, int]:
         """Take the steps from `step` on; the next part gets the number `part`.
 
-        Returns
-        -------
-        tuple of two ints
-            The step that was reached and is confirmed but for an `OSError` in `error`, and the
-            status: 0, that of the course, or INTERRUPTED.
+        Return the step that was reached and is confirmed but for an `OSError` in `error`, and the
+        status: 0, that of the course, or INTERRUPTED.
         """
         reached = _Reached(step, 0, part, step, self._state(), None)
         began = written = time.monotonic()

@@ -31,16 +31,7 @@ def grown_without_bounds(run: Prepared, t: float, taken: int) -> NotFiniteError 
     """Return what says that a run has grown without bounds before it failed; None if not so.
 
     Then whatever failed is a consequence: a mass matrix that is singular in its digits, a loop that
-    does not close.
-
-    Parameters
-    ----------
-    run : Prepared
-        The run, after the step that failed.
-    t : float
-        Time of the last complete step. [s]
-    taken : int
-        Its number.
+    does not close. t [s] and the number `taken` are of the last complete step.
     """
     problem = run.problem
     speeds = np.abs(np.stack([problem.v, problem.v_stage]))
@@ -102,15 +93,6 @@ def fastest_rate(system: EquationsOfMotion, t: float, q: Any, v: Any) -> float:
 
     Of the equations of motion with the forces of the system, where there are constraints of the
     motions that these allow.
-
-    Parameters
-    ----------
-    system : EquationsOfMotion
-        What moves.
-    t : float
-        Time. [s]
-    q, v : ndarray, shape (nq,), (nv,)
-        The state.
 
     Examples
     --------

@@ -23,17 +23,7 @@ _TIMES, _NAMES, _MOST = 17, 8, 1_000_000
 
 
 def check_velocity_kept(system: System, q: Any, given: Any, v: Any, t: float) -> None:
-    """Raise ConstraintError where closing the loops has taken a velocity away.
-
-    Parameters
-    ----------
-    system : System
-        Closed.
-    q, given, v : ndarray, shape (nq,), (nv,), (nv,)
-        State, and its velocity before and after the constraints were kept.
-    t : float
-        Time. [s]
-    """
+    """Raise ConstraintError where closing the loops has taken a velocity away, v being left."""
     sizes = velocity_sizes(system, q)
     if system.motions:
         given = system.prescribed_state(t, q, given)[1]
@@ -55,16 +45,8 @@ def check_velocity_kept(system: System, q: Any, given: Any, v: Any, t: float) ->
 def locked(system: System, t_span: tuple[float, float], q: Any, kept: Any) -> str:
     """Return that a mechanism cannot move, and what holds it; "" where it can.
 
-    Parameters
-    ----------
-    system : System
-        Closed.
-    t_span : tuple of two floats
-        The times of a run. [s]
-    q : ndarray, shape (nq,)
-        Where it starts.
-    kept : ndarray, shape (num_velocity_constraints,)
-        Which rows count there, as the dynamics have found.
+    It is closed at q (nq,), where a run starts; `kept` says which rows count there, as the dynamics
+    have found.
     """
     if system.prescribed_joints or not system.nv or kept.sum() < system.nv:
         return ""
