@@ -172,14 +172,13 @@ def _held(loops: Loops) -> tuple[Any, Any]:
     """Return which entries of steps and which positions belong to what must not move."""
     system = loops.system
     steps, positions = np.zeros(system.ndx, bool), np.zeros(system.nq, bool)
-    for joint in system.arrays.joints:
-        if joint is not None:
-            v = system.velocity_slice(joint.name)
-            held = ~np.isin(np.arange(v.start, v.stop), loops.free)
-            for array, place in (
-                (steps, system.step_slice(joint.name)),
-                (positions, system.position_slice(joint.name)),
-            ):
-                # entries one by one where positions are added: else a joint is held whole
-                array[place] = held if joint.positions_add else held.all() and held.any()
+    for name, joint in system.arrays.tree_joints.items():
+        v = system.velocity_slice(name)
+        held = ~np.isin(np.arange(v.start, v.stop), loops.free)
+        for array, place in (
+            (steps, system.step_slice(name)),
+            (positions, system.position_slice(name)),
+        ):
+            # entries one by one where positions are added: else a joint is held whole
+            array[place] = held if joint.positions_add else held.all() and held.any()
     return steps, positions

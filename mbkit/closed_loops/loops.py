@@ -154,8 +154,7 @@ def checked_entries(system: System, name: Any, who: str) -> Any:
         return system.velocity_slice(name)
     if name in system.velocity_names:
         joint = name.rpartition("[")[0]
-        rows = {each.name: each for each in system.arrays.joints if each is not None}
-        if not rows[joint].positions_add:
+        if not system.arrays.tree_joints[joint].positions_add:
             raise UsageError(
                 f"{who}: the positions of joint '{joint}' are not added but composed, so that one "
                 f"of them cannot be held; name the whole joint: '{joint}'."

@@ -20,15 +20,15 @@ from mbkit.model.document import can_be_written, to_toml
 from mbkit.model.parameters import changed, parameters
 from mbkit.representations import Representation
 from mbkit.solvers import ConstraintSolver
+from mbkit.spatial import SpatialInertia
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Arguments, Floats
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.compiling import tell_of_compiling
-from mbkit.systems.inertia_transfers import InertiaTransfer
+from mbkit.systems.frozen_model import BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.memory.forces import force_arrays
-from mbkit.systems.split_bodies import SplitBody
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -84,10 +84,31 @@ class Assembly:
         """Names of the joints that are not in the tree."""
         return self.topology.loop_joints
 
-    @property
-    def assembled(self) -> Parts:
-        """Bodies and joints of the system, those that are cut in their parts."""
-        return self.division.parts
+    def joint_places(self) -> Mapping[str, JointPlace]:
+        """Return the places of all joints of the system, those that close loops included."""
+        return MappingProxyType(
+            {
+                name: JointPlace(
+                    predecessor=edge.predecessor,
+                    successor=edge.successor,
+                    near=edge.S_pred,
+                    far=edge.S_succ,
+                    canonical_frame=edge.joint.canonical_frame,
+                    is_weld=edge.joint.num_velocities == 0,
+                )
+                for name, edge in self.division.parts.joints.items()
+            }
+        )
+
+    def inertias(self) -> BodyInertias:
+        """Return the inertias of the bodies of the system."""
+        bodies = self.division.parts.bodies.values()
+        every = SpatialInertia.zero(), *(body.inertia for body in bodies)
+        return BodyInertias(
+            [each.mass for each in every],
+            [each.com for each in every],
+            [each.moment_about_com for each in every],
+        )
 
     @property
     def split_bodies(self) -> Mapping[str, SplitBody]:
@@ -172,7 +193,7 @@ class Assembly:
     def system(self) -> System:
         """Return the equations of motion."""
         tell_of_compiling()
-        parts = self.assembled
+        parts = self.division.parts
         loops = frozenset(self.topology.loop_joints)
         joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}
         positions = _slices({name: joint.num_positions for name, joint in joints.items()})

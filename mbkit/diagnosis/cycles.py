@@ -17,12 +17,12 @@ def cycles(system: System) -> list[tuple[str, ...]]:
     In relative coordinates the others are in the spanning tree. In absolute coordinates the tree is
     made of the joints of the mechanism, in their order, until one closes a loop.
     """
-    ends = {name: (e.predecessor, e.successor) for name, e in system.parts.joints.items()}
+    ends = {name: (e.predecessor, e.successor) for name, e in system.joint_places.items()}
     free = set(system.free_joints)
     tree = [name for name in system.tree.joints[1:] if name not in free]
     closing = system.arrays.closure.names[: system.arrays.closure.num_joints]
     if free:  # welds do not close a loop, if anything else does
-        closing = tuple(sorted(closing, key=lambda name: not _is_weld(system, name)))
+        closing = tuple(sorted(closing, key=lambda name: not system.joint_places[name].is_weld))
     around: dict[str, list[tuple[str, str]]] = {}
     group: dict[str, str] = {}
     found: list[str] = []
@@ -35,10 +35,6 @@ def cycles(system: System) -> list[tuple[str, ...]]:
         around.setdefault(a, []).append((name, b))
         around.setdefault(b, []).append((name, a))
     return [(name, *_path(around, *reversed(ends[name]))) for name in found]
-
-
-def _is_weld(system: System, joint: str) -> bool:
-    return system.parts.joints[joint].joint.num_velocities == 0
 
 
 def _root(group: dict[str, str], body: str) -> str:

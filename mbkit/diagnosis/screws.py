@@ -169,10 +169,9 @@ class _Samples:
     def of(cls, system: System, q: FloatArray) -> _Samples:
         rng = np.random.default_rng(0)
         configurations = np.tile(q, (_SAMPLES + 1, 1))
-        for joint in system.arrays.joints:
-            if joint is not None:
-                for sample in configurations[1:]:
-                    sample[system.position_slice(joint.name)] = joint.random(rng)
+        for name, joint in system.arrays.tree_joints.items():
+            for sample in configurations[1:]:
+                sample[system.position_slice(name)] = joint.random(rng)
         loops = {loop.name: loop for loop in loop_joints(system, q)}
         return cls(
             system, loops, system.poses(configurations), system.motion_subspaces(configurations)
@@ -182,9 +181,9 @@ class _Samples:
         """Return the frame of a joint on its predecessor, in the world."""
         if name in self.loops:
             return self.loops[name].near
-        edge = self.system.parts.joints[name]
-        C: FloatArray = self.poses[0, self.system.body_index(edge.predecessor)]
-        return np.asarray(C @ edge.S_pred @ edge.joint.canonical_frame)
+        place = self.system.joint_places[name]
+        C: FloatArray = self.poses[0, self.system.body_index(place.predecessor)]
+        return np.asarray(C @ place.near @ place.canonical_frame)
 
     def screws(self, name: str) -> list[FloatArray]:
         """Return the screws (nv, 6) of a joint in the world: here, then in other configurations."""

@@ -76,7 +76,7 @@ class JointPosition(Quantity):
     def gradient(self, system: System, t: float, q: Any) -> FloatArray:
         """Return the row of zeros and a one; UsageError where v is not the rate of q."""
         joint_name = self.name.partition("[")[0]
-        joint = next(j for j in system.arrays.joints if j is not None and j.name == joint_name)
+        joint = system.arrays.tree_joints[joint_name]
         positions, velocities = system.position_slice(joint_name), system.velocity_slice(joint_name)
         if not joint.positions_add:
             raise UsageError(

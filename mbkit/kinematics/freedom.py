@@ -148,7 +148,7 @@ def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freed
     found = _limits(system, given, wide, who)
     positions = np.full(system.nv, -1)
     turning = np.zeros(system.nv, dtype=bool)
-    joints = {joint.name: joint for joint in system.arrays.joints if joint is not None}
+    joints = system.arrays.tree_joints
     for name, joint in joints.items():
         here = system.position_slice(name)
         if joint.positions_add:
@@ -173,10 +173,10 @@ def checked_freedom(system: System, limits: Any, locked: Any, who: str) -> Freed
 def step_entries(system: System) -> Integers:
     """Return the entry of a step that each velocity is (nv,); -1 for nonholonomic joints."""
     entries = np.full(system.nv, -1)
-    for joint in system.arrays.joints:
-        if joint is not None and joint.ndx == joint.num_velocities:
-            steps = system.step_slice(joint.name)
-            entries[system.velocity_slice(joint.name)] = np.arange(steps.start, steps.stop)
+    for name, joint in system.arrays.tree_joints.items():
+        if joint.ndx == joint.num_velocities:
+            steps = system.step_slice(name)
+            entries[system.velocity_slice(name)] = np.arange(steps.start, steps.stop)
     return entries
 
 
@@ -188,9 +188,9 @@ def _at(system: System, joint: str, velocities: Integers) -> Any:
 def turning_positions(system: System) -> Integers:
     """Return the positions of which a whole turn leads to the same pose."""
     found = [
-        system.position_slice(joint.name).start
-        for joint in system.arrays.joints
-        if joint is not None and joint.positions_add and _turns(joint)
+        system.position_slice(name).start
+        for name, joint in system.arrays.tree_joints.items()
+        if joint.positions_add and _turns(joint)
     ]
     return np.array(found, dtype=np.int64)
 

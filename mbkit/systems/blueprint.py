@@ -9,11 +9,9 @@ from numpy.typing import ArrayLike
 
 from mbkit.forces import Force
 from mbkit.solvers import ConstraintSolver
-from mbkit.systems.inertia_transfers import InertiaTransfer
-from mbkit.systems.split_bodies import SplitBody
+from mbkit.systems.frozen_model import BodyInertias, InertiaTransfer, JointPlace, SplitBody
 
 if TYPE_CHECKING:
-    from mbkit.parts.parts import Parts
     from mbkit.systems.system import System
 
 __all__ = ["Blueprint"]
@@ -22,9 +20,12 @@ __all__ = ["Blueprint"]
 class Blueprint(Protocol):
     """The contract of a blueprint: it writes the model, and makes systems with other numbers."""
 
-    @property
-    def assembled(self) -> Parts:
-        """Bodies and joints of the system, those that are cut in their parts."""
+    def joint_places(self) -> Mapping[str, JointPlace]:
+        """Return the places of all joints of the system, those that close loops included."""
+        ...
+
+    def inertias(self) -> BodyInertias:
+        """Return the inertias of the bodies of the system."""
         ...
 
     @property

@@ -65,9 +65,8 @@ def checked(system: System, name: str, value: ArrayLike, *, finite: bool = False
 def quaternions(system: System) -> tuple[int, ...]:
     """See `System.quaternions`."""
     return tuple(
-        system._position_slices[joint.name].start + first
-        for joint in system.arrays.joints
-        if joint is not None
+        system._position_slices[name].start + first
+        for name, joint in system.arrays.tree_joints.items()
         for first in joint.quaternions
     )
 
@@ -106,9 +105,8 @@ def time_to_lock(system: System, q: ArrayLike, v: ArrayLike) -> tuple[float, str
 def own_rates(system: System) -> tuple[Any, Any, list[tuple[Joint, slice, slice]]]:
     """Entries of q that add, those of steps that they take; the other joints, with theirs."""
     places = [
-        (joint, system._position_slices[joint.name], system._step_slices[joint.name])
-        for joint in system.arrays.joints
-        if joint is not None
+        (joint, system._position_slices[name], system._step_slices[name])
+        for name, joint in system.arrays.tree_joints.items()
     ]
     none = np.zeros(0, dtype=np.intp)
     adding = [each for each in places if each[0].positions_add]

@@ -13,10 +13,10 @@ from mbkit.lie.arrays import as_floats
 from mbkit.representations import Hybrid
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.wrenches import Wrenches
+from mbkit.systems.frozen_model import JointPlace
 from mbkit.systems.joint_wrenches import bodies_beyond, body_loads, constraint_loads
 
 if TYPE_CHECKING:
-    from mbkit.parts.connection import Connection
     from mbkit.systems.system import System
 
 __all__ = ["JointCut"]
@@ -33,7 +33,7 @@ class JointCut:
         The system of the joint.
     name : str
         Name of the joint.
-    edge : Connection
+    place : JointPlace
         Its bodies and frames.
     on : str
         The body that the wrench acts on.
@@ -41,13 +41,13 @@ class JointCut:
 
     system: System
     name: str
-    edge: Connection
+    place: JointPlace
     on: str
 
     @classmethod
     def of(cls, system: System, name: str, on: str | None) -> Self:
         """Return the cut of a joint; on the successor if `on` is None."""
-        joints = system.parts.joints
+        joints = system.joint_places
         check_kind("reaction: joint", name, str, "the name of a joint")
         if on is not None:
             check_kind("reaction: on", on, str, "the name of a body")
@@ -55,8 +55,8 @@ class JointCut:
             raise NameUnknownError(
                 f"System '{system.name}' has no joint '{name}'; {suggestion(name, joints)}"
             )
-        edge = joints[name]
-        bodies = edge.successor, edge.predecessor
+        place = joints[name]
+        bodies = place.successor, place.predecessor
         # a part of a body stands for the whole
         wholes = {
             system.split_bodies[body].whole: body for body in bodies if body in system.split_bodies
@@ -67,7 +67,7 @@ class JointCut:
                 f"Joint '{name}' is between '{bodies[1]}' and '{bodies[0]}': on must be one of "
                 f"these, got {on!r}."
             )
-        return cls(system, name, edge, bodies[0] if on is None else on)
+        return cls(system, name, place, bodies[0] if on is None else on)
 
     @property
     def in_tree(self) -> bool:
@@ -86,9 +86,9 @@ class JointCut:
 
     def frame(self, C: Floats) -> Floats:
         """Return the joint's frame on the body, in the world, from the poses of all bodies."""
-        place = self.edge.S_succ if self.on == self.edge.successor else self.edge.S_pred
+        frame = self.place.far if self.on == self.place.successor else self.place.near
         found: Floats = C[..., self.system.body_index(self.on), :, :] @ (
-            place @ self.edge.joint.canonical_frame
+            frame @ self.place.canonical_frame
         )
         return found
 
@@ -177,7 +177,7 @@ class JointCut:
         chosen = np.zeros(len(loads.bodies), dtype=bool)
         if self.name in closure.names:  # one of six freedoms has no rows
             first = int(closure.constraints["first_site"][closure.names.index(self.name)])
-            chosen[first + (self.on == self.edge.successor)] = True
+            chosen[first + (self.on == self.place.successor)] = True
         return loads.total(chosen, about)
 
     def effort(self, W: Floats, q: Floats, C: Floats, about: Floats, on_error: str) -> Any:

@@ -105,16 +105,12 @@ def body_loads(
     C = system.poses(q, on_error=on_error)
     V = system.twists(q, v, representation=world, on_error=on_error)
     rate = system.accelerations(q, v, vdot, representation=world, on_error=on_error)
-    inertias = [body.inertia for body in system.parts.bodies.values()]
-    masses = np.array([0.0, *(each.mass for each in inertias)])[:, None]
-    coms = np.array([np.zeros(3), *(each.com for each in inertias)])
-    J = np.array([np.zeros((3, 3)), *(each.moment_about_com for each in inertias)])
     R = C[..., :3, :3]
     w, alpha = V[..., :3], rate[..., :3]
-    arms = np.einsum("...ij,...j->...i", R, coms)
+    arms = np.einsum("...ij,...j->...i", R, system.inertias.coms)
     turning = np.cross(alpha, arms) + np.cross(w, np.cross(w, arms))
-    forces = masses * (rate[..., 3:] + turning - system.gravity)
-    J = R @ J @ np.swapaxes(R, -1, -2)
+    forces = system.inertias.masses[:, None] * (rate[..., 3:] + turning - system.gravity)
+    J = R @ system.inertias.moments_about_com @ np.swapaxes(R, -1, -2)
     spin = np.einsum("...ij,...j->...i", J, w)
     moments = np.einsum("...ij,...j->...i", J, alpha) + np.cross(w, spin) + np.cross(arms, forces)
     acting = np.zeros((*forces.shape[:-1], 6))

@@ -79,12 +79,9 @@ def near_singularity(
     check_kind("near_singularity: threshold", threshold, numbers.Real, "a number")
     configuration = system.checked("q", q)
     found = []
-    for row, joint in enumerate(system.arrays.joints):
-        if joint is None:
-            continue
-        first = int(system.arrays.bodies[row]["first_position"])
-        distance = joint.singularity(configuration[first : first + joint.num_positions])
+    for name, joint in system.arrays.tree_joints.items():
+        distance = joint.singularity(configuration[system.position_slice(name)])
         if distance < threshold:
             kind, remedy = type(joint).__name__, joint.singularity_remedy
-            found.append(NearSingularity(joint.name, kind, float(distance), remedy))
+            found.append(NearSingularity(name, kind, float(distance), remedy))
     return tuple(sorted(found, key=lambda each: each.distance))

@@ -87,28 +87,25 @@ def _shared(system: System, other: System, joint: str) -> bool:
     """Return whether both systems have the same coordinates of a joint."""
     if joint not in other.joint_names:
         return False
-    mine, theirs = system.parts.joints[joint], other.parts.joints[joint]
-    same: bool = mine.joint == theirs.joint
-    places = ((mine.S_pred, theirs.S_pred), (mine.S_succ, theirs.S_succ))
+    mine, theirs = system.joint_places[joint], other.joint_places[joint]
+    same: bool = system.arrays.tree_joints.get(joint) == other.arrays.tree_joints.get(joint)
+    places = ((mine.near, theirs.near), (mine.far, theirs.far))
     return same and all(np.array_equal(*pair) for pair in places)
 
 
 def _positions(system: System, other: System, q: Floats, target: _Target) -> Floats:
     number = {name: row for row, name in enumerate(system.body_names)}
     found = np.zeros((len(q), system.nq))
-    for name in system.joint_names:
-        edge = system.parts.joints[name]
-        place = system.position_slice(name)
-        if edge.joint.num_positions == 0:
-            continue
+    for name, joint in system.arrays.tree_joints.items():
+        edge, place = system.joint_places[name], system.position_slice(name)
         if _shared(system, other, name):
             found[:, place] = q[:, other.position_slice(name)]
             continue
-        near = target.poses[:, number[edge.predecessor]] @ edge.S_pred
-        far = target.poses[:, number[edge.successor]] @ edge.S_succ
+        near = target.poses[:, number[edge.predecessor]] @ edge.near
+        far = target.poses[:, number[edge.successor]] @ edge.far
         T = _inverse(near) @ far
         for sample, each in enumerate(T):
-            found[sample, place] = edge.joint.configuration_from_pose(each)
+            found[sample, place] = joint.configuration_from_pose(each)
     return found
 
 

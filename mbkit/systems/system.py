@@ -56,16 +56,14 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
-from mbkit.systems.inertia_transfers import InertiaTransfer
+from mbkit.systems.frozen_model import BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
-from mbkit.systems.split_bodies import SplitBody
 from mbkit.systems.state_of import state_of
 from mbkit.systems.system_jacobian import SystemJacobian, system_jacobian
 
 if TYPE_CHECKING:
-    from mbkit.parts.parts import Parts
     from mbkit.results.diagnosis import Diagnosis
 
 __all__ = ["System"]
@@ -184,9 +182,14 @@ class System:
         return self._blueprint.text()
 
     @functools.cached_property
-    def parts(self) -> Parts:
-        """Bodies and joints of the system, with the parts of split bodies."""
-        return self._blueprint.assembled
+    def joint_places(self) -> Mapping[str, JointPlace]:
+        """Bodies and frames of all joints, those that close loops included, by name."""
+        return self._blueprint.joint_places()
+
+    @functools.cached_property
+    def inertias(self) -> BodyInertias:
+        """Masses, centres of mass and moments of inertia of the bodies."""
+        return self._blueprint.inertias()
 
     @property
     def coordinates(self) -> Any:

@@ -126,7 +126,7 @@ class StandardProblem:
         kilogram.
         """
         scale = float(np.abs(self.solution.multipliers).max())
-        joints = [each for each in self.system.arrays.joints if each is not None]
+        joints = self.system.arrays.tree_joints.values()
         rounding = ROUNDING if all(each.positions_add for each in joints) else OF_TURNS
         return rounding * (steps / self.end) ** 2 / scale
 

@@ -169,8 +169,7 @@ def test_a_prescribed_ball_in_a_loop(representation):
     kinds = ("spherical", "universal", "cylindrical")
     system, q = mobile_loops(rng, 8, ("cylindrical",), representation, kinds)
     v = consistent(system, q, rng.normal(size=system.nv))
-    joints = system.parts.joints
-    balls = [n for n in system.joint_names if joints[n].joint.num_velocities == 3]
+    balls = [n for n, j in system.arrays.tree_joints.items() if j.num_velocities == 3]
     A = system.constraint_jacobian(q)
     in_loops = 0
     for ball in balls:

@@ -130,8 +130,8 @@ def loaded_system(seed, representation, kinds=("spherical", "cylindrical", "univ
     """A random closed mechanism whose constraints are independent, with forces of all kinds."""
     rng = np.random.default_rng(seed)
     bare, q = mobile_loops(rng, 10, kinds, representation)
-    bodies, joints = bare.body_names, bare.parts.joints
-    one = next(n for n in bare.joint_names if joints[n].joint.num_velocities == 1)
+    bodies, joints = bare.body_names, bare.arrays.tree_joints
+    one = next(name for name, joint in joints.items() if joint.num_velocities == 1)
     system = bare.with_forces([
         mb.SpringDamper("strut", bodies[1], bodies[6], stiffness=30.0, rest_length=0.2),
         mb.SpringDamper("post", "world", bodies[8], stiffness=20.0, damping=2.0),
@@ -154,7 +154,6 @@ def test_every_body_is_in_balance_and_every_joint_bears_its_effort(representatio
     assert np.linalg.matrix_rank(A, tol=1e-6) == len(A)
     efforts = tau + system.generalized_forces(q, v)
     vdot, _ = system.solve_dynamics(q, v, efforts, wrenches)
-    joints = system.parts.joints
     poses = system.poses(q)
     hybrid = mb.Hybrid()
     V = system.twists(q, v, representation=hybrid)
@@ -162,15 +161,15 @@ def test_every_body_is_in_balance_and_every_joint_bears_its_effort(representatio
     alone = system.without_forces(["oil", "wind"])
     scale = 0.0
     totals = np.zeros((len(system.body_names), 6))
-    for name, edge in joints.items():
+    for name, edge in system.joint_places.items():
         for body in (edge.successor, edge.predecessor):
             W = system.reaction(name, q, v, tau, wrenches, on=body, at=body)
             totals[system.body_index(body)] += W
             scale = max(scale, np.abs(W).max())
     by_body = body_forces(alone, q, v)
     fall = system.gravity + np.array([0.3, -0.2, 0.1])
-    for k, body in enumerate(system.body_names[1:], start=1):
-        inertia = system.parts.bodies[body].inertia
+    for k in range(1, len(system.body_names)):
+        inertia = inertia_of(system, k)
         falling = rates[k] - np.r_[np.zeros(3), fall]  # gravity and wind as acceleration
         needed = mb.newton_euler(inertia, poses[k], V[k], falling, hybrid)
         applied = mb.convert_wrench(wrenches[k], poses[k], system.representation, hybrid)
@@ -189,15 +188,20 @@ def test_every_body_is_in_balance_and_every_joint_bears_its_effort(representatio
         np.testing.assert_allclose(S[place] @ W, (tau + damper)[place], atol=1e-9 * scale)
 
 
+def inertia_of(system, k):
+    """The inertia of a body by its row."""
+    found = system.inertias
+    return mb.SpatialInertia.from_com(found.masses[k], found.coms[k], found.moments_about_com[k])
+
+
 def body_forces(system, q, v):
     """Wrenches of struts and drag on the bodies, from what their laws say, by virtual power.
 
     The generalized forces of a mechanism in which every body is free are the wrenches.
     """
     free = mb.Mechanism("free")
-    parts = system.parts
-    for body in parts.bodies.values():
-        free.add_body(body)
+    for k, name in enumerate(system.body_names[1:], start=1):
+        body = free.add_body(mb.Body(name, inertia_of(system, k)))
         free.add_joint(mb.FreeJoint(f"to {body.name}"), free.world, body, frames=[np.eye(4)] * 2)
     for force in system.forces:
         free.add_force(force)
@@ -249,13 +253,13 @@ def test_action_is_reaction_and_places_are_what_they_say(representation):
     """On the other body the opposite; about another point m + (x - y) x f; in other axes R^T."""
     system, q, v, tau, wrenches = loaded_system(3, representation)
     poses = system.poses(q)
-    for name, edge in system.parts.joints.items():
+    for name, edge in system.joint_places.items():
 
         def find(name=name, **options):
             return system.reaction(name, q, v, tau, wrenches, **options)
 
         k = system.body_index(edge.successor)
-        frame = poses[k] @ edge.S_succ @ edge.joint.canonical_frame
+        frame = poses[k] @ edge.far @ edge.canonical_frame
         W = find()
         np.testing.assert_allclose(find(at=frame[:3, 3]), W, atol=1e-12 * np.abs(W).max())
         opposite = find(on=edge.predecessor, at=frame[:3, 3])
@@ -280,7 +284,7 @@ def test_without_effort_nothing_works_in_the_joint(representation):
         found = system.reaction(name, q, v, tau, wrenches, with_effort=False, **options)
         place = system.velocity_slice(name)
         np.testing.assert_allclose(S[place] @ found, 0.0, atol=1e-9 * np.abs(whole).max())
-        joint = system.parts.joints[name].joint
+        joint = system.arrays.tree_joints.get(name)
         if isinstance(joint, mb.RevoluteJoint | mb.SphericalJoint):
             np.testing.assert_allclose(found[3:], whole[3:], atol=1e-10 * np.abs(whole).max())
 

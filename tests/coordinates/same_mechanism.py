@@ -89,8 +89,8 @@ def check_reactions(states: Any, t: float, bound: float) -> None:
     """Assert that the reactions of the mechanism's joints are the same, and as unique."""
     (one, q, v), (other, q_other, v_other) = states
     largest, gaps = 0.0, []
-    for joint in one.parts.joints:
-        if joint not in other.parts.joints or joint.endswith("(weld)"):
+    for joint in one.joint_places:
+        if joint not in other.joint_places or joint.endswith("(weld)"):
             continue
         found = []
         for each, *state in ((one, q, v), (other, q_other, v_other)):

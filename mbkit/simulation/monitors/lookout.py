@@ -31,9 +31,9 @@ class Lookout:
 
     def __init__(self, system: System) -> None:
         self._left = [
-            (joint, system.position_slice(joint.name))
-            for joint in system.arrays.joints
-            if joint is not None and _may_be_singular(joint)
+            (joint, system.position_slice(name))
+            for name, joint in system.arrays.tree_joints.items()
+            if _may_be_singular(joint)
         ]
 
     def look(self, t: Any, q: Any) -> None:

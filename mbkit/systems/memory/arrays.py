@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -56,6 +57,12 @@ class SystemArrays:
     owners: tuple[Any, ...]
     forces: ForceArrays = attrs.field(factory=ForceArrays)
     closure: ClosureArrays = attrs.field(factory=ClosureArrays)
+
+    @functools.cached_property
+    def tree_joints(self) -> Mapping[str, Joint]:
+        """The joints that move, by name, in the order of the rows."""
+        joints = {joint.name: joint for joint in self.joints if joint is not None}
+        return MappingProxyType(joints)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
