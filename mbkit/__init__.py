@@ -109,6 +109,7 @@ from mbkit.solvers import ConstraintSolver as ConstraintSolver
 from mbkit.solvers import DenseSolver as DenseSolver
 from mbkit.solvers.built_in import *
 from mbkit.spatial import Acceleration as Acceleration
+from mbkit.spatial import Screw as Screw
 from mbkit.spatial import SpatialInertia as SpatialInertia
 from mbkit.spatial import Twist as Twist
 from mbkit.spatial import Wrench as Wrench
@@ -116,6 +117,7 @@ from mbkit.spatial import inertia_matrix as inertia_matrix
 from mbkit.spatial import newton_euler as newton_euler
 from mbkit.spatial import newton_euler_bias as newton_euler_bias
 from mbkit.spatial import newton_euler_in_frames as newton_euler_in_frames
+from mbkit.spatial import reciprocal_product as reciprocal_product
 from mbkit.studies import Project as Project
 from mbkit.studies import Study as Study
 from mbkit.studies import load_project as load_project

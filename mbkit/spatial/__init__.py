@@ -15,6 +15,8 @@ from mbkit.spatial.newton_euler import newton_euler_in_frames as newton_euler_in
 from mbkit.spatial.quantities import Acceleration as Acceleration
 from mbkit.spatial.quantities import Twist as Twist
 from mbkit.spatial.quantities import Wrench as Wrench
+from mbkit.spatial.screw import Screw as Screw
+from mbkit.spatial.screw import reciprocal_product as reciprocal_product
 from mbkit.spatial.typed import typed_accelerations as typed_accelerations
 from mbkit.spatial.typed import typed_twists as typed_twists
 from mbkit.spatial.typed import typed_wrenches as typed_wrenches
@@ -22,6 +24,7 @@ from mbkit.spatial.typed import typed_wrenches as typed_wrenches
 __all__ = [
     "Acceleration",
     "FloatArray",
+    "Screw",
     "SpatialInertia",
     "Twist",
     "Wrench",
@@ -32,6 +35,7 @@ __all__ = [
     "newton_euler_bias",
     "newton_euler_in_frames",
     "pose_from_quaternion",
+    "reciprocal_product",
     "rotation",
     "rotation_from_quaternion",
     "translation",
