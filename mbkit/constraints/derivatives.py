@@ -19,7 +19,7 @@ from mbkit.differentiation.runs import Program, TraceFailedError, numbers, run, 
 from mbkit.differentiation.tape import Tape
 from mbkit.errors import ConstraintDerivativeWarning, ConstraintError
 from mbkit.joints.defaults.differences import derivative, derivative_by, disagreement
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.arrays import FloatArray, returned_array
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -146,10 +146,7 @@ class ConstraintDerivatives:
             self._bias(state, v, twists)
 
     def _checked(self, method: str, part: str, value: Any) -> FloatArray:
-        try:
-            array = np.asarray(value)
-        except Exception:  # rows of several lengths; whatever its own __array__ raises
-            array = np.asarray(None)
+        array = returned_array(value)
         if array.shape != self._shapes[part] or array.dtype.kind not in "fiu":
             what = f"{part} of shape" if method == "rows" else "an array of shape"
             raise ConstraintError(

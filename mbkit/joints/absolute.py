@@ -135,10 +135,8 @@ WienerMilenkovicPosition, ExtendedWienerMilenkovic or DualRodrigues, default Scr
 
     def random(self, rng: np.random.Generator) -> FloatArray:
         """Return a configuration: orientations are uniform."""
-        Q, r = rng.normal(size=4), rng.normal(size=3)
-        unit = Q / np.linalg.norm(Q)
-        if self.motion.quaternions:
-            return np.concatenate([unit, r])
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = Group.Ad(unit), r
+        if self.quaternions:
+            return super().random(rng)
+        Q, T = rng.normal(size=4), np.eye(4)
+        T[:3, :3], T[:3, 3] = Group.Ad(Q / np.linalg.norm(Q)), rng.normal(size=3)
         return self.motion.configuration_from_pose(T)

@@ -26,6 +26,9 @@ __all__ = ["CompositeJoint"]
 #: The volume of unit columns of S below which a configuration counts as singular.
 _SINGULAR = 1e-6
 
+#: What vectors have entries of, as `_places` lists them.
+_POSITIONS, _VELOCITIES, _STEPS = 0, 1, 2
+
 
 @final
 @attrs.frozen(init=False, slots=False)  # a dictionary for the cached properties
@@ -101,11 +104,13 @@ class CompositeJoint(Joint):
             for a, b in itertools.pairwise(ends)
         )
 
-    def _parts(self, q: FloatArray, v: FloatArray) -> Iterable[tuple[Joint, Any, Any]]:
-        """Give each member with its entries of q and v."""
-        q, v = np.asarray(q), np.asarray(v)
-        for joint, (positions, velocities, _) in zip(self.members, self._places, strict=True):
-            yield joint, q[positions], v[velocities]
+    def _parts(
+        self, a: FloatArray, b: FloatArray, kinds: tuple[int, int] = (_POSITIONS, _VELOCITIES)
+    ) -> Iterable[tuple[Joint, Any, Any]]:
+        """Give each member with its entries of two vectors, of q, v or steps."""
+        a, b = np.asarray(a), np.asarray(b)
+        for joint, own in zip(self.members, self._places, strict=True):
+            yield joint, a[own[kinds[0]]], b[own[kinds[1]]]
 
     @property
     def num_positions(self) -> int:  # type: ignore[override]
@@ -165,67 +170,46 @@ class CompositeJoint(Joint):
 
     def retract(self, q: FloatArray, dx: FloatArray) -> FloatArray:
         """Return each member's."""
-        moved = [
-            joint.retract(np.asarray(q)[own], np.asarray(dx)[step])
-            for joint, (own, _, step) in zip(self.members, self._places, strict=True)
-        ]
-        return np.concatenate([np.zeros(0), *moved])
+        parts = self._parts(q, dx, (_POSITIONS, _STEPS))
+        return _joined(joint.retract(own, step) for joint, own, step in parts)
 
     def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
         """Return each member's."""
-        steps = [
-            joint.difference(np.asarray(q0)[own], np.asarray(q1)[own])
-            for joint, (own, _, _) in zip(self.members, self._places, strict=True)
-        ]
-        return np.concatenate([np.zeros(0), *steps])
+        parts = self._parts(q0, q1, (_POSITIONS, _POSITIONS))
+        return _joined(joint.difference(first, last) for joint, first, last in parts)
 
     def dexp_inv(self, x: FloatArray, w: FloatArray) -> FloatArray:
         """Return each member's."""
-        rates = [
-            joint.dexp_inv(np.asarray(x)[own], np.asarray(w)[own])
-            for joint, (_, _, own) in zip(self.members, self._places, strict=True)
-        ]
-        return np.concatenate([np.zeros(0), *rates])
+        parts = self._parts(x, w, (_STEPS, _STEPS))
+        return _joined(joint.dexp_inv(step, rate) for joint, step, rate in parts)
 
     def rates(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """Return each member's."""
-        rates = [joint.rates(own, speed) for joint, own, speed in self._parts(q, v)]
-        return np.concatenate([np.zeros(0), *rates])
+        return _joined(joint.rates(own, speed) for joint, own, speed in self._parts(q, v))
 
     def position_rates(self, q: FloatArray, w: FloatArray) -> FloatArray:
         """Return each member's."""
-        rates = [
-            joint.position_rates(np.asarray(q)[own], np.asarray(w)[step])
-            for joint, (own, _, step) in zip(self.members, self._places, strict=True)
-        ]
-        return np.concatenate([np.zeros(0), *rates])
+        parts = self._parts(q, w, (_POSITIONS, _STEPS))
+        return _joined(joint.position_rates(own, rate) for joint, own, rate in parts)
 
     def time_to_lock(self, q: FloatArray, w: FloatArray) -> float:
         """Return that of the first member to be there."""
-        return min(
-            (
-                joint.time_to_lock(np.asarray(q)[own], np.asarray(w)[step])
-                for joint, (own, _, step) in zip(self.members, self._places, strict=True)
-            ),
-            default=math.inf,
-        )
+        parts = self._parts(q, w, (_POSITIONS, _STEPS))
+        return min((joint.time_to_lock(own, rate) for joint, own, rate in parts), default=math.inf)
 
     @property
     def quaternions(self) -> tuple[int, ...]:
         """Those of all members."""
-        return tuple(
-            own.start + first
-            for joint, (own, _, _) in zip(self.members, self._places, strict=True)
-            for first in joint.quaternions
-        )
+        pairs = zip(self.members, self._places, strict=True)
+        return tuple(own[0].start + first for joint, own in pairs for first in joint.quaternions)
 
     def neutral(self) -> FloatArray:
         """Return each member's."""
-        return np.concatenate([np.zeros(0), *(joint.neutral() for joint in self.members)])
+        return _joined(joint.neutral() for joint in self.members)
 
     def random(self, rng: np.random.Generator) -> FloatArray:
         """Return each member's."""
-        return np.concatenate([np.zeros(0), *(joint.random(rng) for joint in self.members)])
+        return _joined(joint.random(rng) for joint in self.members)
 
     @functools.cached_property
     def _neutral_subspace(self) -> FloatArray:
@@ -273,7 +257,10 @@ class CompositeJoint(Joint):
             return self.screw_product.kernels()
         if self._compiled is None:
             return None
-        return _composite_kernels(rolls=self.ndx != self.num_velocities)
+        from mbkit.kernels.joints import composite
+
+        rates = composite.rates if self.ndx != self.num_velocities else None
+        return JointKernels.of(composite, rates=rates)
 
     def parameters(self) -> FloatArray:
         """Return the screws, or the members' functions, frames and parameters."""
@@ -318,6 +305,10 @@ class CompositeJoint(Joint):
         return np.concatenate([start, rows.ravel(), *numbers, [0.0]]), functions
 
 
+def _joined(vectors: Iterable[FloatArray]) -> FloatArray:
+    return np.concatenate([np.zeros(0), *vectors])
+
+
 def _is_nothing(joint: Joint) -> bool:
     """Return whether a joint holds its bodies together where they are."""
     return joint.num_velocities == 0 and np.array_equal(joint.pose(np.zeros(0)), np.eye(4))
@@ -329,19 +320,6 @@ def _forms(joint: Joint) -> tuple[JointKernels | None, FloatArray, FloatArray]:
         product = ScrewProduct(joint.screw.reshape(1, 6), joint.position_units)
         return product.kernels(), product.parameters(), np.eye(4)
     return joint.kernels(), np.asarray(joint.parameters(), np.float64), joint.canonical_frame
-
-
-def _composite_kernels(*, rolls: bool) -> JointKernels:
-    from mbkit.kernels.joints import composite
-
-    return JointKernels(
-        motion=composite.motion,
-        retract=composite.retract,
-        difference=composite.difference,
-        dexp_inv=composite.dexp_inv,
-        rates=composite.rates if rolls else None,
-        constraint_wrenches=composite.constraint_wrenches,
-    )
 
 
 def _check_members(name: Any, members: tuple[Joint, ...]) -> None:

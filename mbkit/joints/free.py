@@ -75,10 +75,3 @@ class FreeJoint(SubgroupJoint):
     def group_motion(self) -> Motion:
         """Return the motion in a unit quaternion and a position."""
         return PoseGroup(f"{owner(self)}: orientation")
-
-    def random(self, rng: np.random.Generator) -> FloatArray:
-        """Return a configuration: orientations in quaternions are uniform."""
-        if self.num_positions == 6:
-            return super().random(rng)
-        Q = rng.normal(size=4)
-        return np.concatenate([Q / np.linalg.norm(Q), rng.normal(size=3)])

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import DIRECTION, PITCH, POINT, frame_at
+from mbkit.joints.axes import PITCH
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.planar_group import PlanarGroup
-from mbkit.joints.subgroup_joint import (
-    GROUP,
-    SubgroupJoint,
-    as_order,
-    check_coordinates,
-    check_order,
-)
-from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array, frozen_number
+from mbkit.joints.planar_motion import PlanarMotion
+from mbkit.spatial.arrays import FloatArray, frozen_number
 
 __all__ = ["HelicalPlanarJoint"]
 
 
 @final
-@attrs.frozen(slots=False)  # a dictionary for the cached properties
-class HelicalPlanarJoint(SubgroupJoint):
+@attrs.frozen
+class HelicalPlanarJoint(PlanarMotion):
     """A screw motion about an axis, and translation in the plane normal to it: H_p with R2.
 
     As `PlanarJoint`, whose coordinates it has, but that the plane advances along the axis with the
@@ -62,16 +55,7 @@ class HelicalPlanarJoint(SubgroupJoint):
     array([3., 4., 1.])
     """
 
-    same_along = (2,)
-
-    name: str
-    axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
-    point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)
     pitch: float = attrs.field(kw_only=True, converter=frozen_number, **PITCH)
-    coordinates: str = attrs.field(default=GROUP, kw_only=True, validator=check_coordinates)
-    order: Any = attrs.field(default=None, kw_only=True, converter=as_order, validator=check_order)
-
-    default_order = ("angle", "x", "y")
 
     @property
     def freedoms(self) -> dict[str, FloatArray]:
@@ -89,8 +73,3 @@ class HelicalPlanarJoint(SubgroupJoint):
         W = np.eye(6)[:, [0, 1, 5]]
         W[[2, 5], 2] = np.array([-self.pitch, 1.0]) / math.hypot(self.pitch, 1.0)
         return W
-
-    @functools.cached_property
-    def canonical_frame(self) -> FloatArray:
-        """Frame at the point, with its z axis along the axis."""
-        return frame_at(self.axis, self.point)

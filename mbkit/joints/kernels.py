@@ -153,6 +153,12 @@ class JointKernels:
     constraint_wrenches: Addressed | None = None
     configuration_from_pose: Addressed | None = None
 
+    @classmethod
+    def of(cls, module: Any, **others: Addressed | None) -> JointKernels:
+        """Return the functions of a module that are called as here, and others in their place."""
+        found: dict[str, Any] = {name: getattr(module, name, None) for name in ARGUMENTS}
+        return cls(**(found | others))
+
     def __attrs_post_init__(self) -> None:
         for operation in ARGUMENTS:
             function: Any = getattr(self, operation)

@@ -111,6 +111,15 @@ class MotionJoint(Joint):
         """Return the configuration where T is the identity."""
         return self.motion.neutral()
 
+    def random(self, rng: np.random.Generator) -> FloatArray:
+        """Return a random configuration: orientations in quaternions are uniform."""
+        if not self.quaternions:
+            return super().random(rng)
+        q = rng.normal(size=self.num_positions)
+        for first in self.quaternions:
+            q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
+        return q
+
     def singularity(self, q: FloatArray) -> float:
         """Return how far q is from a singular configuration; see `Joint.singularity`."""
         return float(self.singularities(np.atleast_2d(q))[0])

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import DIRECTION, POINT, frame_at
-from mbkit.joints.motions.motion import Motion
-from mbkit.joints.motions.planar_group import PlanarGroup
-from mbkit.joints.subgroup_joint import (
-    GROUP,
-    SubgroupJoint,
-    as_order,
-    check_coordinates,
-    check_order,
-)
-from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
+from mbkit.joints.planar_motion import PlanarMotion
+from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["PlanarJoint"]
 
 
 @final
-@attrs.frozen(slots=False)  # a dictionary for the cached properties
-class PlanarJoint(SubgroupJoint):
+@attrs.frozen
+class PlanarJoint(PlanarMotion):
     """Rotation about an axis and translation in the plane normal to it: SE(2).
 
     With ``coordinates="group"`` the position is (angle, x, y), the turn about the axis and the
@@ -66,30 +56,11 @@ class PlanarJoint(SubgroupJoint):
     array([ 3.14159265, -1.        ,  0.        ])
     """
 
-    same_along = (2,)
-
-    name: str
-    axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
-    point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)
-    coordinates: str = attrs.field(default=GROUP, kw_only=True, validator=check_coordinates)
-    order: Any = attrs.field(default=None, kw_only=True, converter=as_order, validator=check_order)
-
-    default_order = ("angle", "x", "y")
-
     @property
     def freedoms(self) -> dict[str, FloatArray]:
         """The turn and two shifts."""
         return dict(zip(("angle", "x", "y"), np.eye(6)[2:5], strict=True))
 
-    def group_motion(self) -> Motion:
-        """Return the motion in an angle and a place."""
-        return PlanarGroup(self.stored_wrenches())
-
     def stored_wrenches(self) -> FloatArray:
         """Return moments in the plane and the force normal to it."""
         return np.eye(6)[:, [0, 1, 5]]
-
-    @functools.cached_property
-    def canonical_frame(self) -> FloatArray:
-        """Frame at the point, with its z axis along the axis."""
-        return frame_at(self.axis, self.point)

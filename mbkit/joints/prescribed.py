@@ -8,15 +8,15 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.differentiation.failure import reason
 from mbkit.differentiation.program import compile_tape
 from mbkit.differentiation.retarget import Retargeting
 from mbkit.differentiation.rules import differentiate, substitute
-from mbkit.differentiation.tape import Tape, number_of
+from mbkit.differentiation.runs import Program, TraceFailedError, numbers, run, values
+from mbkit.differentiation.tape import Tape
 from mbkit.errors import JointError, NotFiniteError, ShapeError
 from mbkit.joints.defaults.differences import derivative_by, disagreement
 from mbkit.joints.joint import Joint
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.arrays import FloatArray, returned_array
 
 __all__ = ["JointMotion", "PrescribedJoint", "parted"]
 
@@ -24,7 +24,6 @@ _SAME = 1e-9  # of the larger of one and the position
 _NEAR = 1e-4  # how far derivatives may be from differences, of the larger of both
 _NEAR_GIVEN = 0.1  # the same for what is given: positions may come from a table
 _LATER = (0.0, 0.37, 1.3)  # when given rates are looked at, after the first time; any will do
-_KEPT = 32  # programs, one for each way through the branches of a function
 
 _Function = Callable[[float], Any]
 
@@ -84,51 +83,41 @@ class JointMotion:
         return f"Joint '{self.joint.name}': its prescribed motion"
 
     def _checked(self, what: str, function: _Function, count: int, t: float) -> FloatArray:
-        numbers = self._numbers(what, function, count, t)
-        self._check_finite(what, numbers, t)
-        return numbers
+        found = self._numbers(what, function, count, t)
+        self._check_finite(what, found, t)
+        return found
 
     def _numbers(self, what: str, function: _Function, count: int, t: float) -> FloatArray:
-        returned = function(t)
-        try:
-            value = np.asarray(returned)
-        except Exception:  # rows of several lengths; whatever its own __array__ raises
-            value = np.asarray(None)
+        value = returned_array(function(t))
         if value.dtype.kind not in "fiu" or value.shape not in ((count,), () if count == 1 else 0):
             expected = "a number" if count == 1 else f"an array of shape ({count},)"
             raise ShapeError(
                 f"{self._what}: {what}(t) must return {expected}, got {np.shape(value)} of "
                 f"{value.dtype}."
             )
-        return value.astype(np.float64).reshape(count)
+        return np.array(value, dtype=np.float64).reshape(count)
 
-    def _check_finite(self, what: str, numbers: FloatArray, t: float) -> None:
-        if not np.isfinite(numbers).all():
+    def _check_finite(self, what: str, found: FloatArray, t: float) -> None:
+        if not np.isfinite(found).all():
             raise NotFiniteError(f"{self._what}: its {what} is not finite at t = {t:.9g}.")
 
     def _derived(self, t: float) -> FloatArray:
-        for program in self._programs:
-            found = self._values(program, t)
-            if found is not None:
-                return found
+        size, at = self.joint.num_positions + 2 * self.joint.num_velocities, np.array([t])
         try:
-            program = self._trace(t)
-        except Exception as error:
+            found: FloatArray = run(self._programs, self._trace, size, (at,), self._look_at_derived)
+        except TraceFailedError as error:
             raise JointError(
-                f"{self._what} cannot be differentiated: {reason(error)}. Give rate= and "
+                f"{self._what} cannot be differentiated: {error}. Give rate= and "
                 f"acceleration=, or use the functions listed in docs/custom-joints.md."
             ) from error
-        found = self._values(program, t)
-        assert found is not None  # it was traced here
-        if np.isfinite(found).all():
-            self._look_at_derived(t, found)
-        self._programs.insert(0, program)
-        del self._programs[_KEPT:]
         return found
 
-    def _look_at_derived(self, t: float, found: FloatArray) -> None:
+    def _look_at_derived(self, program: Program, at: FloatArray) -> None:
         """Compare with differences: what a function kept of another call has no derivative."""
         nq, nv = self.joint.num_positions, self.joint.num_velocities
+        t, found = float(at[0]), values(program, (at.tolist(),), nq + 2 * nv)
+        if not np.isfinite(found).all():
+            return
         speed = float(np.abs(found[nq : nq + nv]).max())
         for what, order, value in (
             ("velocity", 1, found[nq : nq + nv]), ("acceleration", 2, found[nq + nv :]),
@@ -207,40 +196,23 @@ class JointMotion:
                 f"out, and they are derived."
             )
 
-    def _values(self, program: Any, t: float) -> FloatArray | None:
-        try:
-            found = program((t,))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            count = self.joint.num_positions + 2 * self.joint.num_velocities
-            return np.full(count, np.nan)
-        return None if found is None else np.array(found)
-
-    def _trace(self, t: float) -> Any:
+    def _trace(self, at: FloatArray) -> Program:
         """Trace difference(q(t), q(t + e)): its rate by e is v, and that of v by t is vdot."""
         tape = Tape()
-        T, E = tape.input("t[0]", t), tape.input("e[0]", 0.0)
+        T, E = tape.input("t[0]", float(at[0])), tape.input("e[0]", 0.0)
         copies = Retargeting()
         position, shadow = copies.convert(self.position), copies.convert(self.joint)
         nq, nv = self.joint.num_positions, self.joint.num_velocities
-        here, there = _entries(position(T), nq), _entries(position(T + E), nq)
-        step = _entries(shadow.difference(here, there), nv)
+        here, there = (numbers(np.ravel(position(each)), (nq,)) for each in (T, T + E))
+        step = numbers(np.ravel(shadow.difference(here, there)), (nv,))
         v = differentiate(list(step), {E: 1.0})
         vdot = differentiate(v, {T: 1.0})
         tape, outputs = substitute([*here, *v, *vdot], {E: 0.0})
         return compile_tape(tape, outputs, ("t",))
 
 
-def _text(numbers: FloatArray) -> str:
-    return ", ".join(f"{number:.6g}" for number in numbers)
-
-
-def _entries(value: Any, count: int) -> Any:
-    given = np.asarray(value, dtype=object).ravel()
-    if given.size != count:
-        raise ValueError(f"it gives {given.size} numbers where it is traced, {count} were expected")
-    numbers = np.empty(given.size, dtype=object)
-    numbers[:] = [number_of(each) for each in given]
-    return numbers
+def _text(found: FloatArray) -> str:
+    return ", ".join(f"{number:.6g}" for number in found)
 
 
 @final

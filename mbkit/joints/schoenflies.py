@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import DIRECTION, POINT, frame_at
-from mbkit.joints.motions.motion import Motion
-from mbkit.joints.motions.planar_group import PlanarGroup
-from mbkit.joints.subgroup_joint import (
-    GROUP,
-    SubgroupJoint,
-    as_order,
-    check_coordinates,
-    check_order,
-)
-from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
+from mbkit.joints.planar_motion import PlanarMotion
+from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["SchoenfliesJoint"]
 
 
 @final
-@attrs.frozen(slots=False)  # a dictionary for the cached properties
-class SchoenfliesJoint(SubgroupJoint):
+@attrs.frozen
+class SchoenfliesJoint(PlanarMotion):
     """Translation in space and rotation about an axis of fixed direction: SE(2) x R.
 
     The motion of the last body of a SCARA robot. With ``coordinates="group"`` the position is
@@ -63,14 +53,6 @@ class SchoenfliesJoint(SubgroupJoint):
            [ 0.,  0.,  1.,  3.]])
     """
 
-    same_along = (2,)
-
-    name: str
-    axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)
-    point: FloatArray = attrs.field(default=ORIGIN, converter=frozen_array, **POINT)
-    coordinates: str = attrs.field(default=GROUP, kw_only=True, validator=check_coordinates)
-    order: Any = attrs.field(default=None, kw_only=True, converter=as_order, validator=check_order)
-
     default_order = ("angle", "x", "y", "z")
 
     @property
@@ -78,15 +60,6 @@ class SchoenfliesJoint(SubgroupJoint):
         """The turn and three shifts."""
         return dict(zip(("angle", "x", "y", "z"), np.eye(6)[2:], strict=True))
 
-    def group_motion(self) -> Motion:
-        """Return the motion in an angle and a place."""
-        return PlanarGroup(self.stored_wrenches())
-
     def stored_wrenches(self) -> FloatArray:
         """Return the moments normal to the axis."""
         return np.eye(6)[:, :2]
-
-    @functools.cached_property
-    def canonical_frame(self) -> FloatArray:
-        """Frame at the point, with its z axis along the axis."""
-        return frame_at(self.axis, self.point)

@@ -106,14 +106,6 @@ class SphericalJoint(SubgroupJoint):
         first, _, last = self.factors
         return (np.sin if first == last else np.cos), 1
 
-    def random(self, rng: np.random.Generator) -> FloatArray:
-        """Return a configuration: orientations in quaternions are uniform."""
-        if self.num_positions == 3:
-            return super().random(rng)
-        Q = rng.normal(size=4)
-        unit: FloatArray = Q / np.linalg.norm(Q)
-        return unit
-
     @property
     def singularity_remedy(self) -> str:
         """What avoids singular configurations."""

@@ -6,7 +6,7 @@ import abc
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -55,7 +55,7 @@ class SubgroupJoint(MotionJoint):
     #: The kinds that a class has, the order of the factors unless the user gives one, and how many
     #: eigenvalues of a turn in the group are not one.
     kinds: tuple[str, ...] = COORDINATES
-    default_order: tuple[str, ...] = ()
+    default_order: ClassVar[tuple[str, ...]] = ()
     turning: int = 2
 
     #: Closed forms of where the joint is, of the first kind and of the second.

@@ -61,6 +61,14 @@ def frozen_array(value: ArrayLike) -> FloatArray:
     return array
 
 
+def returned_array(value: Any) -> Any:
+    """Return what a function of a user returned as an array; one of None for what is none."""
+    try:
+        return np.asarray(value)
+    except Exception:  # rows of several lengths; whatever its own __array__ raises
+        return np.asarray(None)
+
+
 traced_as(unchanged)(frozen_array)  # no decorator: mypy takes none at a converter of attrs
 
 

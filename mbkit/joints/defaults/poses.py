@@ -7,18 +7,14 @@ from typing import Any
 import numpy as np
 
 from mbkit.errors import JointError
-from mbkit.spatial.arrays import FloatArray
+from mbkit.spatial.arrays import FloatArray, returned_array
 
 __all__ = ["inverse_of", "pose_of"]
 
 
 def pose_of(joint: Any, q: FloatArray) -> FloatArray:
     """Return the pose (4, 4) of a joint at q; JointError if it is no matrix of real numbers."""
-    returned = joint.pose(q)
-    try:
-        T = np.asarray(returned)
-    except Exception:  # rows of several lengths; whatever its own __array__ raises
-        T = np.asarray(None)
+    T = returned_array(joint.pose(q))
     if T.dtype.kind not in "fiu":
         raise JointError(
             f"Joint '{joint.name}': pose must return real numbers, got an array of {T.dtype}."

@@ -84,14 +84,7 @@ class AbsoluteMotion(Motion):
         """Return the compiled forms."""
         from mbkit.kernels.joints import absolute
 
-        return JointKernels(
-            motion=absolute.motion,
-            retract=absolute.retract,
-            difference=absolute.difference,
-            dexp_inv=absolute.dexp_inv,
-            constraint_wrenches=absolute.constraint_wrenches,
-            configuration_from_pose=absolute.configuration_from_pose,
-        )
+        return JointKernels.of(absolute)
 
     def parameters(self) -> FloatArray:
         """Return the numbers that `mbkit.kernels.joints.kinds` lists."""

@@ -64,14 +64,7 @@ class PlanarGroup(Motion):
         """Return the compiled forms."""
         from mbkit.kernels.joints import header, planar
 
-        return JointKernels(
-            motion=planar.motion,
-            retract=planar.retract,
-            difference=planar.difference,
-            dexp_inv=planar.dexp_inv,
-            constraint_wrenches=header.stored_wrenches,
-            configuration_from_pose=planar.configuration_from_pose,
-        )
+        return JointKernels.of(planar, constraint_wrenches=header.stored_wrenches)
 
     def parameters(self) -> FloatArray:
         """Return the header and the pitch."""

@@ -47,11 +47,4 @@ class PoseGroup(Motion):
         """Return the compiled forms."""
         from mbkit.kernels.joints import free
 
-        return JointKernels(
-            motion=free.motion,
-            retract=free.retract,
-            difference=free.difference,
-            dexp_inv=free.dexp_inv,
-            constraint_wrenches=free.constraint_wrenches,
-            configuration_from_pose=free.configuration_from_pose,
-        )
+        return JointKernels.of(free)

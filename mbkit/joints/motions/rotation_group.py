@@ -47,11 +47,4 @@ class RotationGroup(Motion):
         """Return the compiled forms."""
         from mbkit.kernels.joints import spherical
 
-        return JointKernels(
-            motion=spherical.motion,
-            retract=spherical.retract,
-            difference=spherical.difference,
-            dexp_inv=spherical.dexp_inv,
-            constraint_wrenches=spherical.constraint_wrenches,
-            configuration_from_pose=spherical.configuration_from_pose,
-        )
+        return JointKernels.of(spherical)
