@@ -12,7 +12,7 @@ from mbkit.errors import NotFiniteError
 from mbkit.solvers.solver import RANK
 from mbkit.systems.calls.arguments import Floats
 
-__all__ = ["LEFT", "RANK", "Ranked", "largest_row", "rank_of", "singular_values"]
+__all__ = ["LEFT", "RANK", "Ranked", "largest_row", "null_space", "rank_of", "singular_values"]
 
 #: What may be left of the constraints, in parts of the largest terms: rows that depend on others
 #: but for `RANK` leave as much, of several velocities a few times that.
@@ -101,3 +101,13 @@ class Ranked:
     def solve(self, b: Any) -> Any:
         """Return the x of least norm of all for which B x is nearest to b."""
         return self._V @ ((self._U.T @ b).T / self._sizes).T
+
+
+def null_space(B: Floats) -> Floats:
+    """Return an orthonormal basis of the null space, in columns.
+
+    Of independent columns there is none. Singular values, which take three times as long as the
+    rank, are computed for other matrices alone.
+    """
+    columns = B.shape[1]
+    return np.empty((columns, 0)) if rank_of(B) == columns else Ranked.of(B).null

@@ -12,7 +12,7 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import broadcast, by_sample, entries_of, velocity_sizes
 from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.joint_cut import JointCut
-from mbkit.systems.rank import Ranked
+from mbkit.systems.rank import null_space
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -118,7 +118,7 @@ def _self_stress(system: System, q: Floats, t: Floats, held: Any, on_error: str)
         return np.zeros((*q.shape[:-1], 0, 0))
     A = system.constraint_jacobian(q, t, on_error=on_error)
     A = np.nan_to_num(A / velocity_sizes(system, q)[..., None, :])[..., ~held]
-    bases = {index: Ranked.of(A[index].T).null.T for index in np.ndindex(q.shape[:-1])}
+    bases = {index: null_space(A[index].T).T for index in np.ndindex(q.shape[:-1])}
     most = max((len(basis) for basis in bases.values()), default=0)
     null = np.zeros((*q.shape[:-1], most, m))
     for index, basis in bases.items():

@@ -9,6 +9,7 @@ import pytest
 import mbkit as mb
 from mbkit.joints import JOINT_TYPES, Joint, check_joint_definition
 from mbkit.spatial import inverse
+from tests.at_each import at_each
 from tests.joints.absolute_joints import ABSOLUTE_JOINTS
 
 AXIS, POINT = (0.5, -1.0, 0.7), (0.4, -0.3, 0.8)
@@ -100,7 +101,7 @@ every_joint = pytest.mark.parametrize("joint", JOINTS, ids=lambda joint: joint.n
 
 # Steps from the neutral configuration, by their length in the group's coordinates.
 SIZES = {"identity": 0.0, "near it": 1e-8, "random": 1.3, "near pi": np.pi - 1e-5}
-every_place = pytest.mark.parametrize("size", SIZES.values(), ids=SIZES.keys())
+every_place = at_each("size", SIZES)
 
 
 def step(joint, size, seed=7):
@@ -249,7 +250,7 @@ def test_retract_leaves_its_arguments(joint):
 
 
 @every_joint
-@pytest.mark.parametrize("size", [0.0, 1e-8, 1e-3, 1.3, np.pi - 1e-5, 5.0])
+@at_each("size", SIZES | {"small": 1e-3, "beyond pi": 5.0})
 def test_dexp_inv_is_the_rate_of_the_step(joint, size):
     """While q = retract(q0, x) moves with velocity v, x changes at the rate dexp_inv(x, v)."""
     q0, x, v = configuration(joint, 0.7), step(joint, size), velocity(joint)
@@ -317,7 +318,7 @@ def call(function, *arrays):
     assert compiled(0, *views) == 0
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES.keys())
+@every_place
 @pytest.mark.parametrize(
     "joint", [j for j in JOINTS if j.kernels() is not None], ids=lambda joint: joint.name
 )

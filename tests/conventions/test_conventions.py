@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import mbkit as mb
 from mbkit.conventions import DRAKE, IDYNTREE, MUJOCO, PINOCCHIO
 from mbkit.lie import SE3, UnitQuaternion
+from tests.at_each import at_each
 from tests.conventions.two_bodies import ARM
 from tests.representations.motions import ALL, NAMES, base_poses
 
@@ -38,7 +39,7 @@ def close(found, expected, size=1.0):
 
 @forms
 @representations
-@pytest.mark.parametrize("C", POSES.values(), ids=POSES)
+@at_each("C", POSES)
 def test_there_and_back(program, name, representation, C):
     rng = np.random.default_rng(51)
     V, W, A = rng.standard_normal((3, 6))

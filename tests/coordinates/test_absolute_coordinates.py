@@ -66,8 +66,10 @@ def test_the_governor_moves_the_same(coordinates):
     check_same(relative, mech.assemble(coordinates), q, v)
 
 
-@each_coordinates
-@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.long), 2])
+@pytest.mark.parametrize(
+    ("seed", "coordinates"),
+    in_turn({"1": 1, "2": 2}, dict(zip(IDS, COORDINATES, strict=True))),
+)
 def test_trees_of_all_joints_move_the_same(seed, coordinates):
     """In all descriptions of places, either way round, with fixed and free joints among them."""
     rng = np.random.default_rng(seed)

@@ -14,6 +14,7 @@ import pytest
 import mbkit as mb
 from mbkit.joints import LOCAL_COORDINATES
 from mbkit.lie import SE3
+from tests.at_each import at_each
 from tests.joints.absolute_joints import (
     ABSOLUTE_JOINTS,
     LOCALS,
@@ -30,12 +31,12 @@ each_joint = pytest.mark.parametrize("joint", ABSOLUTE_JOINTS, ids=lambda joint:
 each_local = pytest.mark.parametrize("local", LOCALS, ids=lambda local: local.name)
 each_orientation = pytest.mark.parametrize("orientation", ORIENTATIONS, ids=lambda each: each.name)
 each_side = pytest.mark.parametrize("side", SIDES)
-each_size = pytest.mark.parametrize("size", SIZES)
+each_size = at_each("size", {size: size for size in SIZES})
 
 STORED = json.loads(
     (pathlib.Path(__file__).parents[1] / "data" / "lie_maps.json").read_text(encoding="utf-8")
 )["points"]
-each_point = pytest.mark.parametrize("point", STORED, ids=lambda point: point["name"])
+each_point = at_each("point", {point["name"]: point for point in STORED})
 
 #: Of each map its values at stored points, by what X is multiplied with, and how much it turns
 #: there as a part of the angle of exp.

@@ -11,6 +11,7 @@ import pytest
 from mpmath import mp, mpf
 
 from mbkit.lie import SE3, SO3, SO3xR3, UnitQuaternion
+from tests.at_each import at_each
 
 TOLERANCE = 1e-14  # of the largest entry
 
@@ -30,6 +31,9 @@ ANGLES = {
 STORED = json.loads(
     (pathlib.Path(__file__).parents[1] / "data" / "lie_maps.json").read_text(encoding="utf-8")
 )["points"]
+
+each_angle = at_each("angle", ANGLES)
+each_point = at_each("point", {point["name"]: point for point in STORED})
 
 
 def error(result, reference):
@@ -151,7 +155,7 @@ MAPS = ["exp", "dexp_spatial", "dexp_spatial_inv", "cay", "dcay_spatial", "dcay_
 
 
 @pytest.mark.parametrize("name", MAPS)
-@pytest.mark.parametrize("angle", ANGLES.values(), ids=ANGLES.keys())
+@each_angle
 def test_maps_equal_their_definitions(group, name, angle):
     """Every map has all its digits, from the identity to next to the pole at 2 pi."""
     for X in points(angle):
@@ -188,7 +192,7 @@ STORED_MAPS = {
 
 
 @pytest.mark.parametrize("key", STORED_MAPS)
-@pytest.mark.parametrize("point", STORED, ids=lambda point: point["name"])
+@each_point
 def test_stored_points(point, key):
     """The maps equal those of another program, at 30 points with |y| from 1e-6 to 1e3."""
     expected = np.array(point[key])
@@ -196,7 +200,7 @@ def test_stored_points(point, key):
     assert deviation <= TOLERANCE * np.max(np.abs(expected))
 
 
-@pytest.mark.parametrize("point", STORED, ids=lambda point: point["name"])
+@each_point
 def test_logarithm_and_inverse_cayley_of_stored_points(point):
     """The inverse maps find X again: log where it is principal, cay_inv everywhere."""
     X = np.array(point["X"])
@@ -207,7 +211,7 @@ def test_logarithm_and_inverse_cayley_of_stored_points(point):
         assert np.max(np.abs(UnitQuaternion.log(point["quat"]) - X[:3])) <= TOLERANCE * scale
 
 
-@pytest.mark.parametrize("angle", ANGLES.values(), ids=ANGLES.keys())
+@each_angle
 def test_logarithm_of_exponential(group, angle):
     """log exp x is x up to pi; beyond, the other way round: x (phi - 2 pi) / phi."""
     for X in points(angle):

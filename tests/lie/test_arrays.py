@@ -10,6 +10,7 @@ import pytest
 
 from mbkit.errors import GeometryError, ShapeError
 from mbkit.lie import SE3, SO3, Group, SO3xR3, UnitQuaternion
+from tests.at_each import at_each
 
 OF_VECTORS = [
     "exp", "ad", "dexp_spatial", "dexp_body", "dexp_spatial_inv", "dexp_body_inv",
@@ -17,25 +18,24 @@ OF_VECTORS = [
 ]  # fmt: skip
 OF_ELEMENTS = ["log", "inverse", "Ad", "cay_inv"]
 
-
-@pytest.fixture(params=OF_VECTORS + OF_ELEMENTS)
-def function(request, group):
-    return getattr(group, request.param)
+each_function = at_each("name", {name: name for name in OF_VECTORS + OF_ELEMENTS})
 
 
-@pytest.fixture
-def argument(function, group, rng):
-    """An array (2, 3, ...) that `function` takes."""
-    if function.__name__ in OF_VECTORS:
-        return rng.standard_normal((2, 3, group.dimension))
-    return group.random(rng, (2, 3))
+def with_argument(group, name):
+    """Return a function of a group, and an array (2, 3, ...) that it takes."""
+    rng = np.random.default_rng(20180)
+    if name in OF_VECTORS:
+        return getattr(group, name), rng.standard_normal((2, 3, group.dimension))
+    return getattr(group, name), group.random(rng, (2, 3))
 
 
-def test_leading_axes_are_kept(function, argument):
+@each_function
+def test_leading_axes_are_kept(group, name):
     """A batch gives what its members give one by one.
 
     Compiled loops take several rows at a time, with sums in another order: a few roundings.
     """
+    function, argument = with_argument(group, name)
     batch = function(argument)
     assert batch.shape[:2] == (2, 3)
     for i in range(2):
@@ -45,12 +45,16 @@ def test_leading_axes_are_kept(function, argument):
             np.testing.assert_allclose(batch[i, j], single, rtol=0, atol=bound)
 
 
-def test_empty_batches(function, argument):
+@each_function
+def test_empty_batches(group, name):
+    function, argument = with_argument(group, name)
     assert function(argument[:0]).shape == (0, *function(argument).shape[1:])
 
 
-def test_arrays_of_any_layout_and_kind(function, argument):
+@each_function
+def test_arrays_of_any_layout_and_kind(group, name):
     """Read-only, strided, byte-swapped arrays and lists are as good as contiguous ones."""
+    function, argument = with_argument(group, name)
     expected = function(argument)
     frozen = argument.copy()
     frozen.setflags(write=False)
@@ -60,8 +64,10 @@ def test_arrays_of_any_layout_and_kind(function, argument):
         np.testing.assert_array_equal(function(other), expected)
 
 
-def test_results_are_new_arrays(function, argument):
+@each_function
+def test_results_are_new_arrays(group, name):
     """Nothing returned shares memory with what came in."""
+    function, argument = with_argument(group, name)
     before = argument.copy()
     function(argument)[...] = 7.0
     np.testing.assert_array_equal(argument, before)
@@ -90,16 +96,20 @@ def test_groups_share_one_interface(group):
 # ------------------------------------------------------------------------------------ refusals
 
 
-def test_wrong_shapes_are_refused(function, argument, group):
-    name = f"{group.__name__}.{function.__name__}"
+@each_function
+def test_wrong_shapes_are_refused(group, name):
+    function, argument = with_argument(group, name)
+    name = f"{group.__name__}.{name}"
     with pytest.raises(ShapeError, match=rf"^{name} takes an array of shape \(\.\.\., \d.*got"):
         function(argument[..., :-1])
     with pytest.raises(ShapeError, match=name):
         function(1.0)
 
 
-def test_complex_numbers_and_ragged_rows_are_refused(function, argument, group):
-    name = f"{group.__name__}.{function.__name__}"
+@each_function
+def test_complex_numbers_and_ragged_rows_are_refused(group, name):
+    function, argument = with_argument(group, name)
+    name = f"{group.__name__}.{name}"
     with pytest.raises(ShapeError, match=f"{name} takes an array of real numbers.*complex128"):
         function(argument * 1j)
     with pytest.raises(ShapeError, match=f"{name} takes an array of real numbers.*rows"):

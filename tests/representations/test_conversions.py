@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import mbkit as mb
 from mbkit.lie import SE3
+from tests.at_each import at_each
 from tests.representations.motions import ALL, base_poses, derivatives, motion
 
 POSES = base_poses()
@@ -18,7 +19,7 @@ PAIRS = list(itertools.product(ALL, ALL))
 pairs = pytest.mark.parametrize(
     ("source", "target"), PAIRS, ids=[f"{a.name}-{b.name}" for a, b in PAIRS]
 )
-at_poses = pytest.mark.parametrize("C0", POSES.values(), ids=POSES)
+at_poses = at_each("C0", POSES)
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import mbkit as mb
 from mbkit.lie import SE3
+from tests.at_each import at_each
 from tests.representations.motions import (
     ALL,
     NAMES,
@@ -22,7 +23,7 @@ from tests.representations.motions import (
 
 POSES = base_poses()
 representations = pytest.mark.parametrize("representation", ALL, ids=NAMES)
-at_poses = pytest.mark.parametrize("C0", POSES.values(), ids=POSES)
+at_poses = at_each("C0", POSES)
 seeds = st.integers(0, 2**32 - 1)
 
 
