@@ -1,4 +1,4 @@
-"""Motion of the bodies of a system: twists, accelerations, Jacobians."""
+"""Motion of all bodies of a system: twists, accelerations."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mbkit.representations.conversions import check_representation
 from mbkit.spatial import Acceleration, Twist
 from mbkit.spatial.typed import typed_accelerations, typed_twists
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.calls.evaluations import ACCELERATIONS, JACOBIAN, TWISTS
+from mbkit.systems.calls.evaluations import ACCELERATIONS, TWISTS
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["accelerations", "jacobian", "twists"]
+__all__ = ["accelerations", "twists"]
 
 
 def twists(
@@ -63,22 +63,6 @@ def accelerations(
         return A
     V = system.twists(q, v, representation=chosen, typed=True, on_error=on_error)
     return typed_accelerations(A, V)
-
-
-def jacobian(
-    system: System,
-    body: str,
-    q: ArrayLike,
-    *,
-    representation: Representation | None = None,
-    out: Floats | None = None,
-    on_error: str = "raise",
-) -> Floats:
-    """See `System.jacobian`."""
-    return system.evaluator.compute(
-        JACOBIAN, q, option=system.body_index(body),
-        representation=_checked_choice(system, representation), out=out, on_error=on_error,
-    )  # fmt: skip
 
 
 def _checked_choice(system: System, representation: Representation | None) -> Representation | None:

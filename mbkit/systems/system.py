@@ -22,6 +22,7 @@ from mbkit.representations import Representation
 from mbkit.solvers import ConstraintSolver
 from mbkit.spatial import Acceleration, Twist
 from mbkit.systems import (
+    body_motion,
     configurations,
     constrained_motion,
     constraint_derivatives,
@@ -630,11 +631,163 @@ class System:
             self, q, v, vdot, representation=representation, typed=typed, out=out, on_error=on_error
         )
 
+    def pose(
+        self,
+        body: str,
+        q: ArrayLike,
+        *,
+        frame: ArrayLike | None = None,
+        relative_to: str | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the pose of a body, or of a frame on it, in the world or in another body.
+
+        Parameters
+        ----------
+        body : str
+            The body's name.
+        q : array_like, shape (..., nq)
+            Configuration.
+        frame : array_like, shape (..., 4, 4), optional
+            Constant pose S of a frame in the frame of the body; the body's own if left out.
+        relative_to : str, optional
+            Name of the body from which it is seen; the world if left out.
+        on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., 4, 4)
+            C_ji S. [m]
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+        ShapeError, GeometryError, UsageError
+            If `frame` is no pose, or its leading axes do not broadcast.
+        """
+        return body_motion.pose(
+            self, body, q, frame=frame, relative_to=relative_to, on_error=on_error
+        )
+
+    def twist(
+        self,
+        body: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        frame: ArrayLike | None = None,
+        relative_to: str | None = None,
+        representation: Representation | None = None,
+        measured_in: str | None = None,
+        resolved_in: str | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the twist of a body at any frame on it, relative to any body, in any frame.
+
+        Parameters
+        ----------
+        body : str
+            The body's name.
+        q, v : array_like, shape (..., nq), (..., nv)
+            Configuration and velocity.
+        frame, relative_to
+            As for `pose`: the frame whose motion it is, and the body from which it is seen.
+        representation : Representation, optional
+            Of the twist, with the body `relative_to` in the place of the world; by default that of
+            the system. Not together with the following two.
+        measured_in, resolved_in : str, optional
+            Names of the bodies at whose origin the linear velocity is measured, and into whose axes
+            both parts are resolved. Measured at the frame itself, for which the name of `body`
+            stands, and resolved where it is measured, if one of them is left out.
+        on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            (angular, linear). [rad/s], [m/s]
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+        ShapeError, GeometryError, UsageError
+            As for `pose`; if both a representation and a frame by name are given.
+
+        Notes
+        -----
+        The difference of the twists of both bodies in one frame; (79) to (81) of Mueller 2018,
+        appendix A.2. Measured and resolved in the frame itself it is the body-fixed twist, in the
+        world the spatial, measured in the frame and resolved in the world the hybrid one.
+
+        Examples
+        --------
+        An arm of one metre whose second joint turns back as fast as the first turns forth:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("arm")
+        >>> rod = mb.SpatialInertia.sphere(1.0, radius=0.1)
+        >>> upper, hand = (mech.add_body(mb.Body(name, rod)) for name in ("upper", "hand"))
+        >>> joint = mech.add_joint(mb.RevoluteJoint("shoulder"), mech.world, upper)
+        >>> elbow = mb.RevoluteJoint("elbow", point=(1, 0, 0))
+        >>> joint = mech.add_joint(elbow, upper, hand)
+        >>> system, tip = mech.assemble(), mb.spatial.translation((1.5, 0, 0))
+        >>> system.twist("hand", [0.0, 0.0], [1.0, -1.0], frame=tip) + 0.0
+        array([0., 0., 0., 0., 1., 0.])
+        >>> system.twist("hand", [0.0, 0.0], [1.0, -1.0], frame=tip, relative_to="upper")
+        array([ 0. ,  0. , -1. ,  0. , -0.5,  0. ])
+        """
+        return body_motion.twist(
+            self, body, q, v, frame=frame, relative_to=relative_to, representation=representation,
+            measured_in=measured_in, resolved_in=resolved_in, on_error=on_error,
+        )  # fmt: skip
+
+    def acceleration(
+        self,
+        body: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        *,
+        frame: ArrayLike | None = None,
+        relative_to: str | None = None,
+        representation: Representation | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the component-wise rate of a body's twist at any frame, relative to any body.
+
+        Parameters
+        ----------
+        body : str
+            The body's name.
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
+            Configuration, velocity, acceleration.
+        frame, relative_to, representation
+            As for `twist`.
+        on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            The rate of what `twist` returns, without gravity's offset. [rad/s^2], [m/s^2]
+
+        Raises
+        ------
+        NameUnknownError, ShapeError, GeometryError, UsageError
+            As for `twist`.
+        """
+        return body_motion.acceleration(
+            self, body, q, v, vdot, frame=frame, relative_to=relative_to,
+            representation=representation, on_error=on_error,
+        )  # fmt: skip
+
     def jacobian(
         self,
         body: str,
         q: ArrayLike,
         *,
+        frame: ArrayLike | None = None,
+        relative_to: str | None = None,
         representation: Representation | None = None,
         out: Floats | None = None,
         on_error: str = "raise",
@@ -647,18 +800,26 @@ class System:
             The body's name.
         q : array_like, shape (..., nq)
             Configuration.
+        frame, relative_to
+            As for `pose`: the frame whose twist it is, and the body from which it is seen.
         representation : Representation, optional
-            Representation of the twist; by default that of the system.
+            As for `twist`.
         out, on_error : see `System`
 
         Returns
         -------
         ndarray, shape (..., 6, nv)
-            Zero in the columns of joints that do not carry the body.
+            Zero in the columns of joints that do not carry the body, or carry both.
+
+        Raises
+        ------
+        NameUnknownError, ShapeError, GeometryError, UsageError
+            As for `twist`.
         """
-        return kinematics.jacobian(
-            self, body, q, representation=representation, out=out, on_error=on_error
-        )
+        return body_motion.jacobian(
+            self, body, q, frame=frame, relative_to=relative_to, representation=representation,
+            out=out, on_error=on_error,
+        )  # fmt: skip
 
     def motion_subspaces(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
         """Return the motion subspaces of all joints, at the frames of the user's bodies.

@@ -12,6 +12,7 @@ import mbkit as mb
 SUBJECTS = [
     "closed_loops.dynamics",
     "closed_loops.kinematics",
+    "systems.body_motion",
     "systems.configurations",
     "systems.constrained_motion",
     "systems.constraint_derivatives",
