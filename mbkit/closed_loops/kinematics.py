@@ -20,7 +20,7 @@ from mbkit.systems.calls.entries import (
     vector_of,
     velocity_sizes,
 )
-from mbkit.systems.constrained_motion import HOLDS, largest_terms
+from mbkit.systems.constraint_checks import HOLDS, largest_terms
 from mbkit.systems.rank import RANK, Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:

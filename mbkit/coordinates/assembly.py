@@ -22,10 +22,10 @@ from mbkit.representations import Representation
 from mbkit.solvers import ConstraintSolver
 from mbkit.spatial import SpatialInertia
 from mbkit.systems import System
+from mbkit.systems.blueprint import BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.calls.arguments import Arguments, Floats
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.compiling import tell_of_compiling
-from mbkit.systems.frozen_model import BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.memory.forces import force_arrays

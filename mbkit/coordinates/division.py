@@ -12,7 +12,7 @@ from mbkit.coordinates.cut_bodies import Cut, cut_bodies, half_name
 from mbkit.forces import Force, UniformField
 from mbkit.model import check_inertias
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.frozen_model import InertiaTransfer, SplitBody
+from mbkit.systems.blueprint import InertiaTransfer, SplitBody
 
 if TYPE_CHECKING:
     from mbkit.parts.parts import Parts

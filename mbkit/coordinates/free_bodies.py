@@ -24,7 +24,7 @@ from mbkit.joints import FixedJoint, Joint
 from mbkit.model import Body, Connection
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.frozen_model import SplitBody
+from mbkit.systems.blueprint import SplitBody
 from mbkit.topology import WORLD
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from mbkit.coordinates.rigid_groups import spanning_steps
 from mbkit.joints.defaults.poses import pose_of
 from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.frozen_model import InertiaTransfer
+from mbkit.systems.blueprint import InertiaTransfer
 from mbkit.topology import WORLD
 
 if TYPE_CHECKING:

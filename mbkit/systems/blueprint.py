@@ -1,20 +1,143 @@
-"""The blueprint of a system: access to the data from which it was made."""
+"""Blueprint of a system, with its bodies and joints as frozen numbers.
+
+Assembly makes the numbers: places of joints, inertias, split bodies. The bodies and joints of the
+model are kept in two places only: by the blueprint, which writes the model's text and assembles
+with other numbers, and the joints alone in `SystemArrays` and `ClosureArrays`: their methods know
+the coordinates, and kernels call those that are written in Python.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, final
 
+import attrs
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.forces import Force
 from mbkit.solvers import ConstraintSolver
-from mbkit.systems.frozen_model import BodyInertias, InertiaTransfer, JointPlace, SplitBody
+from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Blueprint"]
+__all__ = ["Blueprint", "BodyInertias", "InertiaTransfer", "JointPlace", "SplitBody"]
+
+
+@final
+@attrs.frozen(eq=False)
+class JointPlace:
+    """The bodies of a joint, and its frames on them.
+
+    Attributes
+    ----------
+    predecessor, successor : str
+        Names of the bodies.
+    near, far : ndarray, shape (4, 4)
+        Pose of the joint frame on either body, in the frame of that body.
+    canonical_frame : ndarray, shape (4, 4)
+        `Joint.canonical_frame`: the frame on the joint's axis, in the joint frame.
+    is_weld : bool
+        Whether the joint lets its bodies not move at all.
+    """
+
+    predecessor: str
+    successor: str
+    near: FloatArray
+    far: FloatArray
+    canonical_frame: FloatArray = attrs.field(converter=frozen_array)
+    is_weld: bool
+
+
+@final
+@attrs.frozen(eq=False)
+class BodyInertias:
+    """Inertias of all bodies, in the order of `System.body_names`; of the world zero.
+
+    Attributes
+    ----------
+    masses : ndarray, shape (bodies + 1,)
+        [kg]
+    coms : ndarray, shape (bodies + 1, 3)
+        Centres of mass in the frames of the bodies. [m]
+    moments_about_com : ndarray, shape (bodies + 1, 3, 3)
+        In the axes of the bodies. [kg m^2]
+    """
+
+    masses: FloatArray = attrs.field(converter=frozen_array)
+    coms: FloatArray = attrs.field(converter=frozen_array)
+    moments_about_com: FloatArray = attrs.field(converter=frozen_array)
+
+
+@final
+@attrs.frozen
+class SplitBody:
+    """The second part of a split body.
+
+    Attributes
+    ----------
+    whole : str
+        The body that it is welded to, with the same frame.
+    origin : str
+        The body that gave its inertia: the same, or one that is fixed to it.
+    """
+
+    whole: str
+    origin: str
+
+
+@final
+@attrs.frozen
+class InertiaTransfer:
+    """A moment of inertia amount (1 - n n^T), moved from one body of a joint to the other.
+
+    If a joint allows no rotation but one about n, both bodies have the same angular velocity across
+    n, and the same rate of the angular momentum of such a moment: the transfer changes no motion.
+    It changes the wrench of the joint by that rate.
+
+    Attributes
+    ----------
+    joint : str
+        The joint of the two bodies.
+    receiver : str
+        The body that gets the moment.
+    giver : str
+        The body that gives it; the world, which does not rotate, can give any moment.
+    amount : float
+        [kg m^2]
+    receiver_axis, giver_axis : ndarray, shape (3,)
+        n in the axes of either body; zero if the joint allows no rotation.
+    """
+
+    joint: str
+    receiver: str
+    giver: str
+    amount: float
+    receiver_axis: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False)
+    giver_axis: FloatArray = attrs.field(converter=frozen_array, eq=EQUAL, hash=False)
+
+    def moment(self, axis: FloatArray) -> FloatArray:
+        """Return amount (1 - n n^T), (3, 3), in the axes of n."""
+        found: FloatArray = self.amount * (np.eye(3) - np.outer(axis, axis))
+        return found
+
+    def rate(self, R: FloatArray, w: FloatArray, wdot: FloatArray) -> FloatArray:
+        """Return the rate of its angular momentum, (..., 3), in the world.
+
+        Parameters
+        ----------
+        R : ndarray, shape (..., 3, 3)
+            Rotation of the receiver.
+        w, wdot : ndarray, shape (..., 3)
+            Its angular velocity and acceleration in the world.
+        """
+        n = R @ self.receiver_axis
+        # H = w - n (n.w), with n' = w x n, which is across w
+        along = (n * w).sum(axis=-1)[..., None]
+        changed = (n * wdot).sum(axis=-1)[..., None]
+        found: FloatArray = self.amount * (wdot - n * changed - np.cross(w, n) * along)
+        return found
 
 
 class Blueprint(Protocol):

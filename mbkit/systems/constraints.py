@@ -17,8 +17,7 @@ from mbkit.systems.calls.evaluations import (
     SOLVED_DYNAMICS,
 )
 from mbkit.systems.calls.wrenches import Wrenches, computed
-from mbkit.systems.certainty import check_certain
-from mbkit.systems.redundancy import check_dependent, warn_of_redundant
+from mbkit.systems.constraint_checks import check_certain, check_dependent, warn_of_redundant
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

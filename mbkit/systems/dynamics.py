@@ -1,20 +1,41 @@
-"""Dynamics of a system: forces from accelerations, and accelerations from forces."""
+"""Dynamics of a system: forces, accelerations, hybrid dynamics; energies, centre of mass."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.systems.calls.arguments import Floats, times_of
-from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS
+from mbkit.errors import ConstraintError, UsageError, listed, several
+from mbkit.systems.calls.arguments import Floats, common_axes, times_of
+from mbkit.systems.calls.entries import broadcast, by_sample, names_of, velocity_sizes
+from mbkit.systems.calls.evaluations import (
+    CLOSED_HYBRID_DYNAMICS,
+    ENERGIES,
+    HYBRID_DYNAMICS,
+    INVERSE_DYNAMICS,
+    MOMENTUM,
+)
 from mbkit.systems.calls.wrenches import Wrenches, computed
+from mbkit.systems.constraint_checks import HOLDS, largest_terms
+from mbkit.systems.rank import Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["forward_dynamics", "inverse_dynamics"]
+__all__ = [
+    "centre_of_mass",
+    "energies",
+    "forward_dynamics",
+    "hybrid_dynamics",
+    "inverse_dynamics",
+    "kinetic_energy",
+    "known",
+    "potential_energy",
+    "solve_hybrid",
+]
 
 
 def inverse_dynamics(
@@ -83,3 +104,175 @@ def _timed_acceleration(
         q, v, tau=tau, vdot=vdot, prescribed=system.prescribed_joints, wrenches=wrenches, t=t,
         on_error=on_error,
     )[0]  # fmt: skip
+
+
+def hybrid_dynamics(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    tau: ArrayLike | None = None,
+    vdot: ArrayLike | None = None,
+    prescribed: Sequence[str] = (),
+    wrenches: Wrenches | None = None,
+    t: ArrayLike = 0.0,
+    on_error: str = "raise",
+) -> tuple[Floats, Floats]:
+    """See `System.hybrid_dynamics`."""
+    known = system.known(tau, vdot, prescribed)
+    if system.arrays.closure:
+        vdot, tau, _, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error)
+        _check_unique(system, q, kept, prescribed, tau, t=t, on_error=on_error)
+        return vdot, tau
+    found = computed(system, HYBRID_DYNAMICS, q, v, known, wrenches=wrenches, on_error=on_error)
+    return found[..., system.nv :].copy(), found[..., : system.nv].copy()
+
+
+def _check_unique(
+    system: System,
+    q: ArrayLike,
+    kept: Floats,
+    prescribed: Sequence[str],
+    tau: Floats,
+    *,
+    t: ArrayLike,
+    on_error: str,
+) -> None:
+    """Raise where other forces give the same motion, or make them NaN.
+
+    They do where holding what is prescribed makes more rows depend on others.
+    """
+    free = _mask(system, prescribed) == 0.0
+    unique = np.ones(kept.shape[:-1], dtype=bool)
+    if system.nv and (kept == 0.0).any():
+        A = system.constraint_jacobian(q, t, on_error=on_error)
+        A = A / velocity_sizes(system, q)[..., None, :]
+        A = np.broadcast_to(A, (*unique.shape, *A.shape[-2:]))
+        for index in map(tuple, np.argwhere((kept == 0.0).any(axis=-1))):
+            left = Ranked.of(A[index][:, free], largest_row(A[index]))
+            unique[index] = left.rank == rank_of(A[index])
+
+    def compute(index: tuple[int, ...]) -> None:
+        if not unique[index]:
+            tau[index] = np.nan
+            raise ConstraintError(
+                f"System '{system.name}': {listed(prescribed)} are more joints than the "
+                f"mechanism has freedoms, so that many forces give this motion. Prescribe "
+                f"fewer, or choose among the forces: System.closed_inverse_dynamics."
+            )
+
+    by_sample(unique.shape, on_error, compute)
+
+
+def _mask(system: System, prescribed: Sequence[str]) -> Floats:
+    """Return 1.0 for the velocities of the joints that are named."""
+    names = [prescribed] if isinstance(prescribed, str) else prescribed
+    if not (several(names) and all(isinstance(name, str) for name in names)):
+        raise UsageError(
+            f"hybrid_dynamics: prescribed must be names of joints, got {prescribed!r}; for "
+            f"example prescribed=['{(*system.joint_names, 'hinge')[0]}']."
+        )
+    mask = np.zeros(system.nv)
+    for joint in names:
+        mask[system.velocity_slice(joint)] = 1.0
+    return mask
+
+
+def known(
+    system: System, tau: ArrayLike | None, vdot: ArrayLike | None, prescribed: Sequence[str]
+) -> Floats:
+    """See `System.known`."""
+    mask = _mask(system, prescribed)
+    checked, zero = system.evaluator.arguments.with_leading_axes, system.evaluator.zero
+    given_tau = np.where(mask == 0.0, zero if tau is None else checked("tau", tau), 0.0)
+    given_vdot = np.where(mask != 0.0, zero if vdot is None else checked("vdot", vdot), 0.0)
+    axes = common_axes({"tau": given_tau.shape[:-1], "vdot": given_vdot.shape[:-1]})
+    leading = (*axes, system.nv)
+    parts = (np.broadcast_to(part, leading) for part in (given_tau, given_vdot, mask))
+    return np.concatenate(tuple(parts), axis=-1)
+
+
+def solve_hybrid(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    known: Floats,
+    wrenches: Wrenches | None,
+    t: ArrayLike,
+    on_error: str,
+    pull: tuple[float, float] = (0.0, 0.0),
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """See `System.solve_hybrid`."""
+    at, moving, given, time = broadcast(system, t, q=q, v=v, known=known)
+    pulled = np.broadcast_to(pull, (*time.shape, 2))
+    timed = np.concatenate([given, time[..., None], pulled], axis=-1)
+    found = computed(
+        system, CLOSED_HYBRID_DYNAMICS, at, moving, timed, wrenches=wrenches, on_error=on_error
+    )
+    nv, m = system.nv, system.num_velocity_constraints
+    tau, vdot, multipliers, kept = np.split(found, [nv, 2 * nv, 2 * nv + m], axis=-1)
+    # one for all samples, of which there may be none
+    mask = (given[..., 2 * nv :] != 0.0).any(axis=tuple(range(given.ndim - 1)))
+    if not any(pull):  # what drifted apart and is pulled may contradict itself a little
+        found[~_check_prescribed(system, at, moving, vdot, mask, t=time, on_error=on_error)] = (
+            np.nan
+        )
+    return vdot.copy(), tau.copy(), multipliers.copy(), kept.copy()
+
+
+def _check_prescribed(
+    system: System, q: Floats, v: Floats, vdot: Floats, mask: Any, *, t: Floats, on_error: str
+) -> Any:
+    """Return which samples satisfy the constraints; raise where prescribed ones contradict."""
+    good: Any = np.array(np.isfinite(vdot).all(axis=-1))
+    if not mask.any():
+        return good
+    left = system.constraint_acceleration(q, v, np.where(good[..., None], vdot, 0.0), t)
+    bias = np.abs(system.constraint_bias(q, v, t)).max(axis=-1)
+    A = system.constraint_jacobian(q, t)
+    speed = largest_terms(A, v) ** 2 / system.arrays.closure.length
+    limit = HOLDS * (largest_terms(A, vdot) + bias + speed)
+
+    def compute(index: tuple[int, ...]) -> None:
+        off = np.abs(left[index])
+        if good[index] and off.max() > limit[index]:
+            good[index] = False
+            raise ConstraintError(
+                f"System '{system.name}': the accelerations prescribed for "
+                f"{listed(names_of(system, np.flatnonzero(mask)))} contradict the constraints: "
+                f"'{system.constraint_names[int(np.argmax(off))]}' is left with an acceleration "
+                f"of {off.max():.3g} m/s^2. Prescribe fewer, or those of "
+                f"System.dependent_acceleration."
+            )
+
+    by_sample(good.shape, on_error, compute)
+    return good
+
+
+def kinetic_energy(system: System, q: ArrayLike, v: ArrayLike) -> float | Floats:
+    """See `System.kinetic_energy`."""
+    return _scalar(system.energies(q, v)[0])
+
+
+def potential_energy(system: System, q: ArrayLike) -> float | Floats:
+    """See `System.potential_energy`."""
+    return _scalar(system.energies(q, system.evaluator.zero)[1])
+
+
+def energies(
+    system: System, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise"
+) -> tuple[Floats, Floats]:
+    """See `System.energies`."""
+    both = system.evaluator.compute(ENERGIES, q, v, on_error=on_error)
+    return both[..., 0].copy(), both[..., 1].copy()
+
+
+def centre_of_mass(system: System, q: ArrayLike, *, on_error: str = "raise") -> Floats:
+    """See `System.centre_of_mass`."""
+    found = system.evaluator.compute(MOMENTUM, q, system.evaluator.zero, on_error=on_error)
+    with np.errstate(invalid="ignore"):
+        return found[..., 6:] / np.float64(system.mass)
+
+
+def _scalar(array: Floats) -> float | Floats:
+    return array if array.ndim else float(array)

@@ -1,24 +1,31 @@
-"""Loads of a system: generalized forces, powers and potential energies of its forces."""
+"""Forces of a system: their sum, powers and potentials; prescribed joints and their efforts."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ForceError, several
+from mbkit.errors import ConstraintError, ForceError, UsageError, several
 from mbkit.forces import Force
-from mbkit.systems.calls.arguments import Floats, times_of
+from mbkit.joints.prescribed import JointMotion
+from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 from mbkit.systems.calls.evaluations import FORCE_POTENTIALS, FORCE_POWERS, GENERALIZED_FORCES
+from mbkit.systems.memory.drive import motion_at
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
 __all__ = [
+    "driving_efforts",
     "force_potentials",
     "force_powers",
     "generalized_forces",
+    "prescribed_rows",
+    "start_of_tree",
     "with_forces",
     "without_forces",
 ]
@@ -71,3 +78,76 @@ def without_forces(system: System, names: Iterable[str]) -> System:
 def _times(t: ArrayLike) -> Floats:
     times: Floats = times_of(t, "nan")[..., None]
     return times
+
+
+def start_of_tree(system: System, t: float, q: Floats | None = None) -> tuple[Floats, Floats]:
+    """See `System.start_of_tree`."""
+    if system.free_joints and system.motions:
+        with contextlib.suppress(ConstraintError):
+            relative = system._blueprint.relative()
+            own = None if q is None else relative.state_of(system, q)[0]
+            return system.state_of(relative, *relative.prescribed_state(t, own)[:2])
+    return system.prescribed_state(t, q)[:2]
+
+
+def prescribed_rows(
+    system: System, t: ArrayLike, q: ArrayLike | None, v: ArrayLike | None, on_error: str = "raise"
+) -> tuple[Floats, Floats, Floats]:
+    """See `System.prescribed_rows`."""
+    check_on_error(on_error)
+    checked = system.evaluator.arguments.with_leading_axes
+    given_q: Any = checked("q", system.reference_configuration() if q is None else q)
+    given_v: Any = checked("v", system.evaluator.zero if v is None else v)
+    times = times_of(t, on_error)
+    shapes = {"t": times.shape, "q": given_q.shape[:-1], "v": given_v.shape[:-1]}
+    leading = common_axes(shapes)
+    all_q = np.array(np.broadcast_to(given_q, (*leading, system.nq)))
+    all_v = np.array(np.broadcast_to(given_v, (*leading, system.nv)))
+    vdot = np.zeros(all_v.shape)
+    for joint, motion in system.motions.items():
+        rows = [_sample(motion, times, index, on_error == "nan") for index in range(times.size)]
+        if not rows:
+            continue
+        parts = (np.array(part).reshape((*times.shape, -1)) for part in zip(*rows, strict=True))
+        places = system.position_slice(joint), *[system.velocity_slice(joint)] * 2
+        for array, place, part in zip((all_q, all_v, vdot), places, parts, strict=True):
+            array[..., place] = part
+    return all_q, all_v, vdot
+
+
+def driving_efforts(
+    system: System, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, t: ArrayLike = 0.0
+) -> Floats:
+    """See `System.driving_efforts`."""
+    if not system.motions:
+        raise UsageError(f"System '{system.name}' has no prescribed joint; see Joint.prescribe.")
+    q, v, vdot = system.prescribed_state(t, q, v)
+    checked = system.evaluator.arguments.with_leading_axes
+    applied = system.evaluator.zero if tau is None else checked("tau", tau)
+    common_axes({"tau": applied.shape[:-1], "q and v": v.shape[:-1]})
+    if system.forces:
+        applied = applied + system.generalized_forces(q, v, t)
+    _, found = system.hybrid_dynamics(
+        q, v, tau=applied, vdot=vdot, prescribed=system.prescribed_joints, t=t
+    )
+    efforts = np.zeros(found.shape)
+    for joint in system.motions:
+        place = system.velocity_slice(joint)
+        efforts[..., place] = found[..., place] - applied[..., place]
+    return efforts
+
+
+def _sample(
+    motion: JointMotion, times: Floats, index: int, forgiving: bool
+) -> tuple[Floats, Floats, Floats]:
+    try:
+        return motion_at(motion, float(times.flat[index]))
+    except Exception as error:
+        if forgiving:
+            nv = motion.joint.num_velocities
+            nothing = np.full(nv, np.nan)
+            return np.full(motion.joint.num_positions, np.nan), nothing, nothing
+        if times.ndim:
+            place = ", ".join(str(int(each)) for each in np.unravel_index(index, times.shape))
+            error.add_note(f"That is sample [{place}] of t.")
+        raise

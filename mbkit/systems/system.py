@@ -24,20 +24,15 @@ from mbkit.spatial import Acceleration, Twist
 from mbkit.systems import (
     body_motion,
     configurations,
-    constrained_motion,
-    constraint_derivatives,
+    constraint_checks,
     constraints,
     derivatives,
-    driving,
     dynamics,
-    energies,
-    hybrid_dynamics,
     kinematics,
     reactions,
 )
 from mbkit.systems import forces as applied_forces
-from mbkit.systems.actuator_efforts import ActuatorEfforts
-from mbkit.systems.blueprint import Blueprint
+from mbkit.systems.blueprint import Blueprint, BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.calls.arguments import Floats, time_of
 from mbkit.systems.calls.evaluations import (
     CONSTRAINED_DYNAMICS,
@@ -57,14 +52,13 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
-from mbkit.systems.frozen_model import BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
-from mbkit.systems.state_of import state_of
 from mbkit.systems.system_jacobian import SystemJacobian, system_jacobian
 
 if TYPE_CHECKING:
+    from mbkit.closed_loops.dynamics import ActuatorEfforts
     from mbkit.results.diagnosis import Diagnosis
 
 __all__ = ["System"]
@@ -921,17 +915,17 @@ class System:
         >>> relative.state_of(absolute, q, v)[0].round(6)
         array([1.570796])
         """
-        return state_of(self, other, q, v, tolerance)
+        return configurations.state_of(self, other, q, v, tolerance=tolerance)
 
     # -------------------------------------------------------------------------- energy and momentum
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float | Floats:
         """Return ``1/2 v^T M v`` [J] at q (..., nq), v (..., nv)."""
-        return energies.kinetic_energy(self, q, v)
+        return dynamics.kinetic_energy(self, q, v)
 
     def potential_energy(self, q: ArrayLike) -> float | Floats:
         """Return ``-sum m g.c`` [J] at q (..., nq), c the centres of mass in the world."""
-        return energies.potential_energy(self, q)
+        return dynamics.potential_energy(self, q)
 
     def energies(
         self, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise"
@@ -949,7 +943,7 @@ class System:
         tuple of two ndarrays, shape (...)
             Kinetic and potential energy. [J]
         """
-        return energies.energies(self, q, v, on_error=on_error)
+        return dynamics.energies(self, q, v, on_error=on_error)
 
     def momentum(self, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise") -> Floats:
         """Return the momentum of all bodies about the world's origin.
@@ -990,7 +984,7 @@ class System:
 
         A mechanism without mass has none: the result is then not a number.
         """
-        return energies.centre_of_mass(self, q, on_error=on_error)
+        return dynamics.centre_of_mass(self, q, on_error=on_error)
 
     # ------------------------------------------------------------------------------------- dynamics
 
@@ -1137,7 +1131,7 @@ class System:
         >>> vdot.round(9) + 0.0, tau.round(9) + 0.0
         (array([0., 0.]), array([0., 0.]))
         """
-        return hybrid_dynamics.hybrid_dynamics(
+        return dynamics.hybrid_dynamics(
             self,
             q,
             v,
@@ -1317,7 +1311,7 @@ class System:
         ConstraintError
             If the prescribed accelerations contradict the constraints.
         """
-        return hybrid_dynamics.solve_hybrid(self, q, v, known, wrenches, t, on_error, pull)
+        return dynamics.solve_hybrid(self, q, v, known, wrenches, t, on_error, pull)
 
     def known(
         self, tau: ArrayLike | None, vdot: ArrayLike | None, prescribed: Sequence[str]
@@ -1326,7 +1320,7 @@ class System:
 
         Zero for what is ignored, NaN included.
         """
-        return hybrid_dynamics.known(self, tau, vdot, prescribed)
+        return dynamics.known(self, tau, vdot, prescribed)
 
     # --------------------------------------------------------------------------------------- forces
 
@@ -1529,13 +1523,13 @@ class System:
             Where the joints of relative coordinates cannot have such a state, bodies stay where
             they are.
         """
-        return driving.start_of_tree(self, t, q)
+        return applied_forces.start_of_tree(self, t, q)
 
     def prescribed_rows(
         self, t: ArrayLike, q: ArrayLike | None, v: ArrayLike | None, on_error: str = "raise"
     ) -> tuple[Floats, Floats, Floats]:
         """Return `prescribed_state`, with NaN where a function of time raises, if so asked."""
-        return driving.prescribed_rows(self, t, q, v, on_error)
+        return applied_forces.prescribed_rows(self, t, q, v, on_error)
 
     def driving_efforts(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, t: ArrayLike = 0.0
@@ -1560,7 +1554,7 @@ class System:
         --------
         See `Joint.prescribe`.
         """
-        return driving.driving_efforts(self, q, v, tau, t)
+        return applied_forces.driving_efforts(self, q, v, tau, t)
 
     # ---------------------------------------------------------------------------------- constraints
 
@@ -2047,7 +2041,7 @@ class System:
         ConstraintError
             If a sample does not; the message names the constraint with the largest error.
         """
-        return constrained_motion.check_motion(self, q, v, vdot, t, on_error)
+        return constraint_checks.check_motion(self, q, v, vdot, t, on_error)
 
     def constrained_jacobian(
         self,
@@ -2613,9 +2607,7 @@ class System:
         --------
         See `mbkit.EquationsOfMotion`.
         """
-        return constraint_derivatives.constraint_jacobian_velocity_derivative(
-            self, q, v, t, on_error=on_error
-        )
+        return derivatives.constraint_jacobian_velocity_derivative(self, q, v, t, on_error=on_error)
 
     def constraint_force_derivative(
         self, q: ArrayLike, multipliers: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
@@ -2645,9 +2637,7 @@ class System:
         --------
         See `mbkit.EquationsOfMotion`.
         """
-        return constraint_derivatives.constraint_force_derivative(
-            self, q, multipliers, t, on_error=on_error
-        )
+        return derivatives.constraint_force_derivative(self, q, multipliers, t, on_error=on_error)
 
     # ----------------------------------------------------------------------- calls one look-up away
 

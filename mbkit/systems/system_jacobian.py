@@ -16,9 +16,14 @@ from mbkit.lie import SE3
 from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.jacobian_factors import (
+    Recursions,
+    between,
+    screw_maps,
+    sparse_blocks,
+    transposed,
+)
 from mbkit.systems.memory.body_tree import BodyTree, Integers
-from mbkit.systems.screw_forms import between, screw_maps
-from mbkit.systems.tree_recursions import Recursions, sparse_blocks, transposed
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
