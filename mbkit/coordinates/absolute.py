@@ -78,9 +78,11 @@ class AbsoluteCoordinates:
     UsageError
         If an argument has another type or value.
 
-    Notes ----- Each body needs mass and moments of inertia about all axes. A thin rod without a
-    moment about its own axis gets one by an inertia transfer from its neighbours, where joints
-    prevent the rotation about that axis: docs/absolute-coordinates.md.
+    Notes
+    -----
+    Each body needs mass and moments of inertia about all axes. A thin rod without a moment about
+    its own axis gets one by an inertia transfer from its neighbours, where joints prevent the
+    rotation about that axis: docs/absolute-coordinates.md.
 
     References
     ----------

@@ -252,28 +252,7 @@ class MassFactor:
 
 
 def factorise(system: System, q: ArrayLike) -> MassFactor:
-    """Return the mass matrix of a system at a configuration as its factors.
-
-    Parameters
-    ----------
-    system : System
-        A tree.
-    q : array_like, shape (nq,)
-        Configuration.
-
-    Returns
-    -------
-    MassFactor
-        The factors. Cost: O(nv depth^2).
-
-    Raises
-    ------
-    SingularMassMatrixError
-        If a joint can move without moving any inertia; it is named. An inertia below 1e-13 of
-        that of all bodies beyond the joint counts as none.
-    ShapeError, ConfigurationError, NotFiniteError
-        If `q` is no configuration.
-    """
+    """See `System.mass_factor`."""
     from mbkit.kernels.recursions import mass_factor
 
     nv = system.nv

@@ -107,6 +107,16 @@ class System:
     -----
     These arguments have the same meaning in all methods:
 
+    q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
+        Configuration, velocity, acceleration.
+    tau : array_like, shape (..., nv), optional
+        Generalized forces; zero if left out. [N m], [N]
+    wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
+        Wrenches applied to the bodies at their frames, (moment, force), in the system's
+        representation; row 0 is ignored. Or by name of the body: ``{"hand": W}``, W a vector
+        (..., 6) or a `Wrench` of any representation. [N m], [N]
+    representation : Representation, optional
+        Representation of twists; by default that of the system.
     t : array_like, shape (...), default 0
         Time, for forces, constraints and prescribed joints that depend on it. [s] One number in
         methods of one configuration.
@@ -115,6 +125,8 @@ class System:
         no memory with the other arguments.
     on_error : {"raise", "nan"}
         Whether a failed sample raises, or gives NaN while the others are computed.
+
+    Methods of one configuration take q (nq,), v (nv,) and so on, as their parameters say.
 
     Examples
     --------
@@ -333,12 +345,10 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (..., nq)
-            Configuration.
         dx : array_like, shape (..., ndx)
             Step, in the coordinates of `rates`: those of the velocities unless a joint is
             nonholonomic.
-        out, on_error : see `System`
+        q, out, on_error : see `System`
 
         Returns
         -------
@@ -374,9 +384,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        out, on_error : see `System`
+        q, v, out, on_error : see `System`
 
         Returns
         -------
@@ -458,10 +466,9 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (..., nq)
-            Configuration.
         v : array_like, shape (..., nv)
             Velocity.
+        q : see `System`
 
         Returns
         -------
@@ -525,9 +532,7 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (..., nq)
-            Configuration.
-        out, on_error : see `System`
+        q, out, on_error : see `System`
 
         Returns
         -------
@@ -562,13 +567,11 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        representation : Representation, optional
-            Representation of the twists; by default that of the system. Each has its own recursion.
+        representation : see `System`
+            Each has its own recursion.
         typed : bool
             Return a tuple of `Twist`, with body, frame and representation.
-        out, on_error : see `System`
+        q, v, out, on_error : see `System`
 
         Returns
         -------
@@ -608,13 +611,9 @@ class System:
 
         Parameters
         ----------
-        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
-            Configuration, velocity, acceleration.
-        representation : Representation, optional
-            Representation of the twists; by default that of the system.
         typed : bool
             Return a tuple of `Acceleration`.
-        out, on_error : see `System`
+        q, v, vdot, representation, out, on_error : see `System`
 
         Returns
         -------
@@ -640,8 +639,7 @@ class System:
         ----------
         body : str
             The body's name.
-        q : array_like, shape (..., nq)
-            Configuration.
+        q : see `System`
         frame : array_like, shape (..., 4, 4), optional
             Constant pose S of a frame in the frame of the body; the body's own if left out.
         relative_to : str, optional
@@ -683,8 +681,7 @@ class System:
         ----------
         body : str
             The body's name.
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
+        q, v : see `System`
         frame, relative_to
             As for `pose`: the frame whose motion it is, and the body from which it is seen.
         representation : Representation, optional
@@ -754,8 +751,7 @@ class System:
         ----------
         body : str
             The body's name.
-        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
-            Configuration, velocity, acceleration.
+        q, v, vdot : see `System`
         frame, relative_to, representation
             As for `twist`.
         on_error : see `System`
@@ -792,13 +788,11 @@ class System:
         ----------
         body : str
             The body's name.
-        q : array_like, shape (..., nq)
-            Configuration.
         frame, relative_to
             As for `pose`: the frame whose twist it is, and the body from which it is seen.
         representation : Representation, optional
             As for `twist`.
-        out, on_error : see `System`
+        q, out, on_error : see `System`
 
         Returns
         -------
@@ -820,9 +814,7 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (..., nq)
-            Configuration.
-        on_error : see `System`
+        q, on_error : see `System`
 
         Returns
         -------
@@ -846,17 +838,39 @@ class System:
         ----------
         q : array_like, shape (nq,)
             Configuration.
-        representation : Representation, optional
-            Of the twists; the system's own if left out.
-        screws : {"body_fixed", "hybrid", "mixed", "spatial", "reference"}, optional
-            Form of the joint screws in X: at the body's frame in its axes, in the world's axes, or
-            both by part; in the world at q; or in the world at the reference configuration, Y. By
-            default that of the representation: then A has the identity on its diagonal.
+        representation : see `System`
+        screws : str, optional
+            Form of the joint screws in X, by body i and its joint:
+
+            - "body_fixed": X_i, at the body's frame and in its axes;
+            - "hybrid": 0X_i = diag(R_i, R_i) X_i, at the body's frame in the world's axes;
+            - "mixed": diag(I, R_i) X_i;
+            - "spatial": Ad_{C_i} X_i, in the world at q;
+            - "reference": Y_i = Ad_{A_i} X_i, in the world at the reference configuration, with A_i
+              the pose of the body there. Constant for joints whose X_i is.
+
+            By default the form of the representation: then A has the identity on its diagonal.
 
         Returns
         -------
         SystemJacobian
-            J, A, A^-1 and X as sparse matrices, and as operators that cost O(bodies).
+            J, A, A^-1 and X as sparse matrices, made on first use, and as operators that cost
+            O(bodies).
+
+        Raises
+        ------
+        UsageError
+            If `representation` or `screws` is unknown.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("top")
+        >>> body = mech.add_body(mb.Body("body", inertia=mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> joint = mech.add_joint(mb.SphericalJoint("tip"), mech.world, body)
+        >>> system = mech.assemble()
+        >>> system.system_jacobian(system.reference_configuration(), mb.Hybrid())
+        <SystemJacobian: 6 x 3, hybrid twists of hybrid screws>
         """
         return system_jacobian(self, q, representation, screws)
 
@@ -934,9 +948,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        on_error : see `System`
+        q, v, on_error : see `System`
 
         Returns
         -------
@@ -950,9 +962,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        on_error : see `System`
+        q, v, on_error : see `System`
 
         Returns
         -------
@@ -1002,13 +1012,7 @@ class System:
 
         Parameters
         ----------
-        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
-            Configuration, velocity, acceleration.
-        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            Wrenches applied to the bodies at their frames, (moment, force), in the system's
-            representation; row 0 is ignored. Or by name of the body: ``{"hand": W}``, W a vector
-            (..., 6) or a `Wrench` of any representation. [N m], [N]
-        out, on_error : see `System`
+        q, v, vdot, wrenches, out, on_error : see `System`
 
         Returns
         -------
@@ -1034,15 +1038,9 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        tau : array_like, shape (..., nv), optional
-            Generalized forces; zero if left out. [N m], [N]
-        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            As in `inverse_dynamics`.
         t : see `System`
             Entries of prescribed joints in q and v are ignored.
-        out, on_error : see `System`
+        q, v, tau, wrenches, out, on_error : see `System`
 
         Returns
         -------
@@ -1081,17 +1079,13 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
         tau : array_like, shape (..., nv), optional
             Generalized forces, by default zero; entries of prescribed joints are ignored.
         vdot : array_like, shape (..., nv), optional
             Accelerations, by default zero; entries of the other joints are ignored.
         prescribed : sequence of str
             Names of the joints whose accelerations are given by `vdot`.
-        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            As in `inverse_dynamics`.
-        t, on_error : see `System`
+        q, v, wrenches, t, on_error : see `System`
 
         Returns
         -------
@@ -1132,16 +1126,9 @@ class System:
         (array([0., 0.]), array([0., 0.]))
         """
         return dynamics.hybrid_dynamics(
-            self,
-            q,
-            v,
-            tau=tau,
-            vdot=vdot,
-            prescribed=prescribed,
-            wrenches=wrenches,
-            t=t,
+            self, q, v, tau=tau, vdot=vdot, prescribed=prescribed, wrenches=wrenches, t=t,
             on_error=on_error,
-        )
+        )  # fmt: skip
 
     def solve_dynamics(
         self,
@@ -1160,13 +1147,9 @@ class System:
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
             Configuration and velocity, which should satisfy the constraints: `close_loops`.
-        tau : array_like, shape (..., nv), optional
-            Generalized forces; zero if left out. [N m], [N]
-        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            As in `inverse_dynamics`.
         solver : ConstraintSolver, optional
             Strategy for the multipliers; by default `constraint_solver`.
-        t, on_error : see `System`
+        tau, wrenches, t, on_error : see `System`
 
         Returns
         -------
@@ -1200,9 +1183,7 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (..., nq)
-            Configuration.
-        out, on_error : see `System`
+        q, out, on_error : see `System`
 
         Returns
         -------
@@ -1239,9 +1220,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        out, on_error : see `System`
+        q, v, out, on_error : see `System`
 
         Returns
         -------
@@ -1286,15 +1265,11 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
         known : ndarray, shape (..., 3 nv)
             tau, vdot, and 1 where vdot is prescribed.
-        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            As in `inverse_dynamics`.
         pull : tuple of float
             As in `solved`.
-        t, on_error : see `System`
+        q, v, wrenches, t, on_error : see `System`
 
         Returns
         -------
@@ -1350,9 +1325,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        t, out, on_error : see `System`
+        q, v, t, out, on_error : see `System`
 
         Returns
         -------
@@ -1374,9 +1347,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        t, on_error : see `System`
+        q, v, t, on_error : see `System`
 
         Returns
         -------
@@ -1395,9 +1366,7 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (..., nq)
-            Configuration.
-        t, on_error : see `System`
+        q, t, on_error : see `System`
 
         Returns
         -------
@@ -1433,8 +1402,8 @@ class System:
         >>> wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
         >>> axle = mech.add_joint(mb.RevoluteJoint("axle"), mech.world, wheel)
         >>> system = mech.assemble().with_forces([mb.JointDamper("oil", "axle", damping=0.5)])
-        >>> system.force_names
-        ('oil',)
+        >>> system.force_names, system.without_forces(["oil"]).force_names
+        (('oil',), ())
         """
         return applied_forces.with_forces(self, forces)
 
@@ -1458,13 +1427,7 @@ class System:
 
         Examples
         --------
-        >>> import mbkit as mb
-        >>> mech = mb.Mechanism("wheel")
-        >>> wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
-        >>> axle = mech.add_joint(mb.RevoluteJoint("axle"), mech.world, wheel)
-        >>> oil = mech.add_force(mb.JointDamper("oil", "axle", damping=0.5))
-        >>> mech.assemble().without_forces(["oil"]).force_names
-        ()
+        See `with_forces`.
         """
         return applied_forces.without_forces(self, names)
 
@@ -1631,9 +1594,7 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (..., nq)
-            Configuration.
-        t, on_error : see `System`
+        q, t, on_error : see `System`
 
         Returns
         -------
@@ -1654,9 +1615,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        t, on_error : see `System`
+        q, v, t, on_error : see `System`
 
         Returns
         -------
@@ -1678,9 +1637,7 @@ class System:
 
         Parameters
         ----------
-        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
-            Configuration, velocity, acceleration.
-        t, on_error : see `System`
+        q, v, vdot, t, on_error : see `System`
 
         Returns
         -------
@@ -1696,9 +1653,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        t, on_error : see `System`
+        q, v, t, on_error : see `System`
 
         Returns
         -------
@@ -1714,9 +1669,7 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (..., nq)
-            Configuration.
-        t, on_error : see `System`
+        q, t, on_error : see `System`
 
         Returns
         -------
@@ -2022,13 +1975,11 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
         vdot : array_like, shape (..., nv), optional
             Acceleration; not checked by default.
         on_error : see `System`
             With "nan", a failed sample is False in the result.
-        t : see `System`
+        q, v, t : see `System`
 
         Returns
         -------
@@ -2176,8 +2127,11 @@ class System:
         >>> mech = mb.Mechanism("pendulum")
         >>> rod = mech.add_body(mb.Body("rod", mb.SpatialInertia.sphere(1.0, radius=0.1)))
         >>> joint = mech.add_joint(mb.RevoluteJoint("hinge"), mech.world, rod)
-        >>> mech.assemble().dependent_velocity([0.0], {"hinge": 2.0})
+        >>> system = mech.assemble()
+        >>> system.dependent_velocity([0.0], {"hinge": 2.0})
         array([2.])
+        >>> system.dependent_acceleration([0.0], [2.0], {"hinge": 3.0})
+        array([3.])
         """
         from mbkit.closed_loops.kinematics import dependent_velocity
 
@@ -2216,12 +2170,7 @@ class System:
 
         Examples
         --------
-        >>> import mbkit as mb
-        >>> mech = mb.Mechanism("pendulum")
-        >>> rod = mech.add_body(mb.Body("rod", mb.SpatialInertia.sphere(1.0, radius=0.1)))
-        >>> joint = mech.add_joint(mb.RevoluteJoint("hinge"), mech.world, rod)
-        >>> mech.assemble().dependent_acceleration([0.0], [2.0], {"hinge": 3.0})
-        array([3.])
+        See `dependent_velocity`.
         """
         from mbkit.closed_loops.kinematics import dependent_acceleration
 
@@ -2253,14 +2202,12 @@ class System:
             Generalized forces besides the actuators, such as the efforts of passive joints, by name
             or as an array; by default zero. Those of the system's own forces are
             ``generalized_forces(q, v, t)``. [N m], [N]
-        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            As in `inverse_dynamics`.
         minimise : {"effort", "constraint"} or mapping of str to float
             Choice among several solutions: least sum of squares of efforts; least sum of squares of
             multipliers; or least weighted sum of squares of efforts, with a positive weight by
             joint, by default one. Unweighted sums compare N m with N: use weights for unlike
             actuators.
-        t, on_error : see `System`
+        wrenches, t, on_error : see `System`
 
         Returns
         -------
@@ -2302,17 +2249,9 @@ class System:
         from mbkit.closed_loops.dynamics import closed_inverse_dynamics
 
         return closed_inverse_dynamics(
-            self,
-            q,
-            v,
-            vdot,
-            actuated=actuated,
-            tau=tau,
-            wrenches=wrenches,
-            minimise=minimise,
-            t=t,
-            on_error=on_error,
-        )
+            self, q, v, vdot, actuated=actuated, tau=tau, wrenches=wrenches, minimise=minimise,
+            t=t, on_error=on_error,
+        )  # fmt: skip
 
     def reaction(
         self,
@@ -2346,8 +2285,7 @@ class System:
         tau : array_like, shape (..., nv), optional
             Generalized forces besides those of the system's forces, which determine the motion; by
             default zero. [N m], [N]
-        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            Applied to the bodies, as in `inverse_dynamics`.
+        wrenches : see `System`
         vdot : array_like, shape (..., nv), optional
             The acceleration, in place of `tau`.
         multipliers : array_like, shape (..., num_velocity_constraints), optional
@@ -2383,10 +2321,11 @@ class System:
         NameUnknownError, UsageError
             If there is no such joint or body, or arguments do not fit together.
 
-        Notes ----- By the balance of momentum of all bodies beyond the joint: recursive
-        Newton-Euler with the multipliers as wrenches. It is unique if no multipliers with ``A^T
-        multipliers = 0`` change it. Cost: O(bodies), and a singular value decomposition of the
-        constraints.
+        Notes
+        -----
+        By the balance of momentum of all bodies beyond the joint: recursive Newton-Euler with the
+        multipliers as wrenches. It is unique if no multipliers with ``A^T multipliers = 0`` change
+        it. Cost: O(bodies), and a singular value decomposition of the constraints.
 
         Examples
         --------
@@ -2404,22 +2343,10 @@ class System:
         array([  0.,   0.,   0.,   0.,   0., -20.])
         """
         return reactions.reaction(
-            self,
-            joint,
-            q,
-            v,
-            tau,
-            wrenches,
-            vdot=vdot,
-            multipliers=multipliers,
-            t=t,
-            on=on,
-            at=at,
-            expressed_in=expressed_in,
-            with_effort=with_effort,
-            minimum_norm=minimum_norm,
+            self, joint, q, v, tau, wrenches, vdot=vdot, multipliers=multipliers, t=t, on=on, at=at,
+            expressed_in=expressed_in, with_effort=with_effort, minimum_norm=minimum_norm,
             on_error=on_error,
-        )
+        )  # fmt: skip
 
     # ---------------------------------------------------------------------------------- derivatives
 
@@ -2438,12 +2365,10 @@ class System:
 
         Parameters
         ----------
-        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
-            Configuration, velocity, acceleration.
-        wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-            As in `inverse_dynamics`. They move with the bodies: their components in the axes of the
-            body are constant, in whatever representation they are given.
-        on_error : see `System`
+        wrenches : see `System`
+            They move with the bodies: their components in the axes of the body are constant, in
+            whatever representation they are given.
+        q, v, vdot, on_error : see `System`
 
         Returns
         -------
@@ -2495,10 +2420,8 @@ class System:
 
         Parameters
         ----------
-        q, v, tau, wrenches, t
-            As in `forward_dynamics`. Wrenches move with the bodies, as in
-            `inverse_dynamics_derivatives`.
-        on_error : see `System`
+        q, v, tau, wrenches, t, on_error : see `System`
+            Wrenches move with the bodies, as in `inverse_dynamics_derivatives`.
 
         Returns
         -------
@@ -2544,9 +2467,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        t, on_error : see `System`
+        q, v, t, on_error : see `System`
 
         Returns
         -------
@@ -2585,9 +2506,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        t, on_error : see `System`
+        q, v, t, on_error : see `System`
 
         Returns
         -------
@@ -2616,11 +2535,9 @@ class System:
 
         Parameters
         ----------
-        q : array_like, shape (..., nq)
-            Configuration.
         multipliers : array_like, shape (..., num_velocity_constraints)
             Multipliers, as `System.solve_dynamics` returns them. [N]
-        t, on_error : see `System`
+        q, t, on_error : see `System`
 
         Returns
         -------

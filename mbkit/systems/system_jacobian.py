@@ -323,55 +323,7 @@ def system_jacobian(
     representation: Representation | None = None,
     screws: str | None = None,
 ) -> SystemJacobian:
-    """Return the Jacobian of all bodies at once, with its factors along the tree.
-
-    Parameters
-    ----------
-    system : System
-        The system.
-    q : array_like, shape (nq,)
-        Configuration.
-    representation : Representation, optional
-        Representation of the twists; by default that of the system.
-    screws : str, optional
-        Form of the joint screws in X, by body i and its joint:
-
-        - "body_fixed": X_i, at the body's frame and in its axes;
-        - "hybrid": 0X_i = diag(R_i, R_i) X_i, at the body's frame in the world's axes;
-        - "mixed": diag(I, R_i) X_i;
-        - "spatial": Ad_{C_i} X_i, in the world at q;
-        - "reference": Y_i = Ad_{A_i} X_i, in the world at the reference configuration, with A_i the
-          pose of the body there. Constant for joints whose X_i is.
-
-        By default the form of the representation: then A has the identity on its diagonal.
-
-    Returns
-    -------
-    SystemJacobian
-        J, A, X, and operators.
-
-    Raises
-    ------
-    ShapeError
-        If `q` does not fit.
-    UsageError
-        If `representation` or `screws` is unknown.
-
-    Notes
-    -----
-    Cost: a pass of poses and motion subspaces, and matrices (6, 6) for each body. The sparse
-    matrices are made on first use.
-
-    Examples
-    --------
-    >>> import mbkit as mb
-    >>> mech = mb.Mechanism("top")
-    >>> body = mech.add_body(mb.Body("body", inertia=mb.SpatialInertia.sphere(1.0, radius=0.1)))
-    >>> joint = mech.add_joint(mb.SphericalJoint("tip"), mech.world, body)
-    >>> system = mech.assemble()
-    >>> system.system_jacobian(system.reference_configuration(), mb.Hybrid())
-    <SystemJacobian: 6 x 3, hybrid twists of hybrid screws>
-    """
+    """See `System.system_jacobian`."""
     chosen = system.representation if representation is None else representation
     if not isinstance(chosen, Representation):
         raise UsageError(
