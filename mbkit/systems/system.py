@@ -639,12 +639,11 @@ class System:
         ----------
         body : str
             The body's name.
-        q : see `System`
         frame : array_like, shape (..., 4, 4), optional
             Constant pose S of a frame in the frame of the body; the body's own if left out.
         relative_to : str, optional
             Name of the body from which it is seen; the world if left out.
-        on_error : see `System`
+        q, on_error : see `System`
 
         Returns
         -------
@@ -681,7 +680,6 @@ class System:
         ----------
         body : str
             The body's name.
-        q, v : see `System`
         frame, relative_to
             As for `pose`: the frame whose motion it is, and the body from which it is seen.
         representation : Representation, optional
@@ -691,7 +689,7 @@ class System:
             Names of the bodies at whose origin the linear velocity is measured, and into whose axes
             both parts are resolved. Measured at the frame itself, for which the name of `body`
             stands, and resolved where it is measured, if one of them is left out.
-        on_error : see `System`
+        q, v, on_error : see `System`
 
         Returns
         -------
@@ -751,10 +749,9 @@ class System:
         ----------
         body : str
             The body's name.
-        q, v, vdot : see `System`
         frame, relative_to, representation
             As for `twist`.
-        on_error : see `System`
+        q, v, vdot, on_error : see `System`
 
         Returns
         -------
@@ -838,9 +835,9 @@ class System:
         ----------
         q : array_like, shape (nq,)
             Configuration.
-        representation : see `System`
         screws : str, optional
             Form of the joint screws in X, by body i and its joint:
+        representation : see `System`
 
             - "body_fixed": X_i, at the body's frame and in its axes;
             - "hybrid": 0X_i = diag(R_i, R_i) X_i, at the body's frame in the world's axes;
@@ -2285,7 +2282,6 @@ class System:
         tau : array_like, shape (..., nv), optional
             Generalized forces besides those of the system's forces, which determine the motion; by
             default zero. [N m], [N]
-        wrenches : see `System`
         vdot : array_like, shape (..., nv), optional
             The acceleration, in place of `tau`.
         multipliers : array_like, shape (..., num_velocity_constraints), optional
@@ -2306,7 +2302,7 @@ class System:
         minimum_norm : bool
             With redundant constraints, whether to return the reaction of minimum-norm multipliers.
             It depends on the cut of the loops, and is not the physical load in general.
-        t, on_error : see `System`
+        wrenches, t, on_error : see `System`
 
         Returns
         -------
