@@ -24,8 +24,11 @@ BARS: dict[str, dict[int, tuple[float, float]]] = {
     "mass matrix": {7: (1.6, 1.6), 30: (0.8, 0.8), 100: (0.6, 0.6), 300: (0.6, 0.6)},
 }
 
-#: The same for the derivatives of inverse dynamics, which have no ``out=``.
-DERIVATIVES: dict[int, float] = {7: 1.0, 30: 1.0, 100: 1.0, 300: 1.0}
+#: The same for matrices, without ``out=``.
+CLOSED_FORMS: dict[str, dict[int, float]] = {
+    "derivatives of inverse dynamics": {7: 1.0, 30: 1.0, 100: 1.0, 300: 1.0},
+    "Coriolis matrix": {7: 0.9, 30: 0.6, 100: 0.6, 300: 0.6},
+}
 
 #: Most that the time by body may grow from the smallest to the largest of `LARGE`.
 GROWTH = 1.5
@@ -65,29 +68,36 @@ def _rows(count: int, kinds: Sequence[str]) -> list[Row]:
             if peer in functions:
                 times = found.best(name), found.best(peer), found.ratio(name, peer)
                 rows.append(Row(f"{count} bodies, {what}{label}", *times, limit))
-    rows.append(_derivatives(count, system, twin, state))
-    return rows
+    return rows + _closed_forms(count, system, twin, state)
 
 
-def _derivatives(count: int, system: Any, twin: PinocchioTwin, state: Any) -> Row:
-    """Return the row of the derivatives; Pinocchio's come with the mass matrix."""
+def _closed_forms(count: int, system: Any, twin: PinocchioTwin, state: Any) -> list[Row]:
+    """Return the rows of what is compared here; Pinocchio's derivatives come with M."""
     q, v, vdot = state.q, state.v, state.vdot
-    expected = twin.inverse_dynamics_derivatives(q, v, vdot)
-    for found, other in zip(system.inverse_dynamics_derivatives(q, v, vdot), expected, strict=True):
-        difference = np.abs(found - other).max() / np.abs(other).max()
-        if not difference < 1e-11:
-            raise RuntimeError(f"{system!r} differs from Pinocchio by {difference:.1e}")
     G = twin.rates(q)
-    peer = twin.positions(q), G @ v, G @ vdot
-    found = interleaved(
-        {
-            "own": lambda: system.inverse_dynamics_derivatives(q, v, vdot),
-            "peer": lambda: pin.computeRNEADerivatives(twin.model, twin.data, *peer),
-        }
-    )
-    what = f"{count} bodies, derivatives of inverse dynamics"
-    times = found.best("own"), found.best("peer"), found.ratio("own", "peer")
-    return Row(what, *times, DERIVATIVES.get(count))
+    model, data, peer = twin.model, twin.data, (twin.positions(q), G @ v, G @ vdot)
+    cases: dict[str, tuple[Callable[[], Any], Callable[[], Any], Any]] = {
+        "derivatives of inverse dynamics": (
+            lambda: system.inverse_dynamics_derivatives(q, v, vdot),
+            lambda: pin.computeRNEADerivatives(model, data, *peer),
+            twin.inverse_dynamics_derivatives(q, v, vdot),
+        ),
+        "Coriolis matrix": (
+            lambda: system.coriolis_matrix(q, v),
+            lambda: pin.computeCoriolisMatrix(model, data, *peer[:2]),
+            twin.coriolis_matrix(q, v),
+        ),
+    }
+    rows = []
+    for what, (own, other, expected) in cases.items():
+        for a, b in zip(own(), expected, strict=True):
+            difference = np.abs(a - b).max() / max(np.abs(each).max() for each in expected)
+            if not difference < 1e-11:
+                raise RuntimeError(f"{what}: {system!r} differs by {difference:.1e}")
+        found = interleaved({"own": own, "peer": other})
+        times = found.best("own"), found.best("peer"), found.ratio("own", "peer")
+        rows.append(Row(f"{count} bodies, {what}", *times, CLOSED_FORMS[what].get(count)))
+    return rows
 
 
 def _check(system: Any, twin: PinocchioTwin, state: Any) -> None:

@@ -97,6 +97,20 @@ def motion(space, function, option, q, v, x, out):
     return call_address(function, (space, option, q, v, x, out))
 
 
+@kernel(int64(int64, int64, int64, floats, floats, floats, matrix))
+def square_of_state(space, function, option, q, v, x, out):
+    """Call a function of q (nq,), v (nv,) that writes out (nv, nv)."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, v, v)
+    if state == OK:
+        state = check_columns(model, out, model[0].num_velocities)
+    if state != OK:
+        return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
 @kernel(int64(int64, int64, int64, floats, floats, floats, stack))
 def placement(space, function, option, q, v, x, out):
     """Call a function of q (nq,) that writes a pose a body, (bodies + 1, 4, 4)."""

@@ -271,3 +271,9 @@ class PinocchioTwin:
             self.model, self.data, self.positions(q), G @ v, G @ vdot
         )
         return G.T @ found[0] @ G, G.T @ found[1] @ G
+
+    def coriolis_matrix(self, q: Any, v: Any) -> Any:
+        """Return C, where G is constant."""
+        G = self.rates(q)
+        C = pin.computeCoriolisMatrix(self.model, self.data, self.positions(q), G @ v)
+        return G.T @ C @ G

@@ -110,3 +110,10 @@ class PinocchioRobot:
         found = np.empty_like(upper)
         found[np.ix_(self.order, self.order)] = upper + np.triu(upper, 1).T
         return found
+
+    def coriolis_matrix(self, q: Any, v: Any) -> Any:
+        """Return C."""
+        own = pin.computeCoriolisMatrix(self.model, self.data, self.positions(q), v[self.order])
+        found = np.empty_like(own)
+        found[np.ix_(self.order, self.order)] = own
+        return found

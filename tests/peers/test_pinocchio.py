@@ -139,7 +139,7 @@ def test_mass_matrix(case):
 
 
 @pytest.mark.parametrize("name", ["several freedoms", "screws turned round", *range(5)])
-def test_derivatives_of_inverse_dynamics(name):
+def test_derivatives_of_inverse_dynamics_and_coriolis_matrix(name):
     """Along steps and velocities that differ by a constant matrix in both programs.
 
     Without universal joints and angles: of joints whose motion subspace depends on q, those of
@@ -159,3 +159,4 @@ def test_derivatives_of_inverse_dynamics(name):
     expected = twin.inverse_dynamics_derivatives(state.q, state.v, state.vdot)
     for each, other in zip(found, expected, strict=True):
         assert_equal(each, other)
+    assert_equal(system.coriolis_matrix(state.q, state.v), twin.coriolis_matrix(state.q, state.v))

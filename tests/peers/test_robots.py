@@ -228,6 +228,17 @@ def test_mass_matrix(case):
     assert_equal(system.mass_matrix(state.q), twin.mass_matrix(state.q))
 
 
+def test_coriolis_matrix(case):
+    """The same factor of the velocity terms in both."""
+    system, twin, state = case
+    if isinstance(system.representation, mb.BodyFixed):  # it does not depend on them
+        found = system.coriolis_matrix(state.q, state.v)
+        # of rotors that stand still it is zero: rounding is that of the terms it is a sum of
+        size = np.abs(system.mass_matrix(state.q)).max() * np.abs(state.v).max()
+        difference = np.abs(found - twin.coriolis_matrix(state.q, state.v)).max()
+        assert difference <= TOLERANCE * max(size, np.abs(found).max())
+
+
 def test_forward_dynamics(case):
     """The accelerations are equal, as far as the mass matrix lets them be known.
 

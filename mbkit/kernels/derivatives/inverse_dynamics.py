@@ -14,8 +14,7 @@ so that the wrench that the bodies beyond i need together changes by
 
     dF_i = M a + B n,   B = -M ad_V - ad_V^T M + (h x),   (h x) n = -ad_n^T h,   h = M V,
 
-with the sums of M and B over these bodies. B is the rate of M but for a skew part: with h = (t, f)
-and X, the rate of the moment of inertia, B (w, u) = (X w + w x t, 2 w x f). Then
+with the sums of M and B over these bodies (`mbkit.kernels.derivatives.rate_of_inertia`). Then
 
     d tau_i = S_i . (M_i a + B_i n)                      for i beyond j,
     d tau_j = S_j . (M_j a + B_j n) + dS . F_j,
@@ -37,14 +36,15 @@ from mbkit.kernels.derivatives.directions import (
     twist_of_step,
     weighted_change,
 )
+from mbkit.kernels.derivatives.rate_of_inertia import (
+    add_inertia_and_rate,
+    changed_wrench,
+    set_inertia_and_rate,
+    transposed_rate_times,
+)
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
 from mbkit.kernels.recursions.columns import joint_sum
-from mbkit.kernels.recursions.inertias import (
-    add_rigid,
-    rigid_times,
-    set_moved_rigid,
-    symmetric_times,
-)
+from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, changes, directions, num_places, places, scratch
@@ -53,7 +53,6 @@ from mbkit.kernels.vectors import (
     accumulate,
     add,
     angular,
-    cross,
     dot,
     force_bracket,
     force_to_parent,
@@ -124,39 +123,10 @@ def push_of_velocity(row, body, S, direction, change, x):
 
 
 @helper
-def set_rate_of_moment(body, t, f):
-    """X = w~ Theta - Theta w~ - (h~ u~ + u~ h~), and the momentum after it.
-
-    -(a~ b~ + b~ a~) = 2 (a.b) I - a b^T - b a^T. It goes where articulated inertias have room.
-    """
-    w = angular(body.V)
-    u = linear(body.V)
-    h = load(body.first_moment)
-    Y = body.moment
-    # columns of w~ Theta, to which the transpose is added
-    a = cross(w, (Y[0], Y[1], Y[2]))
-    b = cross(w, (Y[1], Y[3], Y[4]))
-    c = cross(w, (Y[2], Y[4], Y[5]))
-    diagonal = 2.0 * dot(h, u)
-    X = body.rotational
-    X[0] = 2.0 * (a[0] - h[0] * u[0]) + diagonal
-    X[1] = a[1] + b[0] - h[0] * u[1] - h[1] * u[0]
-    X[2] = a[2] + c[0] - h[0] * u[2] - h[2] * u[0]
-    X[3] = 2.0 * (b[1] - h[1] * u[1]) + diagonal
-    X[4] = b[2] + c[1] - h[1] * u[2] - h[2] * u[1]
-    X[5] = 2.0 * (c[2] - h[2] * u[2]) + diagonal
-    store(body.coupling, t, f)
-
-
-@helper
 def own_terms(row, body, loaded):
     """M, X, momentum and F = M A - ad_V^T M V of a body alone; less the wrench applied to it."""
-    set_moved_rigid(row, body.world_R, body.world_p, body)
-    w = angular(body.V)
-    u = linear(body.V)
-    t, f = rigid_times(body, w, u)
-    set_rate_of_moment(body, t, f)
-    x, y = force_bracket(w, u, t, f)
+    t, f = set_inertia_and_rate(row, body)
+    x, y = force_bracket(angular(body.V), linear(body.V), t, f)
     t, f = rigid_times(body, angular(body.A), linear(body.A))
     store(body.F, add(t, x), add(f, y))
     if loaded != 0:
@@ -195,29 +165,18 @@ def outward(space, loaded, q, v, vdot):
 
 
 @helper
-def changed_wrench(body, w, a):
-    """M a + B n, w the angular part of n."""
-    t, f = rigid_times(body, angular(a), linear(a))
-    h = body.coupling
-    t = add(t, add(symmetric_times(body.rotational, w), cross(w, angular(h))))
-    return t, add(f, scale(2.0, cross(w, linear(h))))
-
-
-@helper
 def rows_of_joint(model, work, memory, i, place, d_q, d_v, mass):
     """d tau of joint i along all directions of the joints between it and the world, and its own.
 
-    S . (M a + B n) = (M S) . a + (B^T S) . n; with S = (x, y), B^T S = (X x + t x x + 2 f x y, 0).
-    And where it is wanted, the mass matrix: S . (M S) of both.
+    S . (M a + B n) = (M S) . a + (B^T S) . n. And where it is wanted, the mass matrix: S . (M S)
+    of both.
     """
     body = work[i]
-    h = body.coupling
     for c in range(model[i].num_velocities):
         x = angular(body.S[c])
         y = linear(body.S[c])
         U = rigid_times(body, x, y)
-        b = add(cross(angular(h), x), scale(2.0, cross(linear(h), y)))
-        b = add(b, symmetric_times(body.rotational, x))
+        b = transposed_rate_times(body, x, y)
         velocity = model[i].first_velocity + c
         j = i
         while j != 0:
@@ -275,11 +234,8 @@ def columns_of_joint(model, work, memory, cold, j, place, d_q, d_v):
 @helper
 def add_to_parent(body, parent):
     """Sums over the bodies beyond a joint."""
-    add_rigid(body, parent)
-    for j in range(6):
-        parent.rotational[j] += body.rotational[j]
-        parent.coupling[j] += body.coupling[j]
-        parent.F[j] += body.F[j]
+    add_inertia_and_rate(body, parent)
+    accumulate(parent.F, angular(body.F), linear(body.F))
 
 
 @address_kernel(EVALUATION)

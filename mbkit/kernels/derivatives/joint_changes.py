@@ -1,4 +1,4 @@
-"""Changes of the pose, S and S-dot v of a joint along its group, by differences.
+"""Changes of the pose, S and S-dot v of a joint along its group, and S-dot, by differences.
 
 For joints whose S depends on q. Central differences of sixth order at h = 1/256:
 
@@ -94,6 +94,47 @@ def along_steps(row, body, q, v, trial, dx, changes, stage):
                 add(changes[j], sign * weight(k), body, nv)
         dx[j] = 0.0
     return OK
+
+
+@helper
+def set_rates(row, body, q, v, dx):
+    """dx = the rates of a step from q with velocity v, of one joint."""
+    d = row.first_step
+    if row.rates == 0:
+        for j in range(row.ndx):
+            dx[d + j] = v[row.first_velocity + j]
+        return OK
+    a = at(q, row.first_position)
+    b = at(v, row.first_velocity)
+    return call_address(row.rates, (body.slot, pointer_at(row.parameters), a, b, at(dx, d)))
+
+
+@helper
+def along_motion(row, body, q, v, trials, change, stage):
+    """change.S = S-dot, its columns in the body's frame; leaves the body as it is at (q, v)."""
+    trial, _, dx = trials
+    nv = row.num_velocities
+    steps = dx[row.first_step : row.first_step + row.ndx]
+    clear(change, nv)
+    state = set_rates(row, body, q, v, dx)
+    speed = 0.0
+    for j in range(steps.shape[0]):
+        speed = max(speed, abs(steps[j]))
+    if state != OK or speed == 0.0:
+        return state
+    for k in range(1, 4):
+        for sign in range(-1, 2, 2):
+            state = set_rates(row, body, q, v, dx)
+            for j in range(steps.shape[0]):
+                steps[j] *= sign * k * STEP / speed
+            if state == OK:
+                state = step_from(row, body, q, dx, trial)
+            if state == OK:
+                state = evaluate(row, body, trial, v, stage)
+            if state != OK:
+                return state
+            add(change, sign * speed * weight(k), body, nv)
+    return evaluate(row, body, q, v, stage)
 
 
 @helper

@@ -15,6 +15,7 @@ __all__ = [
     "CONSTRAINT_STATE",
     "CONSTRAINT_WRENCHES",
     "CONSTRAINT_VELOCITY_DERIVATIVE",
+    "CORIOLIS_MATRIX",
     "DEXP",
     "DEXP_INV",
     "DIFFERENCE",
@@ -76,6 +77,9 @@ INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
     "inverse_dynamics_derivatives", ("q", "v", "vdot"), "derivatives", "derivatives",
     "derivatives.inverse_dynamics",
 )  # fmt: skip
+CORIOLIS_MATRIX = Evaluation(
+    "coriolis_matrix", ("q", "v", ""), "M", "square_of_state", "derivatives.coriolis_matrix"
+)
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
 MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "dynamics", "recursions.mass_action")
 TWISTS = Evaluation("twists", ("q", "v", ""), "twists", "motion")

@@ -1,0 +1,268 @@
+"""The Coriolis matrix and the rate of the mass matrix: against differences and inverse dynamics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.joints.defaults.differences import derivative
+from tests.constraints.loops import closed, random_loops
+from tests.every_representation import each_representation
+from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
+from tests.reference.test_nonholonomic_joints import Skate, SkateByHand
+from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
+from tests.systems.test_derivatives import assert_close, behind
+from tests.systems.test_mass_factor import ancestors
+from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
+
+#: Rounding; joints whose S depends on q are differentiated, to as many digits.
+EXACT = 1e-12
+
+#: Kinds whose velocities are the rates of their coordinates.
+HOLONOMIC = (
+    "revolute", "prismatic", "helical", "screw", "cylindrical", "universal", "translational",
+    "constant velocity", "rotation vector", "angles", "planar, first kind", "planar, second kind",
+    "screw coordinates",
+)  # fmt: skip
+
+
+def mass_matrix_along(system, q, v):
+    """Return M-dot from differences of M along the motion."""
+    rates = system.rates(q, v)
+    return derivative(lambda e: system.mass_matrix(system.retract(q, e * rates)))
+
+
+def check(system, q, v):
+    """C v is what inverse dynamics has, and C + C^T the rate of M."""
+    C = system.coriolis_matrix(q, v)
+    M = np.abs(system.mass_matrix(q)).max()
+    size = np.abs(system.bias_force(q, v)).max() + M * np.abs(v).max() ** 2
+    terms = system.bias_force(q, v) - system.bias_force(q, np.zeros(system.nv))
+    assert_close(C @ v, terms, EXACT, size)
+    rate = system.mass_matrix_rate(q, v)
+    np.testing.assert_array_equal(rate, rate.T)
+    skew = rate - 2.0 * C
+    assert_close(skew, -skew.T, EXACT, np.abs(C).max())
+    # what eighth-order differences leave
+    assert_close(rate, mass_matrix_along(system, q, v), 1e-10, M)
+
+
+@pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
+@pytest.mark.parametrize("frames", ["joint", "com", "world", "user"])
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_joint_either_way_round_in_all_frames(kind, frames, turned):
+    """The joint in the middle of a branched tree, and beyond itself."""
+    rng = np.random.default_rng(60)
+    mech = random_mechanism(rng, 5, (kind, "revolute", kind), turned_round=turned)
+    system = mech.assemble(mb.RelativeCoordinates(body_frames=frames))
+    state = random_state(rng, system)
+    check(system, state.q, state.v)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_trees_of_all_joints(seed):
+    rng = np.random.default_rng(600 + seed)
+    system = random_mechanism(rng, 26).assemble()
+    state = random_state(rng, system)
+    check(system, state.q, state.v)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-8, np.pi - 1e-8, np.pi])
+@pytest.mark.parametrize("kind", MAKERS)
+def test_hard_places(kind, angle):
+    """At the reference configuration, next to it, and half a turn from it."""
+    rng = np.random.default_rng(61)
+    system = random_mechanism(rng, 3, (kind, "revolute")).assemble()
+    direction = rng.normal(size=system.ndx)
+    step = angle * direction / np.linalg.norm(direction)
+    check(
+        system,
+        system.retract(system.reference_configuration(), step),
+        rng.normal(size=system.nv),
+    )
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    "joint",
+    [
+        CardanJoint("cardan"), EllipseJoint("ellipse", 1.0, 0.6), BallJoint("own ball"),
+        BallTwin("twin", (0.4, -0.3, 0.8)),
+        ProductTwin("product", ScrewTwin("a", [1, 2, 0, 0, 0.3, 1]), EllipseJoint("b", 0.5, 0.7)),
+        Skate("skate"), SkateByHand("by hand"),
+        mb.AbsoluteJoint("mixed", mb.UnitQuaternion(), mb.RodriguesPosition()),
+        mb.AbsoluteJoint("spatial", mb.RotationVector(), mb.DualRodrigues(), "right"),
+        mb.AbsoluteJoint("body-fixed", mb.EulerAngles("zxz"), mb.ExtendedRodrigues()),
+    ],
+    ids=lambda joint: joint.name,
+)  # fmt: skip
+def test_joints_of_one_s_own_nonholonomic_and_absolute_ones(joint, turned):
+    rng = np.random.default_rng(62)
+    system = behind(joint, rng, turned)
+    q = system.retract(system.reference_configuration(), 0.6 * rng.normal(size=system.ndx))
+    check(system, q, rng.normal(size=system.nv))
+
+
+# ------------------------------------------------------------------------------ which matrix it is
+
+
+def christoffel_by_differences(system, q, v):
+    """Return (dM_ab/dq_k + dM_ak/dq_b - dM_bk/dq_a) v_k / 2."""
+    steps = np.eye(system.nv)
+    dM = np.array([derivative(lambda e, s=s: system.mass_matrix(q + e * s)) for s in steps])
+    rate = np.einsum("kab,k->ab", dM, v)
+    turned = np.einsum("bak,k->ab", dM, v)
+    return 0.5 * (rate + turned - turned.T)
+
+
+@pytest.mark.parametrize("kind", HOLONOMIC)
+def test_christoffel_symbols_where_velocities_are_rates_of_coordinates(kind):
+    rng = np.random.default_rng(63)
+    system = random_mechanism(rng, 4, (kind, "revolute", kind)).assemble()
+    state = random_state(rng, system)
+    C = system.coriolis_matrix(state.q, state.v)
+    assert_close(C, christoffel_by_differences(system, state.q, state.v))
+
+
+IN_COORDINATES = [
+    mb.SphericalJoint("joint", coordinates="first kind"),
+    mb.SphericalJoint("joint", coordinates="second kind", order="xzy"),
+    mb.PlanarJoint("joint", coordinates="first kind"),
+    mb.PlanarJoint("joint", coordinates="second kind", order=("x", "angle", "y")),
+    mb.FreeJoint("joint", coordinates="first kind"),
+]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    "joint", IN_COORDINATES, ids=lambda j: f"{type(j).__name__}, {j.coordinates}"
+)
+def test_quasi_velocities_give_the_same_connection(joint, turned):
+    """v = G x-dot, x coordinates: C' = G^T (C G + M G-dot), as covariant derivatives change."""
+    quasi = type(joint)("joint")
+    system = behind(joint, np.random.default_rng(64), turned)
+    other = behind(quasi, np.random.default_rng(64), turned)
+    rng = np.random.default_rng(65)
+    x = system.retract(system.reference_configuration(), 0.7 * rng.normal(size=system.ndx))
+    rate = rng.normal(size=system.nv)
+    mine, entries = system.position_slice("joint"), system.velocity_slice("joint")
+
+    def configuration(x):
+        there = quasi.configuration_from_pose(joint.pose(x[mine]))
+        return np.concatenate([x[: mine.start], there, x[mine.stop :]])
+
+    def G(x):
+        found = np.eye(system.nv)
+        S = quasi.motion_subspace(configuration(x)[other.position_slice("joint")])
+        found[entries, entries] = np.linalg.lstsq(S, joint.motion_subspace(x[mine]))[0]
+        return found
+
+    q, v = configuration(x), G(x) @ rate
+    Gdot = derivative(lambda e: G(system.retract(x, e * system.rates(x, rate))))
+    expected = G(x).T @ (other.coriolis_matrix(q, v) @ G(x) + other.mass_matrix(q) @ Gdot)
+    assert_close(system.coriolis_matrix(x, rate), expected)
+
+
+def test_joints_of_different_branches_do_not_matter_to_each_other():
+    rng = np.random.default_rng(66)
+    mech = random_mechanism(rng, 24)
+    system = mech.assemble()
+    s = random_state(rng, system)
+    inward = ancestors(mech, system)
+    apart = ~(inward | inward.T | np.eye(system.nv, dtype=bool))
+    assert apart.any()
+    np.testing.assert_array_equal(system.coriolis_matrix(s.q, s.v)[apart], 0.0)
+
+
+@each_representation
+def test_no_representation_changes_it(representation):
+    rng = np.random.default_rng(67)
+    mech = random_mechanism(rng, 8)
+    state = random_state(rng, mech.assemble())
+    found = mech.assemble(mb.RelativeCoordinates(representation)).coriolis_matrix(state.q, state.v)
+    np.testing.assert_array_equal(found, mech.assemble().coriolis_matrix(state.q, state.v))
+
+
+def test_absolute_coordinates_and_closed_mechanisms():
+    """Both have the matrix of the tree."""
+    mech, _, loops = random_loops(np.random.default_rng(68), 4, ("revolute", "spherical"))
+    rng = np.random.default_rng(69)
+    for system in (closed(mech, loops), mech.assemble(mb.AbsoluteCoordinates())):
+        q = system.retract(system.reference_configuration(), 0.5 * rng.normal(size=system.ndx))
+        check(system, q, rng.normal(size=system.nv))
+
+
+def test_prescribed_joints():
+    """As any joint, at the q and v given."""
+    found = []
+    for prescribed in (False, True):
+        rng = np.random.default_rng(70)
+        mech = mb.Mechanism("arm", gravity=rng.normal(size=3))
+        inner = mech.world
+        for i in range(3):
+            body = mech.add_body(mb.Body(f"b{i}", random_inertia(rng)))
+            joint = mb.RevoluteJoint(f"j{i}", axis=rng.normal(size=3))
+            given = joint.prescribe(lambda t: np.sin(3.0 * t)) if i == 1 and prescribed else joint
+            mech.add_joint(given, inner, body, reference=random_pose(rng))
+            inner = body
+        system = mech.assemble()
+        q, v = rng.normal(size=(2, system.nv))
+        found.append(system.coriolis_matrix(q, v))
+    np.testing.assert_allclose(*found, rtol=0.0, atol=1e-14)
+
+
+def test_distance_from_the_origin_costs_no_accuracy():
+    found = []
+    for place in ((0.0, 0.0, 0.0), (1e6, -1e6, 1e6)):
+        rng = np.random.default_rng(71)
+        mech = random_mechanism(rng, 12, turned_round=0.0, floating=True)
+        system = mech.assemble()
+        state = random_state(rng, system)
+        q = state.q.copy()
+        joint = next(n for n, e in mech.joints.items() if e.predecessor == "world")
+        q[system.position_slice(joint)][4:] += place
+        found.append(system.coriolis_matrix(q, state.v))
+    assert_close(found[1], found[0], 1e-12)
+
+
+# --------------------------------------------------------------------------- samples and failures
+
+
+def test_it_is_linear_in_the_velocity():
+    rng = np.random.default_rng(72)
+    system = random_mechanism(rng, 10).assemble()
+    state = random_state(rng, system)
+    zero = np.zeros(system.nv)
+    np.testing.assert_array_equal(system.coriolis_matrix(state.q, zero), np.diag(zero))
+    columns = system.coriolis_matrix(state.q, np.eye(system.nv))
+    whole = system.coriolis_matrix(state.q, state.v)
+    assert_close(np.einsum("kab,k->ab", columns, state.v), whole, EXACT)
+
+
+def test_many_samples_at_once():
+    rng = np.random.default_rng(73)
+    system = random_mechanism(rng, 8).assemble()
+    states = [random_state(rng, system) for _ in range(6)]
+    q = np.array([s.q for s in states]).reshape(2, 3, -1)
+    v = np.array([s.v for s in states[:3]])
+    for method in (system.coriolis_matrix, system.mass_matrix_rate):
+        found = method(q, v)
+        assert found.shape == (2, 3, system.nv, system.nv)
+        for i, j in np.ndindex(2, 3):
+            np.testing.assert_array_equal(found[i, j], method(q[i, j], v[j]))
+
+
+def test_samples_that_fail():
+    mech = mb.Mechanism("ball")
+    body = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mech.add_joint(mb.SphericalJoint("ball"), mech.world, body)
+    system = mech.assemble()
+    q, zero = np.array([[1.0, 0, 0, 0], [2.0, 0, 0, 0]]), np.zeros(3)
+    with pytest.raises(mb.ShapeError, match="'v'"):
+        system.coriolis_matrix(q[0], zero[:2])
+    with pytest.raises(mb.ConfigurationError, match="ball"):
+        system.coriolis_matrix(q, zero)
+    found = system.coriolis_matrix(q, zero, on_error="nan")
+    assert np.isfinite(found[0]).all()
+    assert np.isnan(found[1]).all()
