@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 #: Entries of a vector that is shown.
 _LONGEST = 8
+
+#: Columns that stand to the right.
+_COUNTS = {"mass [kg]", "positions", "velocities", "rows"}
 
 
 @click.command(short_help="Show what is in a model file.")
@@ -168,64 +172,59 @@ def _show_summary(console: Console, mechanism: Mechanism) -> None:
     )
 
 
-def _show_bodies(console: Console, mechanism: Mechanism) -> None:
+def _show(
+    console: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
+) -> None:
+    """Print a table; columns of counts stand to the right."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("body", title="Bodies", title_justify="left")
-    table.add_column("mass [kg]", justify="right")
-    table.add_column("centre of mass [m]")
+    table = Table(title=title, title_justify="left")
+    for name in columns:
+        table.add_column(name, justify="right" if name in _COUNTS else "left")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def _show_bodies(console: Console, mechanism: Mechanism) -> None:
+    rows = []
     for body in mechanism.bodies.values():
         com = ", ".join(f"{component:.4g}" for component in body.inertia.com)
         massive = body.inertia.mass > 0.0
-        table.add_row(Text(body.name), f"{body.inertia.mass:.6g}", f"({com})" if massive else "-")
-    console.print(table)
+        rows.append((body.name, f"{body.inertia.mass:.6g}", f"({com})" if massive else "-"))
+    _show(console, "Bodies", ("body", "mass [kg]", "centre of mass [m]"), rows)
 
 
 def _show_joints(console: Console, mechanism: Mechanism) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("joint", "type", "predecessor", "successor", title="Joints", title_justify="left")
-    table.add_column("positions", justify="right")
-    table.add_column("velocities", justify="right")
     data = {name: _data(connection) for name, connection in mechanism.joints.items()}
-    columns = [k for k in (0, 1) if any(texts[k] for texts in data.values())]
-    for k in columns:
-        table.add_column(("limits", "friction")[k])
+    given = [k for k in (0, 1) if any(texts[k] for texts in data.values())]
+    rows = []
     for name, connection in mechanism.joints.items():
         joint = connection.joint
         texts = (name, type(joint).__name__, connection.predecessor, connection.successor)
-        counts = (joint.num_positions, joint.num_velocities)
-        rest = [data[name][k] for k in columns]
-        table.add_row(*map(Text, texts), *map(str, counts), *map(Text, rest))
-    console.print(table)
+        counts = (str(joint.num_positions), str(joint.num_velocities))
+        rows.append((*texts, *counts, *(data[name][k] for k in given)))
+    columns = ("joint", "type", "predecessor", "successor", "positions", "velocities")
+    _show(console, "Joints", (*columns, *(("limits", "friction")[k] for k in given)), rows)
 
 
 def _show_forces(console: Console, mechanism: Mechanism) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("force", "type", "on", "values", title="Forces", title_justify="left")
+    rows = []
     for name, force in mechanism.forces.items():
         everything = f"all {force.acts_on}" if force.acts_on == "bodies" else "all joints"
         on = ", ".join((*force.joints, *force.bodies)) or everything
-        table.add_row(*map(Text, (name, type(force).__name__, on, ", ".join(_values(force)))))
-    console.print(table)
+        rows.append((name, type(force).__name__, on, ", ".join(_values(force))))
+    _show(console, "Forces", ("force", "type", "on", "values"), rows)
 
 
 def _show_constraints(console: Console, mechanism: Mechanism) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("constraint", "type", "on", "values", title="Constraints", title_justify="left")
-    table.add_column("rows", justify="right")
+    rows = []
     for name, constraint in mechanism.constraints.items():
         on = ", ".join((*constraint.joints, *constraint.bodies))
-        values = ", ".join(_values(constraint))
-        texts = (name, type(constraint).__name__, on, values)
-        table.add_row(*map(Text, texts), str(constraint.num_rows))
-    console.print(table)
+        values, count = ", ".join(_values(constraint)), str(constraint.num_rows)
+        rows.append((name, type(constraint).__name__, on, values, count))
+    _show(console, "Constraints", ("constraint", "type", "on", "values", "rows"), rows)
 
 
 def _values(force: Force | Constraint) -> list[str]:
@@ -305,18 +304,13 @@ def _show_mobility(console: Console, topology: Topology) -> None:
 
 def _show_loops(console: Console, parts: Parts, topology: Topology) -> None:
     """Show the joints that are not in the tree, each with the cycle that it closes."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("loop joint", "type", title="Loops", title_justify="left")
-    table.add_column("rows", justify="right")
-    table.add_column("closes a cycle with the tree joints")
-    for name, freedom, cycle in zip(
-        topology.loop_joints, topology.loop_freedoms, topology.cycles, strict=True
-    ):
-        kind = type(parts.joints[name].joint).__name__
-        table.add_row(*map(Text, (name, kind, str(6 - freedom), ", ".join(cycle[1:]))))
-    console.print(table)
+    loops = zip(topology.loop_joints, topology.loop_freedoms, topology.cycles, strict=True)
+    rows = [
+        (name, type(parts.joints[name].joint).__name__, str(6 - freedom), ", ".join(cycle[1:]))
+        for name, freedom, cycle in loops
+    ]
+    columns = ("loop joint", "type", "rows", "closes a cycle with the tree joints")
+    _show(console, "Loops", columns, rows)
 
 
 def _tree(parts: Parts, topology: Topology) -> Tree:

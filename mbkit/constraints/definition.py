@@ -74,23 +74,9 @@ def check_constraint_names(
 ) -> None:
     """Raise unless the joints and bodies that a constraint names are there, and fit it.
 
-    Parameters
-    ----------
-    constraint : Constraint
-        The constraint.
-    owner : str
-        Whose they must be, for messages.
-    joints : mapping of str to (int, int)
-        Numbers of positions and of velocities.
-    bodies : mapping
-        Bodies by name, the world included.
-
-    Raises
-    ------
-    NameUnknownError
-        If a name is unknown.
-    ConstraintError
-        If a joint has not the coordinates that the constraint needs.
+    They must be those of `owner`: numbers of positions and of velocities of joints, and bodies with
+    the world. NameUnknownError if a name is unknown, ConstraintError if a joint has not the
+    coordinates that it needs.
     """
     what = f"Constraint {constraint.name!r}"
     for name in constraint.joints:

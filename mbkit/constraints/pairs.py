@@ -21,15 +21,7 @@ __all__ = ["BodyPairConstraint", "JointPairConstraint", "axes_of"]
 
 @attrs.frozen
 class BodyPairConstraint(Constraint):
-    """A constraint between two bodies.
-
-    Attributes
-    ----------
-    name : str
-        Unique among the constraints and joints of the mechanism.
-    body_a, body_b : str
-        Names of the bodies; one may be the world.
-    """
+    """A constraint between two bodies, one of which may be the world."""
 
     name: str
     body_a: str = attrs.field(validator=check_name_field)
@@ -47,15 +39,7 @@ class BodyPairConstraint(Constraint):
 
 @attrs.frozen
 class JointPairConstraint(Constraint):
-    """A constraint between the positions of two joints, each of which has one.
-
-    Attributes
-    ----------
-    name : str
-        Unique among the constraints and joints of the mechanism.
-    driver, driven : str
-        Names of the joints.
-    """
+    """A constraint between the positions of two joints, each of which has one."""
 
     name: str
     driver: str = attrs.field(validator=check_name_field)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, final
 
 import attrs
 
 from mbkit.coordinates.assembly import Assembly
+from mbkit.coordinates.force_joints import unnamed_joints
 from mbkit.coordinates.free_bodies import FreeBodies
-from mbkit.coordinates.free_topology import free_topology
 from mbkit.coordinates.rigid_groups import spanning_steps
-from mbkit.coordinates.unnamed_joints import unnamed_joints
 from mbkit.errors import NameUnknownError, UsageError, several, suggestion
 from mbkit.joints import AbsoluteJoint, ScrewCoordinates, UnitQuaternion
 from mbkit.joints.absolute import check_local, check_orientation, check_trivialised
@@ -22,14 +22,13 @@ from mbkit.parts.parts import Parts
 from mbkit.representations import Representation
 from mbkit.spatial.arrays import frozen_number
 from mbkit.systems import System
-from mbkit.topology import WORLD, check_connected
+from mbkit.topology import WORLD, JointEdge, Topology, check_connected, numbered_tree
 
 if TYPE_CHECKING:
     from mbkit.coordinates.division import Division
     from mbkit.model import Mechanism
-    from mbkit.topology import Topology
 
-__all__ = ["AbsoluteCoordinates"]
+__all__ = ["AbsoluteCoordinates", "free_topology"]
 
 
 def _names(joints: object) -> tuple[str, ...]:
@@ -211,3 +210,43 @@ def _check_connected(parts: Parts) -> None:
     """Raise TopologyError unless joints lead from the world to every body."""
     if sum(1 for _ in spanning_steps(parts.joints, (WORLD,))) < len(parts.bodies):
         check_connected(graph_of(parts))
+
+
+def free_topology(parts: Parts, bodies: FreeBodies) -> Topology:
+    """Return the tree of the parts that `FreeBodies` makes, in regular numbering, depth-first.
+
+    Its joints are the free joints, fixed joints between bodies that move as one, and joints that
+    keep their coordinates, with parts of split bodies on them; all others are loop joints. The cost
+    is linear in bodies and joints.
+    """
+    children: dict[str, list[tuple[str, str]]] = {
+        WORLD: [(name, root) for root, name in bodies.names.items()]
+    }
+    for joint, towards, body in bodies.groups.steps:
+        children.setdefault(towards, []).append((joint, body))
+    for each in bodies.hanging:
+        edge = parts.joints[each.joint]
+        towards = edge.predecessor if edge.successor == each.name else edge.successor
+        children.setdefault(towards, []).append((each.joint, each.name))
+    steps = list(_walk(children))
+    in_tree = {joint for _, _, joint in steps}
+    edges = {name: _edge(parts, name) for name in parts.joints}
+    loops = [edge for name, edge in edges.items() if name not in in_tree]
+    return numbered_tree(steps, edges, loops)
+
+
+def _walk(children: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[tuple[str, str, str]]:
+    """Give each body with its parent and the joint between, depth-first."""
+    waiting = [(WORLD, *child) for child in reversed(children.get(WORLD, []))]
+    while waiting:
+        towards, joint, body = waiting.pop()
+        yield towards, body, joint
+        waiting += [(body, *child) for child in reversed(children.get(body, []))]
+
+
+def _edge(parts: Parts, name: str) -> JointEdge:
+    edge = parts.joints[name]
+    joint = edge.joint
+    return JointEdge(
+        name, edge.predecessor, edge.successor, joint.num_velocities, joint.num_positions
+    )

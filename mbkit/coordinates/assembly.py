@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.coordinates.division import Division
-from mbkit.coordinates.force_positions import check_positions
+from mbkit.coordinates.force_joints import check_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion

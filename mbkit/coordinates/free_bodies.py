@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.coordinates.division import Division, on_split_bodies
+from mbkit.coordinates.force_joints import check_unnamed_joints, unnamed_joints
 from mbkit.coordinates.inertia_transfer import (
     InertiaTransfers,
     group_inertias,
@@ -18,7 +19,6 @@ from mbkit.coordinates.inertia_transfer import (
 )
 from mbkit.coordinates.reference_poses import reference_poses
 from mbkit.coordinates.rigid_groups import RigidGroups, relative_pose
-from mbkit.coordinates.unnamed_joints import check_unnamed_joints, unnamed_joints
 from mbkit.errors import DuplicateNameError, InertiaError, TopologyError
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import Body, Connection

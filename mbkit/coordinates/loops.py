@@ -9,12 +9,13 @@ import numpy as np
 
 from mbkit.coordinates.centres import centre_between
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
+from mbkit.coordinates.rows import frozen, set_joint
 from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
 from mbkit.kernels.constraints import layout as own
 from mbkit.sparsity.patterns import with_pattern
 from mbkit.spatial import translation
-from mbkit.systems.memory.arrays import SystemArrays, fill_table
+from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.closure import ClosureArrays
 
 if TYPE_CHECKING:
@@ -51,46 +52,35 @@ def loop_closure(
     if not names and not others:
         return ClosureArrays(num_velocities=nv, chosen_solver=solver)
     constraints = np.zeros(len(names) + len(others), own.CONSTRAINT)
-    # one site at least: an empty array has no address of its own
-    num_sites = 2 * len(names) + sum(len(each.bodies) for each in others)
-    sites = np.zeros(max(1, num_sites), own.CONSTRAINT_SITE)
     joint_rows = np.zeros(len(names) + 1, layout.BODY)
+    joint_rows["R"] = np.eye(3)
     nothing = np.zeros(1, dtype=np.int64)
     constraints["velocities"] = constraints["joints"] = array_address(nothing)
     owners: list[Any] = [nothing]
-    forms: list[Joint] = []
-    frames = _Frames(parts, arrays)
+    sites = _Sites(parts, arrays, 2 * len(names) + sum(len(each.bodies) for each in others))
+    joints: list[Joint | None] = [None]
     for k, name in enumerate(names):
-        edge = parts.joints[name]
-        joint, K = _central_form(parts, edge)
-        owners += _set_joint(joint_rows[k + 1], joint)
-        _set_loop_joint(constraints[k], joint, k)
-        T = joint.pose(np.zeros(0)) @ K if joint.num_velocities == 0 else K
-        forms.append(joint)
-        frames.place(sites[2 * k], edge.predecessor, edge.S_pred @ T)
-        frames.place(sites[2 * k + 1], edge.successor, edge.S_succ @ K)
+        joint, points_to = _set_loop_joint(constraints[k], joint_rows, k, parts, name, sites)
+        joints.append(joint if joint.num_velocities else None)
+        owners += points_to
     made: list[Made] = []
-    first = 2 * len(names)
-    known = KnownNames.of(parts) if others else None
+    known = KnownNames.of(parts)
     for constraint, row in zip(others, constraints[len(names) :], strict=True):
-        assert known is not None
         made.append(set_constraint(row, constraint, known, positions, velocities))
-        row["first_site"], row["num_sites"] = first, len(constraint.bodies)
         made[-1].set_scales(row, length)
+        row["first_site"], row["num_sites"] = len(sites.bodies), len(constraint.bodies)
         for body in constraint.bodies:
-            frames.place(sites[first], body, np.eye(4))
-            first += 1
+            sites.place(body, np.eye(4))
     row_of_joint = {name: row for row, name in enumerate(arrays.joint_names)}
     carriers = [[row_of_joint[name] for name in each.joints] for each in others]
-    joints = (None, *forms)
     closure = ClosureArrays(
         names=(*names, *(each.name for each in others)),
         num_joints=len(names),
-        sites=_frozen(sites), joint_rows=_frozen(joint_rows),
-        joints=tuple(each if each and each.num_velocities else None for each in joints),
+        sites=frozen(sites.rows), joint_rows=frozen(joint_rows),
+        joints=tuple(joints),
         objects=others, derivatives=tuple(each.derivatives for each in made),
         parameters={o.name: each.parameters for o, each in zip(others, made, strict=True)},
-        site_bodies=tuple(frames.bodies or [0]), length=length, owners=(*owners, *made),
+        site_bodies=tuple(sites.bodies or [0]), length=length, owners=(*owners, *made),
         num_velocities=nv, chosen_solver=solver,
     )  # fmt: skip
     return with_pattern(closure, constraints, [[] for _ in names] + carriers, arrays.bodies)
@@ -105,16 +95,19 @@ def _central_form(parts: Parts, edge: Connection) -> tuple[Joint, Any]:
     return placed_beside(edge.joint, centre_between(parts, edge))
 
 
-class _Frames:
-    """Where bodies sit on the rows of the tree."""
+class _Sites:
+    """Sites, which are filled one after another, and the numbers of their bodies."""
 
-    def __init__(self, parts: Parts, arrays: SystemArrays) -> None:
+    def __init__(self, parts: Parts, arrays: SystemArrays, count: int) -> None:
+        # one at least: an empty array has no address of its own
+        self.rows = np.zeros(max(1, count), own.CONSTRAINT_SITE)
         self._frames = arrays.frames
         self._number = {name: k for k, name in enumerate(("world", *parts.bodies))}
         self.bodies: list[int] = []
 
-    def place(self, site: Any, body: str, pose: Any) -> None:
-        """Put a site on a row: the body's frame in it, and the pose in the body's."""
+    def place(self, body: str, pose: Any) -> None:
+        """Put the next site on a row: the body's frame in it, and the pose in the body's."""
+        site: Any = self.rows[len(self.bodies)]
         self.bodies.append(self._number[body])
         frame = self._frames[self.bodies[-1]]
         C = np.eye(4)
@@ -123,26 +116,19 @@ class _Frames:
         site["row"], site["place_R"], site["place_p"] = frame["row"], C[:3, :3], C[:3, 3]
 
 
-def _set_loop_joint(constraint: Any, joint: Joint, k: int) -> None:
-    from mbkit.kernels.constraints import layout
-
-    constraint["kind"], constraint["joint"] = layout.LOOP_JOINT, k + 1
+def _set_loop_joint(
+    constraint: Any, joint_rows: Any, k: int, parts: Parts, name: str, sites: _Sites
+) -> tuple[Joint, list[Any]]:
+    """Write loop joint k; return it as it is computed, and what its row points to."""
+    edge = parts.joints[name]
+    joint, K = _central_form(parts, edge)
+    constraint["kind"], constraint["joint"] = own.LOOP_JOINT, k + 1
     constraint["num_rows"] = constraint["num_position_rows"] = 6 - joint.num_velocities
     constraint["first_site"], constraint["num_sites"] = 2 * k, 2
-
-
-def _set_joint(row: Any, joint: Joint) -> list[Any]:
-    row["num_positions"], row["num_velocities"] = joint.num_positions, joint.num_velocities
-    row["ndx"] = joint.ndx
-    row["R"] = np.eye(3)
-    form = joint.screw_form()
-    row["constant"] = joint.num_velocities == 0 or form is not None or joint.constant_subspace
-    if form is None:
-        row["kind"] = layout.TABLE
-        return fill_table(row, joint, loop=True) if joint.num_velocities else []
-    row["kind"] = layout.SCREW
-    row["rate"], row["lead"] = form
-    return []
+    T = joint.pose(np.zeros(0)) @ K if joint.num_velocities == 0 else K
+    sites.place(edge.predecessor, edge.S_pred @ T)
+    sites.place(edge.successor, edge.S_succ @ K)
+    return joint, set_joint(joint_rows[k + 1], joint, loop=True)
 
 
 def characteristic_length(parts: Parts) -> float:
@@ -161,8 +147,3 @@ def characteristic_length(parts: Parts) -> float:
             points.append((pose @ frame @ K)[:3, 3])
     size = float(np.linalg.norm(np.ptp(points, axis=0))) if points else 0.0
     return size if size > _SAME_PLACE else 1.0
-
-
-def _frozen(array: Any) -> Any:
-    array.flags.writeable = False
-    return array

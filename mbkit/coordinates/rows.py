@@ -17,10 +17,11 @@ from mbkit.systems.memory.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
+    from mbkit.parts.connection import Connection
     from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["assemble_rows"]
+__all__ = ["assemble_rows", "frozen", "set_joint"]
 
 
 def assemble_rows(
@@ -43,64 +44,80 @@ def assemble_rows(
     chosen for it, by `mbkit.RelativeCoordinates.body_frames`. Without the representation of the
     recursions no body is treated as floating.
     """
-    moving = [name for name in topology.tree_joints if _joint(parts, name).num_velocities]
-    bodies = np.zeros(len(moving) + 1, layout.BODY)
-    poses_in_rows: dict[str, tuple[int, Any]] = {"world": (0, np.eye(4))}
-    inertias = [SpatialInertia.zero() for _ in bodies]
-    joints: list[Joint | None] = [None]
-    owners: list[Any] = []
+    tree = _Tree(sum(parts.joints[name].joint.num_velocities > 0 for name in topology.tree_joints))
     centres = centres_of_bodies(parts, topology)
     for child, parent, name, is_reversed in topology.tree_edges:
-        edge = parts.joints[name]
-        joint = edge.joint
-        carrier, pose_in_row = poses_in_rows[parent]
-        near, far = (edge.S_succ, edge.S_pred) if is_reversed else (edge.S_pred, edge.S_succ)
-        if joint.num_velocities == 0:
-            T = joint.pose(np.zeros(0))
-            poses_in_rows[child] = (
-                carrier,
-                pose_in_row @ near @ (inverse(T) if is_reversed else T) @ inverse(far),
+        row = tree.hang(child, parent, parts.joints[name], centres[child], is_reversed)
+        if row is not None:
+            row["first_position"], row["first_velocity"], row["first_step"] = (
+                entries[name].start for entries in (positions, velocities, steps)
             )
-        else:
-            joint, K = placed_beside(joint, seen_from(far, centres[child]))
-            row: Any = bodies[len(joints)]
-            _place(row, pose_in_row @ near @ K)
-            row["parent"] = carrier
-            row["reversed"] = is_reversed
-            row["first_position"] = positions[name].start
-            row["num_positions"] = joint.num_positions
-            row["first_velocity"] = velocities[name].start
-            row["num_velocities"] = joint.num_velocities
-            row["first_step"] = steps[name].start
-            row["ndx"] = joint.ndx
-            owners += _set_joint(row, joint, -1.0 if is_reversed else 1.0)
-            poses_in_rows[child] = len(joints), inverse(far @ K)
-            joints.append(joint)
-        index, pose = poses_in_rows[child]
-        inertias[index] = inertias[index] + parts.bodies[child].inertia.transformed(pose)
+        tree.add_inertia(child, parts.bodies[child].inertia)
     if body_frames != "joint":
-        chosen = frames_in_joints(body_frames, parts, topology, poses_in_rows, inertias)
-        owners += _move_rows(bodies, chosen)
-        inertias = [each.transformed(inverse(B)) for each, B in zip(inertias, chosen, strict=True)]
-        poses_in_rows = {
-            name: (i, inverse(chosen[i]) @ pose) for name, (i, pose) in poses_in_rows.items()
-        }
-    for row, inertia in zip(bodies, inertias, strict=True):
+        tree.move(frames_in_joints(body_frames, parts, topology, tree.poses, tree.inertias))
+    for row, inertia in zip(tree.bodies, tree.inertias, strict=True):
         _set_inertia(row, inertia)
     if representation is not None:
-        origins = _origins(representation, parts, topology, poses_in_rows, inertias)
-        warn_of_distance(joints, inertias, origins)
+        origins = _origins(representation, parts, topology, tree.poses, tree.inertias)
+        warn_of_distance(tree.joints, tree.inertias, origins)
         named = {name for each in parts.constraints.values() for name in each.joints}
-        owners += set_floating(bodies, tuple(joints), inertias, representation, named)
-    _set_totals(bodies[0], parts, positions, velocities, steps)
-    velocity_of_column = _set_columns(bodies)
+        joints = tuple(tree.joints)
+        tree.owners += set_floating(tree.bodies, joints, tree.inertias, representation, named)
+    _set_totals(tree.bodies[0], parts, positions, velocities, steps)
     return SystemArrays(
-        bodies=_frozen(bodies),
-        frames=_frozen(_frames(parts, poses_in_rows)),
-        velocity_of_column=_frozen(velocity_of_column),
-        joints=tuple(joints),
-        owners=tuple(owners),
+        velocity_of_column=frozen(_set_columns(tree.bodies)),
+        bodies=frozen(tree.bodies),
+        frames=frozen(_frames(parts, tree.poses)),
+        joints=tuple(tree.joints),
+        owners=tuple(tree.owners),
     )
+
+
+class _Tree:
+    """Rows as they are filled: joints, inertias, bodies by row and pose in it, what they hold."""
+
+    def __init__(self, count: int) -> None:
+        self.bodies: Any = np.zeros(count + 1, layout.BODY)
+        self.poses: dict[str, tuple[int, Any]] = {"world": (0, np.eye(4))}
+        self.inertias = [SpatialInertia.zero() for _ in self.bodies]
+        self.joints: list[Joint | None] = [None]
+        self.owners: list[Any] = []
+
+    def hang(
+        self, child: str, parent: str, edge: Connection, centre: Any, is_reversed: bool
+    ) -> Any | None:
+        """Hang a body on its parent by a joint; return its row if it has one of its own."""
+        joint = edge.joint
+        carrier, pose_in_row = self.poses[parent]
+        near, far = (edge.S_succ, edge.S_pred) if is_reversed else (edge.S_pred, edge.S_succ)
+        if joint.num_velocities == 0:
+            T = inverse(joint.pose(np.zeros(0))) if is_reversed else joint.pose(np.zeros(0))
+            self.poses[child] = carrier, pose_in_row @ near @ T @ inverse(far)
+            return None
+        joint, K = placed_beside(joint, seen_from(far, centre))
+        row = self.bodies[len(self.joints)]
+        _place(row, pose_in_row @ near @ K)
+        row["parent"], row["reversed"] = carrier, is_reversed
+        self.owners += set_joint(row, joint, -1.0 if is_reversed else 1.0)
+        self.poses[child] = len(self.joints), inverse(far @ K)
+        self.joints.append(joint)
+        return row
+
+    def add_inertia(self, body: str, inertia: SpatialInertia) -> None:
+        """Add the inertia of a body to that of its row."""
+        row, pose = self.poses[body]
+        self.inertias[row] = self.inertias[row] + inertia.transformed(pose)
+
+    def move(self, frames: list[Any]) -> None:
+        """Give each row a frame, by its pose in the row's canonical frame."""
+        for row, B in zip(self.bodies[1:], frames[1:], strict=True):
+            place = np.eye(4)
+            place[:3, :3], place[:3, 3] = row["R"], row["p"]
+            _place(row, inverse(frames[row["parent"]]) @ place)
+            self.owners += set_own_frame(row, B)
+        pairs = zip(self.inertias, frames, strict=True)
+        self.inertias = [inertia.transformed(inverse(B)) for inertia, B in pairs]
+        self.poses = {name: (i, inverse(frames[i]) @ C) for name, (i, C) in self.poses.items()}
 
 
 def _origins(
@@ -125,32 +142,20 @@ def _origins(
     return centres
 
 
-def _joint(parts: Parts, name: str) -> Joint:
-    return parts.joints[name].joint
-
-
 def _place(row: Any, C: Any) -> None:
     row["R"] = C[:3, :3]
     row["p"] = C[:3, 3]
 
 
-def _move_rows(bodies: Any, frames: list[Any]) -> list[Any]:
-    """Give each row a frame, by its pose in the row's canonical frame; return what it points to."""
-    owners: list[Any] = []
-    for row, B in zip(bodies[1:], frames[1:], strict=True):
-        place = np.eye(4)
-        place[:3, :3], place[:3, 3] = row["R"], row["p"]
-        _place(row, inverse(frames[row["parent"]]) @ place)
-        owners += set_own_frame(row, B)
-    return owners
-
-
-def _set_joint(row: Any, joint: Joint, sign: float) -> list[Any]:
+def set_joint(row: Any, joint: Joint, sign: float = 1.0, *, loop: bool = False) -> list[Any]:
+    """Write sizes and motion of a joint into a row of BODY; return what the row points to."""
+    nv = joint.num_velocities
+    row["num_positions"], row["num_velocities"], row["ndx"] = joint.num_positions, nv, joint.ndx
     form = joint.screw_form()
-    row["constant"] = form is not None or joint.constant_subspace
+    row["constant"] = nv == 0 or form is not None or joint.constant_subspace
     if form is None:
         row["kind"] = layout.TABLE
-        return fill_table(row, joint)
+        return fill_table(row, joint, loop=loop) if nv else []
     row["kind"] = layout.SCREW
     # exp(X q)^-1 = exp(-X q): a screw turned round is the opposite screw
     row["rate"], row["lead"] = sign * form[0], sign * form[1]
@@ -194,6 +199,7 @@ def _frames(parts: Parts, poses_in_rows: dict[str, tuple[int, Any]]) -> Any:
     return frames
 
 
-def _frozen(array: Any) -> Any:
+def frozen(array: Any) -> Any:
+    """Return an array as it is, read-only from now on."""
     array.flags.writeable = False
     return array

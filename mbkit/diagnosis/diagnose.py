@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from mbkit.closed_loops.close_loops import checked_start
 from mbkit.closed_loops.loops import Loops, checked_fixed
 from mbkit.diagnosis.branches import branches
 from mbkit.diagnosis.reactions import reactions, row_words
-from mbkit.diagnosis.rows import independent_rows
 from mbkit.diagnosis.screws import loop_screws
 from mbkit.errors import ConstraintError
 from mbkit.memory import check_memory
@@ -22,7 +22,7 @@ from mbkit.systems.rank import RANK, rank_of, singular_values
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["diagnose"]
+__all__ = ["diagnose", "independent_rows"]
 
 #: Gaps in parts of the length: accepted as closed, and closed before the diagnosis.
 _ROUNDED = 1e-12
@@ -90,3 +90,30 @@ def _independent(loops: Loops, q: FloatArray, rank: int, found: tuple[Branch, ..
     generic = [branch.q for branch in found if branch.mobility == least]
     highest = len(loops.free) - least
     return independent_rows([loops.velocity_jacobian(each) for each in generic], highest)
+
+
+def independent_rows(jacobians: Sequence[FloatArray], rank: int) -> list[int]:
+    """Return as many rows as the rank is that are independent in all configurations, in order.
+
+    The Jacobians (rows, velocities), one for each configuration, are all of that rank. A QR
+    factorisation with column pivots proposes rows in each configuration; the proposal that is
+    farthest from singular in all configurations is returned. Source: Golub and Van Loan, Matrix
+    Computations, 4th edition, section 5.4.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> independent_rows([np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])], 2)
+    [1, 2]
+    """
+    from scipy.linalg import qr
+
+    if rank == 0:
+        return []
+    choices = {tuple(sorted(qr(J.T, mode="r", pivoting=True)[1][:rank])) for J in jacobians}
+
+    def worst(rows: tuple[int, ...]) -> float:
+        sizes = [singular_values(J[list(rows)], compute_uv=False)[rank - 1] for J in jacobians]
+        return float(min(sizes))
+
+    return [int(row) for row in max(sorted(choices), key=worst)]

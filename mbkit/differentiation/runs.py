@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import linecache
+import pathlib
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from mbkit.differentiation.failure import reason
 from mbkit.differentiation.tape import number_of
 
-__all__ = ["Program", "TraceFailedError", "numbers", "run", "values"]
+__all__ = ["Program", "TraceFailedError", "numbers", "reason", "run", "values"]
 
 #: Programs that are kept of one function.
 _KEPT = 32
@@ -69,3 +71,23 @@ def numbers(value: Any, shape: tuple[int, ...]) -> Any:
     found = np.empty(array.size, dtype=object)
     found[:] = [number_of(each) for each in array.ravel()]
     return found.reshape(shape)
+
+
+_HERE = str(pathlib.Path(__file__).parent)
+
+
+def reason(error: BaseException) -> str:
+    """Return what could not be traced, with the line of the function that asked for it.
+
+    Part of a sentence, such as ``np.interp has no derivative here, in "y = np.interp(x, ...)"
+    (cam.py, line 12)``.
+    """
+    place = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        outside = not frame.filename.startswith(_HERE) and "site-packages" not in frame.filename
+        if outside and frame.filename != __file__:
+            line = linecache.getline(frame.filename, frame.lineno or 0).strip()
+            if line:  # compiled code has frames, but no lines
+                file = pathlib.Path(frame.filename).name
+                place = f' in "{line}" ({file}, line {frame.lineno})'
+    return f"{error}{place}"

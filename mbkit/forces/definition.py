@@ -84,27 +84,10 @@ def check_force_names(
 ) -> None:
     """Raise unless the joints and bodies that a force names are there, and fit it.
 
-    Parameters
-    ----------
-    force : Force
-        The force.
-    owner : str
-        Whose they must be, for messages.
-    joints : mapping of str to (int, int)
-        Numbers of positions and of velocities.
-    bodies : mapping
-        Bodies by name, the world included.
-    loop_joints : collection of str
-        Names of joints without coordinates.
-    remedy : str
-        How such a joint gets coordinates, as the end of a sentence.
-
-    Raises
-    ------
-    NameUnknownError
-        If a name is unknown.
-    ForceError
-        If a joint has not the coordinates that the force needs.
+    They must be those of `owner`: numbers of positions and of velocities of joints, and bodies with
+    the world. Loop joints have no coordinates; `remedy` says how one gets them, as the end of a
+    sentence. NameUnknownError if a name is unknown, ForceError if a joint has not the coordinates
+    that it needs.
     """
     what = f"Force {force.name!r}"
     for name in force.joints:

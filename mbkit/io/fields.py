@@ -6,6 +6,7 @@ import functools
 import math
 import operator
 import typing
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import attrs
@@ -94,8 +95,8 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook(int, _strict(int, "an integer"))
     made.register_structure_hook(str, _strict(str, "a string"))
     made.register_structure_hook(bool, _strict(bool, "true or false"))
-    made.register_structure_hook(Tableau, _tableau)
-    made.register_structure_hook(Composition, _composition)
+    made.register_structure_hook(Tableau, _one_of("tableau", TABLEAUS))
+    made.register_structure_hook(Composition, _one_of("composition", COMPOSITIONS))
     for kind, what, known in (
         (Orientation, "an orientation", ORIENTATIONS),
         (LocalCoordinates, "local coordinates", LOCAL_COORDINATES),
@@ -151,16 +152,13 @@ def _strict(kind: type[Any], what: str) -> Any:
     return read
 
 
-def _tableau(value: Any, _: Any = None) -> Tableau:
-    if not isinstance(value, str) or value not in TABLEAUS:
-        raise UsageError(f"there is no tableau {value!r}; {suggestion(value, TABLEAUS)}")
-    return TABLEAUS[value]
+def _one_of(what: str, known: Mapping[str, Any]) -> Any:
+    def read(value: Any, _: Any = None) -> Any:
+        if not isinstance(value, str) or value not in known:
+            raise UsageError(f"there is no {what} {value!r}; {suggestion(value, known)}")
+        return known[value]
 
-
-def _composition(value: Any, _: Any = None) -> Composition:
-    if not isinstance(value, str) or value not in COMPOSITIONS:
-        raise UsageError(f"there is no composition {value!r}; {suggestion(value, COMPOSITIONS)}")
-    return COMPOSITIONS[value]
+    return read
 
 
 def _named(what: str, known: dict[str, type[Any]], value: Any, _: Any = None) -> Any:

@@ -12,7 +12,7 @@ from mbkit.errors import suggestion
 from mbkit.forces import Force
 from mbkit.io.faults import Faults
 from mbkit.io.fields import Pose, converter
-from mbkit.io.joint_table import known_class
+from mbkit.io.joint_table import drop_unknown, known_class
 from mbkit.plugins import registry
 
 __all__ = ["read_constraint", "read_force"]
@@ -51,28 +51,9 @@ def _read(
         fields = {key: value for key, value in table.items() if key != "type"}
         if kind is not None:
             with faults.of_plugin(registry().owner(what, kind)), faults.at(*path):
-                if _check_keys(kind, fields, path, what, faults):
+                if drop_unknown(kind, what, fields, [], path, faults):
                     made = _build(kind, name, fields, path, faults)
     return made
-
-
-def _check_keys(
-    kind: Any, fields: dict[str, Any], path: tuple[str, ...], what: str, faults: Faults
-) -> bool:
-    """Note unknown keys, and what could not be written; return whether there are none."""
-    known = [field.name for field in attrs.fields(kind) if field.init] if attrs.has(kind) else []
-    known = [key for key in known if key != "name"]
-    unknown = [key for key in fields if key not in known]
-    for key in unknown:
-        if key == "not_written":
-            message = (
-                f"this {what} of class {kind.__name__} is not complete in the file: {fields[key]} "
-                "could not be written; build the mechanism in Python."
-            )
-        else:
-            message = f"unknown key; {suggestion(key, known)}"
-        faults.add((*path, key), message)
-    return not unknown
 
 
 def _build(

@@ -122,15 +122,8 @@ def read_joint(
             {key: value for key, value in table.items() if key in place_keys}, JointPlace
         )
     with faults.at(*path):
-        kind = None
         if isinstance(table.get("type"), str):  # else: reported as a fault of the place
-            kind = known_class(table["type"], types, Joint, "joint", path, faults)
-        if kind is not None:
-            if kind is CompositeJoint:
-                fields["members"] = read_members(fields.get("members"), types, path, faults)
-            with faults.of_plugin(registry().owner("joint", kind)), faults.at(*path):
-                _check_keys(kind, fields, place_keys, path, faults)
-                made = _build(kind, name, fields)
+            made = _made(table["type"], name, fields, place_keys, types, path, faults)
     if place is not None:
         data = _data(place, made, path, faults)
     return joint if made is None else made, place, data
@@ -153,13 +146,7 @@ def read_members(
             if not isinstance(kind, str) or not isinstance(name, str):
                 faults.add(here, f"each must have type and name, got {table!r}.")
             else:
-                known = known_class(kind, types, Joint, "joint", here, faults)
-                if known is CompositeJoint:
-                    fields["members"] = read_members(fields.get("members"), types, here, faults)
-                if known is not None:
-                    with faults.of_plugin(registry().owner("joint", known)), faults.at(*here):
-                        _check_keys(known, fields, [], here, faults)
-                        made = _build(known, name, fields)
+                made = _made(kind, name, fields, [], types, here, faults) or made
         found.append(made)
     return tuple(found)
 
@@ -209,31 +196,44 @@ def _remedy(name: str, known: Iterable[str]) -> str:
     return text if is_guess else f"{text} {where}"
 
 
-def _check_keys(
-    kind: type[Joint],
-    fields: dict[str, Any],
-    place_keys: list[str],
-    path: tuple[str, ...],
+def drop_unknown(
+    kind: type[Any], what: str, fields: dict[str, Any], others: list[str], path: tuple[str, ...],
     faults: Faults,
-) -> None:
+) -> bool:  # fmt: skip
+    """Drop and note keys that a class has not, nor the table; return whether there are none."""
     lost = fields.pop("not_written", None)
     if lost is not None:
         faults.add(
             (*path, "not_written"),
-            f"this joint of class {kind.__name__} is not complete in the file: {lost} could not "
+            f"this {what} of class {kind.__name__} is not complete in the file: {lost} could not "
             "be written; build the mechanism in Python.",
         )
     known = [field.name for field in attrs.fields(kind) if field.init] if attrs.has(kind) else []
-    known = [*(key for key in known if key != "name"), *place_keys]
-    for key in list(fields):
-        if key not in known:
-            faults.add_unknown((*path, key), "unknown key", key, known)
-            del fields[key]
+    known = [*(key for key in known if key != "name"), *others]
+    unknown = [key for key in fields if key not in known]
+    for key in unknown:
+        faults.add_unknown((*path, key), "unknown key", key, known)
+        del fields[key]
+    return lost is None and not unknown
 
 
-def _build(kind: type[Joint], name: str, fields: dict[str, Any]) -> Joint:
+def _made(
+    type_name: str, name: str, fields: dict[str, Any], others: list[str],
+    types: Mapping[str, type[Joint]], path: tuple[str, ...], faults: Faults,
+) -> Joint | None:  # fmt: skip
+    """Return the joint of a class that a file names, None if it is at fault."""
+    kind = known_class(type_name, types, Joint, "joint", path, faults)
+    if kind is None:
+        return None
     if kind is CompositeJoint:
-        return CompositeJoint(name, *fields["members"])
-    if attrs.has(kind):
-        return cast("Joint", converter().structure({"name": name, **fields}, kind))
-    return kind(name)
+        fields["members"] = read_members(fields.get("members"), types, path, faults)
+    made: Joint | None = None
+    with faults.of_plugin(registry().owner("joint", kind)), faults.at(*path):
+        drop_unknown(kind, "joint", fields, others, path, faults)
+        if kind is CompositeJoint:
+            made = CompositeJoint(name, *fields["members"])
+        elif attrs.has(kind):
+            made = cast("Joint", converter().structure({"name": name, **fields}, kind))
+        else:
+            made = kind(name)
+    return made

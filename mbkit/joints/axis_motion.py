@@ -16,17 +16,7 @@ __all__ = ["AxisMotion"]
 
 @attrs.frozen(slots=False)  # a dictionary for the cached property
 class AxisMotion(ScrewMotion):
-    """A screw motion along the axis through a point; subclasses say how far it turns and shifts.
-
-    Attributes
-    ----------
-    name : str
-        Unique in the mechanism.
-    axis : ndarray, shape (3,), default z
-        Of any length but zero.
-    point : ndarray, shape (3,), default the origin
-        [m]
-    """
+    """A screw motion along the axis through a point; subclasses say how far it turns and shifts."""
 
     name: str
     axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)

@@ -24,21 +24,7 @@ __all__ = ["PlanarMotion"]
 
 @attrs.frozen(slots=False)  # a dictionary for the cached properties
 class PlanarMotion(SubgroupJoint):
-    """A turn about an axis and shifts across it; subclasses say what comes along the axis.
-
-    Attributes
-    ----------
-    name : str
-        Unique in the mechanism.
-    axis : ndarray, shape (3,), default z
-        Normal of the plane, of any length but zero.
-    point : ndarray, shape (3,), default the origin
-        The point whose place the position tells. [m]
-    coordinates : {"group", "first kind", "second kind"}, keyword only
-        What the position is.
-    order : sequence of str, keyword only
-        Factors of the second kind.
-    """
+    """A turn about an axis and shifts across it; subclasses say what comes along the axis."""
 
     name: str
     axis: FloatArray = attrs.field(default=Z_AXIS, converter=frozen_array, **DIRECTION)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -188,14 +188,8 @@ singular posture
     if not np.isfinite(start).all():
         raise NotFiniteError(f"{who}: q must be finite, got {start.tolist()}.")
     start = freedom.clipped(start)
-    for name, value in (("tolerance", tolerance), ("preference_tolerance", preference_tolerance)):
-        number = frozen_number(value)
-        if not (isinstance(number, float) and number > 0.0):
-            raise UsageError(f"{who}: {name} must be a positive number, got {value!r}.")
-    counts = (("restarts", restarts), ("max_iterations", max_iterations), ("seed", seed))
-    for name, count in counts:
-        if not (isinstance(count, int | np.integer) and count >= 0):
-            raise UsageError(f"{who}: {name} must be a whole number from 0, got {count!r}.")
+    _check_positive(who, tolerance=tolerance, preference_tolerance=preference_tolerance)
+    _check_counts(who, restarts=restarts, max_iterations=max_iterations, seed=seed)
     preference = None if preferred is None else checked_preference(system, preferred)
     best, starts, iterations = _best(
         wanted, freedom, start, restarts, seed, tolerance, max_iterations
@@ -229,6 +223,19 @@ singular posture
         iterations=iterations,
         starts=starts,
     )
+
+
+def _check_positive(who: str, **values: Any) -> None:
+    for name, value in values.items():
+        number = frozen_number(value)
+        if not (isinstance(number, float) and number > 0.0):
+            raise UsageError(f"{who}: {name} must be a positive number, got {value!r}.")
+
+
+def _check_counts(who: str, **counts: Any) -> None:
+    for name, count in counts.items():
+        if not (isinstance(count, int | np.integer) and count >= 0):
+            raise UsageError(f"{who}: {name} must be a whole number from 0, got {count!r}.")
 
 
 def _best(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from mbkit.constraints import Constraint
-from mbkit.errors import UsageError, check_name
+from mbkit.errors import DuplicateNameError, UsageError, check_name
 from mbkit.forces import Force
+from mbkit.model.known import BodiesAndWorld, JointSizes
 from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
@@ -84,6 +86,16 @@ class Contents:
                 "use the body that add_body returned, or its name."
             )
         return body.name
+
+    def _check_part(self, part: Any, check_names: Any, **taken: Collection[str]) -> None:
+        """Raise unless the name of a force or constraint is new, and what it names is there."""
+        what = f"mechanism {self._name!r}"
+        for kind, names in taken.items():
+            if part.name in names:
+                raise DuplicateNameError(
+                    f"There is a {kind} {part.name!r} in {what} already; choose another name."
+                )
+        check_names(part, what, JointSizes(self._joints), BodiesAndWorld(self._bodies))
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same name, gravity and contents, in the same order."""

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from mbkit.constraints import Constraint
-from mbkit.forces import Force
-from mbkit.joints import Joint, LocalCoordinates, Orientation
+from mbkit.constraints import CONSTRAINT_TYPES, Constraint
+from mbkit.forces import FORCE_TYPES, Force
+from mbkit.joints import JOINT_TYPES, Joint, LocalCoordinates, Orientation
 from mbkit.model.toml_text import render
-from mbkit.model.type_names import type_name
 from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection
 from mbkit.parts.joint_data import JointFriction, JointLimits
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
     from mbkit.parts.parts import Parts
 
-__all__ = ["FORMAT_VERSION", "can_be_written", "to_document", "to_toml"]
+__all__ = ["FORMAT_VERSION", "can_be_written", "to_document", "to_toml", "type_name"]
 
 #: Version of the format, the value of the key ``mbkit_model``.
 FORMAT_VERSION = 1
@@ -232,3 +231,24 @@ def _plain(value: Any) -> Any:
         items = [_plain(item) for item in value]
         return None if any(item is None for item in items) else items
     return value if isinstance(value, (bool, int, float, str)) else None
+
+
+_NAMES: dict[type, str] = {
+    kind: name for known in (JOINT_TYPES, FORCE_TYPES, CONSTRAINT_TYPES)
+    for name, kind in known.items()
+}  # fmt: skip
+
+
+def type_name(part: Joint | Force | Constraint) -> str:
+    """Return how model files call the class of a part; ``module:Class`` for those of users.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> type_name(mb.FreeJoint("base"))
+    'free'
+    >>> type_name(mb.JointDamper("oil", "axle", damping=0.1))
+    'joint_damper'
+    """
+    kind = type(part)
+    return _NAMES.get(kind, f"{kind.__module__}:{kind.__qualname__}")

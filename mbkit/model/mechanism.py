@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.constraints import Constraint
+from mbkit.constraints import Constraint, check_constraint_definition, check_constraint_names
 from mbkit.errors import ShapeError, UsageError
-from mbkit.forces import Force
+from mbkit.forces import Force, check_force_definition, check_force_names
 from mbkit.joints import Joint, PrescribedJoint, check_joint_definition
 from mbkit.joints.prescribed import parted
-from mbkit.model.constraints import add_constraint
 from mbkit.model.contents import Contents
 from mbkit.model.denavit_hartenberg import DenavitHartenbergRow, add_denavit_hartenberg
-from mbkit.model.ends import end_name
-from mbkit.model.forces import add_force
 from mbkit.model.graph import add_edge, graph_of
 from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection, joint_frames
@@ -209,18 +206,10 @@ class Mechanism(Contents):
         """
         own, motion = parted(joint)
         check_joint_definition(own)
-        first, second = (
-            end_name(end, self._world, self._bodies, self._name) for end in (predecessor, successor)
-        )
-        names = first, second
+        names = self._name_of(predecessor), self._name_of(successor)
         self._graph.check_joint(own.name, *names)
-        pair = joint_frames(
-            own,
-            *map(self._body, names),
-            frames=frames,
-            reference=reference,
-            screws_in=screws_in,
-        )
+        bodies = map(self._body, names)
+        pair = joint_frames(own, *bodies, frames=frames, reference=reference, screws_in=screws_in)
         connection = Connection(own, *names, *pair, limits, friction, motion)
         add_edge(self._graph, connection)
         self._joints[own.name] = connection
@@ -248,7 +237,9 @@ class Mechanism(Contents):
         --------
         See `mbkit.JointSpring`.
         """
-        add_force(self, self._forces, force)
+        check_force_definition(force)
+        self._check_part(force, check_force_names, force=self._forces)
+        self._forces[force.name] = force
         return force
 
     def add_constraint(self, constraint: ConstraintType) -> ConstraintType:
@@ -270,7 +261,10 @@ class Mechanism(Contents):
         DuplicateNameError, NameUnknownError, ConstraintError
             If the name is taken, a joint or body is unknown, or its definition is wrong.
         """
-        add_constraint(self, self._constraints, constraint)
+        check_constraint_definition(constraint)
+        names, joints = self._constraints, self._joints
+        self._check_part(constraint, check_constraint_names, constraint=names, joint=joints)
+        self._constraints[constraint.name] = constraint
         return constraint
 
     def topology(self, loop_joints: Collection[str] | None = None) -> Topology:

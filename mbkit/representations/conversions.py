@@ -108,22 +108,8 @@ def convert_wrench(
 ) -> FloatArray:
     """Return wrenches in another representation: the inverse transpose of how twists go.
 
-    Parameters
-    ----------
-    W : array_like, shape (..., 6)
-        Wrenches (moment, force) in `source`. [N m], [N]
-    C, source, target, body_frame, world_frame
-        As for `convert_twist`.
-
-    Returns
-    -------
-    ndarray, shape (..., 6)
-        The same wrench; W . V with the twist of the same frame and representation is the same.
-
-    Raises
-    ------
-    ShapeError, GeometryError, UsageError
-        As `convert_twist`.
+    W (..., 6) is (moment, force) in `source`. [N m], [N] W . V with the twist of the same frame and
+    representation stays the same. Other arguments and errors are as of `convert_twist`.
 
     Examples
     --------
@@ -150,22 +136,8 @@ def convert_jacobian(
 ) -> FloatArray:
     """Return Jacobians in another representation: their columns are twists.
 
-    Parameters
-    ----------
-    J : array_like, shape (..., 6, n)
-        Jacobians of the frame at `C`, V = J v in `source`.
-    C, source, target, body_frame, world_frame
-        As for `convert_twist`.
-
-    Returns
-    -------
-    ndarray, shape (..., 6, n)
-        V = J v in `target`, with the same v.
-
-    Raises
-    ------
-    ShapeError, GeometryError, UsageError
-        As `convert_twist`.
+    J (..., 6, n) is of the frame at `C`, V = J v in `source`; the result is V = J v in `target`,
+    with the same v. Other arguments and errors are as of `convert_twist`.
 
     Examples
     --------

@@ -81,44 +81,17 @@ class Representation(FinalBuiltIns, abc.ABC):
 
     @abc.abstractmethod
     def twist_map_rate(self, C: ArrayLike, V_b: ArrayLike) -> FloatArray:
-        """Return the time derivative of `twist_map` while the body moves.
+        """Return the time derivative of `twist_map`, dT/dt (..., 6, 6), while the body moves.
 
-        Parameters
-        ----------
-        C : array_like, shape (..., 4, 4)
-            Pose of the body frame in the world.
-        V_b : array_like, shape (..., 6)
-            Body-fixed twist of that frame.
-
-        Returns
-        -------
-        ndarray, shape (..., 6, 6)
-            dT/dt, linear in `V_b`. Accelerations are the rates of twists, and so
-            A = T A_b + dT/dt V_b.
-
-        Raises
-        ------
-        ShapeError
-            If an argument is of another shape, or the leading axes do not broadcast.
+        V_b (..., 6) is the body-fixed twist of the frame at C, in which dT/dt is linear.
+        Accelerations are the rates of twists, and so A = T A_b + dT/dt V_b. ShapeError if leading
+        axes do not broadcast.
         """
 
     def inverse_twist_map(self, C: ArrayLike) -> FloatArray:
-        """Return the matrix that takes twists of this representation to body-fixed ones.
+        """Return T(C)^-1 (..., 6, 6), which takes twists of this representation to body-fixed ones.
 
-        Parameters
-        ----------
-        C : array_like, shape (..., 4, 4)
-            Pose of the body frame in the world.
-
-        Returns
-        -------
-        ndarray, shape (..., 6, 6)
-            T(C)^-1 = T(C^-1), as the map is a homomorphism.
-
-        Raises
-        ------
-        ShapeError
-            If `C` is no array of matrices (4, 4).
+        It is T(C^-1), as the map is a homomorphism; see `twist_map`.
 
         Examples
         --------
@@ -136,24 +109,11 @@ class Representation(FinalBuiltIns, abc.ABC):
         return self.twist_map(C_inverse)
 
     def twist_map_second_rate(self, C: ArrayLike, V_b: ArrayLike, A_b: ArrayLike) -> FloatArray:
-        """Return the second time derivative of `twist_map`, as jerks need it.
+        """Return the second time derivative of `twist_map`, d2T/dt2 (..., 6, 6), as jerks need it.
 
-        Parameters
-        ----------
-        C : array_like, shape (..., 4, 4)
-            Pose of the body frame in the world.
-        V_b, A_b : array_like, shape (..., 6)
-            Body-fixed twist of that frame and its component-wise rate.
-
-        Returns
-        -------
-        ndarray, shape (..., 6, 6)
-            d2T/dt2. Jerks are A-dot = T A_b-dot + 2 dT/dt A_b + d2T/dt2 V_b.
-
-        Raises
-        ------
-        ShapeError
-            If an argument is of another shape, or the leading axes do not broadcast.
+        V_b and A_b (..., 6) are the body-fixed twist of the frame at C and its component-wise rate.
+        Jerks are A-dot = T A_b-dot + 2 dT/dt A_b + d2T/dt2 V_b. ShapeError if leading axes do not
+        broadcast.
 
         Notes
         -----

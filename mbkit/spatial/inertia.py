@@ -12,14 +12,13 @@ from mbkit.spatial import shapes
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown, with_key
 from mbkit.spatial.consistency import check_com, check_inertia, check_mass, check_moment
 from mbkit.spatial.frames import check_pose
-from mbkit.spatial.homogeneous import Homogeneous
 
 __all__ = ["SpatialInertia"]
 
 
 @final
 @attrs.frozen
-class SpatialInertia(Homogeneous):
+class SpatialInertia:
     """How a body resists acceleration: mass, centre of mass and moment of inertia, in one frame.
 
     Make it by `from_com`, `from_origin`, `box`, `cylinder`, `sphere`, `capsule` or `zero`; there
@@ -120,26 +119,7 @@ class SpatialInertia(Homogeneous):
     ) -> SpatialInertia:
         """Return an inertia given by the moment about the origin of the body's frame.
 
-        Parameters
-        ----------
-        mass : float
-            [kg]
-        com : array_like, shape (3,)
-            Centre of mass, in the body's frame. [m]
-        moment_about_origin : array_like, shape (3, 3)
-            About the origin, in the axes of the body's frame. [kg m^2]
-        unphysical : bool
-            Whether to accept a moment that no body has.
-
-        Returns
-        -------
-        SpatialInertia
-            The inertia.
-
-        Raises
-        ------
-        InertiaError, ShapeError
-            If no body has this inertia, or an array is of the wrong shape.
+        In its axes [kg m^2]; mass, centre of mass, `unphysical` and errors are as of `from_com`.
 
         Notes
         -----
@@ -173,6 +153,100 @@ class SpatialInertia(Homogeneous):
         0.0
         """
         return cls(0.0, np.zeros(3), np.zeros((3, 3)))
+
+    @classmethod
+    def box(
+        cls, mass: float | None = None, *, size: ArrayLike, density: float | None = None
+    ) -> SpatialInertia:
+        """Return the inertia of a homogeneous box about the origin.
+
+        Parameters
+        ----------
+        mass : float, optional
+            [kg]; give this or `density`.
+        size : array_like, shape (3,)
+            Length of the edges along x, y, z. [m]
+        density : float, optional
+            [kg/m^3]
+
+        Returns
+        -------
+        SpatialInertia
+            Centre of mass at the origin; move it by `transformed`.
+
+        Raises
+        ------
+        InertiaError, ShapeError
+            If mass, density or size is impossible, or both or neither of mass and density are
+            given.
+
+        Examples
+        --------
+        >>> from mbkit.spatial import SpatialInertia
+        >>> SpatialInertia.box(12.0, size=(1, 2, 3)).moment_about_com.diagonal()
+        array([13., 10.,  5.])
+        """
+        return cls._of_shape(shapes.box(size), mass, density)
+
+    @classmethod
+    def cylinder(
+        cls,
+        mass: float | None = None,
+        *,
+        radius: float,
+        length: float,
+        density: float | None = None,
+    ) -> SpatialInertia:
+        """Return the inertia of a homogeneous cylinder about the origin, its axis along z.
+
+        By its radius and length [m]; mass, density, place and errors are as for `box`.
+
+        Examples
+        --------
+        >>> from mbkit.spatial import SpatialInertia
+        >>> SpatialInertia.cylinder(12.0, radius=1.0, length=3.0).moment_about_com.diagonal()
+        array([12., 12.,  6.])
+        """
+        return cls._of_shape(shapes.cylinder(radius, length), mass, density)
+
+    @classmethod
+    def sphere(
+        cls, mass: float | None = None, *, radius: float, density: float | None = None
+    ) -> SpatialInertia:
+        """Return the inertia of a homogeneous ball about the origin.
+
+        By its radius [m]; mass, density, place and errors are as for `box`.
+
+        Examples
+        --------
+        >>> from mbkit.spatial import SpatialInertia
+        >>> SpatialInertia.sphere(2.5, radius=1.0).moment_about_com[0, 0]
+        np.float64(1.0)
+        """
+        return cls._of_shape(shapes.sphere(radius), mass, density)
+
+    @classmethod
+    def capsule(
+        cls,
+        mass: float | None = None,
+        *,
+        radius: float,
+        length: float,
+        density: float | None = None,
+    ) -> SpatialInertia:
+        """Return the inertia of a homogeneous capsule about the origin, its axis along z.
+
+        By the radius of the cylinder and of the half balls at its ends, and the length of the
+        cylinder alone, zero for a ball [m]; mass, density, place and errors are as for `box`.
+
+        Examples
+        --------
+        >>> from mbkit.spatial import SpatialInertia
+        >>> ball = SpatialInertia.capsule(2.5, radius=1.0, length=0.0)
+        >>> float(ball.moment_about_com[0, 0].round(12))
+        1.0
+        """
+        return cls._of_shape(shapes.capsule(radius, length), mass, density)
 
     @classmethod
     def _of_shape(

@@ -84,24 +84,10 @@ def newton_euler_bias(
 ) -> FloatArray:
     """Return the wrench that a body needs for its motion where its acceleration is zero.
 
-    Parameters
-    ----------
-    inertia, pose, representation, body_frame
-        As for `inertia_matrix`.
-    twist : array_like, shape (..., 6)
-        Of the frame, in the representation.
-
-    Returns
-    -------
-    ndarray, shape (..., 6)
-        p in W = M A + p. Body-fixed and spatial it is -ad_V^T M V, hybrid ad_w M (w; 0), mixed
-        (w x Th w; m R w~ w~ d) with the moment Th about the frame's origin and the centre of mass
-        d in the body.
-
-    Raises
-    ------
-    ShapeError, GeometryError, UsageError
-        If an argument is of another shape or kind, or no pose.
+    That is p (..., 6) in W = M A + p, for the twist (..., 6) of the frame. Body-fixed and spatial
+    it is -ad_V^T M V, hybrid ad_w M (w; 0), mixed (w x Th w; m R w~ w~ d) with the moment Th about
+    the frame's origin and the centre of mass d in the body. Other arguments and errors are as of
+    `inertia_matrix`.
 
     Examples
     --------

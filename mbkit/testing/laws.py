@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from mbkit.testing.report import Line
 
-__all__ = ["Found", "Nothing", "error_of", "line_of", "text_of"]
+__all__ = ["Found", "Nothing", "error_of", "line_of", "repeated", "text_of"]
 
 #: What is compared, what is found, what is expected.
 Found = Iterator[tuple[str, Any, Any]]
@@ -44,6 +44,14 @@ def line_of(
         return Line(law, None, remark="there are none")
     holds = bool(worst <= bound)
     return Line(law, holds, worst, bound, "" if holds else where)
+
+
+def repeated(calls: Sequence[Callable[[], Any]], between: Callable[[], Any]) -> Found:
+    """Compare what calls return first, and after another one, in whatever order they are asked."""
+    first = [np.array(call()) for call in calls]
+    between()
+    for call, kept in zip(reversed(calls), reversed(first), strict=True):
+        yield "a second call", call(), kept
 
 
 def text_of(error: BaseException) -> str:

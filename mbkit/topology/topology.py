@@ -176,22 +176,9 @@ class Topology:
             )
 
     def number(self, body: str) -> int:
-        """Return the number of a body.
+        """Return the number of a body, 0 for the world.
 
-        Parameters
-        ----------
-        body : str
-            Its name.
-
-        Returns
-        -------
-        int
-            Its number, 0 for the world.
-
-        Raises
-        ------
-        NameUnknownError
-            If there is no such body.
+        NameUnknownError if there is no body of this name.
         """
         try:
             return self.bodies.index(body)
@@ -200,22 +187,7 @@ class Topology:
             raise NameUnknownError(message) from None
 
     def subtree(self, body: str) -> tuple[str, ...]:
-        """Return a body and all beyond it, as seen from the world.
-
-        Parameters
-        ----------
-        body : str
-            Its name.
-
-        Returns
-        -------
-        tuple of str
-            Names in regular numbering, the body itself first.
-
-        Raises
-        ------
-        NameUnknownError
-            If there is no such body.
+        """Return a body and all beyond it, as seen from the world, in regular numbering.
 
         Examples
         --------
@@ -235,23 +207,10 @@ class Topology:
         return self.bodies[first : last + 1]
 
     def children(self, body: str) -> tuple[str, ...]:
-        """Return the bodies whose parent a body is.
+        """Return the bodies whose parent a body is, or that the world carries; see `number`.
 
-        Parameters
-        ----------
-        body : str
-            Its name; "world" for the bodies that the world carries.
-
-        Returns
-        -------
-        tuple of str
-            Names in regular numbering, which is the order in which their joints were added; empty
-            for a body at the end of a branch.
-
-        Raises
-        ------
-        NameUnknownError
-            If there is no such body.
+        In regular numbering, which is the order in which their joints were added; none for a body
+        at the end of a branch.
 
         Examples
         --------
@@ -269,65 +228,22 @@ class Topology:
         return tuple(name for name, parent in pairs if parent == number)
 
     def depth(self, body: str) -> int:
-        """Return the number of joints between a body and the world.
-
-        Parameters
-        ----------
-        body : str
-            Its name.
-
-        Returns
-        -------
-        int
-            0 for the world, 1 for the bodies that it carries.
-
-        Raises
-        ------
-        NameUnknownError
-            If there is no such body.
-        """
+        """Return the number of joints between a body and the world."""
         return len(self._numbers_inward(body)) - 1
 
     def common_ancestor(self, a: str, b: str) -> str:
-        """Return the body farthest from the world whose subtree holds two bodies.
+        """Return the body farthest from the world whose subtree holds two bodies; see `number`.
 
-        Parameters
-        ----------
-        a, b : str
-            Their names.
-
-        Returns
-        -------
-        str
-            Its name: that of `a` or `b` itself where one carries the other, "world" where they
-            have nothing else in common.
-
-        Raises
-        ------
-        NameUnknownError
-            If there is no such body.
+        That of `a` or `b` itself where one carries the other, "world" where they have nothing else
+        in common.
         """
         return self.path(a, b).ancestor
 
     def path(self, a: str, b: str) -> BodyPath:
         """Return the bodies and joints between two bodies, through their common ancestor.
 
-        Parameters
-        ----------
-        a, b : str
-            Names of the first body and of the last; with the same name twice the path has one
-            body and no joint.
-
-        Returns
-        -------
-        BodyPath
-            ``bodies``, ``joints``, ``directions`` and ``ancestor``. Joints that close loops are
-            not in it.
-
-        Raises
-        ------
-        NameUnknownError
-            If there is no such body.
+        With the same name twice the path has one body and no joint. Joints that close loops are not
+        in it.
 
         Examples
         --------
@@ -366,23 +282,7 @@ class Topology:
         )
 
     def path_to_world(self, body: str) -> BodyPath:
-        """Return the bodies and joints from a body to the world.
-
-        Parameters
-        ----------
-        body : str
-            Its name.
-
-        Returns
-        -------
-        BodyPath
-            It starts at the body and ends at the world.
-
-        Raises
-        ------
-        NameUnknownError
-            If there is no such body.
-        """
+        """Return the bodies and joints from a body, the first, to the world; see `path`."""
         return self.path(body, WORLD)
 
     def _numbers_inward(self, body: str) -> list[int]:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import mbkit as mb
 from mbkit.cli.main import main
 from mbkit.io.checksum import LINE_SIZE, checksum_line
-from mbkit.io.toml_fault import toml_fault
+from mbkit.io.toml_document import toml_fault
 from mbkit.io.toml_lines import line_nested_deeper
 from tests.results.conftest import make_result
 

@@ -1,4 +1,4 @@
-"""Joints of forces that name none: those of the tree of relative coordinates."""
+"""Joints that forces act along: those of forces that name none, and those of springs and stops."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from mbkit.coordinates.spanning_trees import relative_tree
 from mbkit.errors import ForceError, listed
+from mbkit.forces.joint_force import PositionForce
 
 if TYPE_CHECKING:
     from mbkit.forces import Force
     from mbkit.parts.parts import Parts
 
-__all__ = ["check_unnamed_joints", "unnamed_joints"]
+__all__ = ["check_positions", "check_unnamed_joints", "unnamed_joints"]
 
 
 def unnamed_joints(parts: Parts) -> tuple[str, ...]:
@@ -44,3 +45,21 @@ def _unnamed(parts: Parts) -> Force | None:
         if not force.joints and force.acts_on != "bodies":
             return force
     return None
+
+
+def check_positions(parts: Parts, loop_joints: Collection[str]) -> None:
+    """Raise ForceError where a spring or stop acts along velocities that are no rates of positions.
+
+    It would not do the work that its potential says. Loop joints have no coordinates.
+    """
+    for force in parts.forces.values():
+        if not isinstance(force, PositionForce) or force.joint in loop_joints:
+            continue
+        edge = parts.joints.get(force.joint)  # of an unknown name others speak
+        if edge is not None and not edge.joint.positions_add:
+            raise ForceError(
+                f"Force {force.name!r}: velocities of joint {force.joint!r}, of type "
+                f"{type(edge.joint).__name__}, are not the rates of its positions, so that "
+                f"{type(force).__name__} would not do the work of its potential energy; choose "
+                f"coordinates of the joint that add, or use a Bushing between its bodies."
+            )
