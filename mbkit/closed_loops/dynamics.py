@@ -3,47 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING
 
-import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.closed_loops.actuation import Actuation
-from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.entries import broadcast, by_sample, vector_of, velocity_sizes
 from mbkit.systems.calls.wrenches import Wrenches
+from mbkit.systems.forces import ActuatorEfforts
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["ActuatorEfforts", "closed_inverse_dynamics"]
-
-
-@final
-@attrs.frozen(eq=False)
-class ActuatorEfforts:
-    """Efforts of actuators for a motion, with the multipliers of the constraints.
-
-    Attributes
-    ----------
-    efforts : ndarray, shape (..., nv)
-        Efforts of the actuators, zero for passive joints. [N m], [N]
-    multipliers : ndarray, shape (..., num_velocity_constraints)
-        ``M vdot + b - J^T W = tau + efforts + A^T multipliers``. [N]
-    redundancy : ndarray of int, shape (...)
-        Number of actuators beyond those that the motion needs: as many efforts can be chosen
-        freely, and are chosen by `minimise`. -1 for a failed sample.
-    """
-
-    efforts: Floats
-    multipliers: Floats
-    redundancy: Any
-
-    @property
-    def unique(self) -> Any:
-        """Whether no other efforts give this motion, bool, shape (...)."""
-        return self.redundancy == 0
+__all__ = ["closed_inverse_dynamics"]
 
 
 def closed_inverse_dynamics(

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbkit.diagnosis.screws import adjoint, loop_joints
+from mbkit.diagnosis.screws import loop_joints
 from mbkit.kinematics.singular_directions import axis_text, reduced, vector_text
+from mbkit.lie import SE3
 from mbkit.results.diagnosis import Reaction
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.joint_wrenches import bodies_beyond, constraint_loads
@@ -41,7 +42,7 @@ def reactions(system: System, q: FloatArray, null: FloatArray, t: float) -> tupl
         if np.abs(across).max(initial=0.0) > _TOLERANCE:
             first = int(system.tree.first_velocity[body])
             own = slice(first, first + int(system.tree.num_velocities[body]))
-            screws = subspaces[own] @ adjoint(poses[body]).T
+            screws = subspaces[own] @ SE3.Ad(poses[body]).T
             point = _point_of(screws, poses[body, :3, 3])
             count = 6 if joint in system.prescribed_joints else 6 - len(screws)
             found.append(_reaction(joint, count, across @ null, point, length))

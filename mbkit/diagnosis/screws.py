@@ -9,6 +9,7 @@ import numpy as np
 
 from mbkit.diagnosis.cycles import cycles
 from mbkit.kernels.constraints import layout
+from mbkit.lie import SE3
 from mbkit.results.diagnosis import LoopScrews
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import singular_values
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from mbkit.joints import Joint
     from mbkit.systems import System
 
-__all__ = ["LoopJoint", "adjoint", "algebra", "loop_joints", "loop_screws", "span"]
+__all__ = ["LoopJoint", "algebra", "loop_joints", "loop_screws", "span"]
 
 #: Part of the largest singular value below which screws count as dependent.
 _RANK_TOLERANCE = 1e-8
@@ -36,15 +37,6 @@ _GROUPS = {
     (4, 1): "Schoenflies motions",
     (6, 3): "all motions",
 }
-
-
-def adjoint(C: Any) -> FloatArray:
-    """Return the matrices (..., 6, 6) that take twists by poses (..., 4, 4) to the outer frame."""
-    R, p = C[..., :3, :3], C[..., :3, 3]
-    Ad = np.zeros((*C.shape[:-2], 6, 6))
-    Ad[..., :3, :3] = Ad[..., 3:, 3:] = R
-    Ad[..., 3:, :3] = np.cross(p[..., None, :], np.swapaxes(R, -1, -2)).swapaxes(-1, -2)
-    return Ad
 
 
 @final
@@ -78,10 +70,10 @@ class LoopJoint:
         if self.joint is None:
             return np.zeros((0, 6))
         K = self.joint.canonical_frame
-        out = np.linalg.inv(K)
+        out = SE3.inverse(K)
         C = self.far if q is None else self.near @ out @ self.joint.pose(q) @ K
         S = self.joint.motion_subspace(self.q if q is None else q)
-        return np.asarray((adjoint(C @ out) @ S).T)
+        return np.asarray((SE3.Ad(C @ out) @ S).T)
 
 
 def loop_joints(system: System, q: FloatArray) -> tuple[LoopJoint, ...]:
@@ -96,16 +88,14 @@ def loop_joints(system: System, q: FloatArray) -> tuple[LoopJoint, ...]:
         at = int(row["first_site"])
         sites, bodies = closure.sites[at : at + 2], closure.site_bodies[at : at + 2]
         near, far = (
-            poses[body]
-            @ np.linalg.inv(_pose(system.arrays.frames[body], ""))
-            @ _pose(site, "place_")
+            poses[body] @ SE3.inverse(_pose(system.arrays.frames[body], "")) @ _pose(site, "place_")
             for body, site in zip(bodies, sites, strict=True)
         )
         joint = closure.joints[int(row["joint"])]
         own = np.zeros(0)
         if joint is not None:
             K = joint.canonical_frame
-            own = joint.configuration_from_pose(K @ np.linalg.inv(near) @ far @ np.linalg.inv(K))
+            own = joint.configuration_from_pose(K @ SE3.inverse(near) @ far @ SE3.inverse(K))
         found.append(LoopJoint(name, (bodies[0], bodies[1]), joint, near, far, own))
     return tuple(found)
 
@@ -130,7 +120,7 @@ def loop_screws(system: System, q: FloatArray) -> tuple[LoopScrews, ...]:
         parts = [samples.screws(name) for name in joints]
         here = np.concatenate([each[0] for each in parts])
         everywhere = np.concatenate([screws for each in parts for screws in each])
-        centre = adjoint(np.linalg.inv(samples.near(joints[0]))).T
+        centre = SE3.Ad(SE3.inverse(samples.near(joints[0]))).T
         generated = algebra(everywhere @ centre * scale)
         rotations = len(span(generated[:, :3], 1e-6))
         found.append(
@@ -198,8 +188,8 @@ class _Samples:
         parent, first = int(tree.parents[body]), int(tree.first_velocity[body])
         own = slice(first, first + int(tree.num_velocities[body]))
         # where the parent stands now, with the joint as it is in each sample
-        C = self.poses[0, parent] @ np.linalg.inv(self.poses[:, parent]) @ self.poses[:, body]
-        return list(self.subspaces[:, own] @ adjoint(C).swapaxes(-1, -2))
+        C = self.poses[0, parent] @ SE3.inverse(self.poses[:, parent]) @ self.poses[:, body]
+        return list(self.subspaces[:, own] @ SE3.Ad(C).swapaxes(-1, -2))
 
 
 def span(rows: FloatArray, tolerance: float = _RANK_TOLERANCE) -> FloatArray:

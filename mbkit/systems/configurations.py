@@ -18,7 +18,9 @@ from mbkit.errors import (
     suggestion,
 )
 from mbkit.joints import Joint
+from mbkit.lie import SE3
 from mbkit.representations import BodyFixed
+from mbkit.representations.arguments import times
 from mbkit.spatial.arrays import frozen_number
 from mbkit.systems.calls.arguments import Floats, common_axes
 
@@ -200,7 +202,7 @@ def _positions(system: System, other: System, q: Floats, target: _Target) -> Flo
             continue
         near = target.poses[:, number[edge.predecessor]] @ edge.near
         far = target.poses[:, number[edge.successor]] @ edge.far
-        T = _inverse(near) @ far
+        T = SE3.inverse(near) @ far
         for sample, each in enumerate(T):
             found[sample, place] = joint.configuration_from_pose(each)
     return found
@@ -220,27 +222,11 @@ def _velocities(system: System, other: System, q: Floats, v: Floats, target: _Ta
             found[:, place] = v[:, other.velocity_slice(name)]
             continue
         parent = int(tree.parents[body])
-        C = _inverse(target.poses[:, body]) @ target.poses[:, parent]
-        relative = (target.twists[:, body] - _moved(C, target.twists[:, parent])) * weights
+        C = SE3.inverse(target.poses[:, body]) @ target.poses[:, parent]
+        relative = (target.twists[:, body] - times(SE3.Ad(C), target.twists[:, parent])) * weights
         columns = np.swapaxes(S[:, place] * weights, -1, -2)
         found[:, place] = np.einsum("sij,sj->si", np.linalg.pinv(columns), relative)
     return found
-
-
-def _inverse(C: Floats) -> Floats:
-    found = np.zeros(C.shape)
-    Rt = np.swapaxes(C[..., :3, :3], -1, -2)
-    found[..., :3, :3] = Rt
-    found[..., :3, 3] = -np.einsum("...ij,...j->...i", Rt, C[..., :3, 3])
-    found[..., 3, 3] = 1.0
-    return found
-
-
-def _moved(C: Floats, V: Floats) -> Floats:
-    """Return twists (s, 6) in outer frames, Ad_C V."""
-    w = np.einsum("sij,sj->si", C[:, :3, :3], V[:, :3])
-    u = np.einsum("sij,sj->si", C[:, :3, :3], V[:, 3:])
-    return np.concatenate([w, u + np.cross(C[:, :3, 3], w)], axis=-1)
 
 
 def _check(system: System, q: Floats, v: Floats, target: _Target, limit: float) -> None:

@@ -1,11 +1,12 @@
-"""Forces of a system: their sum, powers and potentials; prescribed joints and their efforts."""
+"""Forces of a system: sum, powers, potentials; efforts of prescribed joints and of actuators."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
+import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from mbkit.systems.system import System
 
 __all__ = [
+    "ActuatorEfforts",
     "driving_efforts",
     "force_potentials",
     "force_powers",
@@ -29,6 +31,32 @@ __all__ = [
     "with_forces",
     "without_forces",
 ]
+
+
+@final
+@attrs.frozen(eq=False)
+class ActuatorEfforts:
+    """Efforts of actuators for a motion, with the multipliers of the constraints.
+
+    Attributes
+    ----------
+    efforts : ndarray, shape (..., nv)
+        Efforts of the actuators, zero for passive joints. [N m], [N]
+    multipliers : ndarray, shape (..., num_velocity_constraints)
+        ``M vdot + b - J^T W = tau + efforts + A^T multipliers``. [N]
+    redundancy : ndarray of int, shape (...)
+        Number of actuators beyond those that the motion needs: as many efforts can be chosen
+        freely, and are chosen by `minimise`. -1 for a failed sample.
+    """
+
+    efforts: Floats
+    multipliers: Floats
+    redundancy: Any
+
+    @property
+    def unique(self) -> Any:
+        """Whether no other efforts give this motion, bool, shape (...)."""
+        return self.redundancy == 0
 
 
 def generalized_forces(

@@ -10,13 +10,14 @@ import numpy as np
 from mbkit.errors import UsageError, suggestion
 from mbkit.lie import SE3
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
+from mbkit.representations.arguments import transposed
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.memory.body_tree import BodyTree, Integers
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Recursions", "screw_maps", "sparse_blocks", "transposed"]
+__all__ = ["Recursions", "screw_maps", "sparse_blocks"]
 
 _FORMS: dict[str, Representation] = {
     form.name: form for form in (BodyFixed(), Spatial(), Hybrid(), Mixed())
@@ -127,11 +128,6 @@ class Recursions:
         given = transposed(self.transport[rows - 1]) @ wrenches[rows - 1]
         np.subtract.at(result, self.tree.parents[rows] - 1, given)
         return result
-
-
-def transposed(matrices: FloatArray) -> FloatArray:
-    """Return the transposes of matrices in the last two axes."""
-    return np.swapaxes(matrices, -1, -2)
 
 
 def sparse_blocks(blocks: FloatArray, rows: Any, columns: Any, shape: tuple[int, int]) -> Any:

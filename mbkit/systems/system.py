@@ -54,13 +54,13 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
+from mbkit.systems.forces import ActuatorEfforts
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.system_jacobian import SystemJacobian, system_jacobian
 
 if TYPE_CHECKING:
-    from mbkit.closed_loops.dynamics import ActuatorEfforts
     from mbkit.results.diagnosis import Diagnosis
 
 __all__ = ["System"]

@@ -15,13 +15,13 @@ from mbkit.errors import ShapeError, UsageError, suggestion
 from mbkit.lie import SE3
 from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
+from mbkit.representations.arguments import transposed
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.jacobian_factors import (
     Recursions,
     between,
     screw_maps,
     sparse_blocks,
-    transposed,
 )
 from mbkit.systems.memory.body_tree import BodyTree, Integers
 

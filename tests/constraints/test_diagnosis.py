@@ -249,11 +249,11 @@ SCREWS = {
 @pytest.mark.parametrize("seed", range(3))
 def test_what_screws_generate(name, seed):
     """The dimension is that of the subgroup, in any frame."""
-    from mbkit.diagnosis.screws import adjoint
+    from mbkit.lie import SE3
     from tests.trees import random_pose
 
     screws, dimension = SCREWS[name]
-    Ad = adjoint(random_pose(np.random.default_rng(seed)))
+    Ad = SE3.Ad(random_pose(np.random.default_rng(seed)))
     assert len(algebra(np.array(screws, dtype=float) @ Ad.T)) == dimension
 
 
@@ -305,7 +305,7 @@ def test_rows_are_the_wrenches_that_reactions_are_made_of(seed):
 
 def equilibrium(system, q):
     """Return the wrenches of all joints on all bodies (6 bodies, ...) and the columns of each."""
-    from mbkit.diagnosis.screws import adjoint
+    from mbkit.lie import SE3
 
     poses, S = system.poses(q), system.motion_subspaces(q)
     blocks, columns, at = [], {}, 0
@@ -323,7 +323,7 @@ def equilibrium(system, q):
     for body in range(1, len(poses)):
         first = system.tree.first_velocity[body]
         own = S[first : first + system.tree.num_velocities[body]]
-        screws = own @ adjoint(poses[body]).T
+        screws = own @ SE3.Ad(poses[body]).T
         add(system.tree.joints[body], screws, body, system.tree.parents[body])
     for loop in loop_joints(system, q):
         add(loop.name, loop.screws(), loop.bodies[1], loop.bodies[0])
