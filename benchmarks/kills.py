@@ -25,7 +25,7 @@ import numpy as np
 
 import mbkit as mb
 from benchmarks.timing import sized
-from mbkit.io.run_directory import RunDirectory
+from mbkit.io.results.run_directory import RunDirectory
 
 STIFFNESS = np.array([3.0, 0.5])
 

@@ -105,7 +105,7 @@ def go_on(directory: pathlib.Path, *, other_versions: bool) -> None:
 def tell_if_completed(directory: pathlib.Path) -> None:
     """Say that a run has come to its end already, if it has."""
     import mbkit as mb
-    from mbkit.io.run_directory import RunDirectory
+    from mbkit.io.results.run_directory import RunDirectory
 
     if not os.path.isfile(RunDirectory(directory).result):
         return

@@ -30,7 +30,7 @@ def plot(run: pathlib.Path, output: pathlib.Path | None, force: bool) -> None:
     output = run.with_suffix(".png") if output is None else output
     check_target(output, force=force)
 
-    from mbkit.io.netcdf import load_result
+    from mbkit.io.results.netcdf import load_result
 
     load_result(run).plot(output)
     click.echo(f"Wrote {printable(output)}.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def check_output(path: pathlib.Path, *, force: bool) -> None:
     """Raise UsageError unless a result can be written to `path`; see `check_target`."""
-    from mbkit.io.netcdf import check_suffix
+    from mbkit.io.results.netcdf import check_suffix
 
     check_suffix(path)
     check_target(path, force=force)

@@ -3,8 +3,8 @@
 from mbkit.io.model_file import load_model as load_model
 from mbkit.io.model_file import parse_model as parse_model
 from mbkit.io.model_file import save_model as save_model
-from mbkit.io.netcdf import load_result as load_result
-from mbkit.io.netcdf import save_result as save_result
+from mbkit.io.results.netcdf import load_result as load_result
+from mbkit.io.results.netcdf import save_result as save_result
 from mbkit.io.urdf import Urdf as Urdf
 from mbkit.io.urdf import load_urdf as load_urdf
 from mbkit.io.urdf import parse_urdf as parse_urdf

@@ -11,7 +11,7 @@ from mbkit.errors import ModelFileError, UsageError, check_kind, printable
 from mbkit.forces import Force
 from mbkit.io.replacement import replacement
 from mbkit.io.text_file import checked_path, read_text
-from mbkit.io.toml_document import check_format, read_document
+from mbkit.io.toml.document import check_format, read_document
 from mbkit.io.urdf import save_urdf
 from mbkit.joints import Joint
 from mbkit.model import Mechanism, to_document, to_toml
@@ -168,7 +168,7 @@ def parse_model(
     >>> parse_model('mbkit_model = 1\nname = "empty"')
     <Mechanism 'empty': 0 bodies, 0 joints>
     """
-    from mbkit.io.model_tables import read_mechanism  # with cattrs
+    from mbkit.io.tables.mechanism import read_mechanism  # with cattrs
 
     if not isinstance(text, str):
         raise UsageError(

@@ -3,7 +3,7 @@
 from mbkit.catalogue import by_name
 from mbkit.joints import built_in
 from mbkit.joints.built_in import *
-from mbkit.joints.definition import check_joint_definition as check_joint_definition
+from mbkit.joints.checks.definition import check_joint_definition as check_joint_definition
 from mbkit.joints.joint import Joint as Joint
 from mbkit.joints.kernels import JointKernels as JointKernels
 from mbkit.joints.kernels import joint_kernel as joint_kernel

@@ -23,11 +23,15 @@ from mbkit.joints.fixed import FixedJoint as FixedJoint
 from mbkit.joints.composite import CompositeJoint as CompositeJoint
 from mbkit.joints.local_coordinates import DualRodrigues as DualRodrigues
 from mbkit.joints.local_coordinates import ExtendedRodrigues as ExtendedRodrigues
-from mbkit.joints.local_coordinates import ExtendedWienerMilenkovic as ExtendedWienerMilenkovic
+from mbkit.joints.local_coordinates import (
+    ExtendedWienerMilenkovic as ExtendedWienerMilenkovic,
+)
 from mbkit.joints.local_coordinates import RodriguesPosition as RodriguesPosition
 from mbkit.joints.local_coordinates import RotationVectorPosition as RotationVectorPosition
 from mbkit.joints.local_coordinates import ScrewCoordinates as ScrewCoordinates
-from mbkit.joints.local_coordinates import WienerMilenkovicPosition as WienerMilenkovicPosition
+from mbkit.joints.local_coordinates import (
+    WienerMilenkovicPosition as WienerMilenkovicPosition,
+)
 from mbkit.joints.orientations import EulerAngles as EulerAngles
 from mbkit.joints.orientations import RotationVector as RotationVector
 from mbkit.joints.orientations import UnitQuaternion as UnitQuaternion

@@ -12,11 +12,11 @@ import attrs
 import numpy as np
 
 from mbkit.errors import JointError, ModelError, check_name
+from mbkit.joints.bases.motion_joint import MotionJoint
+from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.joint import Joint
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.motions.screw_product import ScrewProduct
-from mbkit.joints.screw_motion import ScrewMotion
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse

@@ -8,8 +8,8 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import DIRECTION, POINT, frame_at
-from mbkit.joints.motion_joint import MotionJoint
+from mbkit.joints.bases.axes import DIRECTION, POINT, frame_at
+from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.screw_sum import ScrewSum
 from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array

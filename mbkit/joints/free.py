@@ -7,9 +7,9 @@ from typing import final
 import attrs
 import numpy as np
 
+from mbkit.joints.bases.subgroup_joint import FIRST_KIND, GROUP, SubgroupJoint, check_coordinates
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.pose_group import PoseGroup
-from mbkit.joints.subgroup_joint import FIRST_KIND, GROUP, SubgroupJoint, check_coordinates
 from mbkit.spatial.arrays import FloatArray, owner
 
 __all__ = ["FreeJoint"]

@@ -6,8 +6,8 @@ from typing import final
 
 import attrs
 
-from mbkit.joints.axes import PITCH
-from mbkit.joints.axis_motion import AxisMotion
+from mbkit.joints.bases.axes import PITCH
+from mbkit.joints.bases.axis_motion import AxisMotion
 from mbkit.spatial.arrays import frozen_number
 
 __all__ = ["HelicalJoint"]

@@ -8,10 +8,10 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import PITCH
+from mbkit.joints.bases.axes import PITCH
+from mbkit.joints.bases.planar_motion import PlanarMotion
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.planar_group import PlanarGroup
-from mbkit.joints.planar_motion import PlanarMotion
 from mbkit.spatial.arrays import FloatArray, frozen_number
 
 __all__ = ["HelicalPlanarJoint"]

@@ -8,12 +8,12 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import cross
+from mbkit.joints.bases.axes import cross
+from mbkit.joints.bases.motion_joint import MotionJoint
+from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.joints.composite import CompositeJoint
 from mbkit.joints.joint import Joint
-from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.motions.screw_product import ScrewProduct
-from mbkit.joints.screw_motion import ScrewMotion
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse

@@ -7,7 +7,7 @@ from typing import final
 import attrs
 import numpy as np
 
-from mbkit.joints.planar_motion import PlanarMotion
+from mbkit.joints.bases.planar_motion import PlanarMotion
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["PlanarJoint"]

@@ -6,7 +6,7 @@ from typing import final
 
 import attrs
 
-from mbkit.joints.axis_motion import AxisMotion
+from mbkit.joints.bases.axis_motion import AxisMotion
 
 __all__ = ["PrismaticJoint"]
 

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import GeometryError
-from mbkit.joints.screw_motion import ScrewMotion
+from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.spatial.arrays import (
     EQUAL,
     FloatArray,

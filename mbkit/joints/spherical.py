@@ -9,10 +9,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import POINT
-from mbkit.joints.motions.motion import Motion
-from mbkit.joints.motions.rotation_group import RotationGroup
-from mbkit.joints.subgroup_joint import (
+from mbkit.joints.bases.axes import POINT
+from mbkit.joints.bases.subgroup_joint import (
     GROUP,
     SECOND_KIND,
     SubgroupJoint,
@@ -20,6 +18,8 @@ from mbkit.joints.subgroup_joint import (
     check_coordinates,
     check_order,
 )
+from mbkit.joints.motions.motion import Motion
+from mbkit.joints.motions.rotation_group import RotationGroup
 from mbkit.spatial.arrays import ORIGIN, FloatArray, frozen_array, owner
 from mbkit.spatial.frames import translation
 

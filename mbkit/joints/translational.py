@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from mbkit.errors import GeometryError, ShapeError
-from mbkit.joints.axes import unit
-from mbkit.joints.motion_joint import MotionJoint
+from mbkit.joints.bases.axes import unit
+from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.spatial.arrays import (

@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 
 from mbkit.errors import GeometryError
-from mbkit.joints.axes import DIRECTION, POINT, unit
-from mbkit.joints.motion_joint import MotionJoint
+from mbkit.joints.bases.axes import DIRECTION, POINT, unit
+from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.spatial.arrays import ORIGIN, FloatArray, check_direction, frozen_array, owner, shown

@@ -13,7 +13,7 @@ from mbkit.errors import JointError
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.joints import Joint
-from mbkit.joints.methods import check_methods
+from mbkit.joints.checks.methods import check_methods
 from mbkit.model import Mechanism
 from mbkit.representations import Representation
 

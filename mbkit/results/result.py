@@ -260,7 +260,7 @@ class Result:
         return to_dataset(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a netCDF file; see `mbkit.io.netcdf.save_result`.
+        """Write the result to a netCDF file; see `mbkit.io.results.netcdf.save_result`.
 
         An existing file of this name is replaced, at the end and at once: whatever happens
         meanwhile, the name stands for the whole old file or for the whole new one.
@@ -278,7 +278,7 @@ class Result:
         ResultFileError
             If it cannot be written there.
         """
-        from mbkit.io.netcdf import save_result
+        from mbkit.io.results.netcdf import save_result
 
         save_result(self, path)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 
 from mbkit.errors import PluginWarning, UsageError, listed, printable
-from mbkit.io.run_directory import RunDirectory
+from mbkit.io.results.run_directory import RunDirectory
 from mbkit.simulation.long_runs.resume import resume
 from mbkit.simulation.simulate import simulate
 from mbkit.studies.commit import commit_of

@@ -12,11 +12,11 @@ import numpy as np
 from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
 from mbkit.errors import MbkitError, UsageError
 from mbkit.integrators import Integrator
-from mbkit.io.coordinate_table import read_coordinates
-from mbkit.io.faults import Faults
-from mbkit.io.fields import converter
 from mbkit.io.model_file import load_model
-from mbkit.io.model_tables import add_force
+from mbkit.io.tables.coordinates import read_coordinates
+from mbkit.io.tables.faults import Faults
+from mbkit.io.tables.fields import converter
+from mbkit.io.tables.mechanism import add_force
 from mbkit.model import Mechanism
 from mbkit.plugins import registry
 from mbkit.representations import Representation

@@ -159,7 +159,7 @@ def test_links_are_refused(path, tmp_path, name, kind):
 BOUNDED = """
 import resource, sys, warnings
 import mbkit as mb
-from mbkit.io import result_reader
+from mbkit.io.results import reader as result_reader
 import h5py
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 200 * 2**20, size + 200 * 2**20))

@@ -156,7 +156,7 @@ def damaged_result(originals: Originals, place: pathlib.Path, rng: Random) -> st
 
 def damaged_content(originals: Originals, place: pathlib.Path, rng: Random) -> str:
     """Damage a file and give it the checksum of what it has: HDF5 itself sees the damage."""
-    from mbkit.io.checksum import LINE_SIZE, checksum_line
+    from mbkit.io.results.checksum import LINE_SIZE, checksum_line
 
     data = (originals.folder / "result.nc").read_bytes()[:-LINE_SIZE]
     path = place / "run.nc"

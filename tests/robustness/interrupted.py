@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 import mbkit as mb
-from mbkit.io.run_directory import RunDirectory
+from mbkit.io.results.run_directory import RunDirectory
 
 
 def _pendulum() -> Any:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 import mbkit as mb
-from mbkit.io.manifest import manifest_text
+from mbkit.io.results.manifest import manifest_text
 
 NAMES = (
     "t", "q", "v", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy",

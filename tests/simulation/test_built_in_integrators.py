@@ -128,7 +128,7 @@ def test_every_integrator_is_known_by_name():
     ],
 )
 def test_studies_name_them(table, expected):
-    from mbkit.io.faults import Faults
+    from mbkit.io.tables.faults import Faults
     from mbkit.studies.study_tables import _integrator
 
     faults = Faults()
@@ -137,7 +137,7 @@ def test_studies_name_them(table, expected):
 
 
 def test_a_composition_that_is_not_there_is_refused():
-    from mbkit.io.faults import Faults
+    from mbkit.io.tables.faults import Faults
     from mbkit.studies.study_tables import _integrator
 
     faults = Faults()

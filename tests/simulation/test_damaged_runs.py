@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.io.manifest import manifest_text
-from mbkit.io.parts import write_part
+from mbkit.io.results.manifest import manifest_text
+from mbkit.io.results.parts import write_part
 from tests.simulation.long_runs import ball_and_hinge, manifest, simulate
 from tests.simulation.test_run_directories import recording, writing
 

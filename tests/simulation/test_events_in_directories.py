@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.io.run_directory import RunDirectory
+from mbkit.io.results.run_directory import RunDirectory
 from tests.simulation.long_runs import assert_same, ball_and_hinge, manifest
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.io.run_directory import RunDirectory
+from mbkit.io.results.run_directory import RunDirectory
 from tests.simulation.long_runs import (
     EVERY,
     NAMES,

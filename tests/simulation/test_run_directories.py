@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 import mbkit as mb
 from mbkit.cli.main import main
-from mbkit.io.manifest import manifest_text
-from mbkit.io.run_directory import RunDirectory
+from mbkit.io.results.manifest import manifest_text
+from mbkit.io.results.run_directory import RunDirectory
 from tests.simulation.long_runs import assert_same, ball_and_hinge, manifest, simulate
 
 pytestmark = pytest.mark.slow
@@ -131,7 +131,7 @@ def test_two_runs_do_not_write_into_one_directory(system, tmp_path):
     path = tmp_path / "run"
     path.mkdir()
     code = (
-        "import sys; from mbkit.io.run_directory import RunDirectory\n"
+        "import sys; from mbkit.io.results.run_directory import RunDirectory\n"
         "with RunDirectory(sys.argv[1]).locked():\n"
         "    print('locked', flush=True); sys.stdin.read()"
     )
@@ -193,7 +193,7 @@ def test_the_reserve_takes_the_rows_in_memory(system, tmp_path, monkeypatch):
 
 def test_a_disk_that_is_full_at_the_end_keeps_all_rows(system, tmp_path, monkeypatch):
     """HDF5 does not end the process, and the parts stay until the file can be written."""
-    netcdf = importlib.import_module("mbkit.io.run_result")
+    netcdf = importlib.import_module("mbkit.io.results.run_result")
 
     class Full(netcdf._Target):
         def __init__(self, file):
@@ -212,7 +212,7 @@ def test_a_disk_that_is_full_at_the_end_keeps_all_rows(system, tmp_path, monkeyp
 @pytest.mark.parametrize("room", [0, 100, 2000, 30_000])
 def test_hdf5_reads_back_what_could_not_be_written(tmp_path, room):
     """A file on a disk that is full after so many bytes is the same to HDF5 as any other."""
-    netcdf = importlib.import_module("mbkit.io.run_result")
+    netcdf = importlib.import_module("mbkit.io.results.run_result")
     h5py = importlib.import_module("h5py")
     rows = np.random.default_rng(1).normal(size=(500, 7))
     with (tmp_path / "file").open("w+b", 0) as file:
@@ -243,7 +243,7 @@ import sys
 import mbkit as mb
 from tests.simulation.long_runs import ball_and_hinge, start
 import mbkit.simulation.long_runs.recording as recording
-from mbkit.io.run_directory import RunDirectory
+from mbkit.io.results.run_directory import RunDirectory
 
 recording.SHORTEST = 0.01
 RunDirectory.check_room = lambda self, size: None  # as if another program took the room later

@@ -15,8 +15,8 @@ import numpy as np
 
 from mbkit.errors import ResultFileError
 from mbkit.integrators.description import described, is_described
-from mbkit.io.run_directory import RunDirectory
-from mbkit.io.run_result import consolidate
+from mbkit.io.results.run_directory import RunDirectory
+from mbkit.io.results.run_result import consolidate
 from mbkit.io.text_file import checked_place
 from mbkit.results import Result
 from mbkit.results.labelled import LABELS

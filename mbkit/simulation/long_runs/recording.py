@@ -11,7 +11,7 @@ import numpy as np
 
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.interrupts import Interrupts
-from mbkit.io.run_directory import RunDirectory
+from mbkit.io.results.run_directory import RunDirectory
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.stepping.chunks import CHUNK
 from mbkit.simulation.stepping.course import Course, event_columns

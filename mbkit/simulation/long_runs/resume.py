@@ -19,8 +19,8 @@ from mbkit.errors import (
     check_kind,
 )
 from mbkit.io.model_file import parse_model
-from mbkit.io.run_directory import RunDirectory
-from mbkit.io.run_result import open_run
+from mbkit.io.results.run_directory import RunDirectory
+from mbkit.io.results.run_result import open_run
 from mbkit.io.text_file import checked_place
 from mbkit.simulation.long_runs.differences import differences
 from mbkit.simulation.long_runs.identity import environment, system_digest
@@ -260,7 +260,7 @@ def _assembled(
 
 def _strategies(options: Mapping[str, Any], representation: Any) -> list[Any]:
     """Return the coordinates that a run may have had: its frames inside are not told."""
-    from mbkit.io.coordinate_table import read_coordinates
+    from mbkit.io.tables.coordinates import read_coordinates
 
     if "coordinates" in options:
         return [read_coordinates(options["coordinates"])]

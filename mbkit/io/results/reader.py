@@ -22,9 +22,9 @@ import numpy as np
 
 from mbkit.errors import MbkitError, ResultFileError, ResultFileWarning, printable
 from mbkit.interrupts import HeldInterrupts
-from mbkit.io.checksum import checked
-from mbkit.io.heaps import check_heaps
-from mbkit.io.stored_result import Place, Source, StoredResult
+from mbkit.io.results.checksum import checked
+from mbkit.io.results.heaps import check_heaps
+from mbkit.io.results.stored import Place, Source, StoredResult
 from mbkit.results.event_log import EventLog
 from mbkit.results.labelled import (
     CONSTRAINT_VARIABLES,

@@ -10,6 +10,8 @@ import numpy as np
 
 from mbkit.definitions import check_part
 from mbkit.errors import GeometryError, JointError, NotFiniteError, ShapeError
+from mbkit.joints.bases.motion_joint import MotionJoint, carried
+from mbkit.joints.checks.methods import check_compiled, check_methods
 from mbkit.joints.defaults.derivatives import (
     PoseDerivatives,
     TraceFailedError,
@@ -17,8 +19,6 @@ from mbkit.joints.defaults.derivatives import (
     defines,
 )
 from mbkit.joints.joint import Joint
-from mbkit.joints.methods import check_compiled, check_methods
-from mbkit.joints.motion_joint import MotionJoint, carried
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.spatial.frames import check_pose
 

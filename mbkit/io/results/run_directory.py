@@ -31,9 +31,9 @@ from typing import Any
 import attrs
 
 from mbkit.errors import ResultFileError, UsageError
-from mbkit.io.manifest import manifest_text, parsed_manifest
-from mbkit.io.parts import check_part, read_part, write_part
 from mbkit.io.replacement import replacement
+from mbkit.io.results.manifest import manifest_text, parsed_manifest
+from mbkit.io.results.parts import check_part, read_part, write_part
 
 __all__ = ["FORMAT_VERSION", "RESULT", "RunDirectory"]
 
@@ -265,7 +265,7 @@ class RunDirectory:
     def read_part(
         self, number: int, names: Collection[str] | None = None, *, known: bool = False
     ) -> dict[str, Any]:
-        """Return the arrays of a part, or those of some names; see `mbkit.io.parts.read_part`."""
+        """Return the arrays of a part, or those of some names; see `mbkit.io.results.parts`."""
         return read_part(self.part(number), names, known=known)
 
     def check_parts(self, manifest: Mapping[str, Any]) -> None:

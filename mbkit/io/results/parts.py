@@ -18,8 +18,8 @@ import numpy as np
 
 from mbkit.errors import ResultFileError, printable
 from mbkit.interrupts import HeldInterrupts
-from mbkit.io.checksum import checked, checksum_line
 from mbkit.io.replacement import replacement
+from mbkit.io.results.checksum import checked, checksum_line
 from mbkit.results.labelled import CONSTRAINT_VARIABLES, VARIABLES
 
 __all__ = ["ROWS", "check_part", "read_part", "write_part"]

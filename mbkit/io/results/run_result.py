@@ -12,12 +12,12 @@ import numpy as np
 
 from mbkit.errors import ResultFileError
 from mbkit.interrupts import HeldInterrupts
-from mbkit.io.checksum import add_checksum
-from mbkit.io.netcdf import write_dataset
-from mbkit.io.parts import ROWS
 from mbkit.io.replacement import replacement
-from mbkit.io.result_reader import read_result
-from mbkit.io.run_directory import RunDirectory
+from mbkit.io.results.checksum import add_checksum
+from mbkit.io.results.netcdf import write_dataset
+from mbkit.io.results.parts import ROWS
+from mbkit.io.results.reader import read_result
+from mbkit.io.results.run_directory import RunDirectory
 from mbkit.results import EventLog, Result
 from mbkit.results.balance import EnergyWatch, in_order
 from mbkit.results.event_log import FIELDS

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ModelError, suggestion
-from mbkit.joints.motion_joint import MotionJoint
+from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.joints.motions.screw_sum import ScrewSum

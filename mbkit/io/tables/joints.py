@@ -11,8 +11,8 @@ import attrs
 import numpy as np
 
 from mbkit.errors import suggestion
-from mbkit.io.faults import Faults
-from mbkit.io.fields import Entries, Pose, converter
+from mbkit.io.tables.faults import Faults
+from mbkit.io.tables.fields import Entries, Pose, converter
 from mbkit.joints import CompositeJoint, FixedJoint, Joint
 from mbkit.model import JointFriction, JointLimits
 from mbkit.plugins import registry

@@ -10,8 +10,8 @@ import cattrs
 import numpy as np
 
 from mbkit.errors import InertiaError, MbkitError, ModelFileError, ShapeError, suggestion
-from mbkit.io.faults import Faults
-from mbkit.io.fields import Pose, Vector, converter
+from mbkit.io.tables.faults import Faults
+from mbkit.io.tables.fields import Pose, Vector, converter
 from mbkit.model import Body
 from mbkit.spatial import FloatArray, SpatialInertia
 

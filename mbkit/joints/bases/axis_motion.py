@@ -7,8 +7,8 @@ import functools
 import attrs
 import numpy as np
 
-from mbkit.joints.axes import DIRECTION, POINT, cross, unit
-from mbkit.joints.screw_motion import ScrewMotion
+from mbkit.joints.bases.axes import DIRECTION, POINT, cross, unit
+from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
 __all__ = ["AxisMotion"]

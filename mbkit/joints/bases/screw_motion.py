@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 
-from mbkit.joints.axes import cross, frame_along
+from mbkit.joints.bases.axes import cross, frame_along
+from mbkit.joints.bases.motion_joint import MotionJoint
 from mbkit.joints.kernels import JointKernels
-from mbkit.joints.motion_joint import MotionJoint
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.spatial.arrays import FloatArray
 

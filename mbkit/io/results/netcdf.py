@@ -17,9 +17,9 @@ import numpy as np
 
 from mbkit.errors import ResultFileError, UsageError, printable
 from mbkit.interrupts import HeldInterrupts
-from mbkit.io.checksum import checksum_line
 from mbkit.io.replacement import replacement
-from mbkit.io.result_reader import FORMAT_VERSION, read_result
+from mbkit.io.results.checksum import checksum_line
+from mbkit.io.results.reader import FORMAT_VERSION, read_result
 from mbkit.io.text_file import checked_place
 from mbkit.results.event_log import EventLog
 from mbkit.results.labelled import (
@@ -191,7 +191,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     """
     source = checked_place(path, "load_result")
     if os.path.isdir(source):
-        from mbkit.io.run_result import load_run  # which writes and reads with this module
+        from mbkit.io.results.run_result import load_run  # which writes and reads with this module
 
         return load_run(source)
     return read_result(source, stored=False)

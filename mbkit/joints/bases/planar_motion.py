@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import attrs
 
-from mbkit.joints.axes import DIRECTION, POINT, frame_at
-from mbkit.joints.motions.motion import Motion
-from mbkit.joints.motions.planar_group import PlanarGroup
-from mbkit.joints.subgroup_joint import (
+from mbkit.joints.bases.axes import DIRECTION, POINT, frame_at
+from mbkit.joints.bases.subgroup_joint import (
     GROUP,
     SubgroupJoint,
     as_order,
     check_coordinates,
     check_order,
 )
+from mbkit.joints.motions.motion import Motion
+from mbkit.joints.motions.planar_group import PlanarGroup
 from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
 __all__ = ["PlanarMotion"]

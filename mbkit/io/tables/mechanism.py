@@ -11,11 +11,11 @@ import attrs
 from mbkit.constraints import Constraint
 from mbkit.errors import suggestion
 from mbkit.forces import Force
-from mbkit.io.body_table import read_body
-from mbkit.io.faults import Faults
-from mbkit.io.fields import Vector, converter
-from mbkit.io.force_table import read_constraint, read_force
-from mbkit.io.joint_table import JointPlace, read_joint
+from mbkit.io.tables.bodies import read_body
+from mbkit.io.tables.faults import Faults
+from mbkit.io.tables.fields import Vector, converter
+from mbkit.io.tables.forces import read_constraint, read_force
+from mbkit.io.tables.joints import JointPlace, read_joint
 from mbkit.joints import Joint
 from mbkit.model import Mechanism
 from mbkit.plugins import registry

@@ -10,9 +10,9 @@ import attrs
 from mbkit.constraints import Constraint
 from mbkit.errors import suggestion
 from mbkit.forces import Force
-from mbkit.io.faults import Faults
-from mbkit.io.fields import Pose, converter
-from mbkit.io.joint_table import drop_unknown, known_class
+from mbkit.io.tables.faults import Faults
+from mbkit.io.tables.fields import Pose, converter
+from mbkit.io.tables.joints import drop_unknown, known_class
 from mbkit.plugins import registry
 
 __all__ = ["read_constraint", "read_force"]

@@ -1,0 +1,1 @@
+"""Tables of a model file, each read into what it describes."""

@@ -1,0 +1,1 @@
+"""TOML texts of others, read with care."""

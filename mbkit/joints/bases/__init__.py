@@ -1,0 +1,1 @@
+"""Bases of the joints of mbkit, and the fields that they have in common."""

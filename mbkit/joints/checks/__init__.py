@@ -1,0 +1,1 @@
+"""Checks of joints of users, made as soon as they are added."""
