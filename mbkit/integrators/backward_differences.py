@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from math import prod
 from typing import Any, final
 
 import attrs
-import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.checks import as_array
 from mbkit.integrators.fields import whole
 
-__all__ = ["MOST_STEPS", "BackwardDifferences"]
+__all__ = ["MOST_STEPS", "BackwardDifferences", "numbers_of"]
 
 #: With more steps the formulas are not stable, in vector spaces either.
 MOST_STEPS = 6
@@ -87,10 +88,10 @@ class BackwardDifferences:
             for i in others
         )
 
-    def numbers(self) -> tuple[Any, Any, Any]:
-        """Return alpha (k + 1,), gamma (k,), and (slope, nodes) (k,) as floating point numbers."""
-        foreseen = (self.slope, *self.nodes)
-        alpha, gamma, weights = (
-            np.array([float(each) for each in part]) for part in (self.alpha, self.gamma, foreseen)
-        )
-        return alpha, gamma, weights
+
+@functools.cache  # they take 70 us
+def numbers_of(formula: BackwardDifferences) -> tuple[Any, Any, Any]:
+    """Return alpha (k + 1,), gamma (k,), and (slope, nodes) (k,), floating point, read-only."""
+    parts = (formula.alpha, formula.gamma, (formula.slope, *formula.nodes))
+    alpha, gamma, foreseen = (as_array([float(each) for each in part]) for part in parts)
+    return alpha, gamma, foreseen

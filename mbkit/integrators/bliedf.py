@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.integrators.backward_differences import MOST_STEPS, BackwardDifferences
+from mbkit.integrators.backward_differences import MOST_STEPS, BackwardDifferences, numbers_of
 from mbkit.integrators.checks import (
     as_number,
     check_choice,
     check_multipliers,
     check_tolerance,
 )
-from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem
-from mbkit.integrators.step_memory import Record, StepMemory
+from mbkit.integrators.record import Record
+from mbkit.integrators.step_memory import StepMemory
 from mbkit.integrators.tableaus import DORMAND_PRINCE5
 
 __all__ = ["BLieDF"]
@@ -110,6 +110,7 @@ class BLieDF(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
+        from mbkit.integrators.compiled import advance_by
         from mbkit.kernels.time_loops.bliedf import FORMULA, advance, predict
         from mbkit.kernels.time_loops.starting import STARTING, starting_step
 
@@ -128,24 +129,22 @@ class BLieDF(Integrator):
             "started": np.zeros(1), "multipliers": problem.multipliers,
         }  # fmt: skip
         problem.memory |= own
-        alpha, _, foreseen = BackwardDifferences(self.steps).numbers()
-        A, b, c = (
-            np.array(part) for part in (DORMAND_PRINCE5.A, DORMAND_PRINCE5.b, DORMAND_PRINCE5.c)
-        )
+        alpha, _, foreseen = numbers_of(BackwardDifferences(self.steps))
+        A, b, c = DORMAND_PRINCE5.A, DORMAND_PRINCE5.b, DORMAND_PRINCE5.c
         starting = Record(
             STARTING, q=problem.q, v=problem.v, work=problem.work, num_stages=b.size, A=A, b=b, c=c,
-            results=np.zeros((2, nq + nv + 2)), room=np.zeros(nq + nv), q_stage=problem.q_stage,
-            v_stage=problem.v_stage, xdot=np.zeros((b.size, nv)), vdot=np.zeros((b.size, nv)),
-            powers=np.zeros((b.size, 2)),
+            q_stage=problem.q_stage, v_stage=problem.v_stage,
+            floats={
+                "results": 2 * (nq + nv + 2), "room": nq + nv, "xdot": b.size * nv,
+                "vdot": b.size * nv, "powers": b.size * 2,
+            },
         )  # fmt: skip
         method = Record(
             FORMULA, **own, steps=self.steps, coefficients=alpha, foreseen=foreseen,
-            powers=np.zeros(2), x=np.zeros(nv), sum_x=np.zeros(nv), rate=np.zeros(nv),
-            q_before=np.zeros(nq), v_before=np.zeros(nv), work_before=np.zeros(2),
             starting=starting,
+            floats={
+                "powers": 2, "x": nv, "sum_x": nv, "rate": nv,
+                "q_before": nq, "v_before": nv, "work_before": 2,
+            },
         )  # fmt: skip
-
-        def loop(grid: Any, _state: Any, saved: Any) -> Any:
-            return advance(problem.space, step.address, method.address, grid, saved)
-
-        return advance_by(problem, loop)
+        return advance_by(problem, advance, step, method)

@@ -1,20 +1,24 @@
-"""Integrators whose steps are taken by a compiled time loop."""
+"""Integrators whose steps are taken by a compiled time loop; to be imported in `prepare`."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mbkit.integrators.checks import with_room
+from mbkit.integrators.checks import check_rows
 from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.integrators.record import Record
 from mbkit.interrupts import HeldInterrupts
+from mbkit.kernels.time_loops.records import Grid, Saved
 
-__all__ = ["advance_by", "entry_of"]
+__all__ = ["advance_by"]
 
 
-def entry_of(kernel: Any) -> Callable[..., Any]:
+@functools.cache
+def _entry_of(kernel: Any) -> Callable[..., Any]:
     """Return what calls a compiled kernel without a look at the types of its arguments.
 
     With records of 30 arrays numba's look takes 5 us, four times as long as the rest of the call.
@@ -27,26 +31,29 @@ def entry_of(kernel: Any) -> Callable[..., Any]:
     return compiled.entry_point  # type: ignore[no-any-return]
 
 
-def advance_by(problem: Problem, loop: Callable[[Any, Any, Any], Any]) -> Advance:
+def advance_by(problem: Problem, kernel: Any, *records: Any) -> Advance:
     """Return the function that takes steps of the problem by a compiled time loop.
 
     Parameters
     ----------
     problem : Problem
         What is integrated.
-    loop : callable
-        ``loop(grid, state, saved) -> status``, with the records of
-        `mbkit.kernels.time_loops.records`: takes the steps of the grid, and counts them.
+    kernel : callable
+        ``kernel(space, *records, grid, saved) -> status``: takes the steps of the grid, and counts
+        them; see `mbkit.kernels.time_loops.records`.
+    *records : tuple, ndarray or Record
+        What the loop is given besides, the same in each call.
     """
-    from mbkit.kernels.time_loops.records import Grid, Saved, State
-
+    given = [each.address if isinstance(each, Record) else each for each in records]
+    loop = functools.partial(_entry_of(kernel), problem.space, *given)
     count = np.zeros(2, dtype=np.int64)
 
     def run(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
-        rows = with_room(problem, first, steps, rows)
-        grid = Grid(float(problem.t0), float(problem.h), first, steps, problem.save_every)
-        state = State(problem.q, problem.v, problem.work)
-        status = loop(grid, state, Saved(count, *rows))
-        return int(status), int(count[0]), int(count[1])
+        check_rows(problem, first, steps, rows)
+        grid = Grid(problem.t0, problem.h, first, steps, problem.save_every)
+        status = loop(grid, Saved(count, *rows))
+        taken, written = count.tolist()
+        return int(status), taken, written
 
+    run.records = records  # type: ignore[attr-defined]  # the loop knows some by address alone
     return run

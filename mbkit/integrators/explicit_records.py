@@ -1,20 +1,39 @@
-"""The records that explicit time loops are given: a tableau's coefficients, memory for stages."""
+"""Records of explicit time loops: a tableau's coefficients, memory for stages, the state.
+
+To be imported in `prepare`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from mbkit.integrators.charts import other_charts
+from mbkit.integrators.checks import check_state
+from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.integrator import Problem
 from mbkit.integrators.tableau import Tableau
+from mbkit.kernels.explicit.error_control import Control
+from mbkit.kernels.explicit.stages import ALL, DenseOutput, LastStep, Scheme, Series, Stages
+from mbkit.kernels.time_loops.records import State
 
-__all__ = ["empty_state", "scheme_of", "stages_of"]
+__all__ = [
+    "Control",
+    "advance_by",
+    "dense_output_of",
+    "empty_state",
+    "last_of",
+    "scheme_of",
+    "stages_of",
+    "state_of",
+]
 
 
-def scheme_of(problem: Problem, tableau: Tableau, truncation: int | None, num_stages: int) -> Any:
-    """Return a Runge-Kutta-Munthe-Kaas method, `kernels.explicit.stages.Scheme`.
+def scheme_of(
+    problem: Problem, tableau: Tableau, truncation: int | None, num_stages: int
+) -> Scheme:
+    """Return a Runge-Kutta-Munthe-Kaas method.
 
     Parameters
     ----------
@@ -27,23 +46,19 @@ def scheme_of(problem: Problem, tableau: Tableau, truncation: int | None, num_st
     num_stages : int
         How many stages a step evaluates.
     """
-    from mbkit.kernels.explicit.stages import ALL, Scheme, Series
-
     exact = truncation is None
     other = np.zeros(problem.ndx) if exact else other_charts(problem)
     series = Series(ALL if exact else truncation, other, np.zeros((4, problem.ndx)))
-    return Scheme(np.array(tableau.A), np.array(tableau.b[:num_stages]), tableau.c, series)
+    return Scheme(tableau.A.copy(), tableau.b[:num_stages].copy(), tableau.c, series)
 
 
-def stages_of(problem: Problem, count: int) -> Any:
-    """Return memory for so many stages, `kernels.explicit.stages.Stages`."""
-    from mbkit.kernels.explicit.stages import Stages
-
+def stages_of(problem: Problem, count: int) -> Stages:
+    """Return memory for so many stages."""
     d, nv = problem.ndx, problem.nv
     return Stages(
         xdot=np.zeros((count, d)),
         vdot=np.zeros((count, nv)),
-        powers=np.zeros((count, problem.work.size)),
+        powers=np.zeros((count, 2)),
         x=np.zeros(d),
         w=problem.v_stage if d == nv else np.zeros(d),
         q=problem.q_stage,
@@ -52,8 +67,41 @@ def stages_of(problem: Problem, count: int) -> Any:
     )
 
 
-def empty_state(problem: Problem) -> Any:
-    """Return memory for a state."""
-    from mbkit.kernels.time_loops.records import State
+def state_of(problem: Problem) -> State:
+    """Return the arrays of the problem's state, which stay the same."""
+    return State(problem.q, problem.v, problem.work)
 
-    return State(*(np.zeros_like(each) for each in (problem.q, problem.v, problem.work)))
+
+def empty_state(problem: Problem) -> State:
+    """Return memory for a state."""
+    return State(np.zeros(problem.nq), np.zeros(problem.nv), np.zeros(2))
+
+
+def last_of(problem: Problem) -> LastStep:
+    """Return memory for where the last step began, and its size."""
+    return LastStep(empty_state(problem), np.zeros(3))
+
+
+def dense_output_of(
+    tableau: Tableau, problem: Problem, between: Callable[[float, State], int]
+) -> DenseOutput | None:
+    """Return the tableau's dense output, if it has one, and let the problem ask for it.
+
+    Parameters
+    ----------
+    tableau : Tableau
+        The coefficients.
+    problem : Problem
+        What is integrated.
+    between : callable
+        ``between(t, state) -> status`` writes the state at a time in the last step.
+    """
+    if tableau.b_dense is None:
+        return None
+
+    def interpolate(t: float, q: np.ndarray, v: np.ndarray, work: np.ndarray) -> int:
+        check_state(problem, q, v, work)
+        return between(t, State(q, v, work))
+
+    problem.interpolate = interpolate
+    return DenseOutput(tableau.b_dense.copy(), np.zeros(tableau.b.size))

@@ -10,10 +10,8 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import other_charts
-from mbkit.integrators.compiled import advance_by, entry_of
 from mbkit.integrators.composition import COMMUTATOR_FREE4, COMPOSITIONS, Composition
 from mbkit.integrators.description import shown
-from mbkit.integrators.explicit_records import stages_of
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import CROUCH_GROSSMAN3, Tableau
 
@@ -133,6 +131,7 @@ class CrouchGrossman(Integrator):
 
 
 def _prepare(composition: Composition, problem: Problem) -> Advance:
+    from mbkit.integrators.explicit_records import advance_by, stages_of, state_of
     from mbkit.kernels.time_loops.exponentials import Products, advance
 
     A = composition.A
@@ -145,9 +144,4 @@ def _prepare(composition: Composition, problem: Problem) -> Advance:
         total=np.zeros(problem.ndx),
         q_before=np.zeros(problem.nq),
     )
-    stages = stages_of(problem, c.size)
-    take = entry_of(advance)
-    return advance_by(
-        problem,
-        lambda grid, state, saved: take(problem.space, method, grid, state, stages, saved),
-    )
+    return advance_by(problem, advance, method, state_of(problem), stages_of(problem, c.size))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -17,10 +17,10 @@ from mbkit.integrators.checks import (
     check_tolerance,
     has_tolerance,
 )
-from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
-from mbkit.integrators.step_memory import Record, StepMemory
+from mbkit.integrators.record import Record
+from mbkit.integrators.step_memory import StepMemory
 
 __all__ = ["AlphaCoefficients", "GeneralizedAlpha"]
 
@@ -252,7 +252,8 @@ class GeneralizedAlpha(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
-        from mbkit.kernels.time_loops.generalized_alpha import ALPHA, solve_end
+        from mbkit.integrators.compiled import advance_by
+        from mbkit.kernels.time_loops.generalized_alpha import ALPHA, advance, solve_end
 
         problem.provide("inverse_dynamics")
         check_multipliers(self, problem)
@@ -277,28 +278,22 @@ class GeneralizedAlpha(Integrator):
                 [c.alpha_m, c.alpha_f, c.beta, c.gamma, corrected, corrected and not stabilised],
                 dtype=np.float64,
             ),
-            v_n=np.zeros(nv), powers_next=np.zeros(2), trial=np.zeros(nq), change=np.zeros(nv),
-            wanted=np.zeros(nv), room=np.zeros(2 * nv),
+            floats={
+                "v_n": nv, "powers_next": 2, "trial": nq, "change": nv, "wanted": nv,
+                "room": 2 * nv,
+            },
         )  # fmt: skip
         if self.adaptive:
             rtol = 0.0 if self.rtol is None else self.rtol
             atol = rtol if self.atol is None else self.atol
             return _adaptive_steps(problem, step, method, rtol, atol)
-        return _steps_of_one_size(problem, step, method)
-
-
-def _steps_of_one_size(problem: Problem, step: StepMemory, method: Record) -> Advance:
-    from mbkit.kernels.time_loops.generalized_alpha import advance
-
-    def loop(grid: Any, _state: Any, saved: Any) -> Any:
-        return advance(problem.space, step.address, method.address, grid, saved)
-
-    return advance_by(problem, loop)
+        return advance_by(problem, advance, step, method)
 
 
 def _adaptive_steps(
     problem: Problem, step: StepMemory, method: Record, rtol: float, atol: float
 ) -> Advance:
+    from mbkit.integrators.compiled import advance_by
     from mbkit.kernels.time_loops.generalized_alpha_adaptive import NUM_SIZES, StepSize, advance
 
     nv = problem.nv
@@ -308,8 +303,4 @@ def _adaptive_steps(
     choice = StepSize(
         rtol, atol, angular_entries(problem), rate, sizes, errors=np.zeros(2 * nv), kept=kept
     )
-
-    def loop(grid: Any, _state: Any, saved: Any) -> Any:
-        return advance(problem.space, step.address, method.address, choice, grid, saved)
-
-    return advance_by(problem, loop)
+    return advance_by(problem, advance, step, method, choice)

@@ -10,9 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
-from mbkit.integrators.compiled import advance_by, entry_of
 from mbkit.integrators.description import shown
-from mbkit.integrators.explicit_records import scheme_of, stages_of
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import DORMAND_PRINCE5, RK4, Tableau
@@ -110,6 +108,7 @@ class MultistepMuntheKaas(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
+        from mbkit.integrators.explicit_records import advance_by, scheme_of, stages_of, state_of
         from mbkit.kernels.time_loops.multistep_munthe_kaas import Past, advance
 
         beta, tableau = self.beta, self.starting_tableau
@@ -123,10 +122,4 @@ class MultistepMuntheKaas(Integrator):
         if self.steps > 1:
             problem.memory.update(zip(names, arrays, strict=True), past_known=known)
         past: Any = Past(*arrays, known)  # type: ignore[call-arg]
-        take = entry_of(advance)
-        return advance_by(
-            problem,
-            lambda grid, state, saved: take(
-                problem.space, beta, scheme, grid, state, past, stages, saved
-            ),
-        )
+        return advance_by(problem, advance, beta, scheme, state_of(problem), past, stages)

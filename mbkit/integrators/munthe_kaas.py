@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, final
 
 import attrs
@@ -10,10 +9,8 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import angular_entries
-from mbkit.integrators.checks import as_number, check_state, has_tolerance
-from mbkit.integrators.compiled import advance_by, entry_of
+from mbkit.integrators.checks import as_number, has_tolerance
 from mbkit.integrators.description import shown
-from mbkit.integrators.explicit_records import empty_state, scheme_of, stages_of
 from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
@@ -149,29 +146,40 @@ class RungeKuttaMuntheKaas(Integrator):
 
 
 def _equal_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
-    from mbkit.kernels.explicit.stages import LastStep
+    from mbkit.integrators.explicit_records import (
+        advance_by,
+        dense_output_of,
+        last_of,
+        scheme_of,
+        stages_of,
+        state_of,
+    )
     from mbkit.kernels.time_loops.munthe_kaas import advance
 
     tableau = method.tableau
     scheme = scheme_of(problem, tableau, method.truncation, tableau.num_stages)
-    stages, last = stages_of(problem, tableau.b.size), LastStep(empty_state(problem), np.zeros(3))
+    stages, last = stages_of(problem, tableau.b.size), last_of(problem)
 
-    def between(t: float, state: Any) -> Any:
+    def between(t: float, state: Any) -> int:
         from mbkit.kernels.explicit.dense_output import interpolate  # long to compile
 
-        return interpolate(problem.space, scheme, dense, t, state, last, stages)
+        return int(interpolate(problem.space, scheme, dense, t, state, last, stages))
 
-    dense = _dense_output(tableau, problem, between)
-    take = entry_of(advance)
-    return advance_by(
-        problem,
-        lambda grid, state, saved: take(problem.space, scheme, grid, state, stages, last, saved),
-    )
+    dense = dense_output_of(tableau, problem, between)
+    return advance_by(problem, advance, scheme, state_of(problem), stages, last)
 
 
 def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
-    from mbkit.kernels.explicit.error_control import Control
-    from mbkit.kernels.explicit.stages import LastStep
+    from mbkit.integrators.explicit_records import (
+        Control,
+        advance_by,
+        dense_output_of,
+        empty_state,
+        last_of,
+        scheme_of,
+        stages_of,
+        state_of,
+    )
     from mbkit.kernels.time_loops.munthe_kaas_adaptive import (
         NUM_PROGRESS,
         Progress,
@@ -193,36 +201,13 @@ def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
         errors=np.zeros(size + problem.nv),
     )
     problem.memory["step_size"] = remembered = np.zeros(2)
-    before, start, now = (empty_state(problem) for _ in range(3))
     progress = Progress(
-        np.zeros(NUM_PROGRESS), remembered, before, LastStep(start, np.zeros(3)), now,
-        np.zeros(size),
+        np.zeros(NUM_PROGRESS), remembered, empty_state(problem), last_of(problem),
+        empty_state(problem), np.zeros(size),
     )  # fmt: skip
 
-    def between(t: float, state: Any) -> Any:
-        return interpolate(problem.space, scheme, control, dense, t, state, progress, stages)
+    def between(t: float, state: Any) -> int:
+        return int(interpolate(problem.space, scheme, control, dense, t, state, progress, stages))
 
-    dense = _dense_output(tableau, problem, between)
-    take = entry_of(advance)
-    return advance_by(
-        problem,
-        lambda grid, state, saved: take(
-            problem.space, scheme, control, grid, state, progress, stages, saved
-        ),
-    )
-
-
-def _dense_output(tableau: Tableau, problem: Problem, between: Callable[[float, Any], Any]) -> Any:
-    """Return the tableau's dense output, if it has one, and let the problem ask for it."""
-    from mbkit.kernels.explicit.stages import DenseOutput
-    from mbkit.kernels.time_loops.records import State
-
-    if tableau.b_dense is None:
-        return None
-
-    def interpolate(t: float, q: Any, v: Any, work: Any) -> int:
-        check_state(problem, q, v, work)
-        return int(between(t, State(q, v, work)))
-
-    problem.interpolate = interpolate
-    return DenseOutput(np.array(tableau.b_dense), np.zeros(tableau.b.size))
+    dense = dense_output_of(tableau, problem, between)
+    return advance_by(problem, advance, scheme, control, state_of(problem), progress, stages)

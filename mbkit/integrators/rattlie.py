@@ -9,11 +9,11 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.checks import check_multipliers
-from mbkit.integrators.compiled import advance_by
 from mbkit.integrators.constant_efforts import constant_effort
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.newton import Newton
-from mbkit.integrators.step_memory import REMEDY, Record
+from mbkit.integrators.record import Record
+from mbkit.integrators.step_memory import REMEDY
 from mbkit.memory import check_memory
 
 __all__ = ["RATTLie"]
@@ -71,18 +71,14 @@ class RATTLie(Integrator):
 
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
+        from mbkit.integrators.compiled import advance_by
         from mbkit.kernels.time_loops.rattlie import advance
 
         _check(problem)
         problem.provide("inverse_dynamics")
         problem.provide("mass_matrix")
         check_multipliers(self, problem)
-        step = _step_memory(problem)
-
-        def loop(grid: Any, _state: Any, saved: Any) -> Any:
-            return advance(problem.space, step.address, grid, saved)
-
-        return advance_by(problem, loop)
+        return advance_by(problem, advance, _step_memory(problem))
 
 
 def _step_memory(problem: Problem) -> Record:
@@ -103,11 +99,6 @@ def _step_memory(problem: Problem) -> Record:
         f"A step of RATTLie of {n} velocities and {m} rows of constraints", REMEDY,
     )  # fmt: skip
     problem.newton = record = Newton.empty(MOST, n + m)
-    arrays = {name: np.zeros(size) for name, size in numbers.items()}
-    arrays["effort"][:] = _efforts(problem.equations, n)
-    arrays["reach"][:] = _reach(problem.equations)
-    for name, size in (("order", n + 1), ("rows", m), ("columns", m)):
-        arrays[name] = np.zeros(size, dtype=np.int64)
     functions: dict[str, Any] = {
         "generalized_forces": generalized_forces, "mass_action": mass_action,
         "dynamics_derivatives": inverse_dynamics_derivatives,
@@ -119,13 +110,17 @@ def _step_memory(problem: Problem) -> Record:
         functions |= {
             "constraint_state": constraint_state, "constraint_jacobian": constraint_jacobian
         }  # fmt: skip
-    return Record(
-        VARIATIONAL, nq=problem.nq, n=n, m=m, **arrays,
+    memory = Record(
+        VARIATIONAL, nq=problem.nq, n=n, m=m,
+        floats=numbers, integers={"order": n + 1, "rows": m, "columns": m},
         **{name: function.address for name, function in functions.items()},
         q=problem.q, v=problem.v, work=problem.work, multipliers=problem.multipliers,
         q_stage=problem.q_stage, v_stage=problem.v_stage,
         history=record.history, residual=record.residual, count=record.count, total=record.total,
     )  # fmt: skip
+    memory["effort"][:] = _efforts(problem.equations, n)
+    memory["reach"][:] = _reach(problem.equations)
+    return memory
 
 
 def _check(problem: Problem) -> None:

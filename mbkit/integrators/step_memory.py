@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mbkit.integrators.integrator import Problem
 from mbkit.integrators.newton import Newton
+from mbkit.integrators.record import Record
 from mbkit.kernels.implicit.layout import IMPLICIT, MADE_HEAD, MOST_STEPS
 from mbkit.memory import check_memory
 
-__all__ = ["Record", "StepMemory"]
+__all__ = ["StepMemory"]
 
 #: What to do where there is no memory for one.
 REMEDY = (
@@ -21,44 +20,6 @@ REMEDY = (
 
 #: Iterations of Newton's method in a step before it is given up.
 MOST_ITERATIONS = 30
-
-
-class Record:
-    """A record for kernels: numbers, addresses of functions, and arrays by their addresses.
-
-    Parameters
-    ----------
-    dtype : dtype
-        Its fields.
-    **fields : int, float, ndarray or Record
-        What they are, 0 if not given. Arrays and other records live as long as the record.
-
-    Attributes
-    ----------
-    address : int
-        Of the record.
-    """
-
-    address: int
-
-    def __init__(self, dtype: np.dtype[Any], **fields: Any) -> None:
-        from mbkit.kernels.compile import array_address
-
-        self._fields = fields
-        values = {
-            name: each.address if isinstance(each, Record) else each
-            for name, each in fields.items()
-        }
-        for name, each in fields.items():
-            if isinstance(each, np.ndarray):
-                values[name] = array_address(each)
-        self._record = np.array([tuple(values.pop(name, 0) for name in dtype.names or ())], dtype)
-        assert not values, f"no fields of the record: {', '.join(values)}"
-        self.address = array_address(self._record)
-
-    def __getitem__(self, name: str) -> Any:
-        """Return a field as it was given, 0 where it was not."""
-        return self._fields.get(name, 0)
 
 
 class StepMemory(Record):
@@ -88,8 +49,6 @@ class StepMemory(Record):
         gain: bool = False,
         **functions: int,
     ) -> None:
-        from mbkit.kernels.configuration import BLOCK_SIZE
-
         nq, nv = problem.nq, problem.nv
         m = problem.equations.num_velocity_constraints
         mp = problem.equations.num_position_constraints
@@ -97,49 +56,58 @@ class StepMemory(Record):
         made = MADE_HEAD + 2 * nq + 3 * nv + m
         blocks = problem.blocks(stabilised) if problem.blocks is not None else None
         width = blocks.num_places if blocks is not None else nv
-        problem.newton = newton = Newton.empty(MOST_ITERATIONS, nv + m)
-        problem.memory["linearisation"] = linearisation = np.zeros(made)
-        sizes = {
-            "D": nv, "vdot": nv, "multipliers": m, "eta": m, "change": n, "shift": nv,
-            "applied": nv, "left": nv, "state": mp + 2 * m, "given": nv + 1, "rate": m,
-            "A": m * width, "A_start": m * width, "A_made": m * width, "Z": m * width,
-            "matrix": n * n if blocks is None else blocks.num_entries, "scale": 1,
-            "derivatives": 3 * nv * width, "more": max(2 * nv, m) * width,
-            "differential": nv * MOST_STEPS, "columns": 3 * nv, "block": 2 * BLOCK_SIZE,
-            "made": made, "restore": made, "largest": n, "sorted": n,
-        }  # fmt: skip
+        counts = {"nq": nq, "nv": nv, "m": m, "mp": mp, "n": n, "num_made": made, "width": width}
+        matrix = n * n if blocks is None else blocks.num_entries
+        sizes = _sizes(**counts) | {"matrix": matrix}
         check_memory(
-            sum(sizes.values()),
+            sum(sizes.values()) + 3 * nv * width,
             f"An implicit step of {nv} velocities and {m} rows of constraints, with a matrix "
             + (f"of {n} x {n}," if blocks is None else "by blocks,"),
             REMEDY,
         )
-        flags = {"position_of_row": m, "pivots": n, "kept": m, "prescribed": nv}
-        fields: dict[str, Any] = {
-            "nq": nq, "nv": nv, "m": m, "mp": mp, "n": n, "num_made": made, "width": width,
-            "stabilised": stabilised, "tolerance": tolerance * problem.h, "most": MOST_ITERATIONS,
-            "q": problem.q, "v": problem.v, "work": problem.work,
-            "q_next": problem.q_stage, "v_next": problem.v_stage,
-            **{name: np.zeros(max(1, size)) for name, size in sizes.items()},
-            **{name: np.zeros(max(1, size), np.int64) for name, size in flags.items()},
-            "made_at": linearisation,
-            "history": newton.history, "residual": newton.residual,
-            "count": newton.count, "total": newton.total,
-        }  # fmt: skip
-        fields["mass"] = fields["derivatives"][2 * nv * width :]
+        if gain:
+            sizes["gain"] = nv * MOST_STEPS
+        problem.newton = newton = Newton.empty(MOST_ITERATIONS, nv + m)
+        problem.memory["linearisation"] = linearisation = np.zeros(made)
+        position_of_row = np.zeros(m or 1, np.int64)
         loops_alone = False
         if m:
             from mbkit.kernels.implicit.rows import describe_rows
 
-            loops_alone = bool(describe_rows(problem.space, fields["position_of_row"]))
+            loops_alone = bool(describe_rows(problem.space, position_of_row))
         if blocks is None:
-            fields["places"] = np.arange(max(1, problem.ndx, nv))
+            tables = {"places": np.arange(max(1, problem.ndx, nv))}
         else:
-            fields |= blocks.counts | blocks.tables | {"places": blocks.places}
-        if gain:
-            fields["gain"] = np.zeros(max(1, nv) * MOST_STEPS)
+            tables = blocks.counts | blocks.tables | {"places": blocks.places}
         functions |= _functions(closed=m > 0, loops_alone=loops_alone, blocks=blocks is not None)
-        super().__init__(IMPLICIT, **fields, **functions)
+        derivatives = np.zeros(3 * nv * width or 1)
+        super().__init__(
+            IMPLICIT, **counts, **tables, **functions,
+            floats=sizes, integers={"pivots": n, "kept": m, "prescribed": nv},
+            stabilised=stabilised, tolerance=tolerance * problem.h, most=MOST_ITERATIONS,
+            q=problem.q, v=problem.v, work=problem.work,
+            q_next=problem.q_stage, v_next=problem.v_stage,
+            derivatives=derivatives, mass=derivatives[2 * nv * width :],
+            position_of_row=position_of_row, made_at=linearisation,
+            history=newton.history, residual=newton.residual,
+            count=newton.count, total=newton.total,
+        )  # fmt: skip
+
+
+def _sizes(
+    *, nv: int, m: int, mp: int, n: int, width: int, num_made: int, **_: int
+) -> dict[str, int]:
+    """Return how many numbers each vector, and each matrix of derivatives, has."""
+    from mbkit.kernels.configuration import BLOCK_SIZE
+
+    return {
+        "D": nv, "vdot": nv, "multipliers": m, "eta": m, "change": n, "shift": nv,
+        "applied": nv, "left": nv, "state": mp + 2 * m, "given": nv + 1, "rate": m,
+        "A": m * width, "A_start": m * width, "A_made": m * width, "Z": m * width,
+        "scale": 1, "more": max(2 * nv, m) * width,
+        "differential": nv * MOST_STEPS, "columns": 3 * nv, "block": 2 * BLOCK_SIZE,
+        "made": num_made, "restore": num_made, "largest": n, "sorted": n,
+    }  # fmt: skip
 
 
 def _functions(*, closed: bool, loops_alone: bool, blocks: bool) -> dict[str, int]:

@@ -87,7 +87,7 @@ class Tableau:
     @property
     def num_stages(self) -> int:
         """How many stages the result needs; error estimate and dense output may need more."""
-        return int(np.flatnonzero(self.b)[-1]) + 1
+        return int(self.b.nonzero()[0][-1]) + 1
 
     def __attrs_post_init__(self) -> None:
         check_name_and_order(self)

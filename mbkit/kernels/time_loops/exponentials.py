@@ -130,10 +130,10 @@ def take_step(space, method, step, state, stages):
 
 
 @kernel(
-    int64(int64, typed(Products), typed(Grid), typed(State), typed(Stages), typed(Saved)),
+    int64(int64, typed(Products), typed(State), typed(Stages), typed(Grid), typed(Saved)),
     nogil=True,
 )
-def advance(space, method, grid, state, stages, saved):
+def advance(space, method, state, stages, grid, saved):
     """Take the steps of the grid; t = t0 + k h, whatever the chunk.
 
     Writes  state, saved, stages (of which q and v are what was evaluated last).

@@ -89,12 +89,12 @@ def take_step(space, beta, scheme, step, state, past, stages):
 
 @kernel(
     int64(
-        int64, floats, typed(Scheme), typed(Grid), typed(State), typed(Past), typed(Stages),
+        int64, floats, typed(Scheme), typed(State), typed(Past), typed(Stages), typed(Grid),
         typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
-def advance(space, beta, scheme, grid, state, past, stages, saved):
+def advance(space, beta, scheme, state, past, stages, grid, saved):
     """Take the steps of the grid; t = t0 + k h, whatever the chunk.
 
     Reads   beta (k,); the scheme that starts, of s stages.

@@ -20,12 +20,12 @@ from mbkit.kernels.time_loops.watch import look
 
 @kernel(
     int64(
-        int64, typed(Scheme), typed(Grid), typed(State), typed(Stages), typed(LastStep),
+        int64, typed(Scheme), typed(State), typed(Stages), typed(LastStep), typed(Grid),
         typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
-def advance(space, scheme, grid, state, stages, last, saved):
+def advance(space, scheme, state, stages, last, grid, saved):
     """Take the steps of the grid; t = t0 + k h, whatever the chunk.
 
     Writes  state, saved, stages (of which q and v are what was evaluated last), last (where the

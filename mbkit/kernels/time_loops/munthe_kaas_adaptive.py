@@ -189,12 +189,12 @@ def begin(space, scheme, control, progress, stages):
 
 @kernel(
     int64(
-        int64, typed(Scheme), typed(Control), typed(Grid), typed(State), typed(Progress),
-        typed(Stages), typed(Saved),
+        int64, typed(Scheme), typed(Control), typed(State), typed(Progress), typed(Stages),
+        typed(Grid), typed(Saved),
     ),
     nogil=True,
 )  # fmt: skip
-def advance(space, scheme, control, grid, state, progress, stages, saved):
+def advance(space, scheme, control, state, progress, stages, grid, saved):
     """Go from grid point to grid point, t0 + k h, in steps of any size up to h.
 
     Writes  state, saved (of grid points), progress, stages (of which q and v are what was
