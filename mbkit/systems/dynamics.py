@@ -1,4 +1,4 @@
-"""Dynamics of a system: forces, accelerations, hybrid dynamics; energies, centre of mass."""
+"""Dynamics of a system: forces, accelerations, hybrid dynamics, mass matrix rate, energies."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ __all__ = [
     "inverse_dynamics",
     "kinetic_energy",
     "known",
+    "mass_matrix_rate",
     "potential_energy",
     "solve_hybrid",
 ]
@@ -247,6 +248,14 @@ def _check_prescribed(
 
     by_sample(good.shape, on_error, compute)
     return good
+
+
+def mass_matrix_rate(
+    system: System, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise"
+) -> Floats:
+    """See `System.mass_matrix_rate`."""
+    C = system.coriolis_matrix(q, v, on_error=on_error)
+    return C + np.swapaxes(C, -1, -2)
 
 
 def kinetic_energy(system: System, q: ArrayLike, v: ArrayLike) -> float | Floats:

@@ -26,7 +26,6 @@ from mbkit.systems import (
     configurations,
     constraint_checks,
     constraints,
-    coriolis,
     derivatives,
     dynamics,
     kinematics,
@@ -1291,9 +1290,7 @@ class System:
 
         Parameters
         ----------
-        q, v : array_like, shape (..., nq), (..., nv)
-            Configuration and velocity.
-        on_error : see `System`
+        q, v, on_error : see `System`
 
         Returns
         -------
@@ -1314,7 +1311,7 @@ class System:
         array([[2., 0.],
                [0., 0.]])
         """
-        return coriolis.mass_matrix_rate(self, q, v, on_error=on_error)
+        return dynamics.mass_matrix_rate(self, q, v, on_error=on_error)
 
     @property
     def equations(self) -> Evaluation:
