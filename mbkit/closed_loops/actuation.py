@@ -34,16 +34,9 @@ _MISSING = 1e-7  # of the largest effort: less is rounding
 @final
 @attrs.frozen(eq=False)
 class Actuation:
-    """The actuated and passive velocities of a system, and the weights of efforts.
+    """The actuated and passive velocities of a system, entries of v, and weights of efforts.
 
-    Attributes
-    ----------
-    system : System
-        The closed mechanism.
-    actuated, passive : list of int
-        Entries of v.
-    roots : ndarray or None
-        Square roots of the weights of the actuated velocities; None for minimum-norm multipliers.
+    `roots` are square roots of the weights of the actuated ones; None for minimum-norm multipliers.
     """
 
     system: System

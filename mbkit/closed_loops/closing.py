@@ -31,15 +31,7 @@ _SLOW = 0.05
 @final
 @attrs.frozen(eq=False)
 class Closing:
-    """The end of a descent.
-
-    Attributes
-    ----------
-    q : ndarray, shape (nq,)
-        Configuration.
-    residual : ndarray, shape (m,)
-        In parts of the length.
-    """
+    """The end of a descent: configuration (nq,), and residual (m,) in parts of the length."""
 
     q: FloatArray
     residual: FloatArray
@@ -59,15 +51,7 @@ class Closing:
 @final
 @attrs.frozen(eq=False)
 class Linear:
-    """The equations J y + r = 0 of a step, with the singular values of J.
-
-    Attributes
-    ----------
-    J : ndarray, shape (m, n)
-        Derivative.
-    U, sizes, Vt : ndarray
-        J = U diag(sizes) Vt.
-    """
+    """The equations J y + r = 0 of a step, J (m, n), with J = U diag(sizes) Vt."""
 
     J: FloatArray
     U: FloatArray

@@ -238,13 +238,7 @@ def _partition(system: System, A: Floats, sizes: Floats, entries: list[int]) -> 
 
 @attrs.frozen(eq=False)
 class Partition:
-    """The solution for dependent velocities.
-
-    Attributes
-    ----------
-    dependent : list of int
-        Entries of v.
-    """
+    """The solution for dependent velocities, which are entries of v."""
 
     dependent: list[int]
     _ranked: Ranked

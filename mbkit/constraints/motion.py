@@ -16,16 +16,9 @@ __all__ = ["Motion", "State"]
 @final
 @attrs.frozen(eq=False)
 class State:
-    """Where a constraint is looked at: numbers, or traced numbers.
+    """Where a constraint is looked at, in numbers or traced numbers.
 
-    Attributes
-    ----------
-    t : float
-        Time. [s]
-    q : ndarray, shape (nq,)
-        Of the joints that it names.
-    poses : ndarray, shape (n, 4, 4)
-        Of its bodies.
+    Time t [s], positions q (nq,) of the joints that it names, and poses (n, 4, 4) of its bodies.
     """
 
     t: Any

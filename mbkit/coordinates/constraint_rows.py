@@ -60,16 +60,8 @@ class Made:
 class KnownNames:
     """Names of joints and bodies that constraints may use.
 
-    Attributes
-    ----------
-    owner : str
-        Owner, for messages.
-    joints : dict of str to Joint
-        By name.
-    sizes : dict of str to (int, int)
-        Numbers of their positions and velocities.
-    bodies : dict of str to object
-        The world first.
+    Joints by name, numbers of their positions and velocities, bodies with the world first, and for
+    messages the owner of them all.
     """
 
     owner: str

@@ -52,14 +52,8 @@ def free_name(body: str, parts: Parts) -> str:
 class Hanging:
     """A part of a split body, on a joint that keeps its coordinates.
 
-    Attributes
-    ----------
-    joint : str
-        The joint.
-    whole : str
-        The body on this joint, of which it is a part.
-    origin : str
-        The body that gives its inertia: the same, or one that is fixed to it.
+    `whole` is the body on this joint, `origin` the one that gives the inertia: the same, or one
+    that is fixed to it.
     """
 
     joint: str

@@ -64,12 +64,8 @@ def group_inertias(parts: Parts, groups: RigidGroups) -> Iterator[tuple[str, Spa
 class InertiaTransfers:
     """Bodies that lack a moment of inertia, and the joints of transfers from the world to them.
 
-    Attributes
-    ----------
-    receivers : frozenset of str
-        Roots of the groups that lack a moment.
-    steps : tuple of (str, str, str, str, str)
-        Joint, body towards the world, body beyond, and the roots of both; from the world outwards.
+    Receivers are roots of groups that lack a moment. Steps are joint, body towards the world, body
+    beyond, and the roots of both; from the world outwards.
     """
 
     receivers: frozenset[str] = frozenset()

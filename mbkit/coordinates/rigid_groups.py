@@ -65,15 +65,8 @@ def relative_pose(edge: Connection, towards: str) -> FloatArray:
 class RigidGroups:
     """Bodies in groups that move as one.
 
-    Attributes
-    ----------
-    root : dict of str to str
-        For each body the root of its group: the first body of the group that has mass, or the
-        world.
-    steps : tuple of (str, str, str)
-        Fixed joints of each group, from its root outwards.
-    members : dict of str to tuple of str
-        The bodies of each group, by its root, in the order of `steps`.
+    The root of each body is the first body of its group that has mass, or the world. Steps are the
+    fixed joints of each group, from its root outwards; members the bodies of each, in that order.
     """
 
     root: dict[str, str]

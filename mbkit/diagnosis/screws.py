@@ -42,20 +42,10 @@ _GROUPS = {
 @final
 @attrs.frozen(eq=False)
 class LoopJoint:
-    """A loop joint at a configuration.
+    """A loop joint at a configuration q, None for a weld.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    bodies : tuple of int
-        Rows of its predecessor and its successor among the system's bodies.
-    joint : Joint or None
-        The joint; None for a weld.
-    near, far : ndarray, shape (4, 4)
-        The canonical frame on either body, in the world.
-    q : ndarray
-        Its configuration.
+    `bodies` are the rows of its predecessor and its successor among the system's bodies, near and
+    far (4, 4) the canonical frame on either body, in the world.
     """
 
     name: str
@@ -138,16 +128,10 @@ def loop_screws(system: System, q: FloatArray) -> tuple[LoopScrews, ...]:
 @final
 @attrs.frozen(eq=False)
 class _Samples:
-    """The screws of joints, at a configuration and at random ones.
+    """The screws of joints of a system, at a configuration and at random ones.
 
-    Attributes
-    ----------
-    system : System
-        Whose joints.
-    loops : dict of str to LoopJoint
-        Those that close loops.
-    poses, subspaces : ndarray
-        Of the tree, where only one joint counts each time: the configuration first.
+    Loops are joints that close loops; poses and subspaces are those of the tree, where only one
+    joint counts each time: the configuration first.
     """
 
     system: System

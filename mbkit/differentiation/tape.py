@@ -43,15 +43,9 @@ class Guard(NamedTuple):
 class Tape:
     """What was done with some inputs, in order.
 
-    Equal operations on equal numbers are written down once. Sums with zero, and products with zero
-    and one, are not written down at all.
-
-    Attributes
-    ----------
-    nodes : list of Traced
-        Inputs and results of operations.
-    guards : list of Guard
-        Comparisons that were made.
+    Nodes are inputs and results of operations, guards comparisons that were made. Equal operations
+    on equal numbers are written down once. Sums with zero, and products with zero and one, are not
+    written down at all.
     """
 
     def __init__(self) -> None:

@@ -15,15 +15,7 @@ __all__ = ["BodyForce", "PairForce"]
 
 @attrs.frozen
 class BodyForce(Force):
-    """A force on one body.
-
-    Attributes
-    ----------
-    name : str
-        Unique among the forces of the mechanism.
-    body : str
-        Name of the body.
-    """
+    """A force on one body."""
 
     acts_on: ClassVar[str] = "bodies"
 
@@ -38,15 +30,7 @@ class BodyForce(Force):
 
 @attrs.frozen
 class PairForce(Force):
-    """A force between two bodies, opposite on either.
-
-    Attributes
-    ----------
-    name : str
-        Unique among the forces of the mechanism.
-    body_a, body_b : str
-        Names of the bodies; one may be the world.
-    """
+    """A force between two bodies, one of which may be the world, opposite on either."""
 
     acts_on: ClassVar[str] = "bodies"
 

@@ -13,15 +13,7 @@ __all__ = ["JointForce"]
 
 @attrs.frozen
 class JointForce(Force):
-    """A force along the coordinates of one joint; subclasses say how large it is.
-
-    Attributes
-    ----------
-    name : str
-        Unique among the forces of the mechanism.
-    joint : str
-        Name of the joint.
-    """
+    """A force along the coordinates of one joint; subclasses say how large it is."""
 
     name: str
     joint: str = attrs.field(validator=check_name_field)

@@ -38,12 +38,7 @@ class Addressed(Protocol):
 class CompiledFunction:
     """A function of the table of joints; it is compiled, or loaded, when its address is asked for.
 
-    Attributes
-    ----------
-    function : callable
-        The Python function it was made from.
-    operation : str
-        Which function of the table it is.
+    `function` is the Python function it was made from, `operation` which one of the table it is.
     """
 
     def __init__(self, function: Callable[..., int], operation: str) -> None:

@@ -43,12 +43,8 @@ SIDES = ("left", "right")
 class RotationMap:
     """What turns x into a rotation; `mbkit.kernels.joints.rotation_maps` has it.
 
-    Attributes
-    ----------
-    kind : int
-        Its number in `mbkit.kernels.joints.kinds`.
-    range : float
-        Angle of the turn at which x, or its differential, ends. [rad]
+    `kind` is its number in `mbkit.kernels.joints.kinds`, `range` the angle of the turn at which x,
+    or its differential, ends. [rad]
     """
 
     kind: int

@@ -30,16 +30,7 @@ _FAR = 100.0
 class PlacedScrews(MotionJoint):
     """A joint that is a product of exponentials, in a frame that is not its own.
 
-    Attributes
-    ----------
-    name : str
-        Of the joint.
-    joint : Joint
-        The joint itself: it knows of its singular configurations.
-    canonical_frame : ndarray, shape (4, 4)
-        In which the screws are given.
-    motion : ScrewProduct
-        The screws.
+    The joint itself knows of its singular configurations.
     """
 
     name: str

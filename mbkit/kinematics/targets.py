@@ -100,16 +100,9 @@ class PoseTarget:
 
 
 class Targets:
-    """The targets of one task with their errors and Jacobians, one below the other.
+    """The targets of one task, by bodies, with their errors and Jacobians, one below the other.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Bodies.
-    targets : tuple of PoseTarget
-        Theirs.
-    count : int
-        Rows of the error.
+    `count` is the number of rows.
     """
 
     def __init__(self, system: System, targets: Mapping[str, PoseTarget]) -> None:

@@ -14,13 +14,7 @@ __all__ = ["BodiesAndWorld", "JointSizes"]
 
 @final
 class JointSizes(Mapping[str, tuple[int, int]]):
-    """Numbers of positions and of velocities of joints, by name.
-
-    Parameters
-    ----------
-    joints : mapping of str to Connection
-        Of a mechanism.
-    """
+    """Numbers of positions and of velocities of a mechanism's joints, by name."""
 
     def __init__(self, joints: Mapping[str, Connection]) -> None:
         self._joints = joints
@@ -38,13 +32,7 @@ class JointSizes(Mapping[str, tuple[int, int]]):
 
 @final
 class BodiesAndWorld(Mapping[str, Any]):
-    """Bodies by name, the world first.
-
-    Parameters
-    ----------
-    bodies : mapping of str to Body
-        Of a mechanism.
-    """
+    """Bodies of a mechanism by name, the world first."""
 
     def __init__(self, bodies: Mapping[str, Body]) -> None:
         self._bodies = bodies

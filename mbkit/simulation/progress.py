@@ -19,17 +19,10 @@ LINE_INTERVAL = 10.0
 
 
 class ProgressDisplay:
-    """Shows how far a simulation has come, on the standard error stream.
+    """Shows how far a simulation has come between two times, on the standard error stream.
 
     Used as a context manager; `update` is called between chunks of steps. By time, not by step: a
     short run shows nothing, and a call costs less than a microsecond.
-
-    Parameters
-    ----------
-    start, end : float
-        Span of time that is simulated. [s]
-    enabled : bool
-        False shows nothing at all.
     """
 
     def __init__(self, start: float, end: float, *, enabled: bool = True) -> None:

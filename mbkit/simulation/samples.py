@@ -22,17 +22,10 @@ GOLDEN = 0.6180339887498949
 
 
 class Samples:
-    """States after some steps, the same ones however a run is cut into calls.
+    """States of a problem after some of its steps, the same however a run is cut into calls.
 
     What saved rows show may be at rest each time, as a pendulum at the ends of its periods; whether
     energies are in balance is judged by what moves between.
-
-    Parameters
-    ----------
-    problem : Problem
-        Whose states.
-    steps : int
-        How many it has in all.
     """
 
     def __init__(self, problem: Problem, steps: int) -> None:

@@ -19,12 +19,8 @@ __all__ = ["Support", "set_supports", "supports_of"]
 class Support:
     """The support path of a constraint: the rows on which it acts, and those that carry these.
 
-    Attributes
-    ----------
-    rows : list of int
-        From the tips inwards, without the base.
-    base : int
-        End of the path: the world, or the last row that carries all bodies of the constraint.
+    Rows are from the tips inwards, without the base, which ends the path: the world, or the last
+    row that carries all bodies of the constraint.
     """
 
     rows: list[int]

@@ -27,15 +27,7 @@ __all__ = ["EVERY_BODY", "Fields", "array_field"]
 @final
 @attrs.frozen
 class Fields:
-    """Fields of one kind of objects.
-
-    Attributes
-    ----------
-    what : str
-        What messages call one of them, before its name.
-    error : type
-        What is raised.
-    """
+    """Fields of one kind of objects: what messages call one of them, and what is raised."""
 
     what: str
     error: type[MbkitError]

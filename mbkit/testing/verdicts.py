@@ -35,16 +35,9 @@ NEAR_FLOOR = 10.0
 
 @attrs.frozen(eq=False)
 class Measured:
-    """Errors over numbers of steps, as far as they are above rounding.
+    """Errors over numbers of steps, which increase, as far as they are above rounding.
 
-    Attributes
-    ----------
-    counts : ndarray of int
-        Numbers of steps, increasing.
-    errors : ndarray
-        The error of each.
-    rounded : bool
-        Whether errors have reached rounding; else there were no more steps.
+    `rounded` says whether errors have reached rounding; else there were no more steps.
     """
 
     counts: Any

@@ -52,13 +52,7 @@ _UNFINISHED = re.compile(r"\.(part-\d{6,}\.npz|manifest\.json|model\.toml|result
 
 @attrs.frozen
 class RunDirectory:
-    """The files of one run.
-
-    Attributes
-    ----------
-    path : path
-        The directory.
-    """
+    """The files of one run."""
 
     path: pathlib.Path = attrs.field(converter=pathlib.Path)
 

@@ -22,11 +22,8 @@ _SHOWN = 50  # faults in a message
 class Faults:
     """A list of faults that grows while a file is read.
 
-    Attributes
-    ----------
-    found : list
-        One for each fault: the path of the key, what is wrong with it, and what makes the end of
-        the message.
+    Of each `found` has the path of the key, what is wrong with it, and what makes the end of the
+    message.
     """
 
     def __init__(self) -> None:

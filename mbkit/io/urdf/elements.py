@@ -22,20 +22,10 @@ _ENCODINGS = ("utf-8", "utf8", "us-ascii", "ascii")
 
 @attrs.define
 class Element:
-    """An element of XML.
+    """An element of XML, its attributes and children in the order of the file.
 
-    Attributes
-    ----------
-    tag : str
-        Its name, with a prefix if it has one.
-    line : int
-        Where it begins, from 1.
-    attributes : dict of str to str
-        In the order of the file.
-    children : list of Element
-        In the order of the file.
-    text : str
-        The beginning of what stands between its children, without blanks.
+    The tag has a prefix if it has one; the line, from 1, is where it begins; text is the beginning
+    of what stands between its children, without blanks.
     """
 
     tag: str

@@ -28,10 +28,7 @@ class _Unread:
 class Reading:
     """A list of faults and of notes that grows while a file is read.
 
-    Attributes
-    ----------
-    what, name : str
-        How messages call the file at their beginning, and before the number of a line.
+    Messages begin with `what`, and have `name` before the number of a line.
     """
 
     def __init__(self, what: str, name: str) -> None:

@@ -30,16 +30,8 @@ _SHOWN = 60  # characters of a wrong value in a message
 class Part:
     """One element while it is read: what is asked of it is read, the rest is noted as not read.
 
-    Parameters
-    ----------
-    element : Element
-        The element.
-    owner : str
-        How messages call what it belongs to: "link 'arm', <inertial>".
-    path : str
-        Its place by tags, for what is not read: "link/inertial".
-    reading : Reading
-        Where faults and notes go.
+    `owner` is how messages call what it belongs to: "link 'arm', <inertial>"; `path` its place by
+    tags, for what is not read: "link/inertial".
     """
 
     def __init__(self, element: Element, owner: str, path: str, reading: Reading) -> None:

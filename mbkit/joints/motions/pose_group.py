@@ -18,13 +18,7 @@ __all__ = ["PoseGroup"]
 @final
 @attrs.frozen(eq=False)
 class PoseGroup(Motion):
-    """T = (R(q[:4]), q[4:]), v the body-fixed twist of the successor.
-
-    Attributes
-    ----------
-    what : str
-        How messages call the quaternion, such as "Joint 'base': orientation".
-    """
+    """T = (R(q[:4]), q[4:]), v the body-fixed twist of the successor."""
 
     what: str
 

@@ -18,13 +18,7 @@ __all__ = ["RotationGroup"]
 @final
 @attrs.frozen(eq=False)
 class RotationGroup(Motion):
-    """T = (R(q), 0), q a unit quaternion (w, x, y, z); v the angular velocity in the successor.
-
-    Attributes
-    ----------
-    what : str
-        How messages call the quaternion, such as "Joint 'ball': position".
-    """
+    """T = (R(q), 0), q a unit quaternion (w, x, y, z); v the angular velocity in the successor."""
 
     what: str
 

@@ -25,12 +25,7 @@ LOOKS = 16
 class LargeSteps:
     """Warns once of a body that turns by more in a step than the range of its coordinates allows.
 
-    Parameters
-    ----------
-    system : System
-        Whose motion it is.
-    h : float
-        Step; of bodies on an `AbsoluteJoint` it is one in local coordinates. [s]
+    The step h [s] of bodies on an `AbsoluteJoint` is one in local coordinates.
     """
 
     def __init__(self, system: System, h: float) -> None:

@@ -21,13 +21,7 @@ LOOKS = 16
 
 
 class Lookout:
-    """Warns once of each joint that comes near a singular configuration.
-
-    Parameters
-    ----------
-    system : System
-        Whose motion it is.
-    """
+    """Warns once of each joint that comes near a singular configuration."""
 
     def __init__(self, system: System) -> None:
         self._left = [
