@@ -9,13 +9,13 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NotFiniteError, UsageError
-from mbkit.kinematics.freedom import check_unconstrained
+from mbkit.errors import NotFiniteError, UsageError, check_kind
+from mbkit.kinematics.allowed_rates import AllowedRates
 from mbkit.kinematics.measured import bias_accelerations, chosen
 from mbkit.kinematics.singular_directions import checked_rank_tolerance
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
+from mbkit.systems.calls.arguments import time_of
 from mbkit.systems.rank import singular_values
-from mbkit.systems.system_jacobian import system_jacobian
 
 if TYPE_CHECKING:
     from mbkit.representations import Representation
@@ -41,7 +41,8 @@ class RatesFit:
     misfit : float
         The sum of squares that was minimised, weights included.
     rank : int
-        Number of independent combinations of rates that the measurements determine.
+        Number of independent combinations of rates that the measurements determine, together with
+        the constraints and prescribed motions.
     undetermined : tuple of str
         Names of the velocities that they do not determine; empty where `rank` is nv.
     """
@@ -59,10 +60,15 @@ def fit_rates(
     twists: ArrayLike | Mapping[str, ArrayLike],
     *,
     weights: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    frames: Mapping[str, ArrayLike] | None = None,
     representation: Representation | None = None,
+    t: float = 0.0,
     tolerance: float = 1e-10,
 ) -> RatesFit:
-    """Return the velocities that fit measured twists with the least weighted squares.
+    """Return the velocities that fit twists of bodies with the least weighted squares.
+
+    In closed mechanisms these are of the velocities that keep the constraints; where the twist of
+    one body determines them all, this is its inverse kinematics.
 
     Parameters
     ----------
@@ -77,8 +83,14 @@ def fit_rates(
         What a squared error counts: (bodies + 1,), one a body, or (bodies + 1, 6), one a component;
         or by the names of bodies, one or six numbers each, zero for bodies that are not named.
         Zero for what was not measured: these twists may be NaN. All one if left out.
+    frames : dict of str to array_like (4, 4), optional
+        Poses of frames in the frames of the bodies of these names: their twists are those of the
+        frames, as for `System.twist`.
     representation : Representation, optional
         Of the twists, and so of the errors that are weighed; the system's if left out.
+    t : float
+        Time, for constraints and prescribed joints that depend on it. Prescribed joints have the
+        positions and rates of their motion. [s]
     tolerance : float
         Directions of rates whose weighted twists are smaller than this part of the largest are not
         determined.
@@ -91,12 +103,15 @@ def fit_rates(
 
     Raises
     ------
-    ShapeError, NotFiniteError
-        If an array does not fit, or has entries that are not finite where the weight is not zero.
+    ShapeError, NotFiniteError, GeometryError
+        If an array does not fit, or has entries that are not finite where the weight is not zero;
+        if a frame is no pose.
     UsageError
-        If a weight is negative, or all are zero; if the system has constraints.
+        If a weight is negative, or all are zero.
     NameUnknownError
         If there is no body of a name.
+    ConstraintError
+        If no rates satisfy the constraints.
 
     See Also
     --------
@@ -104,7 +119,8 @@ def fit_rates(
 
     Notes
     -----
-    By singular value decomposition of the weighted Jacobian of all bodies: O(bodies nv^2).
+    By singular value decomposition of the weighted Jacobian of all bodies, with constraints along
+    the null space of these: O(bodies nv^2 + constraints nv^2).
 
     Examples
     --------
@@ -124,7 +140,14 @@ def fit_rates(
     who = "fit_rates"
     form = chosen(system, representation, who)
     V = _rows(system, twists, who, "twists")
-    return _fit(system, q, V, _weights(system, twists, weights, who), form, tolerance, who)
+    counts = _weights(system, twists, weights, who)
+    _require_measured(system, V, counts, who)
+    least, time = checked_rank_tolerance(tolerance, who), time_of(t)
+    q = system.checked("q", q)
+    if system.prescribed_joints:
+        q = system.prescribed_state(time, q)[0]
+    allowed = AllowedRates.velocities(system, q, time)
+    return _fit(system, q, V, counts, allowed, form, _frames(system, frames, who), least)
 
 
 def fit_accelerations(
@@ -134,10 +157,12 @@ def fit_accelerations(
     twist_rates: ArrayLike | Mapping[str, ArrayLike],
     *,
     weights: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    frames: Mapping[str, ArrayLike] | None = None,
     representation: Representation | None = None,
+    t: float = 0.0,
     tolerance: float = 1e-10,
 ) -> RatesFit:
-    """Return the joint accelerations that fit measured rates of twists with the least squares.
+    """Return the joint accelerations that fit rates of twists with the least squares.
 
     Parameters
     ----------
@@ -147,7 +172,7 @@ def fit_accelerations(
         Configuration and velocity.
     twist_rates : array_like, shape (bodies + 1, 6), or dict of str to array_like (6,)
         Component-wise rates of the bodies' twists, without gravity's offset. [rad/s^2], [m/s^2]
-    weights, representation, tolerance
+    weights, frames, representation, t, tolerance
         As in `fit_rates`.
 
     Returns
@@ -157,8 +182,10 @@ def fit_accelerations(
 
     Raises
     ------
-    ShapeError, NotFiniteError, UsageError, NameUnknownError
+    ShapeError, NotFiniteError, GeometryError, UsageError, NameUnknownError
         As `fit_rates`.
+    ConstraintError
+        If no accelerations satisfy the constraints, or `q` and `v` do not.
 
     Examples
     --------
@@ -172,44 +199,70 @@ def fit_accelerations(
     who = "fit_accelerations"
     form = chosen(system, representation, who)
     A = _rows(system, twist_rates, who, "twist_rates")
-    q, v = system.checked("q", q), system.checked("v", v)
-    more = A - bias_accelerations(system, q, v, form)
     counts = _weights(system, twist_rates, weights, who)
-    return _fit(system, q, more, counts, form, tolerance, who)
+    _require_measured(system, A, counts, who)
+    least, time = checked_rank_tolerance(tolerance, who), time_of(t)
+    q, v = system.checked("q", q), system.checked("v", v)
+    if system.prescribed_joints:
+        q, v = system.prescribed_state(time, q, v)[:2]
+    places = _frames(system, frames, who)
+    more = A - bias_accelerations(system, q, v, form)
+    for name, frame in places.items():
+        zero, row = np.zeros(system.nv), system.body_index(name)
+        bias = system.acceleration(name, q, v, zero, frame=frame, representation=form)
+        more[row] = A[row] - bias
+    allowed = AllowedRates.accelerations(system, q, v, time)
+    return _fit(system, q, more, counts, allowed, form, places, least)
+
+
+def _frames(system: System, frames: Any, who: str) -> Mapping[str, Any]:
+    """Return frames by the names of bodies that there are."""
+    if frames is None:
+        return {}
+    check_kind(f"{who}: frames", frames, Mapping, "poses by the names of bodies")
+    for name in frames:
+        system.body_index(name)
+    return dict(frames)
 
 
 def _fit(
     system: System,
-    q: ArrayLike,
+    q: FloatArray,
     V: FloatArray,
     weights: FloatArray,
+    allowed: AllowedRates,
     form: Representation,
-    tolerance: float,
-    who: str,
+    frames: Mapping[str, Any],
+    least: float,
 ) -> RatesFit:
-    weights[0] = 0.0
-    least = checked_rank_tolerance(tolerance, who)
-    check_unconstrained(system, who)
-    _require_measured(system, V, weights, who)
-    J = system_jacobian(system, q, form).J.toarray()
-    root = np.sqrt(weights[1:]).ravel()
-    wanted = np.nan_to_num(V[1:].ravel())  # NaN: not measured, and of no weight
-    U, sizes, Vt = singular_values(root[:, None] * J, full_matrices=False)
+    rows = 1 + np.flatnonzero(~np.isnan(V[1:]).all(axis=1))  # of what was measured
+    names = [system.body_names[row] for row in rows]
+    J = np.concatenate(
+        [system.jacobian(name, q, frame=frames.get(name), representation=form) for name in names]
+    )
+    root = np.sqrt(weights[rows]).ravel()
+    wanted = np.nan_to_num(V[rows].ravel())  # NaN: not measured, and of no weight
+    seen = root[:, None] * (J @ allowed.basis)
+    # all of Vt, of which the rows beyond the rank are what is not determined
+    U, sizes, Vt = singular_values(seen, full_matrices=seen.shape[0] < seen.shape[1])
     rank = int((sizes > least * sizes.max(initial=0.0)).sum())
-    along = U[:, :rank].T @ (root * wanted) / sizes[:rank]
-    rates = Vt[:rank].T @ along
-    shares = np.linalg.norm(Vt[rank:], axis=0)
-    errors = wanted - J @ rates
-    residuals = np.zeros_like(V)
-    residuals[1:] = V[1:] - (J @ rates).reshape(-1, 6)
+    along = U[:, :rank].T @ (root * (wanted - J @ allowed.known)) / sizes[:rank]
+    rates = allowed.known + allowed.basis @ (Vt[:rank].T @ along)
+    open_ways = allowed.basis @ Vt[rank:].T
+    fitted = J @ rates
+    residuals = np.full_like(V, np.nan)
+    residuals[0] = 0.0
+    residuals[rows] = V[rows] - fitted.reshape(-1, 6)
     return RatesFit(
         rates=rates,
         residuals=residuals,
-        misfit=float(np.sum((root * errors) ** 2)),
-        rank=rank,
+        misfit=float(np.sum((root * (wanted - fitted)) ** 2)),
+        rank=system.nv - open_ways.shape[1],
         undetermined=tuple(
             name
-            for name, share in zip(system.velocity_names, shares, strict=True)
+            for name, share in zip(
+                system.velocity_names, np.linalg.norm(open_ways, axis=1), strict=True
+            )
             if share > _SHARE
         ),
     )
@@ -234,14 +287,13 @@ def _rows(system: System, values: Any, who: str, what: str) -> FloatArray:
 
 
 def _weights(system: System, values: Any, weights: Any, who: str) -> FloatArray:
-    """Return the weight of each component, (bodies + 1, 6)."""
+    """Return the weight of each component, (bodies + 1, 6), zero for the world."""
     shape = (len(system.body_names), 6)
     counts = np.zeros(shape)
     measured = [*values] if isinstance(values, Mapping) else [*system.body_names]
     if weights is None:
         counts[[system.body_index(name) for name in measured]] = 1.0
-        return counts
-    if isinstance(weights, Mapping):
+    elif isinstance(weights, Mapping):
         for name, weight in weights.items():
             array = frozen_array(weight)
             check_array(array, (6,) if array.ndim else (), f"{who}: weights of body '{name}'")
@@ -256,6 +308,7 @@ def _weights(system: System, values: Any, weights: Any, who: str) -> FloatArray:
             f"{who}: weights must not be negative, got {counts[body, component]} for component "
             f"{component} of body '{system.body_names[body]}'; give zero for what does not count."
         )
+    counts[0] = 0.0
     return counts
 
 

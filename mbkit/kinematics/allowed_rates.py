@@ -1,0 +1,103 @@
+"""Rates of the joints that constraints and prescribed motions allow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import ConstraintError
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.calls.entries import velocity_sizes
+from mbkit.systems.constraint_checks import HOLDS, free_rows, largest_terms
+from mbkit.systems.rank import Ranked, largest_row
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["AllowedRates"]
+
+
+@final
+@attrs.frozen(eq=False)
+class AllowedRates:
+    """All x = known + basis y: velocities or accelerations that keep the constraints.
+
+    Attributes
+    ----------
+    known : ndarray, shape (nv,)
+        Of all of them the smallest beside the prescribed entries.
+    basis : ndarray, shape (nv, k)
+        Orthonormal columns: the motions that constraints and prescribed joints leave free.
+    """
+
+    known: FloatArray
+    basis: FloatArray
+
+    @classmethod
+    def velocities(cls, system: System, q: FloatArray, t: float) -> Self:
+        """Return those of v at a configuration; ConstraintError if there are none."""
+        held = _held(system, 1, t)
+        if not system.num_velocity_constraints:
+            return cls._beside(system, held)
+        return cls._of(system, q, held, system.constraint_velocity(q, held, t), 0.0, t)
+
+    @classmethod
+    def accelerations(cls, system: System, q: FloatArray, v: FloatArray, t: float) -> Self:
+        """Return those of vdot; ConstraintError if there are none, or `v` breaks constraints."""
+        held = _held(system, 2, t)
+        if not system.num_velocity_constraints:
+            return cls._beside(system, held)
+        system.check_motion(q, v, None, t)
+        rest = system.constraint_acceleration(q, v, held, t)
+        speed = float(largest_terms(system.constraint_jacobian(q, t), v))
+        return cls._of(system, q, held, rest, speed**2 / system.arrays.closure.length, t)
+
+    @classmethod
+    def _beside(cls, system: System, held: FloatArray) -> Self:
+        """Return all rates of a system without constraints, but of prescribed joints."""
+        basis = np.eye(system.nv)
+        for name in system.prescribed_joints:
+            basis = basis[:, ~basis[system.velocity_slice(name)].any(axis=0)]
+        return cls(held, basis)
+
+    @classmethod
+    def _of(
+        cls,
+        system: System,
+        q: FloatArray,
+        held: FloatArray,
+        rest: FloatArray,
+        more: float,
+        t: float,
+    ) -> Self:
+        """Return the solutions of A x + rest = 0 with x as held besides; `more` is their size."""
+        A, free, every = free_rows(system, q, t)
+        sizes = velocity_sizes(system, q)[free]
+        ranked = Ranked.of(A, largest_row(every))
+        change = -ranked.solve(rest)
+        left = np.abs(A @ change + rest)
+        terms = float(largest_terms(A, change)) + np.abs(rest).max(initial=0.0) + more
+        if left.max(initial=0.0) > HOLDS * terms:
+            worst = system.constraint_names[int(np.argmax(left))]
+            raise ConstraintError(
+                f"System '{system.name}': no rates satisfy all constraints at this configuration "
+                f"and time: '{worst}' is left with {left.max():.3g}. Constraints that depend on "
+                f"time, or prescribed joints, contradict each other."
+            )
+        basis = np.zeros((system.nv, ranked.null.shape[1]))
+        basis[free] = np.linalg.qr(ranked.null / sizes[:, None])[0]
+        known = held.copy()
+        known[free] = change / sizes
+        known[free] -= basis[free] @ (basis[free].T @ known[free])
+        return cls(known, basis)
+
+
+def _held(system: System, which: int, t: float) -> FloatArray:
+    """Return the velocities (which = 1) or accelerations (2) of prescribed joints, zero beside."""
+    held = np.zeros(system.nv)
+    for name in system.prescribed_joints:
+        own = system.velocity_slice(name)
+        held[own] = system.prescribed_state(t)[which][own]
+    return held
