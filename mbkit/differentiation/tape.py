@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["CannotTraceError", "Guard", "Tape", "Traced", "apply", "number_of"]
+__all__ = ["COMPARISONS", "CannotTraceError", "Guard", "Tape", "Traced", "apply", "number_of"]
 
 #: What an argument of an operation is: a number that is traced, or one that stays what it is.
 Number = Any
 
-_COMPARISONS = {"<": operator.lt, "<=": operator.le, "==": operator.eq}
+COMPARISONS = {"<": operator.lt, "<=": operator.le, "==": operator.eq}
 
 # Where nothing is to be differentiated: not a number, as numpy says, and no exception.
 _VALUES = {
@@ -78,7 +78,7 @@ class Tape:
 
     def compare(self, comparison: str, left: Number, right: Number) -> bool:
         """Return how a comparison comes out, and write down that it was made."""
-        outcome = bool(_COMPARISONS[comparison](value_of(left), value_of(right)))
+        outcome = bool(COMPARISONS[comparison](value_of(left), value_of(right)))
         self.guards.append(Guard(len(self.nodes), comparison, left, right, outcome))
         return outcome
 

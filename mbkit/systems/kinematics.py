@@ -18,7 +18,7 @@ from mbkit.systems.calls.evaluations import ACCELERATIONS, TWISTS
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["accelerations", "twists"]
+__all__ = ["accelerations", "checked_choice", "twists"]
 
 
 def twists(
@@ -32,7 +32,7 @@ def twists(
     on_error: str = "raise",
 ) -> Floats | tuple[Twist, ...]:
     """See `System.twists`."""
-    chosen = _checked_choice(system, representation)
+    chosen = checked_choice(system, representation)
     check_switch("typed", typed)
     if typed:
         _check_single(q, v)
@@ -52,7 +52,7 @@ def accelerations(
     on_error: str = "raise",
 ) -> Floats | tuple[Acceleration, ...]:
     """See `System.accelerations`."""
-    chosen = _checked_choice(system, representation)
+    chosen = checked_choice(system, representation)
     check_switch("typed", typed)
     if typed:
         _check_single(q, v, vdot)
@@ -65,7 +65,8 @@ def accelerations(
     return typed_accelerations(A, V)
 
 
-def _checked_choice(system: System, representation: Representation | None) -> Representation | None:
+def checked_choice(system: System, representation: Representation | None) -> Representation | None:
+    """Return a representation that a user chose; UsageError if it is none."""
     if representation is not None:
         check_representation(representation, f"System '{system.name}': representation")
     return representation

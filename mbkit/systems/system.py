@@ -28,6 +28,7 @@ from mbkit.systems import (
     constraints,
     derivatives,
     dynamics,
+    higher_orders,
     kinematics,
     reactions,
 )
@@ -625,6 +626,126 @@ class System:
             self, q, v, vdot, representation=representation, typed=typed, out=out, on_error=on_error
         )
 
+    def jerks(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        vddot: ArrayLike,
+        *,
+        representation: Representation | None = None,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the second component-wise rate of the twist of every body.
+
+        Parameters
+        ----------
+        vddot : array_like, shape (..., nv)
+            The rate of the acceleration.
+        q, v, vdot, representation, out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., bodies + 1, 6)
+            (angular, linear). [rad/s^3], [m/s^3]
+
+        Raises
+        ------
+        UsageError
+            If the representation is a user's; `mbkit.convert_jerk` leads there.
+
+        See Also
+        --------
+        System.body_derivatives : all rates up to any order.
+
+        Notes
+        -----
+        Exact but for rounding; joints in Python as in `body_derivatives`. Cost: O(bodies). Source:
+        Mueller 2018, (13), (22), (33), corrected; docs/kinematics.md.
+
+        Examples
+        --------
+        A point on a circle of radius 2 at 3 rad/s: the jerk is against its velocity.
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("wheel")
+        >>> ball = mb.SpatialInertia.sphere(1.0, radius=0.1)
+        >>> place = mb.spatial.translation((2.0, 0.0, 0.0))
+        >>> rim = mech.add_body(mb.Body("rim", ball, pose=place))
+        >>> axle = mech.add_joint(mb.RevoluteJoint("axle", axis=(0, 0, 1)), mech.world, rim)
+        >>> wheel = mech.assemble()
+        >>> wheel.jerks([0.0], [3.0], [0.0], [0.0], representation=mb.Hybrid())[1].round(9) + 0.0
+        array([  0.,   0.,   0.,   0., -54.,   0.])
+        """
+        return higher_orders.jerks(
+            self, q, v, vdot, vddot, representation=representation, out=out, on_error=on_error
+        )
+
+    def body_derivatives(
+        self,
+        q: ArrayLike,
+        rates: ArrayLike,
+        *,
+        representation: Representation | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the twist of every body and its component-wise rates up to any order.
+
+        Parameters
+        ----------
+        rates : array_like, shape (..., k, nv)
+            v, vdot, vddot, ...: the velocity and its derivatives, k of them.
+        q, representation, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., k, bodies + 1, 6)
+            Twists, accelerations, jerks, ...: derivatives of order 0 to k - 1, (angular, linear).
+            [rad/s], [m/s], and so on by second.
+
+        Raises
+        ------
+        ShapeError
+            If `rates` has another shape.
+        UsageError
+            If the representation is a user's.
+
+        Notes
+        -----
+        The rates of hybrid and mixed twists contain those of the axes in which they are written:
+        they are what a derivative of the numbers is, not conversions by Ad alone.
+
+        Exact but for rounding. Joints in Python, and compiled ones of a user, are differentiated by
+        tracing `pose` and `retract`; where that fails, by a polynomial through points of the
+        motion, with a `JointDerivativeWarning`. Cost: O(bodies k^3), by brackets of series. Source:
+        Mueller 2018, (12) to (24); docs/kinematics.md.
+
+        Examples
+        --------
+        On a circle of radius 2 at 3 rad/s, each derivative is the one before, turned by a right
+        angle and times 3:
+
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("wheel")
+        >>> ball = mb.SpatialInertia.sphere(1.0, radius=0.1)
+        >>> place = mb.spatial.translation((2.0, 0.0, 0.0))
+        >>> rim = mech.add_body(mb.Body("rim", ball, pose=place))
+        >>> axle = mech.add_joint(mb.RevoluteJoint("axle", axis=(0, 0, 1)), mech.world, rim)
+        >>> wheel = mech.assemble()
+        >>> rates = np.array([[3.0], [0.0], [0.0], [0.0]])
+        >>> found = wheel.body_derivatives([0.0], rates, representation=mb.Hybrid())
+        >>> found[:, 1, 3:5].round(9) + 0.0
+        array([[  0.,   6.],
+               [-18.,   0.],
+               [  0., -54.],
+               [162.,   0.]])
+        """
+        return higher_orders.body_derivatives(
+            self, q, rates, representation=representation, on_error=on_error
+        )
+
     def pose(
         self,
         body: str,
@@ -806,6 +927,58 @@ class System:
             self, body, q, frame=frame, relative_to=relative_to, representation=representation,
             out=out, on_error=on_error,
         )  # fmt: skip
+
+    def jacobian_rate(
+        self,
+        body: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        representation: Representation | None = None,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the time derivative of `jacobian` while the system moves with velocity v.
+
+        Parameters
+        ----------
+        body : str
+            The body's name.
+        q, v, representation, out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., 6, nv)
+            Jdot, component-wise: the acceleration of the body is ``J vdot + Jdot v``. Zero in the
+            columns of joints that do not carry the body.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+        UsageError
+            If the representation is a user's.
+
+        Notes
+        -----
+        Exact but for rounding; joints in Python as in `body_derivatives`. Cost: O(bodies). Source:
+        Mueller 2018, (8), (16), (26), (27), (33), the last three corrected.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("wheel")
+        >>> ball = mb.SpatialInertia.sphere(1.0, radius=0.1)
+        >>> place = mb.spatial.translation((2.0, 0.0, 0.0))
+        >>> rim = mech.add_body(mb.Body("rim", ball, pose=place))
+        >>> axle = mech.add_joint(mb.RevoluteJoint("axle", axis=(0, 0, 1)), mech.world, rim)
+        >>> wheel = mech.assemble()
+        >>> wheel.jacobian_rate("rim", [0.0], [3.0], representation=mb.Hybrid()).T.round(9) + 0.0
+        array([[ 0.,  0.,  0., -6.,  0.,  0.]])
+        """
+        return higher_orders.jacobian_rate(
+            self, body, q, v, representation=representation, out=out, on_error=on_error
+        )
 
     def motion_subspaces(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
         """Return the motion subspaces of all joints, at the frames of the user's bodies.

@@ -33,6 +33,7 @@ __all__ = [
     "WrongTraceError",
     "defines",
     "derivatives_of",
+    "twist_of_pose",
 ]
 
 #: How far the pose of a program may be from that of the joint, by its largest entry.
@@ -133,9 +134,9 @@ class PoseDerivatives:
         T = _numbers(shadow.pose(shadow.retract(moved, Y)), (4, 4))
         W = _numbers(shadow.rates(moved, V), (len(rest),))
         # S v with a constant v, then its rate while x moves with it
-        momentary = _twist(T, _rates(T, dict(zip(Y, W, strict=True))))
+        momentary = twist_of_pose(T, dict(zip(Y, W, strict=True)))
         if len(rest) == len(v):
-            columns = [_twist(T, _rates(T, {y: 1.0})) for y in Y]
+            columns = [twist_of_pose(T, {y: 1.0}) for y in Y]
         else:
             columns = [differentiate(momentary, {v_k: 1.0}) for v_k in V]
         bias = differentiate(momentary, dict(zip(X, W, strict=True)))
@@ -154,8 +155,8 @@ class PoseDerivatives:
         along = dict(zip(Y, W, strict=True))
         if joint.ndx == joint.num_velocities:
             T = _numbers(shadow.pose(q), (4, 4))
-            outputs = [number for x_k in X for number in _twist(T, _rates(T, {x_k: 1.0}))]
-            outputs += _twist(T, _rates(T, along))
+            outputs = [number for x_k in X for number in twist_of_pose(T, {x_k: 1.0})]
+            outputs += twist_of_pose(T, along)
         else:
             q = _numbers(q, (joint.num_positions,))
             outputs = [number for x_k in X for number in differentiate(list(q), {x_k: 1.0})]
@@ -219,6 +220,11 @@ def _same(found: FloatArray, T: FloatArray) -> bool:
     # by way of lists: numpy takes longer for so few
     pairs = zip(found.tolist(), T[:3].ravel().tolist(), strict=True)
     return all(abs(a - b) <= _SAME * (1.0 + abs(b)) for a, b in pairs)
+
+
+def twist_of_pose(T: Any, seeds: Any) -> list[Any]:
+    """Return vee(T^-1 T-dot) of a traced pose (4, 4) while inputs move at given rates."""
+    return _twist(T, _rates(T, seeds))
 
 
 def _rates(T: Any, seeds: Any) -> Any:

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 ON_ERROR = ("raise", "nan")
 
 _POSITIONS = ("q", "q0", "q1")
-_VELOCITIES = ("v", "vdot", "tau", "x")
+_VELOCITIES = ("v", "vdot", "vddot", "tau", "x")
 
 
 @attrs.frozen(slots=False)
@@ -38,6 +38,8 @@ class Arguments:
         Numbers of velocity and of position constraints.
     num_sites : int
         Number of frames on which these act.
+    num_terms, num_series : int
+        For kinematics of higher order: terms of the series, and numbers that it is given.
     """
 
     num_positions: int
@@ -48,6 +50,8 @@ class Arguments:
     num_rows: int = 0
     num_position_rows: int = 0
     num_sites: int = 0
+    num_terms: int = 0
+    num_series: int = 0
 
     @functools.cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -86,6 +90,10 @@ class Arguments:
             "constraint velocity derivative": (self.num_rows, self.ndx),
             "constraint force derivative": (nv, self.ndx),
             "multipliers": (self.num_rows,),
+            "series": (self.num_series,),
+            "jerks in a row": (6 * rows,),
+            "body derivatives in a row": (self.num_terms * 6 * rows,),
+            "body derivatives": (self.num_terms, rows, 6),
         }
 
     def shape(self, name: str) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ import attrs
 __all__ = [
     "ACCELERATIONS",
     "APPLY_WRENCHES",
+    "BODY_DERIVATIVES",
     "CLOSED_HYBRID_DYNAMICS",
     "CONSTRAINED_DYNAMICS",
     "CONSTRAINT_FORCE_DERIVATIVE",
@@ -30,11 +31,15 @@ __all__ = [
     "INVERSE_DYNAMICS",
     "INVERSE_DYNAMICS_DERIVATIVES",
     "JACOBIAN",
+    "JACOBIAN_RATE",
+    "JERKS",
     "LEAST_MULTIPLIERS",
     "MASS_ACTION",
     "MASS_MATRIX",
     "MOMENTUM",
     "MOTION_SUBSPACES",
+    "ONE_BODY_DERIVATIVES",
+    "ONE_JERKS",
     "POSES",
     "RATES",
     "RETRACT",
@@ -87,6 +92,18 @@ ACCELERATIONS = Evaluation("accelerations", ("q", "v", "vdot"), "twists", "motio
 JACOBIAN = Evaluation("jacobian", ("q", "", ""), "jacobian", "jacobian")
 APPLY_WRENCHES = Evaluation("apply_wrenches", ("q", "", "wrenches"), "")
 
+BODY_DERIVATIVES = Evaluation(
+    "body_derivatives", ("q", "", "series"), "body derivatives", module="taylor.motion"
+)
+JERKS = Evaluation("jerks", ("q", "", "series"), "twists", module="taylor.jerks")
+JACOBIAN_RATE = Evaluation(
+    "jacobian_rate", ("q", "", "series"), "jacobian", "jacobian", "taylor.motion"
+)
+# the same for one sample, with a result of one axis
+ONE_BODY_DERIVATIVES = Evaluation(
+    "body_derivatives", ("q", "v", "series"), "body derivatives in a row", "state", "taylor.motion"
+)
+ONE_JERKS = Evaluation("jerks", ("q", "v", "series"), "jerks in a row", "state", "taylor.jerks")
 MOTION_SUBSPACES = Evaluation(
     "motion_subspaces", ("q", "", ""), "motion subspaces", module="recursions.motion_subspaces"
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -74,6 +76,7 @@ class Evaluator:
         # and callbacks into the same system each have their own.
         self._pool: list[Workspace] = []
         self.give_back = self._pool.append
+        self._of_series: dict[tuple[int, int], Evaluator] = {}
         self.warned: set[tuple[int, ...]] = set()  # which redundant rows were told of
 
     def take(self) -> Workspace:
@@ -133,6 +136,17 @@ class Evaluator:
     def own_function(self, name: str) -> int:
         """Return the address of a function that the system's representation has, by its name."""
         return self.function(Evaluation(name, ("", "", ""), ""))
+
+    def of_series(self, num_terms: int, num_series: int) -> Evaluator:
+        """Return the evaluator for arguments of kinematics of higher order; see `Arguments`."""
+        known = self._of_series.get((num_terms, num_series))
+        if known is None:
+            known = copy.copy(self)
+            known.arguments = attrs.evolve(
+                self.arguments, num_terms=num_terms, num_series=num_series
+            )
+            self._of_series[num_terms, num_series] = known
+        return known
 
     # ------------------------------------------------------------------------------- one call
 

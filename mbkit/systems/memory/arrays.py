@@ -15,6 +15,7 @@ from mbkit.joints.defaults.derivatives import defines
 from mbkit.systems.memory.closure import ClosureArrays
 from mbkit.systems.memory.forces import ForceArrays
 from mbkit.systems.memory.inertia_spread import InertiaSpread
+from mbkit.systems.memory.joint_pieces import JointPieces
 from mbkit.systems.memory.python_joint import python_parameters
 
 __all__ = ["SystemArrays", "fill_table", "padded"]
@@ -80,6 +81,11 @@ class SystemArrays:
                 turns = np.abs(S[:3]).max(axis=0) > 1e-9
                 found[first : first + len(turns)] = turns
         return found
+
+    @functools.cached_property
+    def joint_pieces(self) -> JointPieces:
+        """The joints whose motion subspace changes, as series of higher order need them."""
+        return JointPieces.of(self.bodies, self.joints)
 
     @functools.cached_property
     def inertia_spread(self) -> InertiaSpread:

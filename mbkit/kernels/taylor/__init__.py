@@ -1,0 +1,1 @@
+"""Taylor series of the motion of bodies and of joint screws: kinematics of any order."""

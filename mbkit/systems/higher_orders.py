@@ -1,0 +1,174 @@
+"""Motion of the bodies of a system to any order: jerks and beyond, rates of Jacobians."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import ShapeError, UsageError
+from mbkit.joints.defaults.series import subspace_series
+from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
+from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes
+from mbkit.systems.calls.evaluations import (
+    BODY_DERIVATIVES,
+    JACOBIAN_RATE,
+    JERKS,
+    ONE_BODY_DERIVATIVES,
+    ONE_JERKS,
+    Evaluation,
+)
+from mbkit.systems.kinematics import checked_choice
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["body_derivatives", "jacobian_rate", "jerks"]
+
+#: By the numbers that the kernels have for them.
+_CODES = {BodyFixed: 0, Spatial: 1, Hybrid: 2, Mixed: 3}
+
+_IN_A_ROW = {BODY_DERIVATIVES: ONE_BODY_DERIVATIVES, JERKS: ONE_JERKS}
+
+
+def jerks(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    vdot: ArrayLike,
+    vddot: ArrayLike,
+    *,
+    representation: Representation | None = None,
+    out: Floats | None = None,
+    on_error: str = "raise",
+) -> Floats:
+    """See `System.jerks`."""
+    pieces = system.arrays.joint_pieces
+    plan = pieces.plan(_code(system, representation), 3)
+    nv = system.nv
+    rates = v, vdot, vddot
+    single = all(each.__class__ is np.ndarray and each.shape == (nv,) for each in rates)
+    if single and out is None and not pieces.given:  # what costs least
+        evaluator = system.evaluator.of_series(3, 3 * nv)
+        series = np.concatenate(rates)
+        found = evaluator.compute(ONE_JERKS, q, v, series, option=plan, on_error=on_error)
+        return found.reshape(*found.shape[:-1], -1, 6)
+    checked = system.evaluator.arguments.with_leading_axes
+    names = "v", "vdot", "vddot"
+    arrays = {name: checked(name, each) for name, each in zip(names, rates, strict=True)}
+    leading = common_axes({name: each.shape[:-1] for name, each in arrays.items()})
+    wide = [np.broadcast_to(each, (*leading, nv)) for each in arrays.values()]
+    return _compute(system, JERKS, q, np.stack(wide, axis=-2), 3, plan, out, on_error)
+
+
+def body_derivatives(
+    system: System,
+    q: ArrayLike,
+    rates: ArrayLike,
+    *,
+    representation: Representation | None = None,
+    on_error: str = "raise",
+) -> Floats:
+    """See `System.body_derivatives`."""
+    rows = _rates(system, rates)
+    count = rows.shape[-2]
+    plan = system.arrays.joint_pieces.plan(_code(system, representation), count)
+    return _compute(system, BODY_DERIVATIVES, q, rows, count, plan, None, on_error)
+
+
+def jacobian_rate(
+    system: System,
+    body: str,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    representation: Representation | None = None,
+    out: Floats | None = None,
+    on_error: str = "raise",
+) -> Floats:
+    """See `System.jacobian_rate`."""
+    checked = system.evaluator.arguments.with_leading_axes("v", v)
+    code, index = _code(system, representation), system.body_index(body)
+    plan = system.arrays.joint_pieces.plan(code, 2, index)
+    return _compute(system, JACOBIAN_RATE, q, checked[..., None, :], 2, plan, out, on_error)
+
+
+def _code(system: System, representation: Representation | None) -> int:
+    chosen = checked_choice(system, representation) or system.representation
+    code = _CODES.get(type(chosen))
+    if code is None:
+        raise UsageError(
+            f"System '{system.name}': rates of higher order are known in the representations of "
+            f"mbkit, got {chosen!r}; give one of these, and convert by mbkit.convert_acceleration "
+            f"or mbkit.convert_jerk."
+        )
+    return code
+
+
+def _rates(system: System, rates: ArrayLike) -> Any:
+    """Return v and its derivatives as an array (..., k, nv)."""
+    try:
+        array = np.asarray(rates)
+        fits = array.dtype.kind in "fiub" and array.ndim >= 2 and array.shape[-1] == system.nv
+    except Exception:  # rows of several lengths; whatever its own __array__ raises
+        array, fits = np.zeros(0), False
+    if not (fits and array.shape[-2] > 0):
+        raise ShapeError(
+            f"System '{system.name}': rates must have shape (..., k, {system.nv}), v, vdot and so "
+            f"on as rows; got {array.shape} of {array.dtype}. Stack them by "
+            f"numpy.stack([v, vdot], axis=-2)."
+        )
+    return array.astype(np.float64)
+
+
+def _compute(
+    system: System,
+    what: Evaluation,
+    q: ArrayLike,
+    rates: Any,
+    count: int,
+    plan: int,
+    out: Any,
+    on_error: str,
+) -> Floats:
+    """Call a kernel for rates (..., k, nv), behind which stands what joints in Python say."""
+    check_on_error(on_error)
+    pieces = system.arrays.joint_pieces
+    positions = system.evaluator.arguments.with_leading_axes("q", q)
+    leading = rates.shape[:-2]
+    series = rates.reshape((*leading, -1))
+    error: Exception | None = None
+    if pieces.given:
+        leading = common_axes({"q": positions.shape[:-1], "rates": leading})
+        positions = np.broadcast_to(positions, (*leading, system.nq))
+        rates = np.broadcast_to(rates, (*leading, *rates.shape[-2:]))
+        given = np.full((*leading, pieces.num_given(count)), np.nan)
+        for index in np.ndindex(leading):
+            try:
+                given[index] = _given(pieces.given, positions[index], rates[index], count)
+            except Exception as raised:  # the kernel calls the joint too, and names the sample
+                error = error or raised
+        series = np.concatenate([rates.reshape((*leading, -1)), given], axis=-1)
+    evaluator = system.evaluator.of_series(count, series.shape[-1])
+    one = _IN_A_ROW.get(what)
+    if one is not None and out is None and series.ndim == 1 and positions.ndim == 1:
+        v = rates[0]
+        found = evaluator.compute(one, positions, v, series, option=plan, on_error=on_error)
+        found = found.reshape(evaluator.arguments.shape(what.result))
+    else:
+        zero = system.evaluator.zero  # which nothing reads
+        v = zero if what.entry and series.ndim == 1 else None
+        found = evaluator.compute(what, q, v, series, option=plan, out=out, on_error=on_error)
+    if error is not None and on_error == "raise":
+        raise error
+    return found
+
+
+def _given(given: Any, q: Any, rates: Any, count: int) -> Any:
+    """Return pose and series of the motion subspace of each joint in Python, one behind another."""
+    parts = []
+    for joint, positions, velocities in given:
+        T, S = subspace_series(joint, q[positions], rates[:, velocities], count)
+        parts += [T[:3, :3].ravel(), T[:3, 3], np.moveaxis(S, 2, 0).ravel()]
+    return np.concatenate(parts)

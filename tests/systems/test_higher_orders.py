@@ -1,0 +1,269 @@
+"""Jerks, rates of twists of any order and rates of Jacobians: against differentiation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import cosdg, sindg
+
+import mbkit as mb
+from mbkit.joints.defaults.differences import derivative
+from mbkit.lie import SE3
+from tests.every_representation import REPRESENTATIONS, each_representation
+from tests.joints.absolute_joints import LOCALS, SIDES
+from tests.joints.pose_only import BallTwin, ProductTwin, ScrewTwin
+from tests.reference.test_nonholonomic_joints import Skate, SkateByHand
+from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
+from tests.systems.test_derivatives import behind
+from tests.trees import MAKERS, random_mechanism, random_state
+
+#: What eighth-order differences leave, of the largest entry.
+NUMERIC = 1e-10
+
+
+def rates_of(rng, system, count):
+    """Return v, vdot, ... of a random motion."""
+    return rng.normal(size=(count, system.nv))
+
+
+def along(system, q, rates, function):
+    """Return the rate of function(q, rates) while the system moves with the rates.
+
+    The last of these is that of the one before; to first order the configuration moves along a
+    step.
+    """
+    w = system.rates(q, rates[0])
+    return derivative(lambda e: function(system.retract(q, e * w), rates[:-1] + e * rates[1:]))
+
+
+def assert_close(found, expected, tolerance=NUMERIC):
+    size = max(np.abs(expected).max(), 1.0)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * size)
+
+
+def check(system, q, rates, tolerance=NUMERIC):
+    """Each rate is the derivative of the one before, the first that of the twists, in all forms."""
+    for representation in REPRESENTATIONS:
+        check_in(system, q, rates, tolerance, representation=representation)
+
+
+def check_in(system, q, rates, tolerance, **form):
+    body = system.body_names[-1]
+    found = system.body_derivatives(q, rates, **form)
+    assert_close(found[0], system.twists(q, rates[0], **form), 1e-13)
+    assert_close(found[1], system.accelerations(q, rates[0], rates[1], **form), 1e-13)
+    for n in range(2, len(rates)):
+        expected = along(
+            system, q, rates[: n + 1], lambda q, x: system.body_derivatives(q, x, **form)[-1]
+        )
+        assert_close(found[n], expected, tolerance)
+    assert_close(system.jerks(q, *rates[:3], **form), found[2], 1e-13)
+    J = along(system, q, rates[:2], lambda q, x: system.jacobian(body, q, **form))
+    assert_close(system.jacobian_rate(body, q, rates[0], **form), J, tolerance)
+
+
+# ----------------------------------------------------------------------------------- every joint
+
+
+@pytest.mark.parametrize("turned", [0.0, 1.0], ids=["as set", "turned round"])
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_joint_either_way_round(kind, turned):
+    """The joint in the middle of a branched tree, and beyond itself; up to the fourth rate."""
+    rng = np.random.default_rng(60)
+    mech = random_mechanism(rng, 5, (kind, "revolute", kind), turned_round=turned)
+    frames = ("joint", "com", "world", "user")[list(MAKERS).index(kind) % 4]
+    system = mech.assemble(mb.RelativeCoordinates(body_frames=frames))
+    check(system, random_state(rng, system).q, rates_of(rng, system, 5))
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-8, np.pi, 3.99, 4.01, 9.0])
+@pytest.mark.parametrize("kind", ["constant velocity", "rotation vector", "screw coordinates"])
+def test_exponentials_of_sums_at_any_angle(kind, angle):
+    """From series to closed forms at an angle of four."""
+    rng = np.random.default_rng(61)
+    system = random_mechanism(rng, 2, (kind, "revolute")).assemble()
+    step = rng.normal(size=system.ndx)
+    place = system.step_slice("joint0")
+    step[place] *= angle / np.linalg.norm(step[place][:3])
+    q = system.retract(system.reference_configuration(), step)
+    check(system, q, rates_of(rng, system, 5))
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("local", LOCALS, ids=lambda local: local.name)
+def test_absolute_joints(local, side):
+    rng = np.random.default_rng(62)
+    orientation = (mb.UnitQuaternion(), mb.RotationVector(), mb.EulerAngles())[
+        LOCALS.index(local) % 3
+    ]
+    joint = mb.AbsoluteJoint("absolute", orientation, local, side)
+    system = behind(joint, rng, side == "left")
+    check(system, random_state(rng, system, 0.6).q, rates_of(rng, system, 4))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    "joint",
+    [
+        CardanJoint("cardan"), EllipseJoint("ellipse", 1.0, 0.6), BallJoint("own ball"),
+        BallTwin("twin", (0.4, -0.3, 0.8)), Skate("skate"), SkateByHand("by hand"),
+        ProductTwin("product", ScrewTwin("a", [1, 2, 0, 0, 0.3, 1]), EllipseJoint("b", 0.5, 0.7)),
+        mb.CompositeJoint(
+            "composite", mb.PlanarJoint("a", (0.5, -1, 0.7), (0.4, -0.3, 0.8)),
+            EllipseJoint("b", 1.0, 0.6), mb.RevoluteJoint("c", (1, 2, 0), (0.1, 0.2, 0.3)),
+        ),
+    ],
+    ids=lambda joint: joint.name,
+)  # fmt: skip
+def test_joints_in_python_are_exact(joint, turned):
+    """By tracing, nonholonomic ones and members of composite joints included."""
+    rng = np.random.default_rng(63)
+    system = behind(joint, rng, turned)
+    q = system.retract(system.reference_configuration(), 0.6 * rng.normal(size=system.ndx))
+    check(system, q, rates_of(rng, system, 4))
+
+
+class OpaqueEllipse(EllipseJoint):
+    """One whose pose nobody can look into; its motion subspace and bias are written down."""
+
+    def pose(self, q):
+        angle = np.rad2deg(q[0])
+        T = np.eye(4)
+        T[:3, 3] = self.a * sindg(angle), 0.0, -self.b * cosdg(angle)
+        return T
+
+
+def test_where_tracing_ends_a_polynomial_goes_on():
+    kinds = EllipseJoint, OpaqueEllipse
+    known, opaque = (
+        behind(kind("ellipse", 1.0, 0.6), np.random.default_rng(65), True) for kind in kinds
+    )
+    rng = np.random.default_rng(64)
+    q = known.retract(known.reference_configuration(), 0.6 * rng.normal(size=known.ndx))
+    rates = rates_of(rng, known, 4)
+    expected = known.body_derivatives(q, rates)
+    with pytest.warns(mb.JointDerivativeWarning, match="ellipse"):
+        found = opaque.body_derivatives(q, rates)
+    assert_close(found[:3], expected[:3], 1e-10)
+    assert_close(found[3], expected[3], 1e-8)
+
+
+# ------------------------------------------------------------------------------ independent forms
+
+
+@pytest.mark.parametrize("name", ["body_fixed", "spatial", "hybrid", "mixed"])
+def test_a_chain_by_sums_of_brackets(name):
+    """The jerk of the last body by Mueller's sums, (13) and (22) corrected, and by conversion."""
+    rng = np.random.default_rng(66)
+    system = random_mechanism(rng, 4, ("revolute", "helical", "prismatic"), reach=1).assemble()
+    q = random_state(rng, system).q
+    v, vdot, vddot = rates_of(rng, system, 3)
+    J = system.jacobian("body3", q, representation=mb.BodyFixed()).T
+    ad = SE3.ad
+    jerk = vddot @ J
+    for k in range(4):
+        for j in range(k):
+            X = ad(J[j]) @ J[k]
+            jerk += X * (2 * vdot[j] * v[k] + v[j] * vdot[k]) - ad(J[k]) @ X * v[j] * v[k] ** 2
+            for l in range(k + 1, 4):  # noqa: E741 - the index of the paper
+                jerk -= 2 * ad(J[l]) @ X * v[j] * v[k] * v[l]
+    C = system.poses(q)[4]
+    A = system.accelerations(q, v, vdot, representation=mb.BodyFixed())[4]
+    V = system.twists(q, v, representation=mb.BodyFixed())[4]
+    target = {each.name: each for each in REPRESENTATIONS}[name]
+    expected = mb.convert_jerk(jerk, A, V, C, mb.BodyFixed(), target)
+    found = system.jerks(q, v, vdot, vddot, representation=target)[4]
+    assert_close(found, expected, 1e-13)
+
+
+def test_tenth_rate_of_a_wheel():
+    """Each rate of a point on a circle is the one before, turned by a right angle."""
+    mech = mb.Mechanism("wheel")
+    ball, place = mb.SpatialInertia.sphere(1.0, radius=0.1), mb.spatial.translation((2.0, 0.0, 0.0))
+    rim = mech.add_body(mb.Body("rim", ball, pose=place))
+    mech.add_joint(mb.RevoluteJoint("axle", axis=(0, 0, 1)), mech.world, rim)
+    rates = np.zeros((10, 1))
+    rates[0] = 3.0
+    found = mech.assemble().body_derivatives([0.0], rates, representation=mb.Hybrid())[:, 1, 3:5]
+    n = np.arange(10)
+    expected = 6.0 * 3.0**n * np.array([-np.sin(n * np.pi / 2), np.cos(n * np.pi / 2)])
+    np.testing.assert_allclose(found.T, expected, rtol=0.0, atol=1e-10)
+
+
+@each_representation
+def test_acceleration_and_jerk_by_jacobians(representation):
+    """A = J vdot + Jdot v, and the part of the jerk that is linear in vdot is 2 Jdot + dJ v."""
+    rng = np.random.default_rng(67)
+    system = random_mechanism(rng, 8).assemble()
+    state = random_state(rng, system)
+    form = {"representation": representation}
+    A = system.accelerations(state.q, state.v, state.vdot, **form)
+    for b, name in enumerate(system.body_names):
+        J = system.jacobian(name, state.q, **form)
+        rate = system.jacobian_rate(name, state.q, state.v, **form)
+        assert_close(J @ state.vdot + rate @ state.v, A[b], 1e-12)
+
+
+def test_welded_bodies_and_absolute_coordinates():
+    """Bodies on one row have frames of their own; the rates of free bodies are those of a tree."""
+    rng = np.random.default_rng(68)
+    mech = random_mechanism(rng, 6, ("revolute", "fixed", "spherical", "fixed"))
+    relative, absolute = mech.assemble(), mech.assemble(mb.AbsoluteCoordinates())
+    q, rates = random_state(rng, relative).q, rates_of(rng, relative, 3)
+    check(relative, q, rates)
+    Q, V = absolute.state_of(relative, q, rates[0])
+    twists = relative.body_derivatives(q, rates, representation=mb.BodyFixed())
+    solve = [mb.rates_from_twists(absolute, Q, twists[0], representation=mb.BodyFixed())]
+    np.testing.assert_allclose(solve[0], V, atol=1e-9)
+
+
+# ---------------------------------------------------------------------------------------- calls
+
+
+def test_batches_broadcast_and_samples_that_fail_are_named():
+    rng = np.random.default_rng(69)
+    system = random_mechanism(rng, 6, ("universal", "spherical", "revolute")).assemble()
+    states = [random_state(rng, system) for _ in range(3)]
+    q = np.array([state.q for state in states])
+    rates = rng.normal(size=(4, 1, 3, system.nv))
+    found = system.body_derivatives(q, rates)
+    assert found.shape == (4, 3, 3, 7, 6)
+    np.testing.assert_array_equal(found[2, 1], system.body_derivatives(q[1], rates[2, 0]))
+    v, vdot, vddot = np.moveaxis(rates, 2, 0)
+    jerks = system.jerks(q, v, vdot, vddot[0])
+    assert_close(jerks[2, 1], system.jerks(q[1], v[2, 0], vdot[2, 0], vddot[0, 0]), 1e-13)
+    J = system.jacobian_rate("body5", q, v)
+    np.testing.assert_array_equal(J[2, 1], system.jacobian_rate("body5", q[1], v[2, 0]))
+    out = np.empty((7, 6))
+    assert system.jerks(q[0], v[0, 0], vdot[0, 0], vddot[0, 0], out=out) is out
+    q[1, system.quaternions[0]] = 3.0
+    with pytest.raises(mb.ConfigurationError, match="quaternion"):
+        system.jerks(q, v[0], vdot[0], vddot[0])
+    left = system.jerks(q, v[0], vdot[0], vddot[0], on_error="nan")
+    assert np.isnan(left).any(axis=(1, 2)).tolist() == [False, True, False]
+
+
+def test_joints_in_python_in_batches():
+    rng = np.random.default_rng(70)
+    system = behind(CardanJoint("cardan"), rng, True)
+    q = np.array([random_state(rng, system).q for _ in range(3)])
+    rates = rng.normal(size=(3, 3, system.nv))
+    found = system.jerks(q, *np.moveaxis(rates, 1, 0))
+    for k in range(3):
+        assert_close(found[k], system.jerks(q[k], *rates[k]), 1e-14)
+    assert system.jacobian_rate("b2", q, rates[:, 0]).shape == (3, 6, system.nv)
+
+
+def test_what_does_not_fit_is_refused():
+    rng = np.random.default_rng(71)
+    system = random_mechanism(rng, 3, ("revolute",)).assemble()
+    q, v = np.zeros(3), np.zeros(3)
+    for wrong in (v, np.zeros((2, 4)), np.zeros((0, 3)), "rates", [[1.0], [1.0, 2.0]]):
+        with pytest.raises(mb.ShapeError, match="v, vdot and so on as rows"):
+            system.body_derivatives(q, wrong)
+    with pytest.raises(mb.ShapeError, match="vddot"):
+        system.jerks(q, v, v, np.zeros(4))
+    with pytest.raises(mb.NameUnknownError):
+        system.jacobian_rate("nobody", q, v)
+    with pytest.raises(mb.UsageError, match="representation"):
+        system.jerks(q, v, v, v, representation="hybrid")
