@@ -122,6 +122,7 @@ from mbkit.studies import Project as Project
 from mbkit.studies import Study as Study
 from mbkit.studies import load_project as load_project
 from mbkit.studies import load_study as load_study
+from mbkit.systems import BaseParameters as BaseParameters
 from mbkit.systems import EquationsOfMotion as EquationsOfMotion
 from mbkit.systems import MassFactor as MassFactor
 from mbkit.systems import NearSingularity as NearSingularity

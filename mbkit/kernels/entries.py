@@ -111,6 +111,20 @@ def square_of_state(space, function, option, q, v, x, out):
     return call_address(function, (space, option, q, v, x, out))
 
 
+@kernel(int64(int64, int64, int64, floats, floats, floats, matrix))
+def regressor(space, function, option, q, v, x, out):
+    """Call a function of q (nq,), v (nv,), x (nv,) that writes out (nv, 10 bodies)."""
+    model = bodies(space)
+    state = check_positions(model, q)
+    if state == OK:
+        state = check_velocities(model, v, x, x)
+    if out.shape[0] != v.shape[0] or out.shape[1] != 10 * (frames(space).shape[0] - 1):
+        state = WRONG_LENGTH
+    if state != OK:
+        return state
+    return call_address(function, (space, option, q, v, x, out))
+
+
 @kernel(int64(int64, int64, int64, floats, floats, floats, stack))
 def placement(space, function, option, q, v, x, out):
     """Call a function of q (nq,) that writes a pose a body, (bodies + 1, 4, 4)."""

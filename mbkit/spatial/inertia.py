@@ -12,6 +12,7 @@ from mbkit.spatial import shapes
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown, with_key
 from mbkit.spatial.consistency import check_com, check_inertia, check_mass, check_moment
 from mbkit.spatial.frames import check_pose
+from mbkit.spatial.inertial_parameters import entries_of_parameters, parameters_of
 
 __all__ = ["SpatialInertia"]
 
@@ -264,6 +265,45 @@ class SpatialInertia:
     def moment_about_origin(self) -> FloatArray:
         """Moment of inertia about the origin of the frame, [kg m^2], shape (3, 3)."""
         return self.moment_about_com + shapes.point_moment(self.mass, self.com)
+
+    @property
+    def parameters(self) -> FloatArray:
+        """The ten numbers in which dynamics are linear, shape (10,).
+
+        Mass [kg], first moment x, y, z [kg m], and xx, xy, xz, yy, yz, zz of the moment of inertia
+        about the origin [kg m^2]: its entries, so that products of inertia have their sign.
+        """
+        return parameters_of(self.mass, self.com, self.moment_about_com)
+
+    @classmethod
+    def from_parameters(cls, parameters: ArrayLike, *, unphysical: bool = False) -> SpatialInertia:
+        """Return the inertia that has these `parameters`.
+
+        Parameters
+        ----------
+        parameters : array_like, shape (10,)
+            In the order and the units of `SpatialInertia.parameters`.
+        unphysical : bool
+            Whether to accept a moment that no body has.
+
+        Returns
+        -------
+        SpatialInertia
+            The inertia.
+
+        Raises
+        ------
+        InertiaError, ShapeError
+            If no body has this inertia, or there are not ten numbers.
+
+        Examples
+        --------
+        >>> ball = SpatialInertia.sphere(2.0, radius=0.5)
+        >>> SpatialInertia.from_parameters(ball.parameters) == ball
+        True
+        """
+        mass, com, moment = entries_of_parameters(parameters)
+        return cls.from_origin(mass, com, moment, unphysical=unphysical)
 
     def matrix(self) -> FloatArray:
         """Return the inertia as a matrix that takes body-fixed twists to momenta.

@@ -1,5 +1,6 @@
 """Systems: equations of motion as frozen arrays and one twist representation."""
 
+from mbkit.systems.inertial_parameters import BaseParameters as BaseParameters
 from mbkit.systems.mass_factor import MassFactor as MassFactor
 from mbkit.systems.protocol import EquationsOfMotion as EquationsOfMotion
 from mbkit.systems.singularities import NearSingularity as NearSingularity
@@ -8,6 +9,7 @@ from mbkit.systems.system import System as System
 from mbkit.systems.system_jacobian import SystemJacobian as SystemJacobian
 
 __all__ = [
+    "BaseParameters",
     "EquationsOfMotion",
     "MassFactor",
     "NearSingularity",

@@ -29,6 +29,7 @@ from mbkit.systems import (
     derivatives,
     dynamics,
     higher_orders,
+    inertial_parameters,
     kinematics,
     reactions,
 )
@@ -42,6 +43,7 @@ from mbkit.systems.calls.evaluations import (
     DEXP_INV,
     DIFFERENCE,
     FORWARD_DYNAMICS,
+    INERTIAL_REGRESSOR,
     INVERSE_DYNAMICS,
     INVERSE_DYNAMICS_DERIVATIVES,
     MASS_ACTION,
@@ -55,6 +57,7 @@ from mbkit.systems.calls.evaluations import (
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.forces import ActuatorEfforts
+from mbkit.systems.inertial_parameters import BaseParameters
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
@@ -1486,6 +1489,117 @@ class System:
         """
         return dynamics.mass_matrix_rate(self, q, v, on_error=on_error)
 
+    def inertial_regressor(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        *,
+        out: Floats | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the matrix Y for which ``inverse_dynamics = Y @ inertial_parameters``.
+
+        Y does not depend on the inertial parameters: it is the derivative of the efforts by them,
+        on which their identification from measured motion rests.
+
+        Parameters
+        ----------
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
+            Configuration, velocity, acceleration.
+        out, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv, 10 bodies)
+            Ten columns a body, in the order of `body_names` without the world, each as in
+            `inertial_parameters`; zero where a joint does not carry the body. Cost: O(bodies
+            depth), beside the zeros.
+
+        Notes
+        -----
+        Source: Atkeson, An, Hollerbach 1986 (Estimation of inertial parameters of manipulator loads
+        and links); in `mbkit.kernels.derivatives.inertial_regressor` for all joints.
+
+        Examples
+        --------
+        A pendulum about y, at 0.5 rad: its torque is Theta_yy vdot + m g z_c sin - m g x_c cos.
+
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -10.0))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(2.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> system = mech.assemble()
+        >>> Y = system.inertial_regressor([0.5], [3.0], [1.5])
+        >>> Y.shape, Y[0, 7].round(9)  # 7: moment_about_origin[yy]
+        ((1, 10), np.float64(1.5))
+        >>> Y @ system.inertial_parameters - system.inverse_dynamics([0.5], [3.0], [1.5])
+        array([0.])
+        """
+        return self._inertial_regressor(q, v, vdot, out, on_error)
+
+    @functools.cached_property
+    def inertial_parameters(self) -> Floats:
+        """Ten inertial parameters of each body, shape (10 bodies,).
+
+        As in `SpatialInertia.parameters`: mass, first moment and moment of inertia about the origin
+        in the frame of the body; the bodies in the order of `body_names` without the world.
+        """
+        return inertial_parameters.inertial_parameters(self)
+
+    @functools.cached_property
+    def inertial_parameter_names(self) -> tuple[str, ...]:
+        """Their names: "bob.mass", "bob.first_moment[x]", "bob.moment_about_origin[xy]", ..."""
+        return inertial_parameters.inertial_parameter_names(self)
+
+    def base_parameters(
+        self,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        vdot: ArrayLike | None = None,
+    ) -> BaseParameters:
+        """Return the combinations of inertial parameters that the motion depends on, with names.
+
+        Parameters
+        ----------
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv), optional
+            Samples of a motion: then those that this motion shows. If left out, those that any
+            motion of the tree shows, by random states.
+
+        Returns
+        -------
+        BaseParameters
+            Combinations, and the columns of `inertial_regressor` that go with them. Cost:
+            O(bodies^3).
+
+        Raises
+        ------
+        UsageError
+            If only some of q, v and vdot are given.
+
+        Notes
+        -----
+        By rank: a column of the regressor that depends on those before it, but for 1e-9 of its
+        size, is expressed by them. Parameters of bodies that are added first, such as those next to
+        the base, take up those of later ones, and moments take up masses. Source: Gautier 1991
+        (Numerical calculation of the base inertial parameters of robots).
+
+        Examples
+        --------
+        Of a pendulum about y nothing but one moment of inertia and the place of its centre of mass
+        across the axis matter:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum")
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(2.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> base = mech.assemble().base_parameters()
+        >>> base.names
+        ('bob.first_moment[x]', 'bob.first_moment[z]', 'bob.moment_about_origin[yy]')
+        """
+        return inertial_parameters.base_parameters(self, q, v, vdot)
+
     @property
     def equations(self) -> Evaluation:
         """The equations for the accelerations, of the tree or of the closed mechanism."""
@@ -2829,6 +2943,10 @@ class System:
     @functools.cached_property
     def _coriolis_matrix(self) -> Callable[..., Floats]:
         return self.evaluator.bind_dynamics(CORIOLIS_MATRIX)
+
+    @functools.cached_property
+    def _inertial_regressor(self) -> Callable[..., Floats]:
+        return self.evaluator.bind_dynamics(INERTIAL_REGRESSOR)
 
     @functools.cached_property
     def _inverse_dynamics_derivatives(self) -> Callable[..., Floats]:

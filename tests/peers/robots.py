@@ -22,6 +22,9 @@ FRAMES = {
 
 ROOT_JOINT = "root_joint"
 
+#: Pinocchio's inertial parameters (.., xx, xy, yy, xz, yz, zz) in mbkit's order.
+MOMENTS = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
+
 
 def robot_files() -> dict[str, pathlib.Path]:
     """Return all URDF files by folder and stem, such as "talos_data/talos_full_v2"."""
@@ -117,3 +120,21 @@ class PinocchioRobot:
         found = np.empty_like(own)
         found[np.ix_(self.order, self.order)] = own
         return found
+
+    def regressor(self, q: Any, v: Any, vdot: Any) -> tuple[list[int], Any]:
+        """Return the bodies whose frames are those of their joints, and their columns of Y.
+
+        Pinocchio has no columns for links that fixed joints hold: they are part of the others.
+        """
+        q_own, order = self.positions(q), self.order
+        own = pin.computeJointTorqueRegressor(self.model, self.data, q_own, v[order], vdot[order])
+        blocks = own.reshape((len(order), -1, 10))
+        bodies, columns = [], []
+        for body, frame in enumerate(self.frames[1:]):
+            seat = self.model.frames[frame]
+            if seat.parentJoint > 0 and seat.placement.isIdentity():
+                bodies.append(body)
+                columns.append(blocks[:, seat.parentJoint - 1, MOMENTS])
+        found = np.empty((len(order), len(bodies), 10))
+        found[order] = np.stack(columns, axis=1)
+        return bodies, found

@@ -239,6 +239,17 @@ def test_coriolis_matrix(case):
         assert difference <= TOLERANCE * max(size, np.abs(found).max())
 
 
+def test_inertial_regressor(case):
+    """The columns of all links that sit on their joints; all together give inverse dynamics."""
+    system, twin, state = case
+    if isinstance(system.representation, mb.BodyFixed):  # it does not depend on them
+        Y = system.inertial_regressor(state.q, state.v, state.vdot)
+        bodies, expected = twin.regressor(state.q, state.v, state.vdot)
+        assert_equal(Y.reshape((system.nv, -1, 10))[:, bodies], expected)
+        tau = twin.inverse_dynamics(state.q, state.v, state.vdot)
+        assert_equal(Y @ system.inertial_parameters, tau)
+
+
 def test_forward_dynamics(case):
     """The accelerations are equal, as far as the mass matrix lets them be known.
 

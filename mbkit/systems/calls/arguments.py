@@ -63,6 +63,7 @@ class Arguments:
             "dx": (self.ndx,),
             "rate": (self.ndx,),
             "M": (nv, nv),
+            "regressor": (nv, 10 * (rows - 1)),
             "derivatives": (nv * (self.ndx + nv),),
             "poses": (rows, 4, 4),
             "twists": (rows, 6),

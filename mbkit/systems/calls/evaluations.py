@@ -28,6 +28,7 @@ __all__ = [
     "FORWARD_DYNAMICS",
     "GENERALIZED_FORCES",
     "HYBRID_DYNAMICS",
+    "INERTIAL_REGRESSOR",
     "INVERSE_DYNAMICS",
     "INVERSE_DYNAMICS_DERIVATIVES",
     "JACOBIAN",
@@ -81,6 +82,10 @@ HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found", "s
 INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
     "inverse_dynamics_derivatives", ("q", "v", "vdot"), "derivatives", "derivatives",
     "derivatives.inverse_dynamics",
+)  # fmt: skip
+INERTIAL_REGRESSOR = Evaluation(
+    "inertial_regressor", ("q", "v", "vdot"), "regressor", "regressor",
+    "derivatives.inertial_regressor",
 )  # fmt: skip
 CORIOLIS_MATRIX = Evaluation(
     "coriolis_matrix", ("q", "v", ""), "M", "square_of_state", "derivatives.coriolis_matrix"
