@@ -30,20 +30,7 @@ def file_name(kind: type, contract: type[Any]) -> str:
 
 
 def by_name(built_in: ModuleType, contract: type[Any]) -> dict[str, Any]:
-    """Return the classes of a contract that a module lists, by the names that files have for them.
-
-    Parameters
-    ----------
-    built_in : module
-        The list of a family.
-    contract : type
-        What the classes derive from.
-
-    Returns
-    -------
-    dict
-        In the order of the list.
-    """
+    """Return the classes of a contract that a module lists, by their names in files."""
     return {
         file_name(kind, contract): kind
         for kind in vars(built_in).values()

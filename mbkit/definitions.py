@@ -11,23 +11,10 @@ __all__ = ["check_known", "check_part"]
 
 
 def check_part(part: Any, contract: type[Any], error: type[MbkitError], hint: str = "") -> str:
-    """Raise unless `part` is an instance of a contract and has a name.
+    """Return what messages call a part, "Joint 'elbow'" say; raise unless it is one, with a name.
 
-    Parameters
-    ----------
-    part : object
-        What is given as a joint, a force or a constraint.
-    contract : type
-        What it must derive from.
-    error : type
-        Of the exception.
-    hint : str
-        End of the message where it does not, and is no class either.
-
-    Returns
-    -------
-    str
-        What messages call it, such as "Joint 'elbow'".
+    It must derive from the contract; `hint` ends the message where it does not, and is no class
+    either.
     """
     kind = contract.__name__
     if not isinstance(part, contract):

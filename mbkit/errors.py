@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
-from typing import Any, TypeGuard
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 
@@ -68,6 +68,11 @@ class MbkitError(Exception):
     """
 
     key: str = ""
+
+    def about(self, key: str) -> Self:
+        """Return the error itself, with the argument that is at fault."""
+        self.key = key
+        return self
 
 
 class ModelError(MbkitError, ValueError):
@@ -297,17 +302,7 @@ def check_name(kind: str, name: Any) -> None:
 def suggestion(name: object, known: Iterable[str]) -> str:
     """Return the end of a message about an unknown name: what may have been meant, what there is.
 
-    Parameters
-    ----------
-    name : str
-        The unknown name; anything else gets no guess.
-    known : iterable of str
-        The names there are.
-
-    Returns
-    -------
-    str
-        One sentence.
+    A sentence. What is no text gets no guess.
 
     Examples
     --------
@@ -331,19 +326,7 @@ def suggestion(name: object, known: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[Any], form: Callable[[Any], str] = repr) -> str:
-    """Return names for a message, of many the first twelve.
-
-    Parameters
-    ----------
-    names : iterable
-        What is listed.
-    form : callable
-        How one of them is written.
-
-    Returns
-    -------
-    str
-        Separated by commas.
+    """Return names for a message, separated by commas, of many the first twelve.
 
     Examples
     --------
@@ -360,16 +343,8 @@ def listed(names: Iterable[Any], form: Callable[[Any], str] = repr) -> str:
 def printable(text: object) -> str:
     r"""Return text of a file, or the name of one, such that a terminal shows it and obeys nothing.
 
-    Parameters
-    ----------
-    text : object
-        Text, or what has a text, such as a path.
-
-    Returns
-    -------
-    str
-        One line, with escapes such as ``\x1b`` for control characters, marks of direction and all
-        else that is not printable.
+    In one line, with escapes such as ``\x1b`` for control characters, marks of direction and all
+    else that is not printable.
 
     Examples
     --------

@@ -22,18 +22,10 @@ class NoMemoryError(MbkitError, MemoryError):
 
 
 def check_memory(numbers: float, what: str, remedy: str) -> None:
-    """Raise NoMemoryError unless there is memory for so many numbers.
+    """Raise NoMemoryError unless there is memory for so many numbers of 64 bits.
 
-    The system may promise more memory than it has, and end the process where it is used.
-
-    Parameters
-    ----------
-    numbers : float
-        How many, of 64 bits.
-    what : str
-        What they are, as the beginning of a sentence.
-    remedy : str
-        What to do instead, as the end of one.
+    The system may promise more memory than it has, and end the process where it is used. The
+    message begins with what they are, and ends with the remedy.
     """
     size = _NUMBER * numbers
     if size < LARGE:

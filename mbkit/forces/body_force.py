@@ -40,12 +40,10 @@ class PairForce(Force):
 
     def __attrs_post_init__(self) -> None:
         if self.body_a == self.body_b:
-            error = ForceError(
+            raise ForceError(
                 f"Force {self.name!r}: body_a and body_b must be two bodies, got {self.body_a!r} "
                 "twice."
-            )
-            error.key = "body_b"
-            raise error
+            ).about("body_b")
 
     @property
     def bodies(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -10,6 +10,7 @@ __all__ = [
     "array_field",
     "check_name_field",
     "choice",
+    "fault",
     "names_or_all",
     "number",
     "point",
@@ -19,6 +20,7 @@ __all__ = [
 
 _fields = Fields("Force", ForceError)
 
+fault = _fields.fault
 number = _fields.number
 vector = _fields.vector
 point = _fields.point

@@ -70,12 +70,10 @@ class LimitStop(PositionForce):
 
     def __attrs_post_init__(self) -> None:
         if self.lower > self.upper:
-            error = ForceError(
+            raise ForceError(
                 f"Force {self.name!r}: lower must not be above upper, got {self.lower!r} and "
                 f"{self.upper!r}."
-            )
-            error.key = "lower"
-            raise error
+            ).about("lower")
 
     def kernels(self) -> ForceKernels:
         """Return the compiled functions."""

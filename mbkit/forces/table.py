@@ -7,8 +7,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from mbkit.errors import ForceError
-from mbkit.forces.fields import array_field, choice
+from mbkit.forces.fields import array_field, choice, fault
 from mbkit.spatial.arrays import FloatArray, check_array, with_key
 
 __all__ = ["INTERPOLATIONS", "check_table", "interpolation", "pieces", "times"]
@@ -32,12 +31,6 @@ def interpolation() -> Any:
     return choice(*INTERPOLATIONS)
 
 
-def _fault(force: Any, key: str, text: str) -> ForceError:
-    error = ForceError(f"Force {force.name!r}: {key} {text}")
-    error.key = key
-    return error
-
-
 def check_table(force: Any, key: str, width: int) -> None:
     """Raise unless the values (k, width) in the field `key` and the times of a force make a table.
 
@@ -48,12 +41,12 @@ def check_table(force: Any, key: str, width: int) -> None:
     shape = (count, width) if width > 1 else (count,)
     with_key(key, check_array, values, shape, f"Force {force.name!r}: {key}")
     if at.ndim != 1 or at.size == 1:
-        raise _fault(
+        raise fault(
             force, "times", f"must be a list of two times or more, got {at.tolist()!r}; leave them "
             "out for a constant."
         )  # fmt: skip
     if (np.diff(at) <= 0.0).any():
-        raise _fault(force, "times", f"must increase, got {at.tolist()!r}.")
+        raise fault(force, "times", f"must increase, got {at.tolist()!r}.")
 
 
 def pieces(values: FloatArray, at: FloatArray, kind: str) -> FloatArray:

@@ -36,12 +36,10 @@ _ROUNDING = 1e-12
 def _check_screw(instance: object, attribute: attrs.Attribute[Any], value: FloatArray) -> None:
     with_key("screw", check_array, value, (6,), f"{owner(instance)}: screw")
     if not np.abs(value).max() > _NO_TURN:
-        error = GeometryError(
+        raise GeometryError(
             f"{owner(instance)}: screw must not be zero, got {shown(value)}; "
             "give (axis, point x axis + pitch axis), or (0, direction) for a translation."
-        )
-        error.key = "screw"
-        raise error
+        ).about("screw")
 
 
 @final

@@ -28,12 +28,10 @@ _INDEPENDENT = 1e-2
 def _check_second(joint: Any, attribute: attrs.Attribute[Any], value: FloatArray) -> None:
     check_direction(joint, attribute, value)
     if math.hypot(*np.cross(unit(joint.axis1), unit(value))) < _INDEPENDENT:
-        error = GeometryError(
+        raise GeometryError(
             f"{owner(joint)}: axis2 must not be parallel to axis1, got {shown(joint.axis1)} and "
             f"{shown(value)}; turn one away, or use mbkit.RevoluteJoint."
-        )
-        error.key = "axis2"
-        raise error
+        ).about("axis2")
 
 
 @final

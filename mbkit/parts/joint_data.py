@@ -43,34 +43,28 @@ def _check_fields(instance: JointLimits | JointFriction) -> None:
         value = getattr(instance, field.name)
         what = f"{type(instance).__name__}: {field.name}"
         if value.dtype.kind != "f" or value.ndim > 1 or value.size == 0:
-            error: ModelError | ShapeError = ShapeError(
+            raise ShapeError(
                 f"{what} must be a number, or one for each entry of the joint, got {shown(value)}."
-            )
-        elif np.isnan(value).any():
-            error = ModelError(
+            ).about(field.name)
+        if np.isnan(value).any():
+            raise ModelError(
                 f"{what} must be numbers, got {shown(value)}; leave it out where there is none."
-            )
-        elif field.name not in ("lower", "upper") and (value < 0.0).any():
-            error = ModelError(
+            ).about(field.name)
+        if field.name not in ("lower", "upper") and (value < 0.0).any():
+            raise ModelError(
                 f"{what} must be zero or positive, got {shown(value)}; it is a size, which holds "
                 "in both directions."
-            )
-        else:
-            continue
-        error.key = field.name
-        raise error
+            ).about(field.name)
 
 
 def _fit(instance: Any, key: str, count: int, joint: Joint, entries: str) -> FloatArray:
     """Return an entry for each of a joint's positions or velocities, shape (count,)."""
     value: FloatArray = getattr(instance, key)
     if value.ndim == 1 and value.size != count:
-        error = ShapeError(
+        raise ShapeError(
             f"Joint {joint.name!r}: {key} must be a number or {count} of them, one for each of its "
             f"{entries}, got {value.size}."
-        )
-        error.key = key
-        raise error
+        ).about(key)
     return np.array(np.broadcast_to(value, (count,)))
 
 
@@ -116,20 +110,16 @@ class JointLimits:
         _check_fields(self)
         for key, never in (("lower", np.inf), ("upper", -np.inf)):
             if (getattr(self, key) == never).any():
-                error = ModelError(
+                raise ModelError(
                     f"JointLimits: {key} must leave positions, got {shown(getattr(self, key))}; "
                     f"{-never:g} stands for no limit."
-                )
-                error.key = key
-                raise error
+                ).about(key)
         sizes = {value.size for value in (self.lower, self.upper) if value.ndim}
         if len(sizes) == 2 or (self.lower > self.upper).any():
-            error = ModelError(
+            raise ModelError(
                 f"JointLimits: lower must be at most upper, entry by entry, got "
                 f"{shown(self.lower)} and {shown(self.upper)}; exchange them, or leave one out."
-            )
-            error.key = "lower"
-            raise error
+            ).about("lower")
 
     def of_positions(self, joint: Joint) -> FloatArray:
         """Return (lower, upper) of every position of a joint, shape (nq of the joint, 2)."""
@@ -152,13 +142,11 @@ class JointLimits:
         """
         for key, limits in zip(("lower", "upper"), self.of_positions(joint).T, strict=True):
             if not joint.positions_add and np.isfinite(limits).any():
-                error = ModelError(
+                raise ModelError(
                     f"Joint {joint.name!r}: {key} must be left out, got "
                     f"{shown(getattr(self, key))}: positions of a {type(joint).__name__} are "
                     "composed, not added, so that limits of single ones have no meaning."
-                )
-                error.key = key
-                raise error
+                ).about(key)
         self.of_velocities(joint)
         self.of_efforts(joint)
 
@@ -197,12 +185,10 @@ class JointFriction:
         _check_fields(self)
         for key in ("damping", "friction"):
             if np.isinf(getattr(self, key)).any():
-                error = ModelError(
+                raise ModelError(
                     f"JointFriction: {key} must be finite, got {shown(getattr(self, key))}; "
                     "hold the bodies by an mbkit.FixedJoint."
-                )
-                error.key = key
-                raise error
+                ).about(key)
 
     def check_fits(self, joint: Joint) -> None:
         """Raise ShapeError unless there are as many entries as the joint has velocities."""

@@ -17,17 +17,8 @@ def automatic_solver(num_velocities: int, num_rows: int) -> ConstraintSolver:
 
     A mechanism that moves has a rank below nv. With nv rows or more some are then redundant, as in
     planar linkages of hinges: if they are few, `MinimumNorm` tells them from rows that become
-    dependent at singular postures. Else `SchurComplement`.
-
-    Parameters
-    ----------
-    num_velocities, num_rows : int
-        Of the system.
-
-    Returns
-    -------
-    ConstraintSolver
-        It depends on the system alone, not on its state.
+    dependent at singular postures. Else `SchurComplement`. It depends on the system alone, not on
+    its state.
 
     Examples
     --------

@@ -153,18 +153,16 @@ def check_direction(instance: object, attribute: attrs.Attribute[Any], value: Fl
     """Check a field that is a direction, a vector of any length but zero (a validator of attrs)."""
     stored_vector(instance, attribute, value)
     if not value.any():
-        error = GeometryError(
+        raise GeometryError(
             f"{owner(instance)}: {attribute.name} must have a direction, got {shown(value)}; "
             "give a vector that is not zero."
-        )
-        error.key = attribute.name
-        raise error
+        ).about(attribute.name)
 
 
-def with_key(key: str, check: Any, *arguments: Any, **options: Any) -> None:
-    """Run a check; note in what it raises which argument was at fault."""
+def with_key(key: str, function: Any, *arguments: Any, **options: Any) -> Any:
+    """Return what a function returns; note in what it raises which argument was at fault."""
     try:
-        check(*arguments, **options)
+        return function(*arguments, **options)
     except MbkitError as error:
         error.key = key
         raise

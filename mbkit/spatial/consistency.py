@@ -47,12 +47,10 @@ def check_inertia(mass: float, com: FloatArray, moment: FloatArray, unphysical: 
     if mass == 0.0 and moment.any():
         if unphysical:
             return True
-        error = InertiaError(
+        raise InertiaError(
             "Inertia: mass must be positive where there is a moment of inertia, got mass 0.0 and "
             f"moment {shown(moment)}; give the mass."
-        )
-        error.key = "mass"
-        raise error
+        ).about("mass")
     return found
 
 

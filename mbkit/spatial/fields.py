@@ -36,9 +36,7 @@ class Fields:
         self, owner: Any, key: str, text: str, kind: type[MbkitError] | None = None
     ) -> MbkitError:
         """Return an error about a field."""
-        error = (kind or self.error)(f"{self.name_of(owner)}: {key} {text}")
-        error.key = key
-        return error
+        return (kind or self.error)(f"{self.name_of(owner)}: {key} {text}").about(key)
 
     def name_of(self, owner: Any) -> str:
         """Return what messages call an object."""

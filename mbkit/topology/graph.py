@@ -75,12 +75,10 @@ class BodyGraph:
             raise DuplicateNameError(f"Joint {name!r} is in the mechanism already; rename one.")
         for role, body in (("predecessor", predecessor), ("successor", successor)):
             if body not in self._graph:
-                error = NameUnknownError(
+                raise NameUnknownError(
                     f"Joint {name!r} has the {role} {body!r}, which is no body of the mechanism; "
                     f"{suggestion(body, self._graph)}"
-                )
-                error.key = role
-                raise error
+                ).about(role)
         if predecessor == successor:
             raise TopologyError(
                 f"Joint {name!r} connects body {predecessor!r} to itself; "

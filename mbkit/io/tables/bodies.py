@@ -119,9 +119,7 @@ def _read_shape(value: Any, _: Any = None) -> Shape:
     kind = value.get("type")
     if kind not in _SHAPES:
         found = "is missing" if kind is None else f"{kind!r} is no shape"
-        error = ModelFileError(f"{found}; {suggestion(kind, _SHAPES)}")
-        error.key = "type"
-        raise error
+        raise ModelFileError(f"{found}; {suggestion(kind, _SHAPES)}").about("type")
     table_type, make = _SHAPES[kind]
     rest = {key: item for key, item in value.items() if key != "type"}
     sizes = attrs.asdict(_converter().structure(rest, table_type))
@@ -143,9 +141,7 @@ def _moment(value: FloatArray) -> FloatArray:
 def _refuse(table: BodyTable, keys: tuple[str, ...], why: str) -> None:
     for key in keys:
         if getattr(table, key) is not None:
-            error = InertiaError(why)
-            error.key = key
-            raise error
+            raise InertiaError(why).about(key)
 
 
 def read_body(name: str, value: Any, faults: Faults) -> Body:

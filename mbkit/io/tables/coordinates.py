@@ -43,9 +43,9 @@ def read_coordinates(
     fields: dict[str, Any] = _plain(table)
     name = fields.pop("type", "relative")
     if not isinstance(name, str) or name not in COORDINATES:
-        error = UsageError(f"there are no coordinates {name!r}; {suggestion(name, COORDINATES)}")
-        error.key = "type"
-        raise error
+        raise UsageError(
+            f"there are no coordinates {name!r}; {suggestion(name, COORDINATES)}"
+        ).about("type")
     if name == "absolute":
         for key, value in (("representation", representation), ("body_frames", body_frames)):
             if value is not None:

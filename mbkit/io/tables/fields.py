@@ -14,13 +14,13 @@ import cattrs
 import numpy as np
 from cattrs.gen import make_dict_structure_fn
 
-from mbkit.errors import MbkitError, ModelFileError, ShapeError, UsageError, suggestion
+from mbkit.errors import ModelFileError, ShapeError, UsageError, suggestion
 from mbkit.integrators import Composition, Tableau
 from mbkit.integrators.composition import COMPOSITIONS
 from mbkit.integrators.tableaus import TABLEAUS
 from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS, LocalCoordinates, Orientation
 from mbkit.spatial import FloatArray, rotation_from_quaternion
-from mbkit.spatial.arrays import FINITE_REMEDY, check_array, frozen_array
+from mbkit.spatial.arrays import FINITE_REMEDY, check_array, frozen_array, with_key
 from mbkit.spatial.frames import check_pose, check_rotation
 
 __all__ = ["Entries", "Matrix", "Pose", "Vector", "converter"]
@@ -58,25 +58,17 @@ class PoseTable:
                 f"got {', '.join(['position'] * (self.position is not None) + given)}."
             )
         if self.matrix is not None:
-            _keyed("matrix", check_pose, self.matrix, "a pose")
+            with_key("matrix", check_pose, self.matrix, "a pose")
             return self.matrix
         C = np.eye(4)
         if self.position is not None:
             C[:3, 3] = self.position
         if self.rotation is not None:
-            _keyed("rotation", check_rotation, self.rotation, "a pose")
+            with_key("rotation", check_rotation, self.rotation, "a pose")
             C[:3, :3] = self.rotation
         if self.quaternion_wxyz is not None:
-            C[:3, :3] = _keyed("quaternion_wxyz", rotation_from_quaternion, self.quaternion_wxyz)
+            C[:3, :3] = with_key("quaternion_wxyz", rotation_from_quaternion, self.quaternion_wxyz)
         return C
-
-
-def _keyed(key: str, function: Any, *arguments: Any) -> Any:
-    try:
-        return function(*arguments)
-    except MbkitError as error:
-        error.key = key
-        raise
 
 
 @functools.cache
