@@ -8,6 +8,9 @@ from mbkit.spatial.frames import rotation as rotation
 from mbkit.spatial.frames import rotation_from_quaternion as rotation_from_quaternion
 from mbkit.spatial.frames import translation as translation
 from mbkit.spatial.inertia import SpatialInertia as SpatialInertia
+from mbkit.spatial.log_cholesky import from_log_cholesky as from_log_cholesky
+from mbkit.spatial.log_cholesky import log_cholesky as log_cholesky
+from mbkit.spatial.log_cholesky import log_cholesky_jacobian as log_cholesky_jacobian
 from mbkit.spatial.newton_euler import inertia_matrix as inertia_matrix
 from mbkit.spatial.newton_euler import newton_euler as newton_euler
 from mbkit.spatial.newton_euler import newton_euler_bias as newton_euler_bias
@@ -28,8 +31,11 @@ __all__ = [
     "SpatialInertia",
     "Twist",
     "Wrench",
+    "from_log_cholesky",
     "inertia_matrix",
     "inverse",
+    "log_cholesky",
+    "log_cholesky_jacobian",
     "nearest_rotation",
     "newton_euler",
     "newton_euler_bias",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pathlib
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import mbkit as mb
+from mbkit.spatial import from_log_cholesky, log_cholesky, log_cholesky_jacobian
 from tests.every_representation import REPRESENTATIONS
 from tests.peers.pinocchio_twin import PinocchioTwin
+from tests.peers.robots import MOMENTS
 from tests.trees import (
     COMMON,
     ONE_SCREW,
@@ -160,3 +163,14 @@ def test_derivatives_of_inverse_dynamics_and_coriolis_matrix(name):
     for each, other in zip(found, expected, strict=True):
         assert_equal(each, other)
     assert_equal(system.coriolis_matrix(state.q, state.v), twin.coriolis_matrix(state.q, state.v))
+
+
+def test_log_cholesky_parameters():
+    """Those of Rucker and Wensing in both, and their derivative."""
+    rng = np.random.default_rng(21)
+    for theta in rng.normal(size=(20, 10)):
+        other = pin.LogCholeskyParameters(theta)
+        pi = other.toDynamicParameters()[MOMENTS]
+        assert_equal(from_log_cholesky(theta), pi)
+        assert_equal(log_cholesky(pi), theta)
+        assert_equal(log_cholesky_jacobian(theta), other.calculateJacobian()[MOMENTS])
