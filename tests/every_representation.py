@@ -30,3 +30,8 @@ def in_turn(cases: Mapping[str, Any], others: Mapping[str, Any]) -> list[Any]:
         for j, case in enumerate(cases)
         for k, other in enumerate(others)
     ]
+
+
+def representations_in_turn(name: str, cases: Mapping[str, Any]) -> pytest.MarkDecorator:
+    """Parametrize by cases, each in one representation in turn; the others are in `make long`."""
+    return pytest.mark.parametrize((name, "representation"), in_turn(cases, BY_NAME))

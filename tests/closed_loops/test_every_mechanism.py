@@ -9,7 +9,7 @@ import pytest
 
 import mbkit as mb
 from tests.closed_loops.mechanisms import BY_NAME, CASES
-from tests.every_representation import each_representation
+from tests.every_representation import representations_in_turn
 
 #: That rows are redundant is known here.
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
@@ -92,8 +92,7 @@ def test_accelerations_close_the_loops_and_multipliers_balance_them(case, cut):
     assert np.abs(left).max() < 1e-11 * forces
 
 
-@each_representation
-@each_case
+@representations_in_turn("case", BY_NAME)
 def test_motion_is_the_same_in_all_representations(case, representation):
     """Each has its own recursions and its own response of the tree to the multipliers."""
     first, other = case.system(), case.system(representation=representation)

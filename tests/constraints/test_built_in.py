@@ -10,7 +10,7 @@ import mbkit as mb
 from mbkit.constraints import CONSTRAINT_TYPES
 from mbkit.lie import SE3, UnitQuaternion
 from tests.constraints.examples import EXAMPLES
-from tests.every_representation import each_representation
+from tests.every_representation import representations_in_turn
 
 _NAMED = pytest.mark.parametrize("constraint", EXAMPLES, ids=[each.name for each in EXAMPLES])
 
@@ -181,8 +181,7 @@ def test_a_prescribed_pose_is_regular_where_it_is_kept(by):
         np.testing.assert_allclose(system.constraint_residual(closed), 0.0, atol=1e-12)
 
 
-@each_representation
-@_NAMED
+@representations_in_turn("constraint", {each.name: each for each in EXAMPLES})
 def test_equations_of_motion_are_kept(constraint, representation):
     """M vdot + b = tau + A^T lambda and A vdot + bias = 0, in every representation."""
     mech = mb.Mechanism("two")

@@ -10,7 +10,7 @@ import mbkit as mb
 from mbkit.joints import JOINT_TYPES, Joint, check_joint_definition
 from mbkit.spatial import inverse
 from tests.at_each import at_each
-from tests.joints.absolute_joints import ABSOLUTE_JOINTS
+from tests.joints.absolute_joints import SOME_ABSOLUTE_JOINTS
 
 AXIS, POINT = (0.5, -1.0, 0.7), (0.4, -0.3, 0.8)
 
@@ -86,7 +86,7 @@ class ParabolaJoint(Joint):
         return np.array([0.0, 0.0, 0.0, x, 0.0, z]) * v[0] ** 2
 
 
-JOINTS += ABSOLUTE_JOINTS
+JOINTS += SOME_ABSOLUTE_JOINTS
 JOINTS.append(ParabolaJoint("parabola"))
 JOINTS.append(
     mb.CompositeJoint(

@@ -10,7 +10,7 @@ import mbkit as mb
 from mbkit.forces import ForceKernels
 from mbkit.systems.memory.workspace import Workspace
 from tests.constraints.loops import closed, consistent, random_loops
-from tests.every_representation import each_representation
+from tests.every_representation import each_representation, representations_in_turn
 from tests.forces.cases import tree
 from tests.trees import random_pose, random_state
 
@@ -61,6 +61,8 @@ def springs(between):
     ]  # fmt: skip
 
 
+FRAMES = ("joint", "user", "com", "world")
+
 CASES = (
     "across a joint",
     "across joints apart",
@@ -99,11 +101,12 @@ def is_what_the_function_says(system, s, vdot, powers):
     np.testing.assert_allclose(powers, system.force_powers(s.q, s.v).sum(axis=0), rtol=1e-11)
 
 
-@each_representation
-@pytest.mark.parametrize("body_frames", ["joint", "user", "com", "world"])
-@pytest.mark.parametrize("name", CASES)
-def test_they_do_what_their_function_does(mechanism, representation, body_frames, name):
+@representations_in_turn(
+    "choice", {f"{name}-{frames}": (name, frames) for frames in FRAMES for name in CASES}
+)
+def test_they_do_what_their_function_does(mechanism, representation, choice):
     """Whichever frame their ends have in common."""
+    name, body_frames = choice
     system = mechanism.assemble(mb.RelativeCoordinates(representation, body_frames))
     system = system.with_forces(springs(pairs(mechanism)[name]))
     workspace = memory(system)

@@ -32,6 +32,13 @@ ABSOLUTE_JOINTS = [
     ),
 ]
 
+#: Every map on either side, with one orientation in turn, and some sequences: for laws that all
+#: joints are asked. Orientations and maps do not know each other.
+SOME_ABSOLUTE_JOINTS = [
+    *(ABSOLUTE_JOINTS[14 * (k % 3) + k] for k in range(14)),
+    *ABSOLUTE_JOINTS[3 * 14 :: 4],
+]
+
 #: Turns of a step, or what a map makes of such a vector: at the identity, next to it, anywhere,
 #: near a half turn.
 SIZES = (0.0, 1e-8, 0.3, 1.3, np.pi - 1e-5)

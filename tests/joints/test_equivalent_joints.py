@@ -11,7 +11,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.lie import SE3
-from tests.every_representation import REPRESENTATIONS, each_representation
+from tests.every_representation import REPRESENTATIONS, each_representation, representations_in_turn
 from tests.joints.absolute_joints import LOCALS, SIDES
 from tests.joints.absolute_joints import ORIENTATIONS as ABSOLUTE
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
@@ -148,8 +148,7 @@ def rows(system):
     return [system.body_index(name) for name in REAL]
 
 
-@pytest.mark.parametrize("case", CHAINS.values(), ids=CHAINS.keys())
-@each_representation
+@representations_in_turn("case", CHAINS)
 @pytest.mark.parametrize("as_composite", [False, True], ids=["chain", "composite joint"])
 def test_a_joint_is_its_chain(case, as_composite, representation):
     """Kinematics and dynamics of all kinds, with the same coordinates; so is the macro joint."""
@@ -243,8 +242,7 @@ def states(joints, systems, seed):
         yield system, q, v
 
 
-@pytest.mark.parametrize("joints", SAME.values(), ids=SAME.keys())
-@each_representation
+@representations_in_turn("joints", SAME)
 def test_coordinates_change_no_acceleration(joints, representation):
     """Of any body, under the same forces, nor energy nor momentum."""
     systems = [arm([joint], representation) for joint in joints]

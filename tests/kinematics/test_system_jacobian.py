@@ -7,6 +7,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.lie import SE3
+from tests.at_each import at_each
 from tests.every_representation import REPRESENTATIONS
 from tests.trees import random_mechanism, random_state
 
@@ -99,7 +100,7 @@ def stacked(system, q, representation):
     )
 
 
-@pytest.mark.parametrize("screws", [None, *SCREWS])
+@at_each("screws", {screws: screws for screws in (None, *SCREWS)})
 def test_factors(case, representation, screws):
     """J is the Jacobians of all bodies; J = A X; A^-1 is the inverse of A."""
     _, system, state, _ = case
@@ -115,7 +116,7 @@ def test_factors(case, representation, screws):
         assert np.array_equal(corner, np.eye(6))
 
 
-@pytest.mark.parametrize("screws", SCREWS)
+@at_each("screws", {screws: screws for screws in SCREWS})
 def test_operators_are_the_matrices(case, representation, screws):
     """Recursions along the tree give what the matrices do, transposed too, for one or several."""
     _, system, state, rng = case

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import warnings
 
@@ -16,8 +17,6 @@ from tests.peers.robots import ROOT_JOINT, PinocchioRobot, robot_files
 from tests.trees import random_state
 
 pytestmark = pytest.mark.peers
-
-#: One line makes all of it run in another representation.
 
 FILES = robot_files()
 
@@ -160,20 +159,20 @@ def test_pinocchio_reads_what_is_written(tmp_path):
     assert_equal(system.mass_matrix(q), twin.mass_matrix(q))
 
 
-@pytest.fixture(scope="module", params=REPRESENTATIONS, ids=lambda each: each.name)
-def representation(request):
-    """A representation."""
-    return request.param
+#: One representation in turn: that all give the same is seen on fewer mechanisms (test_pinocchio).
+IN_TURN = [
+    pytest.param(
+        (*case, representation),
+        id=f"{case[0]}-{'floating' if case[1] else 'fixed'}-{representation.name}",
+    )
+    for case, representation in zip(CASES, itertools.cycle(REPRESENTATIONS))
+]
 
 
-def _name(case):
-    return f"{case[0]}-{'floating' if case[1] else 'fixed'}"
-
-
-@pytest.fixture(scope="module", params=CASES, ids=_name)
-def case(request, representation):
+@pytest.fixture(scope="module", params=IN_TURN)
+def case(request):
     """A robot, its twin in Pinocchio, and a state."""
-    robot, floating = request.param
+    robot, floating, representation = request.param
     urdf = mb.read_urdf(FILES[robot])
     root = mb.FreeJoint(ROOT_JOINT) if floating else None
     mechanism = urdf.mechanism(root_joint=root, mimic="independent")

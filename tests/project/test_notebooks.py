@@ -38,9 +38,13 @@ def test_a_joint_is_written_checked_and_simulated_in_fewer_than_15_lines():
     assert len([line for line in start.splitlines() if line.strip()]) < 15
 
 
+@pytest.mark.long
 @each_notebook
 def test_its_cells_run_in_order(path, tmp_path):
-    """In a process of their own, in an empty folder; no outputs of anybody are in it."""
+    """In a process of their own, in an empty folder; no outputs of anybody are in it.
+
+    The code of its page is run by `make test`, where what it compiles can be kept.
+    """
     content = json.loads(path.read_text())
     assert (content["nbformat"], content["nbformat_minor"]) == (4, 5)
     assert len({cell["id"] for cell in content["cells"]}) == len(content["cells"])

@@ -11,6 +11,7 @@ from mbkit.kernels.entries import square
 from mbkit.lie import SE3
 from mbkit.systems.calls.evaluations import MASS_MATRIX
 from mbkit.systems.memory.workspace import Workspace
+from tests.at_each import at_each
 from tests.reference.user_joints import BallJoint, CardanJoint, EllipseJoint
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_pose, random_state
 
@@ -80,7 +81,7 @@ METHODS = {
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("method", METHODS)
+@at_each("method", {method: method for method in METHODS})
 def test_results_are_those_of_the_joints_frames(case, choice, method):
     """Every method, at a state far from the reference."""
     _, systems, state = case
@@ -91,7 +92,7 @@ def test_results_are_those_of_the_joints_frames(case, choice, method):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=TOLERANCE * scale)
 
 
-@pytest.mark.parametrize("size", [0.0, 1e-8, np.pi - 1e-6])
+@at_each("size", {size: size for size in (0.0, 1e-8, np.pi - 1e-6)})
 @pytest.mark.parametrize("choice", CHOICES)
 def test_results_at_special_angles(case, choice, size):
     """At the reference, close to it, and with every joint turned by nearly half a turn."""

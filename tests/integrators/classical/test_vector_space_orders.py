@@ -14,6 +14,7 @@ import mbkit as mb
 from mbkit.testing import check_integrator
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS
 from mbkit.testing.standard_problems import STANDARD_PROBLEMS
+from tests.every_representation import in_turn
 
 BODY, TOP = STANDARD_PROBLEMS[:2]
 CLOSED_TOP = CONSTRAINED_PROBLEMS[0]
@@ -78,9 +79,15 @@ def assert_order(integrator, problem, spin, end, counts):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [mb.LocalVectorSpace, mb.QuaternionVectorSpace])
-@pytest.mark.parametrize(("method", "problem", "spin", "end", "counts"), CASES, ids=named)
-def test_orders(kind, method, problem, spin, end, counts):
+@pytest.mark.parametrize(
+    ("case", "kind"),
+    in_turn(
+        {f"{method}-{problem.name}": (method, problem, *rest) for method, problem, *rest in CASES},
+        {kind.__name__: kind for kind in (mb.LocalVectorSpace, mb.QuaternionVectorSpace)},
+    ),
+)
+def test_orders(case, kind):
+    method, problem, spin, end, counts = case
     assert_order(kind(method), problem, spin, end, counts)
 
 
