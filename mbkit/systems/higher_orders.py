@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ShapeError, UsageError
 from mbkit.joints.defaults.series import subspace_series
+from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
 from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes
 from mbkit.systems.calls.evaluations import (
@@ -24,7 +27,7 @@ from mbkit.systems.kinematics import checked_choice
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["body_derivatives", "jacobian_rate", "jerks"]
+__all__ = ["body_derivatives", "jacobian_derivatives", "jacobian_rate", "jerks"]
 
 #: By the numbers that the kernels have for them.
 _CODES = {BodyFixed: 0, Spatial: 1, Hybrid: 2, Mixed: 3}
@@ -82,16 +85,87 @@ def jacobian_rate(
     body: str,
     q: ArrayLike,
     v: ArrayLike,
-    *,
+    *higher: ArrayLike,
     representation: Representation | None = None,
     out: Floats | None = None,
     on_error: str = "raise",
 ) -> Floats:
     """See `System.jacobian_rate`."""
-    checked = system.evaluator.arguments.with_leading_axes("v", v)
+    checked = system.evaluator.arguments.with_leading_axes
+    names = [("v", "vdot", "vddot")[min(order, 2)] for order in range(len(higher) + 1)]
+    rates = [checked(name, each) for name, each in zip(names, (v, *higher), strict=True)]
+    leading = common_axes({f"rate {n}": each.shape[:-1] for n, each in enumerate(rates)})
+    rows = np.stack([np.broadcast_to(each, (*leading, system.nv)) for each in rates], axis=-2)
+    return _jacobian_rate(system, body, q, rows, representation, out, on_error)
+
+
+def jacobian_derivatives(
+    system: System,
+    body: str,
+    q: ArrayLike,
+    order: int = 1,
+    *,
+    representation: Representation | None = None,
+    on_error: str = "raise",
+) -> Floats:
+    """See `System.jacobian_derivatives`.
+
+    By polarisation: with D_x the derivative along a constant velocity x, and k of r indices,
+
+        D_k1 ... D_kr = 1/r! sum over parts P of the indices of (-1)^(r - |P|) (D_(sum of P))^r,
+
+    where the powers on the right are r-th rates along one motion each.
+    """
+    if not (isinstance(order, int | np.integer) and order > 0):
+        raise UsageError(
+            f"System '{system.name}': order must be a positive whole number, got {order!r}."
+        )
+    nv = system.nv
+    positions = system.evaluator.arguments.with_leading_axes("q", q)
+    check_memory(
+        float(np.prod(positions.shape[:-1])) * 6.0 * float(nv) ** (order + 1),
+        f"Derivatives of order {order} of a Jacobian", "ask for a lower order",
+    )  # fmt: skip
+    parts: dict[tuple[int, ...], list[tuple[int, float]]] = {}
+    directions: dict[tuple[int, ...], int] = {}
+    for indices in itertools.combinations_with_replacement(range(nv), order):
+        weights: dict[tuple[int, ...], float] = {}
+        for size in range(1, order + 1):
+            for part in itertools.combinations(indices, size):
+                weights[part] = weights.get(part, 0.0) + (-1.0) ** (order - size)
+        parts[indices] = [
+            (directions.setdefault(part, len(directions)), weight / math.factorial(order))
+            for part, weight in weights.items()
+        ]
+    rates = np.zeros((len(directions), order, nv))
+    for part, row in directions.items():
+        np.add.at(rates[row, 0], list(part), 1.0)
+    found = _jacobian_rate(
+        system, body, positions[..., None, :], rates, representation, None, on_error
+    )
+    H = np.zeros((*positions.shape[:-1], *[nv] * order, 6, nv))
+    for indices, terms in parts.items():
+        total = sum(weight * found[..., row, :, :] for row, weight in terms)
+        for each in set(itertools.permutations(indices)):
+            place: Any = (..., *each, slice(None), slice(None))
+            H[place] = total
+    return H
+
+
+def _jacobian_rate(
+    system: System,
+    body: str,
+    q: ArrayLike,
+    rates: Any,
+    representation: Representation | None,
+    out: Any,
+    on_error: str,
+) -> Floats:
+    """Return the k-th rate for rates (..., k, nv)."""
     code, index = _code(system, representation), system.body_index(body)
-    plan = system.arrays.joint_pieces.plan(code, 2, index)
-    return _compute(system, JACOBIAN_RATE, q, checked[..., None, :], 2, plan, out, on_error)
+    count = rates.shape[-2] + 1
+    plan = system.arrays.joint_pieces.plan(code, count, index)
+    return _compute(system, JACOBIAN_RATE, q, rates, count, plan, out, on_error)
 
 
 def _code(system: System, representation: Representation | None) -> int:
@@ -137,7 +211,8 @@ def _compute(
     pieces = system.arrays.joint_pieces
     positions = system.evaluator.arguments.with_leading_axes("q", q)
     leading = rates.shape[:-2]
-    series = rates.reshape((*leading, -1))
+    width = rates.shape[-2] * system.nv
+    series = rates.reshape((*leading, width))
     error: Exception | None = None
     if pieces.given:
         leading = common_axes({"q": positions.shape[:-1], "rates": leading})
@@ -149,7 +224,7 @@ def _compute(
                 given[index] = _given(pieces.given, positions[index], rates[index], count)
             except Exception as raised:  # the kernel calls the joint too, and names the sample
                 error = error or raised
-        series = np.concatenate([rates.reshape((*leading, -1)), given], axis=-1)
+        series = np.concatenate([rates.reshape((*leading, width)), given], axis=-1)
     evaluator = system.evaluator.of_series(count, series.shape[-1])
     one = _IN_A_ROW.get(what)
     if one is not None and out is None and series.ndim == 1 and positions.ndim == 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.special import cosdg, sindg
@@ -60,6 +62,8 @@ def check_in(system, q, rates, tolerance, **form):
     assert_close(system.jerks(q, *rates[:3], **form), found[2], 1e-13)
     J = along(system, q, rates[:2], lambda q, x: system.jacobian(body, q, **form))
     assert_close(system.jacobian_rate(body, q, rates[0], **form), J, tolerance)
+    J = along(system, q, rates[:2], lambda q, x: system.jacobian_rate(body, q, x[0], **form))
+    assert_close(system.jacobian_rate(body, q, *rates[:2], **form), J, tolerance)
 
 
 # ----------------------------------------------------------------------------------- every joint
@@ -176,6 +180,55 @@ def test_a_chain_by_sums_of_brackets(name):
     assert_close(found, expected, 1e-13)
 
 
+def partial(system, q, function, k):
+    """Return the derivative of a function of q along the k-th velocity."""
+    w = system.rates(q, np.eye(system.nv)[k])
+    return derivative(lambda e: function(system.retract(q, e * w)))
+
+
+@each_representation
+def test_partial_derivatives_of_jacobians(representation):
+    """By differences along each velocity; their sum with velocities is the rate."""
+    rng = np.random.default_rng(72)
+    mech = random_mechanism(rng, 4, ("universal", "spherical", "prismatic", "rotation vector"))
+    system = mech.assemble()
+    q = random_state(rng, system).q
+    form = {"representation": representation}
+    H = system.jacobian_derivatives("body3", q, **form)
+    for k in range(system.nv):
+        J = partial(system, q, lambda q: system.jacobian("body3", q, **form), k)
+        assert_close(H[k], J)
+    v = rng.normal(size=system.nv)
+    rate = system.jacobian_rate("body3", q, v, **form)
+    assert_close(np.tensordot(v, H, 1), rate, 1e-13)
+
+
+def test_derivatives_of_order_two_and_three():
+    """The brackets [[J_j, J_k], J_l], and differences of those of second order."""
+    rng = np.random.default_rng(73)
+    system = random_mechanism(rng, 4, ("revolute", "helical", "universal"), reach=1).assemble()
+    q = random_state(rng, system).q
+    fixed = {"representation": mb.BodyFixed()}
+    H = system.jacobian_derivatives("body3", q, 2, **fixed)
+    for k in range(system.nv):
+        expected = partial(system, q, lambda q: system.jacobian_derivatives("body3", q, **fixed), k)
+        assert_close(H[k], expected)
+        expected = partial(
+            system, q, lambda q: system.jacobian_derivatives("body3", q, 2, **fixed), k
+        )
+        assert_close(system.jacobian_derivatives("body3", q, 3, **fixed)[k], expected)
+    chain = random_mechanism(rng, 5, ("revolute", "helical", "prismatic"), reach=1).assemble()
+    q = random_state(rng, chain).q
+    J = chain.jacobian("body4", q, **fixed).T
+    H = chain.jacobian_derivatives("body4", q, 2, **fixed)
+    order = [chain.velocity_slice(f"joint{n}").start for n in range(5)]
+    for path in itertools.combinations_with_replacement(range(5), 3):
+        a, b, c = (order[n] for n in path)
+        expected = SE3.ad(SE3.ad(J[a]) @ J[b]) @ J[c]
+        assert_close(H[b, c, :, a], expected, 1e-13)
+        assert_close(H[c, b, :, a], expected, 1e-13)
+
+
 def test_tenth_rate_of_a_wheel():
     """Each rate of a point on a circle is the one before, turned by a right angle."""
     mech = mb.Mechanism("wheel")
@@ -192,16 +245,21 @@ def test_tenth_rate_of_a_wheel():
 
 @each_representation
 def test_acceleration_and_jerk_by_jacobians(representation):
-    """A = J vdot + Jdot v, and the part of the jerk that is linear in vdot is 2 Jdot + dJ v."""
+    """A = J vdot + Jdot v, and the jerk is J vddot + 2 Jdot vdot + Jddot v."""
     rng = np.random.default_rng(67)
     system = random_mechanism(rng, 8).assemble()
     state = random_state(rng, system)
     form = {"representation": representation}
     A = system.accelerations(state.q, state.v, state.vdot, **form)
+    vddot = rng.normal(size=system.nv)
+    jerks = system.jerks(state.q, state.v, state.vdot, vddot, **form)
     for b, name in enumerate(system.body_names):
         J = system.jacobian(name, state.q, **form)
         rate = system.jacobian_rate(name, state.q, state.v, **form)
         assert_close(J @ state.vdot + rate @ state.v, A[b], 1e-12)
+        second = system.jacobian_rate(name, state.q, state.v, state.vdot, **form)
+        found = J @ vddot + 2.0 * rate @ state.vdot + second @ state.v
+        assert_close(found, jerks[b], 1e-12)
 
 
 def test_welded_bodies_and_absolute_coordinates():
@@ -243,6 +301,18 @@ def test_batches_broadcast_and_samples_that_fail_are_named():
     assert np.isnan(left).any(axis=(1, 2)).tolist() == [False, True, False]
 
 
+def test_no_samples_and_no_velocities():
+    rng = np.random.default_rng(74)
+    system = random_mechanism(rng, 3, ("revolute",)).assemble()
+    none = np.zeros((0, 3))
+    assert system.jerks(none, none, none, none).shape == (0, 4, 6)
+    assert system.body_derivatives(none, np.zeros((2, 3))).shape == (0, 2, 4, 6)
+    assert system.jacobian_derivatives("body0", none).shape == (0, 3, 6, 3)
+    fixed = random_mechanism(rng, 2, ("fixed",)).assemble()
+    assert not fixed.jerks([], [], [], []).any()
+    assert fixed.jacobian_derivatives("body1", []).shape == (0, 6, 0)
+
+
 def test_joints_in_python_in_batches():
     rng = np.random.default_rng(70)
     system = behind(CardanJoint("cardan"), rng, True)
@@ -265,5 +335,7 @@ def test_what_does_not_fit_is_refused():
         system.jerks(q, v, v, np.zeros(4))
     with pytest.raises(mb.NameUnknownError):
         system.jacobian_rate("nobody", q, v)
+    with pytest.raises(mb.UsageError, match="order must be"):
+        system.jacobian_derivatives("body0", q, 0)
     with pytest.raises(mb.UsageError, match="representation"):
         system.jerks(q, v, v, v, representation="hybrid")
