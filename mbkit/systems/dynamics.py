@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, UsageError, listed, several
+from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
 from mbkit.systems.calls.entries import broadcast, by_sample, names_of, velocity_sizes
 from mbkit.systems.calls.evaluations import (
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "centre_of_mass",
+    "christoffel",
     "energies",
     "forward_dynamics",
     "hybrid_dynamics",
@@ -256,6 +259,19 @@ def mass_matrix_rate(
     """See `System.mass_matrix_rate`."""
     C = system.coriolis_matrix(q, v, on_error=on_error)
     return C + np.swapaxes(C, -1, -2)
+
+
+def christoffel(system: System, q: ArrayLike, *, on_error: str = "raise") -> Floats:
+    """See `System.christoffel`."""
+    configurations = system.evaluator.arguments.with_leading_axes("q", q)[..., None, :]
+    nv = system.nv
+    check_memory(
+        2.0 * math.prod(configurations.shape[:-1]) * nv**3,
+        f"Christoffel symbols of {nv} velocities",
+        "use coriolis_matrix, their product with a velocity",
+    )
+    C = system.coriolis_matrix(configurations, np.eye(nv), on_error=on_error)
+    return np.ascontiguousarray(np.moveaxis(C, -3, -1))
 
 
 def kinetic_energy(system: System, q: ArrayLike, v: ArrayLike) -> float | Floats:

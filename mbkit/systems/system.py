@@ -1559,6 +1559,50 @@ class System:
         """
         return dynamics.mass_matrix_rate(self, q, v, on_error=on_error)
 
+    def christoffel(self, q: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return the numbers G for which ``coriolis_matrix(q, v)[i, j]`` is G[i, j, k] v[k].
+
+        Where v is the rate of q they are the Christoffel symbols of the first kind of the mass
+        matrix, (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2, symmetric in j and k.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration.
+        on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv, nv, nv)
+            The symbols. Cost: O(nv^2 depth).
+
+        Notes
+        -----
+        For quasi-velocities, as those of a ball joint, they are the coefficients of the same
+        connection, that of Levi-Civita: G[i, j, k] - G[i, k, j] is row i of M by the bracket of
+        the velocities k and j. In any case G[i, j, k] + G[j, i, k] is the derivative of M_ij along
+        velocity k. Source: `coriolis_matrix`; Mueller 2018, (86) and Binet's form (87), corrected.
+
+        Examples
+        --------
+        A bob of 1 kg slides out along an arm, 2 m from the hinge: the centrifugal force is -m r
+        theta-dot^2, the Coriolis torque 2 m r theta-dot r-dot.
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("arm")
+        >>> arm = mech.add_body(mb.Body("arm"))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, 0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 0, 1)), mech.world, arm)
+        >>> slide = mech.add_joint(mb.PrismaticJoint("slide", axis=(1, 0, 0)), arm, bob)
+        >>> mech.assemble().christoffel([0.4, 2.0]).round(9) + 0.0
+        array([[[ 0.,  2.],
+                [ 2.,  0.]],
+        <BLANKLINE>
+               [[-2.,  0.],
+                [ 0.,  0.]]])
+        """
+        return dynamics.christoffel(self, q, on_error=on_error)
+
     def inertial_regressor(
         self,
         q: ArrayLike,

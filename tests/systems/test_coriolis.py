@@ -107,13 +107,12 @@ def test_joints_of_one_s_own_nonholonomic_and_absolute_ones(joint, turned):
 # ------------------------------------------------------------------------------ which matrix it is
 
 
-def christoffel_by_differences(system, q, v):
-    """Return (dM_ab/dq_k + dM_ak/dq_b - dM_bk/dq_a) v_k / 2."""
+def christoffel_by_differences(system, q):
+    """Return (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2."""
     steps = np.eye(system.nv)
     dM = np.array([derivative(lambda e, s=s: system.mass_matrix(q + e * s)) for s in steps])
-    rate = np.einsum("kab,k->ab", dM, v)
-    turned = np.einsum("bak,k->ab", dM, v)
-    return 0.5 * (rate + turned - turned.T)
+    dM = np.moveaxis(dM, 0, -1)  # i, j, k
+    return 0.5 * (dM + dM.transpose(0, 2, 1) - dM.transpose(2, 0, 1))
 
 
 @pytest.mark.parametrize("kind", HOLONOMIC)
@@ -121,8 +120,61 @@ def test_christoffel_symbols_where_velocities_are_rates_of_coordinates(kind):
     rng = np.random.default_rng(63)
     system = random_mechanism(rng, 4, (kind, "revolute", kind)).assemble()
     state = random_state(rng, system)
-    C = system.coriolis_matrix(state.q, state.v)
-    assert_close(C, christoffel_by_differences(system, state.q, state.v))
+    found = system.christoffel(state.q)
+    assert_close(found, christoffel_by_differences(system, state.q))
+    assert_close(found, found.transpose(0, 2, 1), EXACT)
+    assert_close(found @ state.v, system.coriolis_matrix(state.q, state.v), EXACT)
+
+
+def test_christoffel_symbols_in_binet_s_form():
+    """Mueller 2018, (87), corrected, in centre-of-mass frames.
+
+    The sum over bodies l of w_j . B (w_k x w_i) + m v_i . (w_j x v_k), with Binet's inertia B
+    = tr(Theta) / 2 - Theta, and joint j not beyond joint k.
+    """
+    rng = np.random.default_rng(74)
+    mech = random_mechanism(rng, 7, ("revolute", "helical", "prismatic"), turned_round=0.0)
+    system = mech.assemble()
+    q = random_state(rng, system).q
+    expected = np.zeros((system.nv,) * 3)
+    for name in system.body_names[1:]:
+        J, inertia = system.jacobian(name, q), mech.bodies[name].inertia
+        w, v = J[:3].T, J[3:].T + np.cross(J[:3].T, inertia.com)
+        Theta = inertia.moment_about_com
+        B = 0.5 * np.trace(Theta) * np.eye(3) - Theta
+        for i, j, k in np.ndindex(expected.shape):
+            if not J[:, [i, j, k]].any(axis=0).all():
+                continue
+            a, b = (j, k) if deeper(mech, system, k, j) else (k, j)
+            expected[i, j, k] += w[a] @ B @ np.cross(w[b], w[i])
+            expected[i, j, k] += inertia.mass * v[i] @ np.cross(w[a], v[b])
+    assert_close(system.christoffel(q), expected, EXACT)
+
+
+def deeper(mech, system, k, j):
+    """Whether joint k is at least as far from the world as joint j."""
+    topology = mech.topology()
+    place = {n: topology.joint_of_body.index(n) for n in system.joint_names}
+    names = system.velocity_names
+    return place[names[k]] >= place[names[j]]
+
+
+def test_christoffel_symbols_of_quasi_velocities():
+    """G_ijk - G_ikj = M_il [e_k, e_j]_l, which is e_k x e_j for a ball joint."""
+    rng = np.random.default_rng(75)
+    mech = mb.Mechanism("ball")
+    body = mech.add_body(mb.Body("body", random_inertia(rng)))
+    mech.add_joint(mb.SphericalJoint("ball"), mech.world, body)
+    system = mech.assemble()
+    q = random_state(rng, system).q
+    found = system.christoffel(q)
+    brackets = np.cross(np.eye(3)[:, None], np.eye(3))  # k, j: e_k x e_j, body-fixed
+    expected = np.einsum("il,kjl->ijk", system.mass_matrix(q), brackets)
+    assert_close(found - found.transpose(0, 2, 1), expected, EXACT)
+    samples = np.array([q, random_state(rng, system).q])
+    several = system.christoffel(samples)
+    assert several.shape == (2, 3, 3, 3)
+    np.testing.assert_array_equal(several[0], found)
 
 
 IN_COORDINATES = [
