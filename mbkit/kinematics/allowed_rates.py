@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Self, final
 
 import attrs
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from mbkit.systems import System
 
 __all__ = ["AllowedRates"]
+
+#: Differences of sixth order: weights of steps ahead, less those behind.
+_WEIGHTS = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
+
+#: How far such a step moves the fastest joint, in radians or lengths of the system: errors by
+#: truncation and by rounding are both about 1e-13.
+_STEP = 1e-2
 
 
 @final
@@ -53,6 +61,32 @@ class AllowedRates:
         rest = system.constraint_acceleration(q, v, held, t)
         speed = float(largest_terms(system.constraint_jacobian(q, t), v))
         return cls._of(system, q, held, rest, speed**2 / system.arrays.closure.length, t)
+
+    @classmethod
+    def jerks(
+        cls, system: System, q: FloatArray, v: FloatArray, vdot: FloatArray, t: float
+    ) -> Self:
+        """Return those of vddot; ConstraintError if there are none, or the motion is not allowed.
+
+        The rate of A vdot + c is computed by differences along the motion, since constraints have
+        no second derivatives; so are the rates of prescribed accelerations.
+        """
+        h = _time_step(system, v, vdot)
+        held = _differentiated(lambda s: _held(system, 2, t + s), h)
+        if not system.num_velocity_constraints:
+            return cls._beside(system, held)
+        system.check_motion(q, v, vdot, t)
+        along = system.rates(q, v)
+
+        def constraint(s: float) -> FloatArray:
+            at = system.retract(q, s * along)
+            return system.constraint_acceleration(at, v + s * vdot, vdot + s * held, t + s)
+
+        A = system.constraint_jacobian(q, t)
+        length = system.arrays.closure.length
+        speed, gain = (float(largest_terms(A, x)) for x in (v, vdot))
+        more = speed**3 / length**2 + speed * gain / length
+        return cls._of(system, q, held, _differentiated(constraint, h), more, t)
 
     @classmethod
     def _beside(cls, system: System, held: FloatArray) -> Self:
@@ -101,3 +135,18 @@ def _held(system: System, which: int, t: float) -> FloatArray:
         own = system.velocity_slice(name)
         held[own] = system.prescribed_state(t)[which][own]
     return held
+
+
+def _time_step(system: System, v: FloatArray, vdot: FloatArray) -> float:
+    """Return the time in which the fastest joint moves by `_STEP`; 1 s at rest."""
+    sizes = np.where(system.arrays.turning, 1.0, 1.0 / system.arrays.closure.length)
+    rate = np.abs(v * sizes).max(initial=0.0)
+    gain = np.abs(vdot * sizes).max(initial=0.0)
+    fastest = max(float(rate), float(gain) ** 0.5)
+    return _STEP / fastest if fastest > 0.0 else 1.0
+
+
+def _differentiated(function: Callable[[float], FloatArray], h: float) -> FloatArray:
+    """Return the derivative of a function of time at 0."""
+    changes = (w * (function(k * h) - function(-k * h)) for k, w in _WEIGHTS.items())
+    return np.asarray(sum(changes) / h)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import NotFiniteError, UsageError, check_kind
 from mbkit.kinematics.allowed_rates import AllowedRates
-from mbkit.kinematics.measured import bias_accelerations, chosen
+from mbkit.kinematics.measured import (
+    bias_accelerations,
+    bias_jerks,
+    checked_frames,
+    checked_weights,
+    chosen,
+    require_measured,
+    rows_by_name,
+)
 from mbkit.kinematics.singular_directions import checked_rank_tolerance
-from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
+from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.arguments import time_of
 from mbkit.systems.rank import singular_values
 
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from mbkit.representations import Representation
     from mbkit.systems import System
 
-__all__ = ["RatesFit", "fit_accelerations", "fit_rates"]
+__all__ = ["RatesFit", "fit_accelerations", "fit_jerks", "fit_rates"]
 
 #: A velocity that takes part in an undetermined direction by less than this is determined.
 _SHARE = 1e-8
@@ -35,7 +42,8 @@ class RatesFit:
     Attributes
     ----------
     rates : ndarray, shape (nv,)
-        ``v`` of `fit_rates`, ``vdot`` of `fit_accelerations`: of all that fit best the smallest.
+        ``v`` of `fit_rates`, ``vdot`` of `fit_accelerations`, ``vddot`` of `fit_jerks`: of all that
+        fit best the smallest.
     residuals : ndarray, shape (bodies + 1, 6)
         Measured less fitted, in the representation of what was measured; NaN where nothing was.
     misfit : float
@@ -138,16 +146,11 @@ def fit_rates(
     (array([1.5, 1.5]), 1, ('a', 'b'))
     """
     who = "fit_rates"
-    form = chosen(system, representation, who)
-    V = _rows(system, twists, who, "twists")
-    counts = _weights(system, twists, weights, who)
-    _require_measured(system, V, counts, who)
-    least, time = checked_rank_tolerance(tolerance, who), time_of(t)
+    task = _Task.of(system, {"twists": twists}, weights, frames, representation, t, tolerance, who)
     q = system.checked("q", q)
     if system.prescribed_joints:
-        q = system.prescribed_state(time, q)[0]
-    allowed = AllowedRates.velocities(system, q, time)
-    return _fit(system, q, V, counts, allowed, form, _frames(system, frames, who), least)
+        q = system.prescribed_state(task.t, q)[0]
+    return task.fit(q, 0.0, AllowedRates.velocities(system, q, task.t))
 
 
 def fit_accelerations(
@@ -197,136 +200,146 @@ def fit_accelerations(
     array([2.])
     """
     who = "fit_accelerations"
-    form = chosen(system, representation, who)
-    A = _rows(system, twist_rates, who, "twist_rates")
-    counts = _weights(system, twist_rates, weights, who)
-    _require_measured(system, A, counts, who)
-    least, time = checked_rank_tolerance(tolerance, who), time_of(t)
+    given = {"twist_rates": twist_rates}
+    task = _Task.of(system, given, weights, frames, representation, t, tolerance, who)
     q, v = system.checked("q", q), system.checked("v", v)
     if system.prescribed_joints:
-        q, v = system.prescribed_state(time, q, v)[:2]
-    places = _frames(system, frames, who)
-    more = A - bias_accelerations(system, q, v, form)
-    for name, frame in places.items():
-        zero, row = np.zeros(system.nv), system.body_index(name)
-        bias = system.acceleration(name, q, v, zero, frame=frame, representation=form)
-        more[row] = A[row] - bias
-    allowed = AllowedRates.accelerations(system, q, v, time)
-    return _fit(system, q, more, counts, allowed, form, places, least)
+        q, v = system.prescribed_state(task.t, q, v)[:2]
+    bias = bias_accelerations(system, q, v, task.form, task.frames)
+    return task.fit(q, bias, AllowedRates.accelerations(system, q, v, task.t))
 
 
-def _frames(system: System, frames: Any, who: str) -> Mapping[str, Any]:
-    """Return frames by the names of bodies that there are."""
-    if frames is None:
-        return {}
-    check_kind(f"{who}: frames", frames, Mapping, "poses by the names of bodies")
-    for name in frames:
-        system.body_index(name)
-    return dict(frames)
-
-
-def _fit(
+def fit_jerks(
     system: System,
-    q: FloatArray,
-    V: FloatArray,
-    weights: FloatArray,
-    allowed: AllowedRates,
-    form: Representation,
-    frames: Mapping[str, Any],
-    least: float,
+    q: ArrayLike,
+    v: ArrayLike,
+    vdot: ArrayLike,
+    jerks: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    weights: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    frames: Mapping[str, ArrayLike] | None = None,
+    representation: Representation | None = None,
+    t: float = 0.0,
+    tolerance: float = 1e-10,
 ) -> RatesFit:
-    rows = 1 + np.flatnonzero(~np.isnan(V[1:]).all(axis=1))  # of what was measured
-    names = [system.body_names[row] for row in rows]
-    J = np.concatenate(
-        [system.jacobian(name, q, frame=frames.get(name), representation=form) for name in names]
+    """Return the rates of joint accelerations that fit jerks of bodies with the least squares.
+
+    Parameters
+    ----------
+    system : System
+        The mechanism.
+    q, v, vdot : array_like, shape (nq,), (nv,), (nv,)
+        Configuration, velocity, acceleration.
+    jerks : array_like, shape (bodies + 1, 6), or dict of str to array_like (6,)
+        Second component-wise rates of the bodies' twists. [rad/s^3], [m/s^3]
+    weights, frames, representation, t, tolerance
+        As in `fit_rates`.
+
+    Returns
+    -------
+    RatesFit
+        With ``vddot`` for rates. Exact but for rounding; where there are constraints or prescribed
+        joints, to about 1e-10, since these are differentiated by differences.
+
+    Raises
+    ------
+    ShapeError, NotFiniteError, GeometryError, UsageError, NameUnknownError
+        As `fit_rates`.
+    ConstraintError
+        If no rates satisfy the constraints, or `q`, `v` and `vdot` do not.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("slider")
+    >>> cart = mech.add_body(mb.Body("cart", inertia=mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    >>> joint = mech.add_joint(mb.PrismaticJoint("rail", axis=(1, 0, 0)), mech.world, cart)
+    >>> fit_jerks(mech.assemble(), [0.0], [1.0], [3.0], {"cart": [0, 0, 0, 2.0, 0, 0]}).rates
+    array([2.])
+    """
+    task = _Task.of(
+        system, {"jerks": jerks}, weights, frames, representation, t, tolerance, "fit_jerks"
     )
-    root = np.sqrt(weights[rows]).ravel()
-    wanted = np.nan_to_num(V[rows].ravel())  # NaN: not measured, and of no weight
-    seen = root[:, None] * (J @ allowed.basis)
-    # all of Vt, of which the rows beyond the rank are what is not determined
-    U, sizes, Vt = singular_values(seen, full_matrices=seen.shape[0] < seen.shape[1])
-    rank = int((sizes > least * sizes.max(initial=0.0)).sum())
-    along = U[:, :rank].T @ (root * (wanted - J @ allowed.known)) / sizes[:rank]
-    rates = allowed.known + allowed.basis @ (Vt[:rank].T @ along)
-    open_ways = allowed.basis @ Vt[rank:].T
-    fitted = J @ rates
-    residuals = np.full_like(V, np.nan)
-    residuals[0] = 0.0
-    residuals[rows] = V[rows] - fitted.reshape(-1, 6)
-    return RatesFit(
-        rates=rates,
-        residuals=residuals,
-        misfit=float(np.sum((root * (wanted - fitted)) ** 2)),
-        rank=system.nv - open_ways.shape[1],
-        undetermined=tuple(
-            name
-            for name, share in zip(
-                system.velocity_names, np.linalg.norm(open_ways, axis=1), strict=True
-            )
-            if share > _SHARE
-        ),
-    )
+    q, v = system.checked("q", q), system.checked("v", v)
+    vdot = system.checked("vdot", vdot)
+    if system.prescribed_joints:
+        q, v, prescribed = system.prescribed_state(task.t, q, v)
+        for name in system.prescribed_joints:
+            own = system.velocity_slice(name)
+            vdot[own] = prescribed[own]
+    bias = bias_jerks(system, q, v, vdot, task.form, task.frames)
+    return task.fit(q, bias, AllowedRates.jerks(system, q, v, vdot, task.t))
 
 
-def _rows(system: System, values: Any, who: str, what: str) -> FloatArray:
-    """Return (bodies + 1, 6) with NaN for bodies that are not named."""
-    shape = (len(system.body_names), 6)
-    rows = np.full(shape, np.nan)
-    if isinstance(values, Mapping):
-        for name, value in values.items():
-            row = np.array(frozen_array(value))
-            check_array(_finite(row), (6,), f"{who}: {what} of body '{name}'")
-            rows[system.body_index(name)] = row
-        rows[0] = 0.0
-        return rows
-    given = frozen_array(values)
-    check_array(_finite(given), shape, f"{who}: {what}")
-    rows[:] = given
-    rows[0] = 0.0
-    return rows
+@final
+@attrs.frozen(eq=False)
+class _Task:
+    """What is to be fitted: arguments of the functions above, checked."""
 
+    system: System
+    values: FloatArray
+    weights: FloatArray
+    frames: Mapping[str, Any]
+    form: Representation
+    t: float
+    least: float
 
-def _weights(system: System, values: Any, weights: Any, who: str) -> FloatArray:
-    """Return the weight of each component, (bodies + 1, 6), zero for the world."""
-    shape = (len(system.body_names), 6)
-    counts = np.zeros(shape)
-    measured = [*values] if isinstance(values, Mapping) else [*system.body_names]
-    if weights is None:
-        counts[[system.body_index(name) for name in measured]] = 1.0
-    elif isinstance(weights, Mapping):
-        for name, weight in weights.items():
-            array = frozen_array(weight)
-            check_array(array, (6,) if array.ndim else (), f"{who}: weights of body '{name}'")
-            counts[system.body_index(name)] = array
-    else:
-        array = frozen_array(weights)
-        check_array(array, shape if array.ndim == 2 else shape[:1], f"{who}: weights")
-        counts[:] = array if array.ndim == 2 else array[:, None]
-    if not (counts >= 0.0).all():
-        body, component = (int(k) for k in np.argwhere(~(counts >= 0.0))[0])
-        raise UsageError(
-            f"{who}: weights must not be negative, got {counts[body, component]} for component "
-            f"{component} of body '{system.body_names[body]}'; give zero for what does not count."
+    @classmethod
+    def of(
+        cls,
+        system: System,
+        given: dict[str, Any],
+        weights: Any,
+        frames: Any,
+        representation: Representation | None,
+        t: float,
+        tolerance: float,
+        who: str,
+    ) -> Self:
+        """Return the task, or say, beginning with `who`, what is wrong with it."""
+        form = chosen(system, representation, who)
+        ((what, values),) = given.items()
+        rows = rows_by_name(system, values, who, what)
+        counts = checked_weights(system, values, weights, who)
+        require_measured(system, rows, counts, who)
+        places = checked_frames(system, frames, who)
+        least = checked_rank_tolerance(tolerance, who)
+        return cls(system, rows, counts, places, form, time_of(t), least)
+
+    def fit(self, q: FloatArray, bias: FloatArray | float, allowed: AllowedRates) -> RatesFit:
+        """Return the allowed rates x for which J x + bias is nearest to the values."""
+        system, V = self.system, self.values - bias
+        rows = 1 + np.flatnonzero(~np.isnan(V[1:]).all(axis=1))  # of what was measured
+        names = [system.body_names[row] for row in rows]
+        J = np.concatenate(
+            [
+                system.jacobian(name, q, frame=self.frames.get(name), representation=self.form)
+                for name in names
+            ]
         )
-    counts[0] = 0.0
-    return counts
-
-
-def _finite(array: FloatArray) -> FloatArray:
-    """Return the array with NaN replaced: what was not measured is looked at with the weights."""
-    return np.where(np.isnan(array), 0.0, array) if array.dtype.kind == "f" else array
-
-
-def _require_measured(system: System, V: FloatArray, weights: FloatArray, who: str) -> None:
-    if not weights.any():
-        raise UsageError(
-            f"{who}: nothing was measured: all weights are zero; name a body, or give it a weight."
-        )
-    gaps = np.argwhere((weights > 0.0) & ~np.isfinite(V))
-    if len(gaps):
-        body, component = (int(k) for k in gaps[0])
-        raise NotFiniteError(
-            f"{who}: component {component} of body '{system.body_names[body]}' is "
-            f"{V[body, component]} and has the weight {weights[body, component]:g}; give a number, "
-            f"or the weight zero for what was not measured."
+        root = np.sqrt(self.weights[rows]).ravel()
+        wanted = np.nan_to_num(V[rows].ravel())  # NaN: not measured, and of no weight
+        seen = root[:, None] * (J @ allowed.basis)
+        # all of Vt, of which the rows beyond the rank are what is not determined
+        U, sizes, Vt = singular_values(seen, full_matrices=seen.shape[0] < seen.shape[1])
+        rank = int((sizes > self.least * sizes.max(initial=0.0)).sum())
+        along = U[:, :rank].T @ (root * (wanted - J @ allowed.known)) / sizes[:rank]
+        rates = allowed.known + allowed.basis @ (Vt[:rank].T @ along)
+        open_ways = allowed.basis @ Vt[rank:].T
+        fitted = J @ rates
+        residuals = np.full_like(V, np.nan)
+        residuals[0] = 0.0
+        residuals[rows] = V[rows] - fitted.reshape(-1, 6)
+        return RatesFit(
+            rates=rates,
+            residuals=residuals,
+            misfit=float(np.sum((root * (wanted - fitted)) ** 2)),
+            rank=system.nv - open_ways.shape[1],
+            undetermined=tuple(
+                name
+                for name, share in zip(
+                    system.velocity_names, np.linalg.norm(open_ways, axis=1), strict=True
+                )
+                if share > _SHARE
+            ),
         )

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import NotFiniteError, UsageError, check_kind
-from mbkit.representations import Representation
+from mbkit.representations import BodyFixed, Representation, convert_jerk
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems import System
 
-__all__ = ["bias_accelerations", "body_fixed_jacobian", "chosen", "measured_rows"]
+__all__ = [
+    "bias_accelerations",
+    "bias_jerks",
+    "body_fixed_jacobian",
+    "checked_frames",
+    "checked_weights",
+    "chosen",
+    "measured_rows",
+    "require_measured",
+    "rows_by_name",
+]
 
 
 def chosen(system: System, representation: Representation | None, who: str) -> Representation:
@@ -39,12 +52,28 @@ def measured_rows(system: System, values: ArrayLike, who: str, what: str) -> Flo
 
 
 def bias_accelerations(
-    system: System, q: ArrayLike, v: ArrayLike, representation: Representation
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    representation: Representation,
+    frames: Mapping[str, Any] | None = None,
 ) -> FloatArray:
     """Return the accelerations (bodies + 1, 6) that are there for vdot = 0, in a representation.
 
-    Accelerations are rates of twists: A = M A_b + dM/dt V_b for V = M V_b.
+    Accelerations are rates of twists: A = M A_b + dM/dt V_b for V = M V_b. Bodies with other frames
+    than their own have them by their names.
     """
+    found = _own_bias_accelerations(system, q, v, representation)
+    for name, frame in (frames or {}).items():
+        found[system.body_index(name)] = system.acceleration(
+            name, q, v, np.zeros(system.nv), frame=frame, representation=representation
+        )
+    return found
+
+
+def _own_bias_accelerations(
+    system: System, q: ArrayLike, v: ArrayLike, representation: Representation
+) -> FloatArray:
     A = system.accelerations(q, v, np.zeros(system.nv))
     if representation == system.representation:
         return A
@@ -59,9 +88,104 @@ def bias_accelerations(
     return np.asarray(found[:, :, 0])
 
 
+def bias_jerks(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    vdot: ArrayLike,
+    representation: Representation,
+    frames: Mapping[str, Any],
+) -> FloatArray:
+    """Return the jerks (bodies + 1, 6) that are there for vddot = 0, at frames as accelerations."""
+    body = BodyFixed()
+    D = system.jerks(q, v, vdot, np.zeros(system.nv), representation=body)
+    A = system.accelerations(q, v, vdot, representation=body)
+    V, C = system.twists(q, v, representation=body), system.poses(q)
+    found = convert_jerk(D, A, V, C, body, representation)
+    for name, frame in frames.items():
+        k = system.body_index(name)
+        found[k] = convert_jerk(D[k], A[k], V[k], C[k], body, representation, body_frame=frame)
+    return found
+
+
 def body_fixed_jacobian(system: System, body: str, q: ArrayLike, C: FloatArray) -> FloatArray:
     """Return the body-fixed Jacobian (6, nv) of a body that stands at C, whatever the system's."""
     J = system.jacobian(body, q)
     if system.representation.name == "body_fixed":
         return J
     return np.asarray(system.representation.inverse_twist_map(C) @ J)
+
+
+def checked_frames(system: System, frames: Any, who: str) -> Mapping[str, Any]:
+    """Return frames by the names of bodies, which must exist."""
+    if frames is None:
+        return {}
+    check_kind(f"{who}: frames", frames, Mapping, "poses by the names of bodies")
+    for name in frames:
+        system.body_index(name)
+    return dict(frames)
+
+
+def rows_by_name(system: System, values: Any, who: str, what: str) -> FloatArray:
+    """Return (bodies + 1, 6) with NaN for bodies that are not named."""
+    shape = (len(system.body_names), 6)
+    rows = np.full(shape, np.nan)
+    if isinstance(values, Mapping):
+        for name, value in values.items():
+            row = np.array(frozen_array(value))
+            check_array(_finite(row), (6,), f"{who}: {what} of body '{name}'")
+            rows[system.body_index(name)] = row
+        rows[0] = 0.0
+        return rows
+    given = frozen_array(values)
+    check_array(_finite(given), shape, f"{who}: {what}")
+    rows[:] = given
+    rows[0] = 0.0
+    return rows
+
+
+def checked_weights(system: System, values: Any, weights: Any, who: str) -> FloatArray:
+    """Return the weight of each component, (bodies + 1, 6), zero for the world."""
+    shape = (len(system.body_names), 6)
+    counts = np.zeros(shape)
+    measured = [*values] if isinstance(values, Mapping) else [*system.body_names]
+    if weights is None:
+        counts[[system.body_index(name) for name in measured]] = 1.0
+    elif isinstance(weights, Mapping):
+        for name, weight in weights.items():
+            array = frozen_array(weight)
+            check_array(array, (6,) if array.ndim else (), f"{who}: weights of body '{name}'")
+            counts[system.body_index(name)] = array
+    else:
+        array = frozen_array(weights)
+        check_array(array, shape if array.ndim == 2 else shape[:1], f"{who}: weights")
+        counts[:] = array if array.ndim == 2 else array[:, None]
+    if not (counts >= 0.0).all():
+        body, component = (int(k) for k in np.argwhere(~(counts >= 0.0))[0])
+        raise UsageError(
+            f"{who}: weights must not be negative, got {counts[body, component]} for component "
+            f"{component} of body '{system.body_names[body]}'; give zero for what does not count."
+        )
+    counts[0] = 0.0
+    return counts
+
+
+def _finite(array: FloatArray) -> FloatArray:
+    """Return the array with NaN replaced: what was not measured is looked at with the weights."""
+    return np.where(np.isnan(array), 0.0, array) if array.dtype.kind == "f" else array
+
+
+def require_measured(system: System, V: FloatArray, weights: FloatArray, who: str) -> None:
+    """Raise unless something was measured, and all that has a weight."""
+    if not weights.any():
+        raise UsageError(
+            f"{who}: nothing was measured: all weights are zero; name a body, or give it a weight."
+        )
+    gaps = np.argwhere((weights > 0.0) & ~np.isfinite(V))
+    if len(gaps):
+        body, component = (int(k) for k in gaps[0])
+        raise NotFiniteError(
+            f"{who}: component {component} of body '{system.body_names[body]}' is "
+            f"{V[body, component]} and has the weight {weights[body, component]:g}; give a number, "
+            f"or the weight zero for what was not measured."
+        )

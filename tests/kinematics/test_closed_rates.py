@@ -61,6 +61,46 @@ def test_the_motion_of_one_body_gives_that_of_all_joints(name, representation):
     assert fit.undetermined == ()
 
 
+def differentiated(values, h):
+    """Return the derivative in the middle of seven samples."""
+    weights = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
+    return np.tensordot(weights, values, axes=1) / h
+
+
+#: Mechanisms, their independent joints, and the body whose motion is given.
+MOVED = {
+    "four-bar": (four_bar, ["A"], "rod 2"),
+    "Bricard": (bricard, ["J0"], "rod 3"),
+    "Stewart platform": (stewart, [f"leg {k}" for k in range(6)], "platform"),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+@each_representation
+def test_jerks_along_a_closed_motion(name, representation):
+    """Rates of accelerations of joints and of a body along the motion of independent joints."""
+    make, joints, body = MOVED[name]
+    system = make().assemble()
+    frame = random_pose(np.random.default_rng(6))
+    h = 5e-3
+    s = h * np.arange(-3, 4)
+    gains = {joint: 0.3 * np.cos(k) for k, joint in enumerate(joints)}
+    motions = {
+        joint: (0.1 * a + a * s + a * s**2, a + 2.0 * a * s, 2.0 * a + 0.0 * s)
+        for joint, a in gains.items()
+    }
+    q, v, vdot = system.closed_motion(motions)
+    seen = {"frame": frame, "representation": representation}
+    D = differentiated(system.acceleration(body, q, v, vdot, **seen), h)
+    vddot = differentiated(vdot, h)
+    fit = mb.fit_jerks(
+        system, q[3], v[3], vdot[3], {body: D}, frames={body: frame}, representation=representation
+    )
+    assert np.abs(fit.rates - vddot).max() < 1e-7 * np.abs(vddot).max()
+    assert fit.undetermined == ()
+    assert fit.misfit < 1e-12 * max(1.0, float(D @ D))
+
+
 def test_legs_of_the_platform_by_the_formula_of_textbooks():
     """Rate of a leg: the velocity of its ball along it; its rate by differences of lengths."""
     system = stewart_platform.build().assemble()
@@ -169,10 +209,24 @@ def test_prescribed_joints_keep_their_motion():
     A = system.acceleration("hand", at, v, vdot, **hybrid)
     fit = mb.fit_accelerations(system, q, v, {"hand": A}, t=t, **hybrid)
     assert np.allclose(fit.rates, vdot, rtol=0.0, atol=1e-12)
+    D = system.jerks(at, v, vdot, [0.0, -2.0], representation=mb.Hybrid())[2]
+    fit = mb.fit_jerks(system, q, v, vdot, {"hand": D}, t=t, **hybrid)
+    assert np.allclose(fit.rates, [0.0, -2.0], rtol=0.0, atol=1e-10)
     # what is asked of them besides is not done
     fit = mb.fit_rates(system, q, {"base": [0, 0, 9, 0, 0, 0]}, t=t)
     assert fit.rates[0] == 0.5
     assert fit.undetermined == ("reach",)
+
+
+def test_prescribed_motions_are_differentiated():
+    mech = mb.Mechanism("wheel")
+    disk = mech.add_body(mb.Body("disk", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    turn = mb.RevoluteJoint("turn").prescribe(lambda t: 0.3 * np.sin(5.0 * t))
+    mech.add_joint(turn, mech.world, disk)
+    system, t = mech.assemble(), 0.7
+    fit = mb.fit_jerks(system, [0.0], [0.0], [0.0], {"disk": np.zeros(6)}, t=t)
+    assert fit.rates[0] == pytest.approx(-0.3 * 125.0 * np.cos(5.0 * t), rel=1e-9)
+    assert fit.rank == 1
 
 
 def test_refusals():

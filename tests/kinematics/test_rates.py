@@ -63,6 +63,17 @@ def test_accelerations_of_rates_that_fit(case, representation):
     assert np.abs(still - state.vdot).max() > 0.1
 
 
+def test_jerks_of_rates_that_fit(case, representation):
+    """Jerks for vddot give vddot back, with the terms of velocities and accelerations."""
+    system, state, rng = case
+    motion = state.q, state.v, state.vdot
+    vddot = rng.normal(size=system.nv)
+    D = system.jerks(*motion, vddot, representation=representation)
+    fit = mb.fit_jerks(system, *motion, D, representation=representation)
+    assert np.abs(fit.rates - vddot).max() < 1e-9
+    assert (fit.rank, fit.undetermined) == (system.nv, ())
+
+
 def test_published_formula_for_one_velocity():
     """vdot_i = X^T (A_i - Ad A_p + [V_i, Ad V_p]) / |X|^2 of the companion's (11)."""
     from mbkit.lie import SE3
