@@ -249,10 +249,10 @@ def test_derivatives_go_with_their_joint():
     joint = Derived("rail")
     joint.motion_subspace(np.zeros(1))
     key = id(joint)
-    assert derivatives_of(joint) is derivatives._known[key][1]
+    assert derivatives_of(joint) is derivatives._derivatives._known[key][1]
     del joint
     gc.collect()
-    assert key not in derivatives._known
+    assert key not in derivatives._derivatives._known
 
 
 def test_every_branch_has_its_own_derivatives():

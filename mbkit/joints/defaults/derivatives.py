@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Derivatives",
+    "KeptByJoint",
     "PoseDerivatives",
     "TraceFailedError",
     "WrongTraceError",
@@ -240,17 +241,30 @@ def _twist(T: Any, rates: Any) -> list[Any]:
     return [*angular, *(R[:, i] @ shift for i in range(3))]
 
 
-_known: dict[int, tuple[Any, Derivatives]] = {}
+class KeptByJoint:
+    """What `make` makes of a weak reference to a joint; the same as long as the joint is there."""
+
+    def __init__(self, make: Callable[[Callable[[], Any]], Any]) -> None:
+        self._make = make
+        self._known: dict[int, tuple[Any, Any]] = {}
+
+    def of(self, joint: Joint) -> Any:
+        """Return what was made of a joint, made now if it was not."""
+        key = id(joint)
+        known = self._known.get(key)
+        if known is not None and known[0]() is joint:
+            return known[1]
+        # not the joint itself, or it would be kept for ever
+        reference = weakref.ref(joint, lambda _: self._known.pop(key, None))
+        made = self._make(reference)
+        self._known[key] = reference, made
+        return made
+
+
+_derivatives = KeptByJoint(CautiousDerivatives)
 
 
 def derivatives_of(joint: Joint) -> Derivatives:
     """Return the derivatives of a joint's pose; the same as long as the joint is there."""
-    key = id(joint)
-    known = _known.get(key)
-    if known is not None and known[0]() is joint:
-        return known[1]
-    # not the joint itself, or it would be kept for ever
-    reference = weakref.ref(joint, lambda _: _known.pop(key, None))
-    made = CautiousDerivatives(reference)
-    _known[key] = reference, made
-    return made
+    found: Derivatives = _derivatives.of(joint)
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from mbkit.differentiation.runs import numbers, reason
 from mbkit.differentiation.tape import Number, Tape
 from mbkit.differentiation.taylor import evaluate
 from mbkit.errors import JointDerivativeWarning
-from mbkit.joints.defaults.derivatives import twist_of_pose
+from mbkit.joints.defaults.derivatives import KeptByJoint, twist_of_pose
 from mbkit.joints.defaults.poses import pose_of
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray
@@ -65,7 +64,7 @@ def subspace_series(
     for n, rate in enumerate(rates[:count]):
         factor *= max(n, 1)
         v[n] = rate / factor
-    return pose_of(joint, q), _series_of(joint).along(np.asarray(q), v)
+    return pose_of(joint, q), _kept.of(joint).along(np.asarray(q), v)
 
 
 class _JointSeries:
@@ -190,16 +189,4 @@ def _by_differences(joint: Joint, q: FloatArray, v: FloatArray) -> FloatArray:
     return series
 
 
-_known: dict[int, tuple[Any, _JointSeries]] = {}
-
-
-def _series_of(joint: Joint) -> _JointSeries:
-    """Return the tapes of a joint; the same as long as the joint is there."""
-    key = id(joint)
-    known = _known.get(key)
-    if known is not None and known[0]() is joint:
-        return known[1]
-    reference = weakref.ref(joint, lambda _: _known.pop(key, None))
-    made = _JointSeries(reference)
-    _known[key] = reference, made
-    return made
+_kept = KeptByJoint(_JointSeries)
