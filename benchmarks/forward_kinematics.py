@@ -12,7 +12,7 @@ from mbkit.kernels.hybrid.steps import STEPS as hybrid
 from mbkit.kernels.mixed.steps import STEPS as mixed
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.spatial.steps import STEPS as spatial
 from mbkit.kernels.status import OK
 
@@ -26,18 +26,18 @@ def kinematics(space, q, v, vdot, steps, needs_poses):
     Body-fixed twists do without the poses in the world; the other recursions make them as they go.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     v = velocities(model, v)
     vdot = velocities(model, vdot)
-    state = joint_pass(model, work, positions(model, q), v)
+    state = joint_pass(model, scratch, positions(model, q), v)
     if state != OK:
         return state
     if needs_poses:
-        world_pass(model, work)
-    steps.start(work, _ZERO)
+        world_pass(model, scratch)
+    steps.start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
-        steps.twist(model, work, i, v)
-        steps.acceleration(model, work, i, vdot)
+        steps.twist(model, scratch, i, v)
+        steps.acceleration(model, scratch, i, vdot, steps)
     return OK
 
 
@@ -69,4 +69,4 @@ def kinematics_mixed(space, _option, q, v, vdot, _out):
 def joints_alone(space, _option, q, v, _vdot, _out):
     """Do the joint pass, the same in all of them: pose in the parent, S and S-dot v."""
     model = bodies(space)
-    return joint_pass(model, scratch(space), positions(model, q), velocities(model, v))
+    return joint_pass(model, scratch_of(space), positions(model, q), velocities(model, v))

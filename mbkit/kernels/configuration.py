@@ -4,16 +4,22 @@ import numpy as np
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_at
-from mbkit.kernels.evaluation import EVALUATION, positions, steps, velocities
+from mbkit.kernels.evaluation import EVALUATION, positions, tangent, velocities
 from mbkit.kernels.layout import SCREW
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
 
 # A joint without functions of its own is a vector space: its coordinates add, v = dq/dt.
 
 
 @helper
-def retract_rows(model, work, q, dx, out):
+def call_joint(row, body, address, x, y, out):
+    """Call an operation of a joint by address: out from x and y, pointers to its own entries."""
+    return call_address(address, (body.slot, pointer_at(row.parameters), x, y, out))
+
+
+@helper
+def retract_rows(model, scratch, q, dx, out):
     """out = q exp(dx), joint by joint; q + dx for screws."""
     for i in range(1, model.shape[0]):
         row = model[i]
@@ -24,19 +30,13 @@ def retract_rows(model, work, q, dx, out):
         elif row.retract == 0:
             for j in range(row.ndx):
                 out[a + j] = q[a + j] + dx[k + j]
-        elif (
-            call_address(
-                row.retract,
-                (work[i].slot, pointer_at(row.parameters), at(q, a), at(dx, k), at(out, a)),
-            )
-            != OK
-        ):
-            return status(JOINT_FAILED, i)
+        elif call_joint(row, scratch[i], row.retract, at(q, a), at(dx, k), at(out, a)) != OK:
+            return failure(JOINT_FAILED, i)
     return OK
 
 
 @helper
-def dexp_inv_rows(model, work, x, w, out):
+def dexp_inv_rows(model, scratch, x, w, out):
     """out = dx/dt where q = retract(q0, x) moves with the rates w, joint by joint."""
     for i in range(1, model.shape[0]):
         row = model[i]
@@ -46,46 +46,29 @@ def dexp_inv_rows(model, work, x, w, out):
         elif row.dexp_inv == 0:
             for j in range(row.ndx):
                 out[k + j] = w[k + j]
-        elif (
-            call_address(
-                row.dexp_inv,
-                (work[i].slot, pointer_at(row.parameters), at(x, k), at(w, k), at(out, k)),
-            )
-            != OK
-        ):
-            return status(JOINT_FAILED, i)
+        elif call_joint(row, scratch[i], row.dexp_inv, at(x, k), at(w, k), at(out, k)) != OK:
+            return failure(JOINT_FAILED, i)
     return OK
 
 
 @helper
-def rates_rows(model, work, q, v, out):
+def rates_rows(model, scratch, q, v, out):
     """out = rates at which a step leaves q with velocity v: v, but for nonholonomic joints."""
     for i in range(1, model.shape[0]):
         row = model[i]
+        a = row.first_position
         k = row.first_velocity
         d = row.first_step
         if row.rates == 0:
             for j in range(row.num_velocities):
                 out[d + j] = v[k + j]
-        elif (
-            call_address(
-                row.rates,
-                (
-                    work[i].slot,
-                    pointer_at(row.parameters),
-                    at(q, row.first_position),
-                    at(v, k),
-                    at(out, d),
-                ),
-            )
-            != OK
-        ):
-            return status(JOINT_FAILED, i)
+        elif call_joint(row, scratch[i], row.rates, at(q, a), at(v, k), at(out, d)) != OK:
+            return failure(JOINT_FAILED, i)
     return OK
 
 
 @helper
-def difference_rows(model, work, q0, q1, out):
+def difference_rows(model, scratch, q0, q1, out):
     """The dx that leads from q0 to q1, joint by joint; q1 - q0 for screws."""
     for i in range(1, model.shape[0]):
         row = model[i]
@@ -94,14 +77,8 @@ def difference_rows(model, work, q0, q1, out):
         if row.difference == 0:
             for j in range(row.ndx):
                 out[k + j] = q1[a + j] - q0[a + j]
-        elif (
-            call_address(
-                row.difference,
-                (work[i].slot, pointer_at(row.parameters), at(q0, a), at(q1, a), at(out, k)),
-            )
-            != OK
-        ):
-            return status(JOINT_FAILED, i)
+        elif call_joint(row, scratch[i], row.difference, at(q0, a), at(q1, a), at(out, k)) != OK:
+            return failure(JOINT_FAILED, i)
     return OK
 
 
@@ -110,7 +87,7 @@ def retract(space, _option, q, dx, _x, out):
     """The configuration that dx leads to from q, out (nq,)."""
     model = bodies(space)
     return retract_rows(
-        model, scratch(space), positions(model, q), steps(model, dx), positions(model, out)
+        model, scratch_of(space), positions(model, q), tangent(model, dx), positions(model, out)
     )
 
 
@@ -119,7 +96,7 @@ def difference(space, _option, q0, q1, _x, out):
     """The dx that leads from q0 to q1, out (ndx,)."""
     model = bodies(space)
     return difference_rows(
-        model, scratch(space), positions(model, q0), positions(model, q1), steps(model, out)
+        model, scratch_of(space), positions(model, q0), positions(model, q1), tangent(model, out)
     )
 
 
@@ -128,7 +105,7 @@ def rates(space, _option, q, v, _x, out):
     """The rates at which a step leaves q with velocity v, out (ndx,)."""
     model = bodies(space)
     return rates_rows(
-        model, scratch(space), positions(model, q), velocities(model, v), steps(model, out)
+        model, scratch_of(space), positions(model, q), velocities(model, v), tangent(model, out)
     )
 
 
@@ -136,7 +113,9 @@ def rates(space, _option, q, v, _x, out):
 def dexp_inv(space, _option, x, w, _x, out):
     """The rate of x while retract(q, x) moves with the rates w, out (ndx,)."""
     model = bodies(space)
-    return dexp_inv_rows(model, scratch(space), steps(model, x), steps(model, w), steps(model, out))
+    return dexp_inv_rows(
+        model, scratch_of(space), tangent(model, x), tangent(model, w), tangent(model, out)
+    )
 
 
 @helper
@@ -176,18 +155,11 @@ def dexp_inv_block(space, i, x, room):
         for m in range(n):
             room[36 + m] = 0.0
         room[36 + c] = 1.0
-        state = call_address(
-            row.dexp_inv,
-            (
-                scratch(space)[i].slot,
-                pointer_at(row.parameters),
-                at(x, row.first_step),
-                at(room, 36),
-                at(room, 42),
-            ),
-        )
-        if state != OK:
-            return status(JOINT_FAILED, i), A
+        body = scratch_of(space)[i]
+        at_x = at(x, row.first_step)
+        status = call_joint(row, body, row.dexp_inv, at_x, at(room, 36), at(room, 42))
+        if status != OK:
+            return failure(JOINT_FAILED, i), A
         for m in range(n):
             A[m, c] = room[42 + m]
     return OK, A
@@ -200,15 +172,15 @@ def dexp(space, _option, x, rate, _x, out):
     Joint by joint dexp_inv is a matrix; it is solved with.
     """
     model = bodies(space)
-    x = steps(model, x)
-    out = steps(model, out)
-    assign(out, steps(model, rate))
+    x = tangent(model, x)
+    out = tangent(model, out)
+    assign(out, tangent(model, rate))
     room = np.empty(BLOCK_SIZE)
     for i in range(1, model.shape[0]):
         row = model[i]
         if row.kind != SCREW and row.dexp_inv != 0:
-            state, A = dexp_inv_block(space, i, x, room)
-            if state != OK:
-                return state
+            status, A = dexp_inv_block(space, i, x, room)
+            if status != OK:
+                return status
             solve_rows(A, out[row.first_step : row.first_step + row.ndx])
     return OK

@@ -26,8 +26,8 @@ from mbkit.kernels.layout import (
     SLOT_STATE,
     SPACE,
 )
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import MOTION_FAILED, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import MOTION_FAILED, OK, failure
 
 
 @helper
@@ -57,7 +57,7 @@ def motion(slot, t, q, v):
     head[SLOT_STATE] = PENDING
     call_address(int(head[DRIVE_CALLBACK]), (slot,))
     if head[SLOT_STATE] != DONE:
-        return status(MOTION_FAILED, 0)
+        return failure(MOTION_FAILED, 0)
     memory = floats_at(slot, DRIVE_SIZE + 2 * nq + 2 * nv)[DRIVE_SIZE:]
     for j in range(nq):
         q[int(memory[j])] = memory[nq + j]
@@ -76,9 +76,9 @@ def driven_dynamics(space, option, q, v, tau, vdot):
     head = floats_at(record.drive_slot, DRIVE_SIZE)
     known = memory[: 3 * nv]
     found = memory[3 * nv :]
-    state = call_address(int(head[DRIVE_DYNAMICS]), (space, option, q, v, known, found))
+    status = call_address(int(head[DRIVE_DYNAMICS]), (space, option, q, v, known, found))
     assign(as_array(vdot, nv), found[nv:])
-    return state
+    return status
 
 
 @helper
@@ -86,12 +86,12 @@ def add_driving_efforts(space):
     """Add what the drives need against the constraints, which is in u of the velocities."""
     record = records_at(space, 1, SPACE)[0]
     if record.drive != 0:
-        work = scratch(space)
+        scratch = scratch_of(space)
         nv = bodies(space)[0].num_velocities
         memory = vectors(record.drive_slot, nv)
         for k in range(nv):
             if memory[2 * nv + k] != 0.0:
-                memory[3 * nv + k] += work[k].u
+                memory[3 * nv + k] += scratch[k].u
 
 
 @helper

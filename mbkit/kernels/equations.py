@@ -5,7 +5,7 @@ from mbkit.kernels.constraints.power import constraint_power
 from mbkit.kernels.constraints.space import chosen_rows, closure_of, kept_rows
 from mbkit.kernels.driving import drive, driving_power
 from mbkit.kernels.layout import DISSIPATED, FORCED, NUM_POWERS, SPACE, SUPPLIED
-from mbkit.kernels.status import CALLBACK_FAILED, NOT_FINITE, OK, status
+from mbkit.kernels.status import CALLBACK_FAILED, NOT_FINITE, OK, failure
 from mbkit.kernels.validation import all_finite
 
 
@@ -22,28 +22,28 @@ def acceleration(space, t, q, v, vdot, powers):
     tau = floats_at(equations.tau, nv)
     time = floats_at(equations.time, 1)
     time[0] = t
-    state = drive(space, t, q, v)
-    if state != OK:
-        return state
+    status = drive(space, t, q, v)
+    if status != OK:
+        return status
     if not (all_finite(q) and all_finite(v)):
-        return status(NOT_FINITE, 0)
+        return failure(NOT_FINITE, 0)
     if equations.force != 0:
-        state = call_address(equations.force, (equations.force_slot, t, q, v, tau))
-        if state != OK:
-            return status(CALLBACK_FAILED, 0)
+        status = call_address(equations.force, (equations.force_slot, t, q, v, tau))
+        if status != OK:
+            return failure(CALLBACK_FAILED, 0)
         if not all_finite(tau):
-            return status(NOT_FINITE, 0)
+            return failure(NOT_FINITE, 0)
     if equations.num_forces == 0:
         supplied = 0.0
         for j in range(nv):
             supplied += tau[j] * v[j]
         powers[DISSIPATED] = 0.0
         powers[SUPPLIED] = supplied
-        state = call_address(equations.forward_dynamics, (space, 0, q, v, tau, vdot))
+        status = call_address(equations.forward_dynamics, (space, 0, q, v, tau, vdot))
     else:
-        state = forced_acceleration(space, t, q, v, tau, vdot, powers)
+        status = forced_acceleration(space, t, q, v, tau, vdot, powers)
     powers[SUPPLIED] += driving_power(space, v) + constraint_power(space)
-    return state
+    return status
 
 
 @helper
@@ -57,7 +57,7 @@ def stage_acceleration(space, stage, t, q, v, vdot, powers):
         return acceleration(space, t, q, v, vdot, powers)
     closure = closure_of(space)
     closure.follows = 0 if stage == 0 else 1
-    state = acceleration(space, t, q, v, vdot, powers)
+    status = acceleration(space, t, q, v, vdot, powers)
     closure.follows = 0
     if stage == 0:
         chosen = chosen_rows(closure)
@@ -65,7 +65,7 @@ def stage_acceleration(space, stage, t, q, v, vdot, powers):
         for r in range(chosen.shape[0]):
             chosen[r] = kept[r]
         closure.decided = 1
-    return state
+    return status
 
 
 @helper
@@ -87,13 +87,13 @@ def forced_acceleration(space, t, q, v, tau, vdot, powers):
     for j in range(v.shape[0]):
         supplied += tau[j] * v[j]
         efforts[j] = tau[j]
-    state = call_address(equations.forward_dynamics, (space, FORCED, q, v, efforts, vdot))
+    status = call_address(equations.forward_dynamics, (space, FORCED, q, v, efforts, vdot))
     theirs = floats_at(equations.powers, NUM_POWERS)
     powers[DISSIPATED] = theirs[DISSIPATED]
     powers[SUPPLIED] = supplied + theirs[SUPPLIED]
-    if state == OK and not all_finite(theirs):
-        state = status(NOT_FINITE, 0)
-    if state == status(NOT_FINITE, 0):  # whose is it?
+    if status == OK and not all_finite(theirs):
+        status = failure(NOT_FINITE, 0)
+    if status == failure(NOT_FINITE, 0):  # whose is it?
         found = call_address(equations.force_search, (space, 0, q, v, time, efforts))
-        return state if found == OK else found
-    return state
+        return status if found == OK else found
+    return status

@@ -21,7 +21,7 @@ def velocities(model, v):
 
 
 @helper
-def steps(model, dx):
+def tangent(model, dx):
     """The pointer dx as an array (ndx,)."""
     return as_array(dx, model[0].ndx)
 

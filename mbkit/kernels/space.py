@@ -21,10 +21,13 @@ def bodies(space):
 
 
 @helper
-def scratch(space):
+def scratch_of(space):
     """The scratch memory: `WORK` rows."""
     record = records_at(space, 1, SPACE)[0]
     return records_at(record.scratch, record.num_rows, WORK)
+
+
+scratch = scratch_of  # as the time loops call it
 
 
 @helper

@@ -5,6 +5,12 @@ from mbkit.kernels.status import OK, WRONG_LENGTH
 
 
 @helper
+def both(first, second):
+    """Return OK if both statuses are, else the first that is not."""
+    return second if first == OK else first
+
+
+@helper
 def check_positions(model, q):
     """Return OK if q has one entry a position; row 0 holds the totals."""
     return OK if q.shape[0] == model[0].num_positions else WRONG_LENGTH

@@ -6,7 +6,7 @@ import pytest
 from mbkit.kernels.compile import array_address, float64, floats, int64, kernel, matrix
 from mbkit.kernels.layout import BODY, SPACE, WORK
 from mbkit.kernels.recursions import inertias
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 
 _INDEX = [[0, 1, 2], [1, 3, 4], [2, 4, 5]]
 
@@ -35,7 +35,7 @@ def inverse_adjoint(R, p):
 @kernel(int64(int64))
 def _compose_rigid(space):
     model = bodies(space)
-    work = scratch(space)
+    work = scratch_of(space)
     inertias.copy_rigid(work[0], model[0])
     inertias.copy_rigid(work[1], model[1])
     inertias.add_rigid_to_parent(work[1], work[1].R, work[1].p, work[0])
@@ -44,21 +44,21 @@ def _compose_rigid(space):
 
 @kernel(int64(int64))
 def _compose_articulated(space):
-    work = scratch(space)
+    work = scratch_of(space)
     inertias.add_articulated_to_parent(work[1], work[0])
     return 0
 
 
 @kernel(int64(int64, float64, floats))
 def _subtract(space, D, U):
-    inertias.subtract_outer(scratch(space)[1], D, U)
+    inertias.subtract_outer(scratch_of(space)[1], D, U)
     return 0
 
 
 @kernel(int64(int64, floats, matrix))
 def _products(space, V, out):
     row = bodies(space)[0]
-    body = scratch(space)[1]
+    body = scratch_of(space)[1]
     w = (V[0], V[1], V[2])
     u = (V[3], V[4], V[5])
     for i, (t, f) in enumerate(

@@ -10,7 +10,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.integrators.newton import Newton
-from mbkit.kernels.status import SINGULAR_STEP, status
+from mbkit.kernels.status import SINGULAR_STEP, failure
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS
 from tests.integrators.motions import motion
 
@@ -32,7 +32,7 @@ class Singular(mb.Integrator):
         problem.newton = Newton.empty(5, problem.nv + problem.equations.num_velocity_constraints)
         problem.newton.count[0] = len(self.corrections) + 1
         problem.newton.history[: len(self.corrections), 0] = self.corrections
-        return lambda first, steps, rows: (status(SINGULAR_STEP, self.column), 0, 0)
+        return lambda first, steps, rows: (failure(SINGULAR_STEP, self.column), 0, 0)
 
 
 def rails() -> mb.System:

@@ -55,11 +55,11 @@ def settled(problem: Problem, end: float, q: Any, v: Any) -> None:
     Raises `StepFailed` where it may not: q and v are not finite, loops cannot be closed, or an
     event lies in the step.
     """
-    from mbkit.kernels.status import NOT_FINITE, status
+    from mbkit.kernels.status import NOT_FINITE, failure
 
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         problem.q_stage[:], problem.v_stage[:] = q, v
-        raise StepFailed(status(NOT_FINITE, 0))
+        raise StepFailed(failure(NOT_FINITE, 0))
     state = problem.close(end, q, v) or problem.look(end, q, v)
     if state != 0:
         raise StepFailed(state)

@@ -217,7 +217,7 @@ class AdaptiveSteps:
         StepFailed
             If steps become too small, or are too many.
         """
-        from mbkit.kernels.status import INACCURATE, STEP_TOO_SMALL, TOO_MANY, status
+        from mbkit.kernels.status import INACCURATE, STEP_TOO_SMALL, TOO_MANY, failure
 
         tried = _Tried(rates)
         least = LEAST_STEP * max(abs(t), abs(t + h))
@@ -231,7 +231,7 @@ class AdaptiveSteps:
                 solver.step()
             size = solver.t - s
             if solver.status == "failed" or (size < least and solver.status == "running"):
-                raise StepFailed(tried.status or status(STEP_TOO_SMALL, INACCURATE))
+                raise StepFailed(tried.status or failure(STEP_TOO_SMALL, INACCURATE))
             if self.chart is None or not self.chart.is_left(solver.y):
                 largest = max(largest, size)
                 continue
@@ -240,7 +240,7 @@ class AdaptiveSteps:
             else:
                 before = self.chart.moved(before)
             solver = self._solver(tried, s, before, h, min(size, h - s), size)
-        raise StepFailed(status(STEP_TOO_SMALL, TOO_MANY))
+        raise StepFailed(failure(STEP_TOO_SMALL, TOO_MANY))
 
     def _first(self, rate: Any, y: Any) -> float:
         """Return a step in which the state changes by a hundredth of its size.

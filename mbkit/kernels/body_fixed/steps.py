@@ -53,11 +53,11 @@ def to_parent(body, parent, t, f):
 
 
 @helper
-def twist(model, work, i, v):
+def twist(model, scratch, i, v):
     """V = Ad_C^-1 V_p + S v;  A = ad_V S v + S-dot v, what the joint adds to the acceleration."""
     row = model[i]
-    body = work[i]
-    parent = work[row.parent]
+    body = scratch[i]
+    parent = scratch[row.parent]
     w, u = from_parent(body, parent, angular(parent.V), linear(parent.V))
     if row.kind == SCREW:
         rate = row.rate * v[row.first_velocity]
@@ -79,11 +79,11 @@ def twist(model, work, i, v):
 
 
 @helper
-def acceleration(model, work, i, vdot):
+def acceleration(model, scratch, i, vdot, steps):
     """A = Ad_C^-1 A_p + S vdot + what `twist` left in A."""
     row = model[i]
-    body = work[i]
-    parent = work[row.parent]
+    body = scratch[i]
+    parent = scratch[row.parent]
     w, u = from_parent(body, parent, angular(parent.A), linear(parent.A))
     if row.kind == SCREW:
         a = vdot[row.first_velocity]
@@ -153,9 +153,9 @@ def column_inertia(row, body, c, U):
 
 
 @helper
-def place(model, work, i):
+def place(model, scratch, i):
     """Rigid inertia; S is there already."""
-    copy_rigid(work[i], model[i])
+    copy_rigid(scratch[i], model[i])
 
 
 @helper
@@ -269,16 +269,16 @@ def point_wrench(body, r, x, f):
 
 
 @helper
-def place_for_forces(model, work, i):
+def place_for_forces(model, scratch, i):
     """Pose in the world, which nothing else here asks for, where forces want it.
 
     Springs between bodies want it in any frame that both have in common.
     """
-    carries = work[i].carries
+    carries = scratch[i].carries
     if carries == CARRIES:
-        set_world_pose(work[model[i].parent], work[i])
+        set_world_pose(scratch[model[i].parent], scratch[i])
     elif carries == COMMON:
-        set_identity(work[i])
+        set_identity(scratch[i])
 
 
 STEPS = Steps(

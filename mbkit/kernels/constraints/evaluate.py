@@ -14,16 +14,15 @@ from mbkit.kernels.constraints.sites import move_sites
 from mbkit.kernels.constraints.space import (
     closure_of,
     constraints,
-    joints,
-    sites,
 )
 from mbkit.kernels.evaluation import EVALUATION, positions, velocities
 from mbkit.kernels.hybrid import steps as hybrid
 from mbkit.kernels.layout import SPACE
+from mbkit.kernels.recursions.columns import acceleration
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import CONSTRAINT_FAILED, CONSTRAINT_NOT_FINITE, NOT_FINITE, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import CONSTRAINT_FAILED, CONSTRAINT_NOT_FINITE, NOT_FINITE, OK, failure
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -35,31 +34,23 @@ def constraint_rows(space, q, v, vdot):
     Needs the sites.
     """
     closure = closure_of(space)
-    table = sites(closure)
-    loops, loop_work = joints(closure)
-    residual = floats_at(closure.residual, closure.num_position_rows)
-    rate = floats_at(closure.rate, closure.num_rows)
-    bias = floats_at(closure.bias, closure.num_rows)
     every = constraints(closure)
     for c in range(every.shape[0]):
         constraint = every[c]
         if constraint.kind == LOOP_JOINT:
-            state = loop_joint_rows(
-                closure, constraint, loops[constraint.joint], loop_work[constraint.joint], table,
-                residual, rate, bias,
-            )  # fmt: skip
+            status = loop_joint_rows(closure, constraint)
         else:
-            state = table_rows(space, c, q, v, vdot)
-        if state != OK:
-            return status(CONSTRAINT_NOT_FINITE if state == NOT_FINITE else CONSTRAINT_FAILED, c)
+            status = table_rows(space, c, q, v, vdot)
+        if status != OK:
+            return failure(CONSTRAINT_NOT_FINITE if status == NOT_FINITE else CONSTRAINT_FAILED, c)
     return OK
 
 
 @helper
 def rows_of_motion(space, option, q, v, vdot):
     """The sites and the rows, where a recursion has just left how the bodies move."""
-    state = call_address(closure_of(space).move_sites, (space, option, q, v, vdot, vdot))
-    return constraint_rows(space, q, v, vdot) if state == OK else state
+    status = call_address(closure_of(space).move_sites, (space, option, q, v, vdot, vdot))
+    return constraint_rows(space, q, v, vdot) if status == OK else status
 
 
 @address_kernel(EVALUATION)
@@ -83,22 +74,22 @@ def constraint_state(space, _option, q, v, given, out):
     representation.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     q = positions(model, q)
     v = velocities(model, v)
     vdot = velocities(model, given)
     set_time(space, given[model[0].num_velocities])
-    state = joint_pass(model, work, q, v)
-    if state != OK:
-        return state
-    start(work, _ZERO)
+    status = joint_pass(model, scratch, q, v)
+    if status != OK:
+        return status
+    start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
-        hybrid.twist(model, work, i, v)
-        hybrid.acceleration(model, work, i, vdot)
+        hybrid.twist(model, scratch, i, v)
+        acceleration(model, scratch, i, vdot, hybrid.STEPS)
     move_sites(space, _ZERO, hybrid.STEPS)
-    state = constraint_rows(space, q, v, vdot)
-    if state != OK:
-        return state
+    status = constraint_rows(space, q, v, vdot)
+    if status != OK:
+        return status
     closure = closure_of(space)
     np = closure.num_position_rows
     m = closure.num_rows

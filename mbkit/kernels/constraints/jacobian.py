@@ -16,7 +16,7 @@ from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
 from mbkit.kernels.hybrid import steps as hybrid
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import at_rest, bodies, num_places, places, scratch
+from mbkit.kernels.space import at_rest, bodies, num_places, places, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, angular, cross, linear, load, pairing
 
@@ -24,16 +24,17 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def project_wrench(model, work, i, t, f, place, out):
-    """out_k += S_k . (t, f) for each velocity k inward of row i; (t, f) is a wrench at its origin.
+def project_wrench(model, scratch, i, wrench, place, out):
+    """out_k += S_k . (t, f) for each velocity k inward of row i; wrench: (t, f) at its origin.
 
     Each in its place. In world axes. Needs S and p as `mbkit.kernels.hybrid` leaves them.
     """
+    t, f = wrench
     while i != 0:
         row = model[i]
         for c in range(row.num_velocities):
-            out[place[row.first_velocity + c]] += pairing(work[i].S[c], t, f)
-        t, f = hybrid.to_parent(work[i], work[row.parent], t, f)
+            out[place[row.first_velocity + c]] += pairing(scratch[i].S[c], t, f)
+        t, f = hybrid.to_parent(scratch[i], scratch[row.parent], t, f)
         i = row.parent
 
 
@@ -42,15 +43,15 @@ def rows_at_rest(space, q, t):
     """The rows as wrenches on the sites, and these in the world; the tree as `hybrid` leaves it."""
     set_time(space, t)
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     rest = at_rest(space)
     q = positions(model, q)
-    state = joint_pass(model, work, q, rest)
-    if state != OK:
-        return state
-    start(work, _ZERO)
+    status = joint_pass(model, scratch, q, rest)
+    if status != OK:
+        return status
+    start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
-        hybrid.twist(model, work, i, rest)
+        hybrid.twist(model, scratch, i, rest)
     move_sites(space, _ZERO, hybrid.STEPS)
     return constraint_rows(space, q, rest, rest)
 
@@ -58,11 +59,11 @@ def rows_at_rest(space, q, t):
 @address_kernel(EVALUATION)
 def constraint_jacobian(space, _option, q, _v, t, out):
     """A, out (num_rows, nv), or as many columns as there are places; t (1,)."""
-    state = rows_at_rest(space, q, t[0])
-    if state != OK:
-        return state
+    status = rows_at_rest(space, q, t[0])
+    if status != OK:
+        return status
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     place = places(space)
     A = rows(out, closure.num_rows, num_places(space, model[0].num_velocities))
@@ -81,15 +82,16 @@ def constraint_jacobian(space, _option, q, _v, t, out):
                 W = wrenches[r * constraint.num_sites + s]
                 f = linear(W)
                 t = add(angular(W), cross(load(site.arm), f))
-                project_wrench(model, work, site.row, t, f, place, row)
+                project_wrench(model, scratch, site.row, (t, f), place, row)
             for k in range(constraint.num_velocities):
                 row[place[named[k]]] += coefficients[r, k]
     return OK
 
 
 @helper
-def add_sizes(row, body, F, places, coefficients, x, sizes):
-    """sizes += |A_k| |x_k| for the velocities k of a row of the tree."""
+def add_sizes(row, body, F, named, x, sizes):
+    """sizes += |A_k| |x_k| for the velocities k of a row; named: velocities, and coefficients."""
+    places, coefficients = named
     for c in range(row.num_velocities):
         k = row.first_velocity + c
         for r in range(F.shape[0]):
@@ -106,11 +108,11 @@ def constraint_sizes(space, _option, q, x, t, out):
 
     Cost: O(length of the path to the world) a row.
     """
-    state = rows_at_rest(space, q, t[0])
-    if state != OK:
-        return state
+    status = rows_at_rest(space, q, t[0])
+    if status != OK:
+        return status
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     x = velocities(model, x)
     closure = closure_of(space)
     propagated = floats_at(closure.propagated, closure.num_propagated)
@@ -132,11 +134,11 @@ def constraint_sizes(space, _option, q, x, t, out):
             F = propagated[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
             if paths[PATH_SIZE * s + PATH_BEGINS] != 0:
                 F[:, :] = 0.0
-            load_wrenches(closure, constraint, i, work[i], F, hybrid.STEPS)
-            add_sizes(model[i], work[i], F, places, coefficients, x, own_sizes)
+            load_wrenches(closure, constraint, i, scratch[i], F, hybrid.STEPS)
+            add_sizes(model[i], scratch[i], F, (places, coefficients), x, own_sizes)
             if model[i].parent != 0:
                 on = paths[PATH_SIZE * s + PATH_ON]
                 there = propagated[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
-                parent = work[model[i].parent]
-                pass_on(work[i], parent, F, there, on != own, hybrid.STEPS)
+                parent = scratch[model[i].parent]
+                pass_on(scratch[i], parent, F, there, on != own, hybrid.STEPS)
     return OK

@@ -7,7 +7,7 @@ own steps from the twist and the acceleration of a row to the world's axes.
 from mbkit.kernels.compile import helper
 from mbkit.kernels.constraints.space import closure_of, sites
 from mbkit.kernels.recursions.poses import compose
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, cross, load, rotate, store
 
@@ -20,13 +20,13 @@ def move_sites(space, fall, steps):
     Reads   R, p, V, A of the rows; fall: the acceleration of gravity that A is without.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     for i in range(1, model.shape[0]):
-        steps.place_for_forces(model, work, i)
+        steps.place_for_forces(model, scratch, i)
     table = sites(closure_of(space))
     for s in range(table.shape[0]):
         site = table[s]
-        body = work[site.row]
+        body = scratch[site.row]
         arm = rotate(body.world_R, load(site.place_p))
         w, u = steps.twist_in_world(body)
         compose(body.world_R, body.world_p, site.place_R, site.place_p, site.R, site.p)

@@ -18,9 +18,9 @@ def constraint_wrenches(space, _option, q, _v, given, out):
     """
     closure = closure_of(space)
     multipliers = as_array(given, closure.num_rows + 1)
-    state = rows_at_rest(space, q, multipliers[closure.num_rows])
-    if state != OK:
-        return state
+    status = rows_at_rest(space, q, multipliers[closure.num_rows])
+    if status != OK:
+        return status
     table = sites(closure)
     found = rows(out, table.shape[0], SITE_SIZE)
     every = constraints(closure)

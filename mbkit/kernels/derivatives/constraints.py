@@ -19,27 +19,29 @@ with V = S_i, V_a = 0 on the side of b, and V = -S_i, V_a = S_i on that of a.
 All is exact but for dW, by differences of sixth order where it is not constant.
 """
 
-from mbkit.kernels.compile import address_kernel, floats_at, helper
+from typing import Any, NamedTuple
+
+from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.constraints.evaluate import set_time
-from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_WRENCHES
-from mbkit.kernels.constraints.space import closure_of, constraints, joints, sites
+from mbkit.kernels.constraints.space import closure_of, constraints
 from mbkit.kernels.derivatives.directions import (
     depends_on_q,
     twist_of_step,
     weighted_change,
 )
 from mbkit.kernels.derivatives.loop_joint import (
-    current_wrenches,
-    force_changes,
+    add_force,
+    add_power,
+    at_loop_joint,
     move_bodies,
     move_sites,
-    pose_of_joint,
-    power_changes,
     power_of,
+    set_changes,
+    set_current_wrenches,
 )
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
-from mbkit.kernels.space import at_rest, bodies, changes, num_places, places, scratch
-from mbkit.kernels.status import CONSTRAINT_FAILED, OK, status
+from mbkit.kernels.space import at_rest, bodies, changes, num_places, places, scratch_of
+from mbkit.kernels.status import CONSTRAINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     add,
     angular,
@@ -57,71 +59,74 @@ _ZERO = (0.0, 0.0, 0.0)
 # ------------------------------------------------------------------------------------ A v by q
 
 
+class Moving(NamedTuple):
+    """How a loop moves: the velocities v, and the twist V_a of its predecessor."""
+
+    v: Any
+    V_a: Any
+
+
 @helper
-def add_velocity_columns(space, constraint, joint_row, j, sign, v, b, V_a, out):
+def add_velocity_columns(space, loop, j, sign, moving, out):
     """What the steps of row j add to the rows of a constraint."""
     row = bodies(space)[j]
-    body = scratch(space)[j]
-    parent = scratch(space)[row.parent]
+    body = scratch_of(space)[j]
+    parent = scratch_of(space)[row.parent]
     table = changes(space)
     place = places(space)
-    buffer = floats_at(closure_of(space).buffer, closure_of(space).num_buffer)
-    W = buffer[BUFFER_WRENCHES:BUFFER_Q]
-    P = buffer[BUFFER_Q:BUFFER_R]
+    b = loop.b
     for k in range(row.ndx):
         n = row.first_step + k
         D = twist_of_step(row, body, k, table[n])
         # [V_p, D] + [D, V_a] = [V_p - V_a, D]
-        w = subtract(angular(parent.V), V_a[0])
-        u = subtract(linear(parent.V), V_a[1])
+        w = subtract(angular(parent.V), moving.V_a[0])
+        u = subtract(linear(parent.V), moving.V_a[1])
         w, u = motion_bracket(w, u, D[0], D[1])
         if depends_on_q(row):
-            x, y = weighted_change(table[n], row, v)
+            x, y = weighted_change(table[n], row, moving.v)
             w = add(w, x)
             u = add(u, y)
         w, u = motion_to_child(b.R, b.p, w, u)
         x, y = motion_to_child(b.R, b.p, D[0], D[1])
-        for r in range(constraint.num_rows):
-            change = power_of(W, r, w, u)
-            if joint_row.constant == 0:
-                change += power_of(P, r, x, y)
-            out[constraint.first_row + r, place[n]] += sign * change
+        for r in range(loop.constraint.num_rows):
+            change = power_of(loop.W, r, w, u)
+            if loop.joint.constant == 0:
+                change += power_of(loop.changes, r, x, y)
+            out[loop.constraint.first_row + r, place[n]] += sign * change
 
 
 @helper
-def velocity_rows(space, constraint, v, out):
-    """The derivatives of the rows of one loop joint."""
-    closure = closure_of(space)
+def along_branches(space, loop, add_columns, what, out):
+    """Call add_columns(space, loop, j, sign, what, out) for the rows j of both branches.
+
+    Up to where they meet: what is inward of it moves the loop as one. sign: 1 on the side of b.
+    """
     model = bodies(space)
-    work = scratch(space)
-    table = sites(closure)
-    loops, loop_work = joints(closure)
-    joint = loops[constraint.joint]
-    body = loop_work[constraint.joint]
-    pose_of_joint(closure, constraint, body)
-    a = table[constraint.first_site]
-    b = table[constraint.first_site + 1]
-    V_a = angular(work[a.row].V), linear(work[a.row].V)
-    w = subtract(angular(work[b.row].V), V_a[0])
-    u = subtract(linear(work[b.row].V), V_a[1])
-    w, u = motion_to_child(b.R, b.p, w, u)
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    state = power_changes(closure, constraint, joint, body, w, u, buffer[BUFFER_Q:BUFFER_R])
-    if state == OK:
-        state = current_wrenches(closure, joint, body)
-    if state != OK:
-        return state
-    i = a.row
-    j = b.row
-    # up to where both branches meet: what is inward of it moves the loop as one
+    i = loop.a.row
+    j = loop.b.row
     while i != j:
         if i > j:
-            add_velocity_columns(space, constraint, joint, i, -1.0, v, b, V_a, out)
+            add_columns(space, loop, i, -1.0, what, out)
             i = model[i].parent
         else:
-            add_velocity_columns(space, constraint, joint, j, 1.0, v, b, V_a, out)
+            add_columns(space, loop, j, 1.0, what, out)
             j = model[j].parent
-    return OK
+
+
+@helper
+def velocity_rows(space, loop, v, out):
+    """The derivatives of the rows of one loop joint."""
+    scratch = scratch_of(space)
+    a, b = loop.a, loop.b
+    V_a = angular(scratch[a.row].V), linear(scratch[a.row].V)
+    w = subtract(angular(scratch[b.row].V), V_a[0])
+    u = subtract(linear(scratch[b.row].V), V_a[1])
+    status = set_changes(loop, add_power, motion_to_child(b.R, b.p, w, u))
+    if status == OK:
+        status = set_current_wrenches(loop)
+    if status == OK:
+        along_branches(space, loop, add_velocity_columns, Moving(v, V_a), out)
+    return status
 
 
 @address_kernel(EVALUATION)
@@ -133,28 +138,40 @@ def velocity_derivative(space, _option, q, v, t, out):
     v = velocities(model, v)
     matrix = rows(out, closure.num_rows, num_places(space, model[0].ndx))
     matrix[:, :] = 0.0
-    state = move_bodies(space, positions(model, q), v)
-    if state != OK:
-        return state
+    status = move_bodies(space, positions(model, q), v)
+    if status != OK:
+        return status
     move_sites(space)
     every = constraints(closure)
     for c in range(every.shape[0]):
-        if velocity_rows(space, every[c], v, matrix) != OK:
-            return status(CONSTRAINT_FAILED, c)
+        if at_loop_joint(space, every[c], velocity_rows, v, matrix) != OK:
+            return failure(CONSTRAINT_FAILED, c)
     return OK
 
 
 # ------------------------------------------------------------------------------ A^T lambda by q
 
 
+class Step(NamedTuple):
+    """A step k of row j along D, and how it changes L: by dL; sign: 1 on the side of b."""
+
+    j: int
+    k: int
+    sign: float
+    D: Any
+    L: Any
+    dL: Any
+
+
 @helper
-def entry(space, i, c, on_b, j, k, D, sign, L, dL):
-    """d(L.V_i) along step k of row j; sign: 1 where j is on the side of b.
+def entry(space, i, c, on_b, step):
+    """d(L.V_i) along a step.
 
     V_i = S_c of row i, on the side of b; where i is on that of a, V_i = -S_c, and S_c moves a.
     """
+    j, k, sign, D, L, dL = step
     model = bodies(space)
-    S = scratch(space)[i].S[c]
+    S = scratch_of(space)[i].S[c]
     w = angular(S)
     u = linear(S)
     found = dot(dL[0], w) + dot(dL[1], u)
@@ -174,15 +191,15 @@ def entry(space, i, c, on_b, j, k, D, sign, L, dL):
 
 
 @helper
-def force_columns(space, constraint, j, sign, L, b, out):
+def add_force_columns(space, loop, j, sign, L, out):
     """What the steps of row j add to the forces on all rows of the loop."""
     model = bodies(space)
     row = model[j]
-    closure = closure_of(space)
-    Q = floats_at(closure.buffer, closure.num_buffer)[BUFFER_Q:BUFFER_R]
+    b = loop.b
+    Q = loop.changes
     for k in range(row.ndx):
         n = row.first_step + k
-        D = twist_of_step(row, scratch(space)[j], k, changes(space)[n])
+        D = twist_of_step(row, scratch_of(space)[j], k, changes(space)[n])
         x = motion_to_child(b.R, b.p, D[0], D[1])
         t = _ZERO
         f = _ZERO
@@ -190,17 +207,15 @@ def force_columns(space, constraint, j, sign, L, b, out):
             factor = sign * (x[0][m] if m < 3 else x[1][m - 3])
             t = add(t, scale(factor, (Q[6 * m], Q[6 * m + 1], Q[6 * m + 2])))
             f = add(f, scale(factor, (Q[6 * m + 3], Q[6 * m + 4], Q[6 * m + 5])))
-        dL = force_to_parent(b.R, b.p, t, f)
+        step = Step(j, k, sign, D, L, force_to_parent(b.R, b.p, t, f))
         column = places(space)[n]
-        on_a = sites(closure)[constraint.first_site].row
+        on_a = loop.a.row
         on_b = b.row
         while on_a != on_b:
             is_b = on_b > on_a
             i = on_b if is_b else on_a
             for c in range(model[i].num_velocities):
-                out[model[i].first_velocity + c, column] += entry(
-                    space, i, c, is_b, j, k, D, sign, L, dL
-                )
+                out[model[i].first_velocity + c, column] += entry(space, i, c, is_b, step)
             if is_b:
                 on_b = model[on_b].parent
             else:
@@ -208,40 +223,22 @@ def force_columns(space, constraint, j, sign, L, b, out):
 
 
 @helper
-def force_rows(space, constraint, multipliers, out):
+def force_rows(space, loop, multipliers, out):
     """The derivatives of the generalized forces of one loop joint."""
-    closure = closure_of(space)
-    model = bodies(space)
-    table = sites(closure)
-    loops, loop_work = joints(closure)
-    joint = loops[constraint.joint]
-    body = loop_work[constraint.joint]
-    pose_of_joint(closure, constraint, body)
-    a = table[constraint.first_site]
-    b = table[constraint.first_site + 1]
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    W = buffer[BUFFER_WRENCHES:BUFFER_Q]
-    state = force_changes(closure, constraint, joint, body, multipliers, buffer[BUFFER_Q:BUFFER_R])
-    if state == OK:
-        state = current_wrenches(closure, joint, body)
-    if state != OK:
-        return state
+    constraint, W = loop.constraint, loop.W
+    status = set_changes(loop, add_force, multipliers)
+    if status == OK:
+        status = set_current_wrenches(loop)
+    if status != OK:
+        return status
     t = _ZERO
     f = _ZERO
     for r in range(constraint.num_rows):
         factor = multipliers[constraint.first_row + r]
         t = add(t, scale(factor, (W[6 * r], W[6 * r + 1], W[6 * r + 2])))
         f = add(f, scale(factor, (W[6 * r + 3], W[6 * r + 4], W[6 * r + 5])))
-    L = force_to_parent(b.R, b.p, t, f)
-    i = a.row
-    j = b.row
-    while i != j:
-        if i > j:
-            force_columns(space, constraint, i, -1.0, L, b, out)
-            i = model[i].parent
-        else:
-            force_columns(space, constraint, j, 1.0, L, b, out)
-            j = model[j].parent
+    L = force_to_parent(loop.b.R, loop.b.p, t, f)
+    along_branches(space, loop, add_force_columns, L, out)
     return OK
 
 
@@ -253,12 +250,12 @@ def force_derivative(space, _option, q, multipliers, t, out):
     closure = closure_of(space)
     matrix = rows(out, model[0].num_velocities, num_places(space, model[0].ndx))
     matrix[:, :] = 0.0
-    state = move_bodies(space, positions(model, q), at_rest(space))
-    if state != OK:
-        return state
+    status = move_bodies(space, positions(model, q), at_rest(space))
+    if status != OK:
+        return status
     move_sites(space)
     every = constraints(closure)
     for c in range(every.shape[0]):
-        if force_rows(space, every[c], multipliers, matrix) != OK:
-            return status(CONSTRAINT_FAILED, c)
+        if at_loop_joint(space, every[c], force_rows, multipliers, matrix) != OK:
+            return failure(CONSTRAINT_FAILED, c)
     return OK

@@ -28,7 +28,7 @@ import numpy as np
 
 from mbkit.kernels.compile import address_kernel, floats_at, helper, integers_at, records_at
 from mbkit.kernels.derivatives.directions import place, store_vector
-from mbkit.kernels.derivatives.joint_changes import along_motion, to_world
+from mbkit.kernels.derivatives.joint_changes import Joint, along_motion, to_world
 from mbkit.kernels.derivatives.rate_of_inertia import (
     add_inertia_and_rate,
     changed_wrench,
@@ -41,9 +41,9 @@ from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, directions, scratch, trials
+from mbkit.kernels.space import bodies, changes, directions, scratch_of, trials
 from mbkit.kernels.spatial.steps import move_subspace
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -84,20 +84,20 @@ def set_rates(row, body, parent, memory, change):
 def outward(space, q, v):
     """V = V_p + S v, columns and their rates, and inertias with theirs."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     memory = directions(space)
     cold = changes(space)
-    start(work, _ZERO)
+    start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
         row = model[i]
-        body = work[i]
-        parent = work[row.parent]
+        body = scratch[i]
+        parent = scratch[row.parent]
         change = cold[row.first_step]
         place(row, body, parent, load(body.p))
         if row.constant == 0:
-            stage = floats_at(work[0].slot, STAGE_SIZE)
-            if along_motion(row, body, q, v, trials(space), change, stage) != OK:
-                return status(JOINT_FAILED, i)
+            stage = floats_at(scratch[0].slot, STAGE_SIZE)
+            if along_motion(Joint(row, body, q, v, stage), trials(space), change) != OK:
+                return failure(JOINT_FAILED, i)
         move_subspace(row, body)
         w, u = joint_sum(row, body, v)
         store(body.V, add(angular(parent.V), w), add(linear(parent.V), u))
@@ -142,28 +142,30 @@ def coriolis_matrix(space, _option, q, v, _x, out):
     """C(q, v), out (nv, nv), with zeros between bodies of different branches.
 
     Reads   model, q, v.
-    Writes  work, directions, changes. Cost: O(nv depth), beside the zeros.
+    Writes  scratch, directions, changes. Cost: O(nv depth), beside the zeros.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     memory = directions(space)
     record = records_at(space, 1, SPACE)[0]
     nv = model[0].num_velocities
     q = positions(model, q)
     v = velocities(model, v)
-    state = joint_pass(model, work, q, v)
-    if state == OK:
-        state = outward(space, q, v)
-    if state != OK:
-        return state
+    status = joint_pass(model, scratch, q, v)
+    if status == OK:
+        status = outward(space, q, v)
+    if status != OK:
+        return status
     C = rows(out, nv, nv)
     columns = records_at(record.changes, nv, COLUMN)  # changes are of no use from here on
     velocity_of = integers_at(record.velocity_of_column, nv)
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
         beyond = columns[row.first_column : row.end_column]
-        set_columns(row, work[i], memory, beyond)
-        set_entries(row, work[i], memory, beyond, velocity_of[row.first_column : row.end_column], C)
+        set_columns(row, scratch[i], memory, beyond)
+        set_entries(
+            row, scratch[i], memory, beyond, velocity_of[row.first_column : row.end_column], C
+        )
         if row.parent != 0:
-            add_inertia_and_rate(work[i], work[row.parent])
+            add_inertia_and_rate(scratch[i], scratch[row.parent])
     return OK

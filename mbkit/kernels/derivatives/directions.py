@@ -5,10 +5,10 @@ about it would lose digits.
 """
 
 from mbkit.kernels.compile import floats_at, helper
-from mbkit.kernels.derivatives.joint_changes import joint_changes
+from mbkit.kernels.derivatives.joint_changes import Joint, joint_changes
 from mbkit.kernels.layout import STAGE_SIZE
 from mbkit.kernels.recursions.poses import set_world_pose
-from mbkit.kernels.space import bodies, changes, scratch, trials
+from mbkit.kernels.space import bodies, changes, scratch_of, trials
 from mbkit.kernels.spatial.steps import move_subspace
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
@@ -85,15 +85,15 @@ def turned_changes(row, body, table):
 def set_subspace(space, i, q, v):
     """S and S-dot v of a body that is placed, and their changes where there are any."""
     row = bodies(space)[i]
-    body = scratch(space)[i]
+    body = scratch_of(space)[i]
     table = changes(space)
-    state = OK
+    status = OK
     if row.constant == 0:
-        stage = floats_at(scratch(space)[0].slot, STAGE_SIZE)
-        state = joint_changes(row, body, q, v, trials(space), table, stage)
+        stage = floats_at(scratch_of(space)[0].slot, STAGE_SIZE)
+        status = joint_changes(Joint(row, body, q, v, stage), trials(space), table)
     else:
         store(body.bias, _ZERO, _ZERO)
     move_subspace(row, body)
     if row.constant != 0 and depends_on_q(row):
         turned_changes(row, body, table)
-    return state
+    return status

@@ -30,8 +30,8 @@ from mbkit.kernels.forces.force_pass import (
 )
 from mbkit.kernels.forces.sites import clear_sites
 from mbkit.kernels.layout import LINEAR, SPACE
-from mbkit.kernels.space import bodies, num_places, places, scratch, trials
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.space import bodies, num_places, places, scratch_of, trials
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.validation import all_finite
 
 _STEP = 1e-5
@@ -41,25 +41,26 @@ _STEP = 1e-5
 def called_forces(space, q, v, t, tau):
     """tau = what the forces do that are called; q and v are pointers."""
     tau[:] = 0.0
-    state = motion_for_forces(space, q, v)
-    if state != OK:
-        return state
+    status = motion_for_forces(space, q, v)
+    if status != OK:
+        return status
     clear_rows(space)
     clear_sites(space)
-    state = call_forces(space, 0, records_at(space, 1, SPACE)[0].num_ordered, q, v, t, tau)
-    if state == OK and have_bodies(space):
+    end = records_at(space, 1, SPACE)[0].num_ordered
+    status = call_forces(space, (0, end), q, v, t, tau)
+    if status == OK and have_bodies(space):
         add_wrenches(space, tau)
-    return state
+    return status
 
 
 @helper
 def checked_forces(space, q, v, t, tau):
     """The same at the state itself, where a force that is not finite is looked for."""
-    state = called_forces(space, q, v, t, tau)
-    if state == OK and not all_finite(tau):
+    status = called_forces(space, q, v, t, tau)
+    if status == OK and not all_finite(tau):
         search = records_at(space, 1, SPACE)[0].force_search
         return call_address(search, (space, 0, q, v, t, at(tau, 0)))
-    return state
+    return status
 
 
 @helper
@@ -79,15 +80,15 @@ def factor_of(k, sign, step):
 def step_column(space, column, size, q, dx, trial):
     """Let trial be a step from q by `size` along all entries in a column."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     place = places(space)
     for i in range(1, model.shape[0]):
         row = model[i]
         for j in range(row.first_step, row.first_step + row.ndx):
             if place[j] == column:
                 dx[j] = size
-                if step_from(row, work[i], q, dx, trial) != OK:
-                    return status(JOINT_FAILED, i)
+                if step_from(row, scratch[i], q, dx, trial) != OK:
+                    return failure(JOINT_FAILED, i)
                 dx[j] = 0.0
     return OK
 
@@ -105,11 +106,11 @@ def along_steps(space, q, v, t, tau, d_q):
     for column in range(d_q.shape[1]):
         for k in range(1, 3):
             for sign in range(-1, 2, 2):
-                state = step_column(space, column, sign * k * _STEP, q, dx, trial)
-                if state == OK:
-                    state = called_forces(space, at(trial, 0), v, t, tau)
-                if state != OK:
-                    return state
+                status = step_column(space, column, sign * k * _STEP, q, dx, trial)
+                if status == OK:
+                    status = called_forces(space, at(trial, 0), v, t, tau)
+                if status != OK:
+                    return status
                 add_column(d_q, column, factor_of(k, sign, _STEP), tau)
         assign(trial, q)
     return OK
@@ -131,9 +132,9 @@ def along_velocities(space, q, v, t, tau, d_v):
                 for j in range(v.shape[0]):
                     if place[j] == column:
                         trial[j] = v[j] + sign * k * step
-                state = called_forces(space, q, at(trial, 0), t, tau)
-                if state != OK:
-                    return state
+                status = called_forces(space, q, at(trial, 0), t, tau)
+                if status != OK:
+                    return status
                 add_column(d_v, column, factor_of(k, sign, step), tau)
         for j in range(v.shape[0]):
             if place[j] == column:
@@ -167,8 +168,8 @@ def add_spring(space, spring, q, d_q):
         for k in range(1, 4):
             for sign in range(-1, 2, 2):
                 dx[j] = sign * k * STEP
-                if step_from(row, scratch(space)[i], q, dx, trial) != OK:
-                    return status(JOINT_FAILED, i)
+                if step_from(row, scratch_of(space)[i], q, dx, trial) != OK:
+                    return failure(JOINT_FAILED, i)
                 change = sign * weight(k) * trial[spring.position]
                 d_q[spring.velocity, places(space)[j]] -= spring.stiffness * change
         dx[j] = 0.0
@@ -183,9 +184,9 @@ def add_linear_terms(space, q, d_q, d_v):
     for k in range(table.shape[0]):
         d_v[table[k].velocity, places(space)[table[k].velocity]] -= table[k].damping
         if table[k].stiffness != 0.0:
-            state = add_spring(space, table[k], q, d_q)
-            if state != OK:
-                return state
+            status = add_spring(space, table[k], q, d_q)
+            if status != OK:
+                return status
     return OK
 
 
@@ -210,13 +211,13 @@ def force_derivatives(space, _option, q, v, t, out):
     own_v = velocities(model, v)
     record = records_at(space, 1, SPACE)[0]
     efforts = floats_at(record.efforts, nv)
-    state = OK
+    status = OK
     if record.num_ordered > 0:
-        state = checked_forces(space, q, v, t, efforts)
-        if state == OK:
-            state = along_steps(space, own_q, v, t, efforts, d_q)
-        if state == OK:
-            state = along_velocities(space, q, own_v, t, efforts, d_v)
-    if state != OK:
-        return state
+        status = checked_forces(space, q, v, t, efforts)
+        if status == OK:
+            status = along_steps(space, own_q, v, t, efforts, d_q)
+        if status == OK:
+            status = along_velocities(space, q, own_v, t, efforts, d_v)
+    if status != OK:
+        return status
     return add_linear_terms(space, own_q, d_q, d_v)

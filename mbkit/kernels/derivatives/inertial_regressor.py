@@ -21,7 +21,7 @@ from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, frames, scratch
+from mbkit.kernels.space import bodies, frames, scratch_of
 from mbkit.kernels.spatial.steps import acceleration_in_world, move_subspace
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
@@ -45,13 +45,13 @@ PARAMETERS = 10
 
 
 @helper
-def outward(model, work, v, vdot):
+def outward(model, scratch, v, vdot):
     """Twists and accelerations, less that of gravity, and columns, in the axes of the world."""
-    start(work, scale(-1.0, load(model[0].gravity)))
+    start(scratch, scale(-1.0, load(model[0].gravity)))
     for i in range(1, model.shape[0]):
         row = model[i]
-        body = work[i]
-        parent = work[row.parent]
+        body = scratch[i]
+        parent = scratch[row.parent]
         place(row, body, parent, load(body.p))
         if row.constant != 0:
             store(body.bias, _ZERO, _ZERO)
@@ -78,10 +78,10 @@ def column_block(x, y, w, a, c, out):
 
 
 @helper
-def body_columns(model, work, site, here, first, Y):
+def body_columns(model, scratch, site, here, first, Y):
     """The columns of a body, of the user, from `first` on: one row a velocity that carries it."""
     i = site.row
-    carrier = work[i]
+    carrier = scratch[i]
     compose(carrier.world_R, carrier.world_p, site.R, site.p, here.world_R, here.world_p)
     store(here.V, angular(carrier.V), linear(carrier.V))
     store(here.A, angular(carrier.A), linear(carrier.A))
@@ -93,7 +93,7 @@ def body_columns(model, work, site, here, first, Y):
     c = rotate_back(R, c)
     while i != 0:
         row = model[i]
-        S = work[i].S
+        S = scratch[i].S
         for k in range(row.num_velocities):
             x, y = motion_to_child(R, p, angular(S[k]), linear(S[k]))
             column_block(x, y, w, a, c, Y[row.first_velocity + k, first : first + PARAMETERS])
@@ -105,20 +105,20 @@ def inertial_regressor(space, _option, q, v, vdot, out):
     """Y, out (nv, 10 bodies), with zeros where a joint does not carry a body.
 
     Reads   model, q, v, vdot; not the inertias.
-    Writes  work. Cost: O(bodies depth), beside the zeros.
+    Writes  scratch. Cost: O(bodies depth), beside the zeros.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     sites = frames(space)
     v = velocities(model, v)
-    state = joint_pass(model, work, positions(model, q), v)
-    if state != OK:
-        return state
-    outward(model, work, v, velocities(model, vdot))
+    status = joint_pass(model, scratch, positions(model, q), v)
+    if status != OK:
+        return status
+    outward(model, scratch, v, velocities(model, vdot))
     nv = model[0].num_velocities
     Y = rows(out, nv, PARAMETERS * (sites.shape[0] - 1))
     Y[:, :] = 0.0
     for b in range(1, sites.shape[0]):
         if sites[b].row != 0:  # so that nothing needs the motion of row 0 any more
-            body_columns(model, work, sites[b], work[0], PARAMETERS * (b - 1), Y)
+            body_columns(model, scratch, sites[b], scratch[0], PARAMETERS * (b - 1), Y)
     return OK

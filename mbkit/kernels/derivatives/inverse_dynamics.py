@@ -27,6 +27,8 @@ Russo, Wensing 2022 (Efficient analytical derivatives of rigid-body dynamics usi
 algebra), whose B it is; derived here for joints whose S depends on q, or is turned round.
 """
 
+from typing import Any, NamedTuple
+
 from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.derivatives.directions import (
     depends_on_q,
@@ -47,8 +49,8 @@ from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, changes, directions, num_places, places, scratch
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.space import bodies, changes, directions, num_places, places, scratch_of
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -87,9 +89,20 @@ def move(row, body, parent, v, vdot):
     return x
 
 
+class Moving(NamedTuple):
+    """A row of the tree, its scratch and that of its parent, and how the system moves."""
+
+    row: Any
+    body: Any
+    parent: Any
+    v: Any
+    vdot: Any
+
+
 @helper
-def push_of_step(row, body, parent, k, direction, change, v, vdot):
+def push_of_step(moving, k, direction, change):
     """n and a of step k, along D."""
+    row, body, parent, v, vdot = moving
     D = twist_of_step(row, body, k, change)
     w, u = motion_bracket(angular(parent.V), linear(parent.V), D[0], D[1])
     a, b = motion_bracket(angular(parent.A), linear(parent.A), D[0], D[1])
@@ -139,21 +152,22 @@ def own_terms(row, body, loaded):
 def outward(space, loaded, q, v, vdot):
     """Motion, own terms, and n and a of every direction."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     memory = directions(space)
     cold = changes(space)
-    start(work, scale(-1.0, load(model[0].gravity)))
+    start(scratch, scale(-1.0, load(model[0].gravity)))
     for i in range(1, model.shape[0]):
         row = model[i]
-        body = work[i]
-        parent = work[row.parent]
+        body = scratch[i]
+        parent = scratch[row.parent]
         place(row, body, parent, load(body.p))
         if set_subspace(space, i, q, v) != OK:
-            return status(JOINT_FAILED, i)
+            return failure(JOINT_FAILED, i)
         x = move(row, body, parent, v, vdot)
+        moving = Moving(row, body, parent, v, vdot)
         for k in range(row.ndx):
             j = row.first_step + k
-            push_of_step(row, body, parent, k, memory[j], cold[j], v, vdot)
+            push_of_step(moving, k, memory[j], cold[j])
         for c in range(row.num_velocities):
             j = row.first_velocity + c
             push_of_velocity(row, body, body.S[c], memory[j], cold[j], x)
@@ -164,14 +178,38 @@ def outward(space, loaded, q, v, vdot):
 # ------------------------------------------------------------------ from the tips to the world
 
 
+class Matrices(NamedTuple):
+    """What is read and written from the tips to the world.
+
+    Attributes
+    ----------
+    model, scratch, directions, changes : (n,)
+        Rows of the tree, their scratch, and what each step and each velocity changes.
+    place : (n,)
+        The column of each step, and of each velocity.
+    d_q, d_v, mass : (nv, columns)
+        The derivatives, and the mass matrix, or no row of it.
+    """
+
+    model: Any
+    scratch: Any
+    directions: Any
+    changes: Any
+    place: Any
+    d_q: Any
+    d_v: Any
+    mass: Any
+
+
 @helper
-def rows_of_joint(model, work, memory, i, place, d_q, d_v, mass):
+def rows_of_joint(matrices, i):
     """d tau of joint i along all directions of the joints between it and the world, and its own.
 
     S . (M a + B n) = (M S) . a + (B^T S) . n. And where it is wanted, the mass matrix: S . (M S)
     of both.
     """
-    body = work[i]
+    model, scratch, memory, _, place, d_q, d_v, mass = matrices
+    body = scratch[i]
     for c in range(model[i].num_velocities):
         x = angular(body.S[c])
         y = linear(body.S[c])
@@ -204,8 +242,10 @@ def add_change_of_subspace(row, body, cold, place, d_q):
 
 
 @helper
-def column_inwards(model, memory, j, k, t, f, out):
+def column_inwards(matrices, j, k, wrench, out):
     """d tau = S . (t, f) of all joints between joint j and the world, in column k."""
+    model, memory = matrices.model, matrices.directions
+    t, f = wrench
     i = model[j].parent
     while i != 0:
         row = model[i]
@@ -215,20 +255,21 @@ def column_inwards(model, memory, j, k, t, f, out):
 
 
 @helper
-def columns_of_joint(model, work, memory, cold, j, place, d_q, d_v):
+def columns_of_joint(matrices, j):
     """d tau of the joints between joint j and the world, along the directions of j."""
+    model, scratch, memory, cold, place, d_q, d_v, _ = matrices
     row = model[j]
-    body = work[j]
+    body = scratch[j]
     F = body.F
     for k in range(row.ndx):
         n = row.first_step + k
         t, f = changed_wrench(body, load(memory[n].turn), memory[n].push)
         w, u = twist_of_step(row, body, k, cold[n])
         x, y = force_bracket(w, u, angular(F), linear(F))
-        column_inwards(model, memory, j, place[n], add(t, x), add(f, y), d_q)
+        column_inwards(matrices, j, place[n], (add(t, x), add(f, y)), d_q)
     for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
         t, f = changed_wrench(body, angular(memory[n].S), memory[n].rate)
-        column_inwards(model, memory, j, place[n], t, f, d_v)
+        column_inwards(matrices, j, place[n], (t, f), d_v)
 
 
 @helper
@@ -244,12 +285,12 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
 
     Where columns share places, (nv, num_places) both, and after them the mass matrix.
 
-    Reads   model, q, v, vdot; where `loaded`, the wrenches in work, in the axes of the bodies, to
-            which they stay fixed.
-    Writes  work, directions, out. Cost: O(nv depth), beside the zeros.
+    Reads   model, q, v, vdot; where `loaded`, the wrenches in scratch, in the axes of the bodies,
+            to which they stay fixed.
+    Writes  scratch, directions, out. Cost: O(nv depth), beside the zeros.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     memory = directions(space)
     cold = changes(space)
     nv = model[0].num_velocities
@@ -257,11 +298,11 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     q = positions(model, q)
     v = velocities(model, v)
     vdot = velocities(model, vdot)
-    state = joint_pass(model, work, q, v)
-    if state == OK:
-        state = outward(space, loaded, q, v, vdot)
-    if state != OK:
-        return state
+    status = joint_pass(model, scratch, q, v)
+    if status == OK:
+        status = outward(space, loaded, q, v, vdot)
+    if status != OK:
+        return status
     place = places(space)
     steps_wide = num_places(space, ndx)
     wide = num_places(space, nv)
@@ -272,12 +313,13 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     d_q = every[: nv * steps_wide].reshape((nv, steps_wide))
     d_v = every[nv * steps_wide : end].reshape((nv, wide))
     mass = every[end:].reshape((more, wide))
+    matrices = Matrices(model, scratch, memory, cold, place, d_q, d_v, mass)
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
-        rows_of_joint(model, work, memory, i, place, d_q, d_v, mass)
+        rows_of_joint(matrices, i)
         if depends_on_q(row):
-            add_change_of_subspace(row, work[i], cold, place, d_q)
+            add_change_of_subspace(row, scratch[i], cold, place, d_q)
         if row.parent != 0:
-            columns_of_joint(model, work, memory, cold, i, place, d_q, d_v)
-            add_to_parent(work[i], work[row.parent])
+            columns_of_joint(matrices, i)
+            add_to_parent(scratch[i], scratch[row.parent])
     return OK

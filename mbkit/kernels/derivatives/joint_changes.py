@@ -8,7 +8,10 @@ rounding leaves 1e-13 of f, and what is truncated is less where f changes over a
 or more. S-dot v is quadratic in v, of which central differences are exact.
 """
 
-from mbkit.kernels.compile import at, call_address, helper, pointer_at
+from typing import Any, NamedTuple
+
+from mbkit.kernels.compile import at, helper
+from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.layout import TABLE
 from mbkit.kernels.recursions.joint_pass import move_by_table, move_in_own_frame
 from mbkit.kernels.status import OK
@@ -28,9 +31,20 @@ def weight(k):
     return 1.0 / (60.0 * STEP)
 
 
+class Joint(NamedTuple):
+    """A joint at (q, v): its row, its scratch, and the staging area of its function."""
+
+    row: Any
+    body: Any
+    q: Any
+    v: Any
+    stage: Any
+
+
 @helper
-def evaluate(row, body, q, v, stage):
+def evaluate(joint, q, v):
     """Pose, S and S-dot v in the body's frame."""
+    row, body, _, _, stage = joint
     if row.kind == TABLE:
         return move_by_table(row, body, q, v, stage)
     return move_in_own_frame(row, body, q, v, stage)
@@ -45,8 +59,7 @@ def step_from(row, body, q, dx, out):
         for j in range(row.ndx):
             out[a + j] = q[a + j] + dx[d + j]
         return OK
-    arguments = (body.slot, pointer_at(row.parameters), at(q, a), at(dx, d), at(out, a))
-    return call_address(row.retract, arguments)
+    return call_joint(row, body, row.retract, at(q, a), at(dx, d), at(out, a))
 
 
 @helper
@@ -76,8 +89,9 @@ def add(change, factor, body, nv):
 
 
 @helper
-def along_steps(row, body, q, v, trial, dx, changes, stage):
+def along_steps(joint, trial, dx, changes):
     """The changes by unit of each entry of a step."""
+    row, body, q, v, _ = joint
     nv = row.num_velocities
     for j in range(row.ndx):
         dx[row.first_step + j] = 0.0
@@ -86,11 +100,11 @@ def along_steps(row, body, q, v, trial, dx, changes, stage):
         for k in range(1, 4):
             for sign in range(-1, 2, 2):
                 dx[j] = sign * k * STEP
-                state = step_from(row, body, q, dx, trial)
-                if state == OK:
-                    state = evaluate(row, body, trial, v, stage)
-                if state != OK:
-                    return state
+                status = step_from(row, body, q, dx, trial)
+                if status == OK:
+                    status = evaluate(joint, trial, v)
+                if status != OK:
+                    return status
                 add(changes[j], sign * weight(k), body, nv)
         dx[j] = 0.0
     return OK
@@ -106,40 +120,42 @@ def set_rates(row, body, q, v, dx):
         return OK
     a = at(q, row.first_position)
     b = at(v, row.first_velocity)
-    return call_address(row.rates, (body.slot, pointer_at(row.parameters), a, b, at(dx, d)))
+    return call_joint(row, body, row.rates, a, b, at(dx, d))
 
 
 @helper
-def along_motion(row, body, q, v, trials, change, stage):
+def along_motion(joint, trials, change):
     """change.S = S-dot, its columns in the body's frame; leaves the body as it is at (q, v)."""
+    row, body, q, v, _ = joint
     trial, _, dx = trials
     nv = row.num_velocities
     steps = dx[row.first_step : row.first_step + row.ndx]
     clear(change, nv)
-    state = set_rates(row, body, q, v, dx)
+    status = set_rates(row, body, q, v, dx)
     speed = 0.0
     for j in range(steps.shape[0]):
         speed = max(speed, abs(steps[j]))
-    if state != OK or speed == 0.0:
-        return state
+    if status != OK or speed == 0.0:
+        return status
     for k in range(1, 4):
         for sign in range(-1, 2, 2):
-            state = set_rates(row, body, q, v, dx)
+            status = set_rates(row, body, q, v, dx)
             for j in range(steps.shape[0]):
                 steps[j] *= sign * k * STEP / speed
-            if state == OK:
-                state = step_from(row, body, q, dx, trial)
-            if state == OK:
-                state = evaluate(row, body, trial, v, stage)
-            if state != OK:
-                return state
+            if status == OK:
+                status = step_from(row, body, q, dx, trial)
+            if status == OK:
+                status = evaluate(joint, trial, v)
+            if status != OK:
+                return status
             add(change, sign * speed * weight(k), body, nv)
-    return evaluate(row, body, q, v, stage)
+    return evaluate(joint, q, v)
 
 
 @helper
-def along_velocities(row, body, q, v, trial, changes, stage):
+def along_velocities(joint, trial, changes):
     """The change of S-dot v by unit of each velocity; leaves the body as it is at (q, v)."""
+    row, body, q, v, _ = joint
     first = row.first_velocity
     end = first + row.num_velocities
     size = 1.0
@@ -151,13 +167,13 @@ def along_velocities(row, body, q, v, trial, changes, stage):
             changes[c].bias_rate[j] = 0.0
         for sign in range(-1, 2, 2):
             trial[c] = v[c] + sign * size
-            state = evaluate(row, body, q, trial, stage)
-            if state != OK:
-                return state
+            status = evaluate(joint, q, trial)
+            if status != OK:
+                return status
             for j in range(6):
                 changes[c].bias_rate[j] += sign * body.bias[j] / (2.0 * size)
         trial[c] = v[c]
-    return evaluate(row, body, q, v, stage)
+    return evaluate(joint, q, v)
 
 
 @helper
@@ -191,18 +207,19 @@ def to_world(V, R, p):
 
 
 @helper
-def joint_changes(row, body, q, v, trials, changes, stage):
+def joint_changes(joint, trials, changes):
     """Fill the CHANGE rows of a joint, in the axes and at the origin of the world.
 
     Reads   the row, q, v; the pose in the world of the body.
     Writes  D, S, bias of each step, bias_rate of each velocity; leaves the body as it was.
     """
+    row, body, _, _, _ = joint
     trial_q, trial_v, dx = trials
-    state = along_steps(row, body, q, v, trial_q, dx, changes, stage)
-    if state == OK:
-        state = along_velocities(row, body, q, v, trial_v, changes, stage)
-    if state != OK:
-        return state
+    status = along_steps(joint, trial_q, dx, changes)
+    if status == OK:
+        status = along_velocities(joint, trial_v, changes)
+    if status != OK:
+        return status
     set_twists(row, body, changes)
     R = body.world_R
     p = body.world_p

@@ -1,9 +1,11 @@
 """Quantities of bodies and loop joints in the derivatives of constraints."""
 
+from typing import Any, NamedTuple
+
 from mbkit.kernels.compile import at, floats_at, helper
 from mbkit.kernels.constraints.kinds.loop_joint import set_relative_pose
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_WRENCHES
-from mbkit.kernels.constraints.space import closure_of, sites
+from mbkit.kernels.constraints.space import closure_of, joints, sites
 from mbkit.kernels.derivatives.directions import place, set_subspace
 from mbkit.kernels.derivatives.joint_changes import STEP, weight
 from mbkit.kernels.elementary import cos, sin, sqrt
@@ -12,8 +14,8 @@ from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import add, angular, dot, linear, load, store
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -23,53 +25,109 @@ _ZERO = (0.0, 0.0, 0.0)
 def move_bodies(space, q, v):
     """Poses, S and its changes, and twists; the origin is where the first body is."""
     model = bodies(space)
-    work = scratch(space)
-    state = joint_pass(model, work, q, v)
-    if state != OK:
-        return state
-    start(work, _ZERO)
+    scratch = scratch_of(space)
+    status = joint_pass(model, scratch, q, v)
+    if status != OK:
+        return status
+    start(scratch, _ZERO)
     origin = _ZERO
     for i in range(1, model.shape[0]):
         row = model[i]
-        body = work[i]
-        parent = work[row.parent]
+        body = scratch[i]
+        parent = scratch[row.parent]
         if i == 1:
             origin = load(body.p)
         place(row, body, parent, origin)
         if set_subspace(space, i, q, v) != OK:
-            return status(JOINT_FAILED, i)
+            return failure(JOINT_FAILED, i)
         x, y = joint_sum(row, body, v)
         store(body.V, add(angular(parent.V), x), add(linear(parent.V), y))
     for j in range(3):
-        work[0].world_p[j] = -origin[j]
+        scratch[0].world_p[j] = -origin[j]
     return OK
 
 
 @helper
 def move_sites(space):
     """Pose of each frame that constraints act on."""
-    work = scratch(space)
+    scratch = scratch_of(space)
     table = sites(closure_of(space))
     for s in range(table.shape[0]):
         site = table[s]
-        body = work[site.row]
+        body = scratch[site.row]
         compose(body.world_R, body.world_p, site.place_R, site.place_p, site.R, site.p)
 
 
+class LoopJoint(NamedTuple):
+    """A loop joint, and memory for its derivatives.
+
+    Attributes
+    ----------
+    constraint, joint, body : record
+        The constraint, the joint and its scratch memory, with the pose T in R, p.
+    a, b : record
+        The sites of its predecessor and of its successor.
+    least : float
+        Moments count in parts of the length: one over its square.
+    W : (36,)
+        The rows' wrenches, six numbers each.
+    changes : (36,)
+        What `add_changes` sums up.
+    T : (12,)
+        A pose.
+    """
+
+    constraint: Any
+    joint: Any
+    body: Any
+    a: Any
+    b: Any
+    least: float
+    W: Any
+    changes: Any
+    T: Any
+
+
 @helper
-def scaled_wrenches(closure, joint, body, T, W):
-    """The rows' wrenches where the joint's pose is T, in the axes of C_b, scaled as they are."""
-    state = joint_configuration_from_pose(joint, body.slot, at(T, 0), at(body.coupling, 0))
-    if state == OK:
-        state = joint_wrenches(joint, body.slot, at(body.coupling, 0), at(W, 0))
-    least = 1.0 / (closure.length * closure.length)
+def at_loop_joint(space, constraint, act, given, out):
+    """Call act(space, loop, given, out) with the joint of a constraint at its pose."""
+    # a function that is compiled returns no records
+    closure = closure_of(space)
+    table = sites(closure)
+    rows, memory = joints(closure)
+    a = table[constraint.first_site]
+    b = table[constraint.first_site + 1]
+    body = memory[constraint.joint]
+    set_relative_pose(a, b, body)
+    buffer = floats_at(closure.buffer, closure.num_buffer)
+    loop = LoopJoint(
+        constraint,
+        rows[constraint.joint],
+        body,
+        a,
+        b,
+        1.0 / (closure.length * closure.length),
+        buffer[BUFFER_WRENCHES:BUFFER_Q],
+        buffer[BUFFER_Q:BUFFER_R],
+        buffer[BUFFER_R : BUFFER_R + 12],
+    )
+    return act(space, loop, given, out)
+
+
+@helper
+def set_wrenches(loop):
+    """W where the joint's pose is T, in the axes of C_b, scaled as the rows are."""
+    joint, body, T, W = loop.joint, loop.body, loop.T, loop.W
+    status = joint_configuration_from_pose(joint, body.slot, at(T, 0), at(body.coupling, 0))
+    if status == OK:
+        status = joint_wrenches(joint, body.slot, at(body.coupling, 0), at(W, 0))
     for r in range(6 - joint.num_velocities):
         t = (W[6 * r], W[6 * r + 1], W[6 * r + 2])
         f = (W[6 * r + 3], W[6 * r + 4], W[6 * r + 5])
-        size = 1.0 / sqrt(least * dot(t, t) + dot(f, f))
+        size = 1.0 / sqrt(loop.least * dot(t, t) + dot(f, f))
         for j in range(6):
             W[6 * r + j] *= size
-    return state
+    return status
 
 
 @helper
@@ -93,56 +151,39 @@ def moved_pose(body, i, h, T):
 
 
 @helper
-def pose_of_joint(closure, constraint, body):
-    """T into R, p of the joint's memory."""
-    table = sites(closure)
-    set_relative_pose(table[constraint.first_site], table[constraint.first_site + 1], body)
+def set_changes(loop, add_row, given):
+    """Sum up changes of W along the six directions x_i, by differences.
 
-
-@helper
-def force_changes(closure, constraint, joint, body, multipliers, out):
-    """Six numbers for each direction x_i: d(W multipliers)/dx_i, in the axes of C_b."""
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    W = buffer[BUFFER_WRENCHES:BUFFER_Q]
-    T = buffer[BUFFER_R : BUFFER_R + 12]
+    add_row(loop, i, r, factor, given) adds to `loop.changes` what row r has to do with x_i.
+    """
     for j in range(36):
-        out[j] = 0.0
-    if joint.constant != 0:
+        loop.changes[j] = 0.0
+    if loop.joint.constant != 0:
         return OK
     for i in range(6):
         for k in range(1, 4):
             for sign in range(-1, 2, 2):
-                moved_pose(body, i, sign * k * STEP, T)
-                state = scaled_wrenches(closure, joint, body, T, W)
-                if state != OK:
-                    return state
-                for r in range(constraint.num_rows):
-                    factor = sign * weight(k) * multipliers[constraint.first_row + r]
-                    for j in range(6):
-                        out[6 * i + j] += factor * W[6 * r + j]
+                moved_pose(loop.body, i, sign * k * STEP, loop.T)
+                status = set_wrenches(loop)
+                if status != OK:
+                    return status
+                for r in range(loop.constraint.num_rows):
+                    add_row(loop, i, r, sign * weight(k), given)
     return OK
 
 
 @helper
-def power_changes(closure, constraint, joint, body, w, u, out):
-    """Six numbers for each row: P_i = (dW/dx_i) . (w, u), in the axes of C_b."""
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    W = buffer[BUFFER_WRENCHES:BUFFER_Q]
-    T = buffer[BUFFER_R : BUFFER_R + 12]
-    for j in range(36):
-        out[j] = 0.0
-    if joint.constant != 0:
-        return OK
-    for i in range(6):
-        for k in range(1, 4):
-            for sign in range(-1, 2, 2):
-                moved_pose(body, i, sign * k * STEP, T)
-                state = scaled_wrenches(closure, joint, body, T, W)
-                if state != OK:
-                    return state
-                for r in range(constraint.num_rows):
-                    out[6 * r + i] += sign * weight(k) * power_of(W, r, w, u)
-    return OK
+def add_force(loop, i, r, factor, multipliers):
+    """Six numbers for each x_i: d(W multipliers)/dx_i, in the axes of C_b."""
+    factor = factor * multipliers[loop.constraint.first_row + r]
+    for j in range(6):
+        loop.changes[6 * i + j] += factor * loop.W[6 * r + j]
+
+
+@helper
+def add_power(loop, i, r, factor, V):
+    """Six numbers for each row: P_i = (dW/dx_i) . V, in the axes of C_b."""
+    loop.changes[6 * r + i] += factor * power_of(loop.W, r, V[0], V[1])
 
 
 @helper
@@ -153,9 +194,7 @@ def power_of(W, r, w, u):
 
 
 @helper
-def current_wrenches(closure, joint, body):
-    """The rows' wrenches into the memory, in the axes of C_b."""
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    T = buffer[BUFFER_R : BUFFER_R + 12]
-    moved_pose(body, 3, 0.0, T)
-    return scaled_wrenches(closure, joint, body, T, buffer[BUFFER_WRENCHES:BUFFER_Q])
+def set_current_wrenches(loop):
+    """W at the pose that the joint has."""
+    moved_pose(loop.body, 3, 0.0, loop.T)
+    return set_wrenches(loop)

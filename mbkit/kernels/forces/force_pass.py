@@ -21,8 +21,8 @@ from mbkit.kernels.forces.linear import add_linear
 from mbkit.kernels.forces.sites import carried, clear_sites, move_sites
 from mbkit.kernels.layout import DISSIPATED, NUM_POWERS, SPACE, SUPPLIED
 from mbkit.kernels.recursions.energy import motion_pass
-from mbkit.kernels.space import at_rest, bodies, powers_of, scratch, sites
-from mbkit.kernels.status import FORCE_FAILED, FORCE_NOT_FINITE, OK, status
+from mbkit.kernels.space import at_rest, bodies, powers_of, scratch_of, sites
+from mbkit.kernels.status import FORCE_FAILED, FORCE_NOT_FINITE, OK, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import accumulate, angular, linear, store
 
@@ -34,23 +34,24 @@ def call_force(space, k, t, q, v, tau, powers):
     """Let force k add what it does."""
     function = force_rows(space)[k].function
     if call_address(function, (space, k, t[0], q, v, tau, powers)) != OK:
-        return status(FORCE_FAILED, k)
+        return failure(FORCE_FAILED, k)
     return OK
 
 
 @helper
-def call_forces(space, first, end, q, v, t, tau):
-    """Call the forces from `first` to `end` in the order; they add to tau, to wrenches, to powers.
+def call_forces(space, which, q, v, t, tau):
+    """Call the forces from one to another in the order; they add to tau, to wrenches, to powers.
 
-    Needs the sites without wrenches; where `first` is 0, and not the number of fields, the rows
+    Needs the sites without wrenches; where the first is 0, and not the number of fields, the rows
     too.
     """
+    first, end = which
     order = integers_at(records_at(space, 1, SPACE)[0].force_order, end)
     powers = powers_of(space)
     for j in range(first, end):
-        state = call_force(space, order[j], t, q, v, tau, powers)
-        if state != OK:
-            return state
+        status = call_force(space, order[j], t, q, v, tau, powers)
+        if status != OK:
+            return status
     return OK
 
 
@@ -59,7 +60,7 @@ def force_pass(space, _option, q, v, t, tau):
     """What the forces do that time loops call."""
     record = records_at(space, 1, SPACE)[0]
     tau = velocities(bodies(space), tau)
-    return call_forces(space, record.num_fields, record.num_called, q, v, t, tau)
+    return call_forces(space, (record.num_fields, record.num_called), q, v, t, tau)
 
 
 @address_kernel(EVALUATION)
@@ -78,46 +79,46 @@ def force_search(space, _option, q, v, t, tau):
         clear_sites(space)
         tau[:] = 0.0
         powers[:] = 0.0
-        state = call_force(space, k, t, q, v, tau, powers)
-        if state != OK:
-            return state
+        status = call_force(space, k, t, q, v, tau, powers)
+        if status != OK:
+            return status
         finite = all_finite(tau) and all_finite(powers)
         for s in range(table.shape[0]):
             finite = finite and all_finite(table[s].W)
         if not finite:
-            return status(FORCE_NOT_FINITE, k)
+            return failure(FORCE_NOT_FINITE, k)
     return OK
 
 
 @helper
 def clear_rows(space):
     """No wrench on any row."""
-    work = scratch(space)
+    scratch = scratch_of(space)
     for i in range(bodies(space).shape[0]):
-        store(work[i].wrench, _ZERO, _ZERO)
+        store(scratch[i].wrench, _ZERO, _ZERO)
 
 
 @helper
 def add_wrenches(space, tau):
     """tau += J^T W: from the tips inwards, tau += S^T W, W_p += Ad_C^-T W. Cost: O(bodies)."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     table = sites(space)
     for s in range(table.shape[0]):
-        body = work[table[s].row]
+        body = scratch[table[s].row]
         t, f = carried(table[s])
         t, f = wrench_from_world(body, t, f)
         accumulate(body.wrench, t, f)
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
-        body = work[i]
+        body = scratch[i]
         t = angular(body.wrench)
         f = linear(body.wrench)
         for c in range(row.num_velocities):
             tau[row.first_velocity + c] += column_power(row, body, c, t, f)
         if row.parent != 0:
-            t, f = to_parent(body, work[row.parent], t, f)
-            accumulate(work[row.parent].wrench, t, f)
+            t, f = to_parent(body, scratch[row.parent], t, f)
+            accumulate(scratch[row.parent].wrench, t, f)
 
 
 @helper
@@ -132,10 +133,10 @@ def motion_for_forces(space, q, v):
     """Poses and twists of rows and sites, where forces want them."""
     if not have_bodies(space):
         return OK
-    state = motion_pass(bodies(space), scratch(space), q, v)
-    if state == OK:
+    status = motion_pass(bodies(space), scratch_of(space), q, v)
+    if status == OK:
         move_sites(space, sites(space).shape[0], twist_in_world)
-    return state
+    return status
 
 
 @helper
@@ -151,17 +152,17 @@ def generalized_forces(space, _option, q, v, t, out):
     tau[:] = 0.0
     if not have_forces(space):
         return OK
-    state = motion_for_forces(space, q, v)
-    if state != OK:
-        return state
+    status = motion_for_forces(space, q, v)
+    if status != OK:
+        return status
     clear_rows(space)
     powers = powers_of(space)
     powers[DISSIPATED] = add_linear(space, q, v, tau)
     powers[SUPPLIED] = 0.0
     ordered = records_at(space, 1, SPACE)[0].num_ordered
-    state = call_forces(space, 0, ordered, q, v, t, tau)
-    if state != OK:
-        return state
+    status = call_forces(space, (0, ordered), q, v, t, tau)
+    if status != OK:
+        return status
     if have_bodies(space):
         add_wrenches(space, tau)
     if all_finite(tau) and all_finite(powers_of(space)):
@@ -179,12 +180,12 @@ def force_powers(space, _option, q, v, t, out):
     powers = rows(out, count, NUM_POWERS)
     powers[:, :] = 0.0
     tau = floats_at(records_at(space, 1, SPACE)[0].efforts, bodies(space)[0].num_velocities)
-    state = motion_for_forces(space, q, v)
+    status = motion_for_forces(space, q, v)
     for k in range(count):
-        if state != OK:
-            return state
-        state = call_force(space, k, t, q, v, tau, powers[k])
-    return state
+        if status != OK:
+            return status
+        status = call_force(space, k, t, q, v, tau, powers[k])
+    return status
 
 
 @address_kernel(EVALUATION)
@@ -193,9 +194,9 @@ def force_potentials(space, _option, q, _v, t, out):
     if not have_forces(space):
         return OK
     table = force_rows(space)
-    state = motion_for_forces(space, q, at(at_rest(space), 0))
-    if state != OK:
-        return state
+    status = motion_for_forces(space, q, at(at_rest(space), 0))
+    if status != OK:
+        return status
     for k in range(table.shape[0]):
         out[k] = 0.0
     for k in range(table.shape[0]):
@@ -203,6 +204,6 @@ def force_potentials(space, _option, q, _v, t, out):
             energy = powers_of(space)
             energy[0] = 0.0
             if call_address(table[k].potential, (space, k, t[0], q, energy)) != OK:
-                return status(FORCE_FAILED, k)
+                return failure(FORCE_FAILED, k)
             out[k] = energy[0]
     return OK

@@ -28,19 +28,9 @@ from mbkit.kernels.layout import (
     SLOT_STATE,
     SPATIAL,
 )
-from mbkit.kernels.lie.matrices import matrix_times
+from mbkit.kernels.lie.matrices import matrix_times, transposed_times
 from mbkit.kernels.status import CALLBACK_FAILED, OK
 from mbkit.kernels.vectors import add, cross, dot, store, subtract
-
-
-@helper
-def transposed_times(A, u):
-    """A^T u."""
-    return (
-        A[0] * u[0] + A[3] * u[1] + A[6] * u[2],
-        A[1] * u[0] + A[4] * u[1] + A[7] * u[2],
-        A[2] * u[0] + A[5] * u[1] + A[8] * u[2],
-    )
 
 
 @helper

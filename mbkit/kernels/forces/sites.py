@@ -10,7 +10,7 @@ from mbkit.kernels.forces.linear import add_linear
 from mbkit.kernels.forces.springs import pull_springs
 from mbkit.kernels.layout import DISSIPATED, SPACE, SUPPLIED
 from mbkit.kernels.recursions.poses import compose
-from mbkit.kernels.space import frames, powers_of, scratch, sites
+from mbkit.kernels.space import frames, powers_of, scratch_of, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
@@ -43,11 +43,11 @@ def move_sites(space, count, twist_in_world):
     """
     table = sites(space)
     places = frames(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     for s in range(count):
         site = table[s]
         own_frame = places[site.frame]
-        body = work[site.row]
+        body = scratch[site.row]
         arm = rotate(body.world_R, load(own_frame.p))
         w, u = twist_in_world(body)
         compose(body.world_R, body.world_p, own_frame.R, own_frame.p, site.R, site.p)
@@ -67,10 +67,10 @@ def carried(site):
 @helper
 def subtract_wrenches(space, count, wrench_from_world):
     """F -= W of the bodies of the first `count` sites."""
-    work = scratch(space)
+    scratch = scratch_of(space)
     table = sites(space)
     for s in range(count):
-        body = work[table[s].row]
+        body = scratch[table[s].row]
         if table[s].row != 0:
             t, f = carried(table[s])
             t, f = wrench_from_world(body, t, f)
@@ -91,9 +91,9 @@ def act(space, q, v, tau, steps):
     powers[SUPPLIED] = 0.0
     if record.num_called > record.num_fields:
         move_sites(space, record.num_moved, steps.twist_in_world)
-        state = call_address(record.force_pass, (space, 0, q, v, pointer_at(record.time), tau))
-        if state != OK:
-            return state
+        status = call_address(record.force_pass, (space, 0, q, v, pointer_at(record.time), tau))
+        if status != OK:
+            return status
         subtract_wrenches(space, record.num_moved, steps.wrench_from_world)
     pull_springs(space, steps.point_wrench)
     return OK

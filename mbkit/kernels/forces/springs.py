@@ -9,7 +9,7 @@ point to its wrench.
 from mbkit.kernels.compile import helper, records_at
 from mbkit.kernels.forces.spring_damper import direction
 from mbkit.kernels.layout import DISSIPATED, SPACE, SPRING
-from mbkit.kernels.space import powers_of, scratch
+from mbkit.kernels.space import powers_of, scratch_of
 from mbkit.kernels.vectors import accumulate, add, load, pairing, rotate, scale
 
 
@@ -22,12 +22,12 @@ def pull_springs(space, point_wrench):
     """
     record = records_at(space, 1, SPACE)[0]
     table = records_at(record.springs, record.num_springs, SPRING)
-    work = scratch(space)
+    scratch = scratch_of(space)
     dissipated = 0.0
     for k in range(table.shape[0]):
         spring = table[k]
-        a = work[spring.row_a]
-        b = work[spring.row_b]
+        a = scratch[spring.row_a]
+        b = scratch[spring.row_b]
         r_a = load(spring.point_a)
         r_b = load(spring.point_b)
         x_a = add(load(a.world_p), rotate(a.world_R, r_a))

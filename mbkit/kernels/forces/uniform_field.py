@@ -4,7 +4,7 @@ from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.forces.bodies import apply
 from mbkit.kernels.forces.form import FORCE_FORM, POTENTIAL_FORM, force_rows, parameters, site
 from mbkit.kernels.recursions.energy import moment_of_mass
-from mbkit.kernels.space import bodies, frames, scratch, sites
+from mbkit.kernels.space import bodies, frames, scratch_of, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, add, cross, dot, load, rotate, rotate_back, scale
 
@@ -39,12 +39,12 @@ def potential(space, k, _t, _q, out):
 def evaluate_everywhere(space, k, _t, _q, _v, _tau, _powers):
     """The same on all bodies, row by row."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     g = load(parameters(space, k))
     for i in range(1, model.shape[0]):
-        g_i = rotate_back(work[i].world_R, g)
+        g_i = rotate_back(scratch[i].world_R, g)
         moment = cross(load(model[i].first_moment), g_i)
-        accumulate(work[i].wrench, moment, scale(model[i].mass, g_i))
+        accumulate(scratch[i].wrench, moment, scale(model[i].mass, g_i))
     return OK
 
 
@@ -52,8 +52,8 @@ def evaluate_everywhere(space, k, _t, _q, _v, _tau, _powers):
 def potential_everywhere(space, k, _t, _q, out):
     """U = -sum m g.c."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     g = load(parameters(space, k))
     for i in range(model.shape[0]):
-        out[0] -= dot(g, moment_of_mass(model[i], work[i]))
+        out[0] -= dot(g, moment_of_mass(model[i], scratch[i]))
     return OK

@@ -12,7 +12,7 @@ from mbkit.kernels.forces.force_pass import (
 from mbkit.kernels.forces.linear import add_linear
 from mbkit.kernels.forces.sites import clear_sites
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.space import bodies, frames, scratch, sites
+from mbkit.kernels.space import bodies, frames, scratch_of, sites
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, angular, cross, linear, load, rotate, scale
 
@@ -34,22 +34,23 @@ def force_wrenches(space, _option, q, v, t, out):
     wrenches[:, :] = 0.0
     if not have_forces(space):
         return OK
-    state = motion_for_forces(space, q, v)
-    if state != OK:
-        return state
+    status = motion_for_forces(space, q, v)
+    if status != OK:
+        return status
     clear_rows(space)
     clear_sites(space)
     record = records_at(space, 1, SPACE)[0]
     add_linear(space, q, v, tau)
-    state = call_forces(space, record.num_fields, record.num_ordered, q, v, t, tau)
-    if state != OK or not have_bodies(space):
-        return state
+    status = call_forces(space, (record.num_fields, record.num_ordered), q, v, t, tau)
+    if status != OK or not have_bodies(space):
+        return status
     table = sites(space)
     for s in range(table.shape[0]):
         accumulate(wrenches[table[s].frame], angular(table[s].W), linear(table[s].W))
     g = load(record.field)
-    work = scratch(space)
+    scratch = scratch_of(space)
     for i in range(1, places.shape[0]):
-        arm = rotate(work[places[i].row].world_R, rotate(places[i].R, load(places[i].first_moment)))
+        R = scratch[places[i].row].world_R
+        arm = rotate(R, rotate(places[i].R, load(places[i].first_moment)))
         accumulate(wrenches[i], cross(arm, g), scale(places[i].mass, g))
     return OK

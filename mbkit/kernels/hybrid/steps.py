@@ -21,7 +21,6 @@ from mbkit.kernels.recursions.inertias import (
 from mbkit.kernels.recursions.poses import set_identity, set_world_pose
 from mbkit.kernels.recursions.steps import Steps
 from mbkit.kernels.vectors import (
-    accumulate,
     add,
     angular,
     cross,
@@ -66,11 +65,11 @@ def place_in_world(row, parent, body):
 
 
 @helper
-def twist(model, work, i, v):
+def twist(model, scratch, i, v):
     """V = P V_p + S v;  A = what the joint and the moving shift add to the acceleration."""
     row = model[i]
-    body = work[i]
-    parent = work[row.parent]
+    body = scratch[i]
+    parent = scratch[row.parent]
     place_in_world(row, parent, body)
     x, y = joint_sum(row, body, v)
     w_parent = angular(parent.V)
@@ -84,17 +83,6 @@ def twist(model, work, i, v):
         a = add(a, angular(body.bias))
         b = add(b, linear(body.bias))
     store(body.A, a, b)
-
-
-@helper
-def acceleration(model, work, i, vdot):
-    """A = P A_p + S vdot + what `twist` left in A."""
-    row = model[i]
-    body = work[i]
-    parent = work[row.parent]
-    w, u = from_parent(body, parent, angular(parent.A), linear(parent.A))
-    x, y = joint_sum(row, body, vdot)
-    accumulate(body.A, add(w, x), add(u, y))
 
 
 @helper
@@ -133,14 +121,14 @@ def inertia_to_parent(body, parent):
 
 
 @helper
-def place(model, work, i):
+def place(model, scratch, i):
     """Pose in the world, motion subspace and rigid inertia."""
     row = model[i]
-    body = work[i]
+    body = scratch[i]
     if i == 0:
         set_identity(body)
     else:
-        place_in_world(row, work[row.parent], body)
+        place_in_world(row, scratch[row.parent], body)
     set_turned_rigid(row, body.world_R, body)
 
 
@@ -229,7 +217,7 @@ def point_wrench(body, r, x, f):
 
 
 STEPS = Steps(
-    twist=twist, acceleration=acceleration, own_wrench=own_wrench, own_bias=own_bias,
+    twist=twist, own_wrench=own_wrench, own_bias=own_bias,
     from_parent=from_parent, to_parent=to_parent, inertia_to_parent=inertia_to_parent,
     place=place, columns_to_parent=columns_to_parent, composite_to_parent=composite_to_parent,
     twist_to_site=twist_to_site, rate_to_site=rate_to_site, column_at=column_at,

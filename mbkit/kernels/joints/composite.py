@@ -6,6 +6,9 @@ With T_i = K_i T_i' K_i^-1 from the canonical frame K_i of member i, going outwa
     c = Ad_T_i^-1 c + c_i + [Ad_T_i^-1 V before, S_i v_i].
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from mbkit.kernels.compile import address_kernel, at, call_address, helper, pointer_after
 from mbkit.kernels.joints.complement import allocate_motion, complement
 from mbkit.kernels.joints.header import write_pose, write_twist
@@ -83,7 +86,7 @@ def composite_motion(slot, parameters, q, v, R, p, S, bias):
     for m in range(int(parameters[NUM_MEMBERS])):
         row = FIRST_MEMBER + MEMBER_SIZE * m
         nv = int(parameters[row + VELOCITIES])
-        state = call_address(
+        status = call_address(
             int(parameters[row + MOTION]),
             (
                 slot,
@@ -96,8 +99,8 @@ def composite_motion(slot, parameters, q, v, R, p, S, bias):
                 bias,
             ),
         )
-        if state != OK:
-            return state
+        if status != OK:
+            return status
         K = rows_of(parameters, row + FRAME)
         k = vector_at(parameters, row + FRAME + 9)
         Cm = matrix_product(matrix_product(K, rows_of(R, 0)), transposed(K))
@@ -142,108 +145,105 @@ def constraint_wrenches(slot, parameters, q, out):
     """An orthonormal basis of the wrenches reciprocal to S."""
     n = int(parameters[NUM_VELOCITIES])
     R, p, S, bias, v = allocate_motion(n)
-    state = composite_motion(
+    status = composite_motion(
         slot, parameters, q, at(v, 0), at(R, 0), at(p, 0), at(S, 0), at(bias, 0)
     )
     complement(S, n, out)
-    return state
+    return status
+
+
+# ------------------------------------------------------------------------- member by member
+
+
+class Operation(NamedTuple):
+    """An operation of two vectors: where in the row of a member its address and sizes are.
+
+    Attributes
+    ----------
+    address : int
+        Of the member's function, 0 where it has none.
+    x, y, out : int
+        How many entries of each the member has.
+    plain : (x, y) -> float
+        An entry of `out` where the member has no function: it is a vector space.
+    """
+
+    address: int
+    x: int
+    y: int
+    out: int
+    plain: Callable[[float, float], float]
+
+
+@helper
+def total(x, y):
+    """x + y."""
+    return x + y
+
+
+@helper
+def way(x, y):
+    """y - x."""
+    return y - x
+
+
+@helper
+def second(x, y):
+    """y."""
+    return y
+
+
+_RETRACT = Operation(RETRACT, POSITIONS, STEPS, POSITIONS, total)
+_DIFFERENCE = Operation(DIFFERENCE, POSITIONS, POSITIONS, STEPS, way)
+_DEXP_INV = Operation(DEXP_INV, STEPS, STEPS, STEPS, second)
+_RATES = Operation(RATES, POSITIONS, VELOCITIES, STEPS, second)
+
+
+@helper
+def each_member(slot, parameters, x, y, out, operation):
+    """out = operation(x, y), member by member."""
+    a = 0
+    b = 0
+    c = 0
+    for m in range(int(parameters[NUM_MEMBERS])):
+        row = FIRST_MEMBER + MEMBER_SIZE * m
+        address = int(parameters[row + operation.address])
+        if address == 0:
+            for j in range(int(parameters[row + STEPS])):
+                out[c + j] = operation.plain(x[a + j], y[b + j])
+        else:
+            own = pointer_after(parameters, int(parameters[row + PARAMETERS]))
+            status = call_address(
+                address,
+                (slot, own, pointer_after(x, a), pointer_after(y, b), pointer_after(out, c)),
+            )
+            if status != OK:
+                return status
+        a += int(parameters[row + operation.x])
+        b += int(parameters[row + operation.y])
+        c += int(parameters[row + operation.out])
+    return OK
 
 
 @address_kernel("ipppp")
 def retract(slot, parameters, q, dx, out):
-    """Member by member; those without a function add."""
-    a = 0
-    k = 0
-    for m in range(int(parameters[NUM_MEMBERS])):
-        row = FIRST_MEMBER + MEMBER_SIZE * m
-        size = int(parameters[row + STEPS])
-        address = int(parameters[row + RETRACT])
-        if address == 0:
-            for j in range(size):
-                out[a + j] = q[a + j] + dx[k + j]
-        else:
-            own = pointer_after(parameters, int(parameters[row + PARAMETERS]))
-            state = call_address(
-                address,
-                (slot, own, pointer_after(q, a), pointer_after(dx, k), pointer_after(out, a)),
-            )
-            if state != OK:
-                return state
-        a += int(parameters[row + POSITIONS])
-        k += size
-    return OK
+    """Members without a function add."""
+    return each_member(slot, parameters, q, dx, out, _RETRACT)
 
 
 @address_kernel("ipppp")
 def difference(slot, parameters, q0, q1, out):
-    """Member by member; those without a function subtract."""
-    a = 0
-    k = 0
-    for m in range(int(parameters[NUM_MEMBERS])):
-        row = FIRST_MEMBER + MEMBER_SIZE * m
-        size = int(parameters[row + STEPS])
-        address = int(parameters[row + DIFFERENCE])
-        if address == 0:
-            for j in range(size):
-                out[k + j] = q1[a + j] - q0[a + j]
-        else:
-            own = pointer_after(parameters, int(parameters[row + PARAMETERS]))
-            state = call_address(
-                address,
-                (slot, own, pointer_after(q0, a), pointer_after(q1, a), pointer_after(out, k)),
-            )
-            if state != OK:
-                return state
-        a += int(parameters[row + POSITIONS])
-        k += size
-    return OK
+    """Members without a function subtract."""
+    return each_member(slot, parameters, q0, q1, out, _DIFFERENCE)
 
 
 @address_kernel("ipppp")
 def dexp_inv(slot, parameters, x, w, out):
-    """Member by member; those without a function are vector spaces."""
-    k = 0
-    for m in range(int(parameters[NUM_MEMBERS])):
-        row = FIRST_MEMBER + MEMBER_SIZE * m
-        size = int(parameters[row + STEPS])
-        address = int(parameters[row + DEXP_INV])
-        if address == 0:
-            for j in range(size):
-                out[k + j] = w[k + j]
-        else:
-            own = pointer_after(parameters, int(parameters[row + PARAMETERS]))
-            state = call_address(
-                address,
-                (slot, own, pointer_after(x, k), pointer_after(w, k), pointer_after(out, k)),
-            )
-            if state != OK:
-                return state
-        k += size
-    return OK
+    """Members without a function are vector spaces."""
+    return each_member(slot, parameters, x, w, out, _DEXP_INV)
 
 
 @address_kernel("ipppp")
 def rates(slot, parameters, q, v, out):
-    """Member by member; velocities of those without a function are rates of steps."""
-    a = 0
-    first = 0
-    k = 0
-    for m in range(int(parameters[NUM_MEMBERS])):
-        row = FIRST_MEMBER + MEMBER_SIZE * m
-        nv = int(parameters[row + VELOCITIES])
-        address = int(parameters[row + RATES])
-        if address == 0:
-            for j in range(nv):
-                out[k + j] = v[first + j]
-        else:
-            own = pointer_after(parameters, int(parameters[row + PARAMETERS]))
-            state = call_address(
-                address,
-                (slot, own, pointer_after(q, a), pointer_after(v, first), pointer_after(out, k)),
-            )
-            if state != OK:
-                return state
-        a += int(parameters[row + POSITIONS])
-        first += nv
-        k += int(parameters[row + STEPS])
-    return OK
+    """Velocities of members without a function are rates of steps."""
+    return each_member(slot, parameters, q, v, out, _RATES)

@@ -4,11 +4,12 @@ from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.joints.screw_product import rotation_at
 from mbkit.kernels.joints.unit import (
     NOT_UNIT,
+    both_normalised,
     copy,
     load4,
     normalised,
     store4,
-    write_rotation,
+    turn,
 )
 from mbkit.kernels.lie.quaternion import (
     quaternion_conjugate,
@@ -24,17 +25,9 @@ from mbkit.kernels.vectors import add, subtract
 @address_kernel("ippppppp")
 def motion(slot, parameters, q, v, R, p, S, bias):
     """T = (R(q), p), S = I, S-dot = 0."""
-    is_unit, Q = normalised(load4(q))
-    if not is_unit:
-        return NOT_UNIT
-    write_rotation(Q, R)
     for j in range(3):
         p[j] = q[4 + j]
-    for j in range(6):
-        bias[j] = 0.0
-    for j in range(36):
-        S[j] = 1.0 if j % 7 == 0 else 0.0
-    return OK
+    return OK if turn(q, R, S, bias, 6) else NOT_UNIT
 
 
 @address_kernel("ipppp")
@@ -56,9 +49,8 @@ def retract(slot, parameters, q, dx, out):
 @address_kernel("ipppp")
 def difference(slot, parameters, q0, q1, out):
     """Log(T0^-1 T1) on SE(3)."""
-    is_unit0, Q0 = normalised(load4(q0))
-    is_unit1, Q1 = normalised(load4(q1))
-    if not (is_unit0 and is_unit1):
+    are_unit, Q0, Q1 = both_normalised(load4(q0), load4(q1))
+    if not are_unit:
         return NOT_UNIT
     back = quaternion_conjugate(Q0)
     shift = subtract((q1[4], q1[5], q1[6]), (q0[4], q0[5], q0[6]))

@@ -82,7 +82,7 @@ def fraction(x):
 @helper
 def look(slot, parameters, quaternion, T, memory, q):
     """Write the motion at q and what is left to T; the joint's status."""
-    state = call_address(
+    status = call_address(
         int(parameters[MOTION]),
         (
             slot,
@@ -103,7 +103,7 @@ def look(slot, parameters, quaternion, T, memory, q):
     for j in range(3):
         memory[LEFT + j] = w[j]
         memory[LEFT + 3 + j] = d[j]
-    return state
+    return status
 
 
 @helper
@@ -177,23 +177,27 @@ def cost_of(memory, first, end):
 
 
 @helper
-def descend(slot, parameters, quaternion, T, memory, q, trial, mode):
+def descend(slot, parameters, target, memory, places, mode):
     """Move q to where the distance to T is least, near where it is.
+
+    target: the quaternion of T, and T; places: q, and memory for another.
 
     The status, |left|^2, and the length of the last step: small where that place was found.
     """
+    quaternion, T = target
+    q, trial = places
     nq = int(parameters[NUM_POSITIONS])
     n = int(parameters[NUM_VELOCITIES])
     first = 3 if mode == PLACE else 0
     end = 3 if mode == ROTATION else 6
-    state = look(slot, parameters, quaternion, T, memory, q)
+    status = look(slot, parameters, quaternion, T, memory, q)
     cost = cost_of(memory, first, end)
     damping = LEAST_DAMPING
     last = 1e300
     new = True
     mean = 0.0
     for _step in range(MOST_STEPS):
-        if state != OK or not cost < 1e300:
+        if status != OK or not cost < 1e300:
             break
         if new:
             mean = form_normal(memory, n, first, end)
@@ -204,10 +208,10 @@ def descend(slot, parameters, quaternion, T, memory, q, trial, mode):
             last = size
         if not size > ROUNDING or damping > MOST_DAMPING:
             break
-        state = retracted(slot, parameters, q, at(memory, STEP), trial)
-        if state != OK:
+        status = retracted(slot, parameters, q, at(memory, STEP), trial)
+        if status != OK:
             break
-        state = look(slot, parameters, quaternion, T, memory, trial)
+        status = look(slot, parameters, quaternion, T, memory, trial)
         found = cost_of(memory, first, end)
         if size < SMALL and not size < 0.5 * last:
             break
@@ -220,7 +224,7 @@ def descend(slot, parameters, quaternion, T, memory, q, trial, mode):
             damping = max(0.01 * damping, LEAST_DAMPING)
         else:
             damping = max(10.0 * damping, 1e-3)
-    return state, cost, last
+    return status, cost, last
 
 
 @helper
@@ -254,23 +258,23 @@ def nearest(slot, parameters, T, out):
     memory = np.zeros(CONFIGURATIONS + 2 * nq)
     q = at(memory, CONFIGURATIONS)
     trial = at(memory, CONFIGURATIONS + nq)
-    quaternion = quaternion_from_rotation(rotation_at(T))
+    target = quaternion_from_rotation(rotation_at(T)), T
     least = 1e300
     for j in range(nq):
         out[j] = np.nan
     for number in range(NUM_STARTS):
-        state = start(slot, parameters, memory, number, q)
-        if state != OK:
-            return state
+        status = start(slot, parameters, memory, number, q)
+        if status != OK:
+            return status
         cost = 0.0
         last = 0.0
         for part in range(2):
             mode = BOTH if part == 1 else number
             if part == 0 and number not in (PLACE, ROTATION):
                 continue
-            state, cost, last = descend(slot, parameters, quaternion, T, memory, q, trial, mode)
-            if state != OK:
-                return state
+            status, cost, last = descend(slot, parameters, target, memory, (q, trial), mode)
+            if status != OK:
+                return status
         if cost < least:
             least = cost
             for j in range(nq):
@@ -292,7 +296,7 @@ def wrenches(slot, parameters, q, out):
     """An orthonormal basis of the wrenches that do no work along S; see `complement`."""
     n = int(parameters[NUM_VELOCITIES])
     C, r, columns, bias, rest = allocate_motion(n)
-    state = call_address(
+    status = call_address(
         int(parameters[MOTION]),
         (
             slot,
@@ -306,4 +310,4 @@ def wrenches(slot, parameters, q, out):
         ),
     )
     complement(columns, n, out)
-    return state
+    return status

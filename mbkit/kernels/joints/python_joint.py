@@ -41,18 +41,20 @@ def slot_width(parameters):
 
 
 @helper
-def call_back(slot, parameters, operation, first, num_first, second, num_second):
-    """Copy both inputs into the slot and call the operation's Python function.
+def call_back(slot, parameters, operation, first, second):
+    """Copy both inputs, pointer and length each, into the slot and call the operation's function.
 
     Whether it came to its end is read from the slot, not from what it returned: after Ctrl-C a
     callback may be left before its first statement, and then returns anything.
     """
+    x, num_x = first
+    y, num_y = second
     width = slot_width(parameters)
     memory = floats_at(slot, SLOT_FIRST + 2 * width)
-    for j in range(num_first):
-        memory[SLOT_FIRST + j] = first[j]
-    for j in range(num_second):
-        memory[SLOT_FIRST + width + j] = second[j]
+    for j in range(num_x):
+        memory[SLOT_FIRST + j] = x[j]
+    for j in range(num_y):
+        memory[SLOT_FIRST + width + j] = y[j]
     memory[SLOT_STATE] = PENDING
     call_address(int(parameters[operation]), (slot,))
     return OK if memory[SLOT_STATE] == DONE else CALLBACK_FAILED
@@ -65,6 +67,18 @@ def copy_output(slot, parameters, start, count, target):
     memory = floats_at(slot, first + count)
     for j in range(count):
         target[j] = memory[first + j]
+
+
+@helper
+def vector_operation(slot, parameters, x, y, out, form):
+    """Call back with two vectors, copy out a third; form: the operation, and where sizes are."""
+    operation, num_x, num_y, num_out = form
+    first = x, int(parameters[num_x])
+    second = y, int(parameters[num_y])
+    status = call_back(slot, parameters, operation, first, second)
+    if status == OK:
+        copy_output(slot, parameters, 0, int(parameters[num_out]), out)
+    return status
 
 
 @helper
@@ -88,58 +102,45 @@ def motion(slot, parameters, q, v, R, p, S, bias):
     """T(q), S(q) and S-dot v."""
     nq = int(parameters[PYTHON_NUM_POSITIONS])
     nv = int(parameters[PYTHON_NUM_VELOCITIES])
-    state = call_back(slot, parameters, PYTHON_MOTION, q, nq, v, nv)
-    if state == OK:
+    status = call_back(slot, parameters, PYTHON_MOTION, (q, nq), (v, nv))
+    if status == OK:
         copy_output(slot, parameters, SLOT_R, 9, R)
         copy_output(slot, parameters, SLOT_P, 3, p)
         copy_output(slot, parameters, SLOT_S, 6 * nv, S)
         copy_output(slot, parameters, SLOT_BIAS, 6, bias)
         if not is_rotation(R):
             return NO_ROTATION
-    return state
+    return status
+
+
+_RETRACT = PYTHON_RETRACT, PYTHON_NUM_POSITIONS, PYTHON_NUM_STEPS, PYTHON_NUM_POSITIONS
+_DIFFERENCE = PYTHON_DIFFERENCE, PYTHON_NUM_POSITIONS, PYTHON_NUM_POSITIONS, PYTHON_NUM_STEPS
+_DEXP_INV = PYTHON_DEXP_INV, PYTHON_NUM_STEPS, PYTHON_NUM_STEPS, PYTHON_NUM_STEPS
+_RATES = PYTHON_RATES, PYTHON_NUM_POSITIONS, PYTHON_NUM_VELOCITIES, PYTHON_NUM_STEPS
 
 
 @address_kernel("ipppp")
 def retract(slot, parameters, q, dx, out):
     """The configuration that dx leads to."""
-    nq = int(parameters[PYTHON_NUM_POSITIONS])
-    ndx = int(parameters[PYTHON_NUM_STEPS])
-    state = call_back(slot, parameters, PYTHON_RETRACT, q, nq, dx, ndx)
-    if state == OK:
-        copy_output(slot, parameters, 0, nq, out)
-    return state
+    return vector_operation(slot, parameters, q, dx, out, _RETRACT)
 
 
 @address_kernel("ipppp")
 def difference(slot, parameters, q0, q1, out):
     """The dx that leads from q0 to q1."""
-    nq = int(parameters[PYTHON_NUM_POSITIONS])
-    ndx = int(parameters[PYTHON_NUM_STEPS])
-    state = call_back(slot, parameters, PYTHON_DIFFERENCE, q0, nq, q1, nq)
-    if state == OK:
-        copy_output(slot, parameters, 0, ndx, out)
-    return state
+    return vector_operation(slot, parameters, q0, q1, out, _DIFFERENCE)
 
 
 @address_kernel("ipppp")
 def dexp_inv(slot, parameters, x, w, out):
     """dx/dt of q = retract(q0, x) that moves with the rates w."""
-    ndx = int(parameters[PYTHON_NUM_STEPS])
-    state = call_back(slot, parameters, PYTHON_DEXP_INV, x, ndx, w, ndx)
-    if state == OK:
-        copy_output(slot, parameters, 0, ndx, out)
-    return state
+    return vector_operation(slot, parameters, x, w, out, _DEXP_INV)
 
 
 @address_kernel("ipppp")
 def rates(slot, parameters, q, v, out):
     """The rates at which a step leaves q with velocity v."""
-    nq = int(parameters[PYTHON_NUM_POSITIONS])
-    nv = int(parameters[PYTHON_NUM_VELOCITIES])
-    state = call_back(slot, parameters, PYTHON_RATES, q, nq, v, nv)
-    if state == OK:
-        copy_output(slot, parameters, 0, int(parameters[PYTHON_NUM_STEPS]), out)
-    return state
+    return vector_operation(slot, parameters, q, v, out, _RATES)
 
 
 @address_kernel("ippp")
@@ -147,16 +148,16 @@ def constraint_wrenches(slot, parameters, q, out):
     """Wrenches that do no work along S, column by column."""
     nq = int(parameters[PYTHON_NUM_POSITIONS])
     nv = int(parameters[PYTHON_NUM_VELOCITIES])
-    state = call_back(slot, parameters, PYTHON_WRENCHES, q, nq, q, 0)
-    if state == OK:
+    status = call_back(slot, parameters, PYTHON_WRENCHES, (q, nq), (q, 0))
+    if status == OK:
         copy_output(slot, parameters, 0, 6 * (6 - nv), out)
-    return state
+    return status
 
 
 @address_kernel("ippp")
 def configuration_from_pose(slot, parameters, T, out):
     """The configuration nearest to a pose, of a joint that says it itself."""
-    state = call_back(slot, parameters, PYTHON_CONFIGURATION_FROM_POSE, T, 12, T, 0)
-    if state == OK:
+    status = call_back(slot, parameters, PYTHON_CONFIGURATION_FROM_POSE, (T, 12), (T, 0))
+    if status == OK:
         copy_output(slot, parameters, 0, int(parameters[PYTHON_NUM_POSITIONS]), out)
-    return state
+    return status

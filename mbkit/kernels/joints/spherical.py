@@ -4,11 +4,12 @@ from mbkit.kernels.compile import address_kernel
 from mbkit.kernels.joints.screw_product import rotation_at
 from mbkit.kernels.joints.unit import (
     NOT_UNIT,
+    both_normalised,
     copy,
     load4,
     normalised,
     store4,
-    write_rotation,
+    turn,
 )
 from mbkit.kernels.lie.quaternion import (
     quaternion_conjugate,
@@ -25,17 +26,9 @@ from mbkit.kernels.vectors import load
 @address_kernel("ippppppp")
 def motion(slot, parameters, q, v, R, p, S, bias):
     """T = (R(q), 0), S = (I; 0), S-dot = 0."""
-    is_unit, Q = normalised(load4(q))
-    if not is_unit:
-        return NOT_UNIT
-    write_rotation(Q, R)
     for j in range(3):
         p[j] = 0.0
-    for j in range(6):
-        bias[j] = 0.0
-    for j in range(18):
-        S[j] = 1.0 if j % 7 == 0 else 0.0
-    return OK
+    return OK if turn(q, R, S, bias, 3) else NOT_UNIT
 
 
 @address_kernel("ipppp")
@@ -52,9 +45,8 @@ def retract(slot, parameters, q, dx, out):
 @address_kernel("ipppp")
 def difference(slot, parameters, q0, q1, out):
     """Log(Q0* Q1)."""
-    is_unit0, Q0 = normalised(load4(q0))
-    is_unit1, Q1 = normalised(load4(q1))
-    if not (is_unit0 and is_unit1):
+    are_unit, Q0, Q1 = both_normalised(load4(q0), load4(q1))
+    if not are_unit:
         return NOT_UNIT
     copy(quaternion_log(quaternion_product(quaternion_conjugate(Q0), Q1)), out)
     return OK

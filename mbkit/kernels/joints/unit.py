@@ -44,8 +44,22 @@ def normalised(Q):
 
 
 @helper
-def write_rotation(Q, R):
-    """Write the rotation matrix of Q row by row."""
+def both_normalised(Q0, Q1):
+    """Whether both are of length one, and both normalised."""
+    is_unit0, Q0 = normalised(Q0)
+    is_unit1, Q1 = normalised(Q1)
+    return is_unit0 and is_unit1, Q0, Q1
+
+
+@helper
+def turn(q, R, S, bias, n):
+    """Whether |Q| is one, and R of it; S the first n columns of the identity, S-dot = 0."""
+    is_unit, Q = normalised(load4(q))
     entries = quaternion_rotation(Q)
     for j in range(9):
         R[j] = entries[j]
+    for j in range(6):
+        bias[j] = 0.0
+    for j in range(6 * n):
+        S[j] = 1.0 if j % 7 == 0 else 0.0
+    return is_unit

@@ -11,8 +11,8 @@ from mbkit.kernels.recursions.applied import subtract_applied
 from mbkit.kernels.recursions.floating import accelerate_floating, is_prescribed, move_floating
 from mbkit.kernels.recursions.inertias import NEGLIGIBLE, articulated_times, subtract_outer
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import (
     accumulate,
@@ -72,14 +72,14 @@ def hybrid(space, known, found):
 
 
 @helper
-def eliminate(row, work, body, problem, some, steps):
+def eliminate(row, scratch, body, problem, some, steps):
     """For each column S with U = I S: D = 1 / (S.U), u = tau - S.F;  I -= U D U^T,  F += U D u.
 
     Where vdot is prescribed the column moves as it must: u = -S.F,  F += U vdot.
     """
     for c in range(row.num_velocities - 1, -1, -1):
         k = row.first_velocity + c
-        column = work[k]
+        column = scratch[k]
         U = column.U
         inertia, size = steps.column_inertia(row, body, c, U)
         column.u = -steps.column_power(row, body, c, angular(body.F), linear(body.F))
@@ -89,7 +89,7 @@ def eliminate(row, work, body, problem, some, steps):
         else:
             limit = NEGLIGIBLE * size
             if not inertia > limit:
-                return status(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
+                return failure(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
             column.D = 1.0 / inertia
             column.u += problem.tau[k]
             subtract_outer(body, column.D, U)
@@ -108,7 +108,7 @@ def pass_inward(body, parent, steps):
 
 
 @helper
-def accelerate(row, work, body, parent, problem, some, steps):
+def accelerate(row, scratch, body, parent, problem, some, steps):
     """A = P A_p + c; then for each column vdot = D (u - U.A),  A += S vdot.
 
     Where vdot is prescribed, tau = U.A + S.F after A += S vdot, and S.F = -u.
@@ -119,7 +119,7 @@ def accelerate(row, work, body, parent, problem, some, steps):
     u = add(u, linear(body.A))
     for c in range(row.num_velocities):
         k = row.first_velocity + c
-        column = work[k]
+        column = scratch[k]
         if some and problem.prescribed[k] != 0.0:
             w, u = steps.add_column(row, body, c, vdot[k], w, u)
             problem.tau[k] = pairing(column.U, w, u) - column.u
@@ -139,55 +139,55 @@ def articulated_body(space, option, q, v, problem, some, steps):
     Steps   start, twist, own_bias, place_for_forces, column_inertia, column_power, to_parent,
             inertia_to_parent, from_parent, add_column; those of `act` on forces, and of
             `accelerate_floating`.
-    Reads   model, q, v (pointers), problem; option: where LOADED, the wrenches in work; where
+    Reads   model, q, v (pointers), problem; option: where LOADED, the wrenches in scratch; where
             FORCED, the forces in SPACE.
-    Writes  work (R, p, V, A, F, articulated inertias, U, D, u), vdot; tau where prescribed; where
-            FORCED, given and tau.
+    Writes  scratch (R, p, V, A, F, articulated inertias, U, D, u), vdot; tau where prescribed;
+            where FORCED, given and tau.
     Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
     Source  Kim 2012, tables 3 and 4; Featherstone 2010, (60)-(68). A joint of several velocities is
             eliminated column by column, last first: every D is a number, no matrix is inverted.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     v = velocities(model, v)
-    state = joint_pass(model, work, positions(model, q), v)
-    if state != OK:
-        return state
+    status = joint_pass(model, scratch, positions(model, q), v)
+    if status != OK:
+        return status
     forced = option & FORCED
-    steps.start(work, scale(-1.0, gravity(space, forced)))
+    steps.start(scratch, scale(-1.0, gravity(space, forced)))
     # from the world to the tips: twists and velocity-product terms
     for i in range(1, model.shape[0]):
         if model[i].floating != 0:
             held = some and is_prescribed(model[i], problem.prescribed)
-            work[i].floats = 0 if held else 1
-        if model[i].floating != 0 and work[i].floats != 0:
-            move_floating(model[i], work[i], v)
+            scratch[i].floats = 0 if held else 1
+        if model[i].floating != 0 and scratch[i].floats != 0:
+            move_floating(model[i], scratch[i], v)
         else:
-            steps.twist(model, work, i, v)
-        steps.own_bias(model[i], work[i])
-        subtract_applied(work[i], option & LOADED)
+            steps.twist(model, scratch, i, v)
+        steps.own_bias(model[i], scratch[i])
+        subtract_applied(scratch[i], option & LOADED)
         if forced != 0:
-            steps.place_for_forces(model, work, i)
+            steps.place_for_forces(model, scratch, i)
     if forced != 0:
-        state = act(space, q, v, problem.given, steps)
-        if state != OK:
-            return state
+        status = act(space, q, v, problem.given, steps)
+        if status != OK:
+            return status
         if some:
             assign(problem.tau, problem.given)
     # from the tips to the world: articulated inertias and bias wrenches
     for i in range(model.shape[0] - 1, 0, -1):
-        if model[i].floating != 0 and work[i].floats != 0:
-            accelerate_floating(model[i], work[i], work[0], problem.tau, problem.vdot, steps)
+        if model[i].floating != 0 and scratch[i].floats != 0:
+            accelerate_floating(model[i], scratch[i], scratch[0], problem.tau, problem.vdot, steps)
             continue
-        state = eliminate(model[i], work, work[i], problem, some, steps)
-        if state != OK:
-            return state
+        status = eliminate(model[i], scratch, scratch[i], problem, some, steps)
+        if status != OK:
+            return status
         if model[i].parent != 0:
-            pass_inward(work[i], work[model[i].parent], steps)
+            pass_inward(scratch[i], scratch[model[i].parent], steps)
     # from the world to the tips: accelerations
     for i in range(1, model.shape[0]):
-        if model[i].floating != 0 and work[i].floats != 0:
+        if model[i].floating != 0 and scratch[i].floats != 0:
             continue
-        parent = work[model[i].parent]
-        accelerate(model[i], work, work[i], parent, problem, some, steps)
-    return OK if all_finite(problem.vdot) else status(NOT_FINITE, 0)
+        parent = scratch[model[i].parent]
+        accelerate(model[i], scratch, scratch[i], parent, problem, some, steps)
+    return OK if all_finite(problem.vdot) else failure(NOT_FINITE, 0)

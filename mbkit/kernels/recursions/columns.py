@@ -2,7 +2,7 @@
 
 from mbkit.kernels.compile import helper
 from mbkit.kernels.recursions.inertias import articulated_times, rigid_times, trace
-from mbkit.kernels.vectors import add, angular, dot, linear, pairing, scale, store
+from mbkit.kernels.vectors import accumulate, add, angular, dot, linear, pairing, scale, store
 
 
 @helper
@@ -16,6 +16,17 @@ def joint_sum(row, body, v):
         w = (w[0] + S[0] * v[k], w[1] + S[1] * v[k], w[2] + S[2] * v[k])
         u = (u[0] + S[3] * v[k], u[1] + S[4] * v[k], u[2] + S[5] * v[k])
     return w, u
+
+
+@helper
+def acceleration(model, scratch, i, vdot, steps):
+    """A = P A_p + S vdot + what `twist` left in A."""
+    row = model[i]
+    body = scratch[i]
+    parent = scratch[row.parent]
+    w, u = steps.from_parent(body, parent, angular(parent.A), linear(parent.A))
+    x, y = joint_sum(row, body, vdot)
+    accumulate(body.A, add(w, x), add(u, y))
 
 
 @helper

@@ -4,7 +4,7 @@ from mbkit.kernels.compile import floats_at, helper, integers_at, records_at
 from mbkit.kernels.evaluation import positions, rows
 from mbkit.kernels.layout import COLUMN_SIZE, SPACE
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import at_rest, bodies, scratch
+from mbkit.kernels.space import at_rest, bodies, scratch_of
 from mbkit.kernels.status import OK
 
 
@@ -41,16 +41,16 @@ def composite_body(space, q, M, steps):
 
     Steps   place, column_wrench, columns_power, columns_to_parent, composite_to_parent.
     Reads   model, q.
-    Writes  work (R, p, S, composite inertias), M (nv, nv).
+    Writes  scratch (R, p, S, composite inertias), M (nv, nv).
     Source  Featherstone 2010, (46)-(48), figure 7, with its loops exchanged: instead of one column
             climbing to the root, all columns of a subtree are carried one joint inwards together.
             They do not wait for each other, and lie side by side in memory.
     """
     model = bodies(space)
-    work = scratch(space)
-    state = joint_pass(model, work, positions(model, q), at_rest(space))
-    if state != OK:
-        return state
+    scratch = scratch_of(space)
+    status = joint_pass(model, scratch, positions(model, q), at_rest(space))
+    if status != OK:
+        return status
     record = records_at(space, 1, SPACE)[0]
     nv = model[0].num_velocities
     M = rows(M, nv, nv)
@@ -59,11 +59,11 @@ def composite_body(space, q, M, steps):
     velocity_of = integers_at(record.velocity_of_column, nv)
     M[:, :] = 0.0
     for i in range(model.shape[0]):
-        steps.place(model, work, i)
+        steps.place(model, scratch, i)
     # from the tips to the world: composite inertias, the wrenches that move them, their power
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
-        body = work[i]
+        body = scratch[i]
         F = subtree_columns(memory, nv, row.first_column, row.end_column)
         columns = velocity_of[row.first_column : row.end_column]
         start_columns(row, body, F, steps)
@@ -74,7 +74,7 @@ def composite_body(space, q, M, steps):
                 M[velocity, columns[c]] = entries[c]
                 M[columns[c], velocity] = entries[c]
         if row.parent != 0:
-            parent = work[row.parent]
+            parent = scratch[row.parent]
             steps.columns_to_parent(body, parent, F)
             steps.composite_to_parent(body, parent)
     return OK

@@ -7,7 +7,7 @@ from mbkit.kernels.recursions.inertias import rigid_times, twice_kinetic_energy
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     add,
@@ -24,16 +24,16 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def motion_pass(model, work, q, v):
+def motion_pass(model, scratch, q, v):
     """Poses in the world and body-fixed twists of all rows."""
     v = velocities(model, v)
-    state = joint_pass(model, work, positions(model, q), v)
-    if state != OK:
-        return state
-    world_pass(model, work)
-    start(work, _ZERO)
+    status = joint_pass(model, scratch, positions(model, q), v)
+    if status != OK:
+        return status
+    world_pass(model, scratch)
+    start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
-        twist(model, work, i, v)
+        twist(model, scratch, i, v)
     return OK
 
 
@@ -47,17 +47,17 @@ def moment_of_mass(row, body):
 def energies(space, _option, q, v, _x, out):
     """T = 1/2 sum V.M V and U = -sum m g.c, out (2,)."""
     model = bodies(space)
-    work = scratch(space)
-    state = motion_pass(model, work, q, v)
-    if state != OK:
-        return state
+    scratch = scratch_of(space)
+    status = motion_pass(model, scratch, q, v)
+    if status != OK:
+        return status
     g = load(model[0].gravity)
     T = 0.0
     U = 0.0
     for i in range(model.shape[0]):
-        V = work[i].V
+        V = scratch[i].V
         T += 0.5 * twice_kinetic_energy(model[i], angular(V), linear(V))
-        U -= dot(g, moment_of_mass(model[i], work[i]))
+        U -= dot(g, moment_of_mass(model[i], scratch[i]))
     out[0] = T
     out[1] = U
     return OK
@@ -70,15 +70,15 @@ def momentum(space, _option, q, v, _x, out):
     Source: Mueller 2018, (79): sum Ad_C^-T M V, with V body-fixed.
     """
     model = bodies(space)
-    work = scratch(space)
-    state = motion_pass(model, work, q, v)
-    if state != OK:
-        return state
+    scratch = scratch_of(space)
+    status = motion_pass(model, scratch, q, v)
+    if status != OK:
+        return status
     angle = _ZERO
     line = _ZERO
     moment = _ZERO
     for i in range(model.shape[0]):
-        body = work[i]
+        body = scratch[i]
         t, f = rigid_times(model[i], angular(body.V), linear(body.V))
         t, f = force_to_parent(body.world_R, body.world_p, t, f)
         angle = add(angle, t)

@@ -5,6 +5,7 @@ A symmetric 3x3 matrix is six numbers: xx, xy, xz, yy, yz, zz. Any row that has 
 """
 
 from mbkit.kernels.compile import helper
+from mbkit.kernels.lie.matrices import matrix_times, transposed_times
 from mbkit.kernels.vectors import (
     add,
     angular,
@@ -29,26 +30,6 @@ def symmetric_times(X, a):
         X[0] * a[0] + X[1] * a[1] + X[2] * a[2],
         X[1] * a[0] + X[3] * a[1] + X[4] * a[2],
         X[2] * a[0] + X[4] * a[1] + X[5] * a[2],
-    )
-
-
-@helper
-def times(G, a):
-    """G a, G (9,) row by row."""
-    return (
-        G[0] * a[0] + G[1] * a[1] + G[2] * a[2],
-        G[3] * a[0] + G[4] * a[1] + G[5] * a[2],
-        G[6] * a[0] + G[7] * a[1] + G[8] * a[2],
-    )
-
-
-@helper
-def transposed_times(G, a):
-    """G^T a, G (9,) row by row."""
-    return (
-        G[0] * a[0] + G[3] * a[1] + G[6] * a[2],
-        G[1] * a[0] + G[4] * a[1] + G[7] * a[2],
-        G[2] * a[0] + G[5] * a[1] + G[8] * a[2],
     )
 
 
@@ -209,7 +190,7 @@ def set_rigid(body, row):
 def articulated_times(body, w, v):
     """(Theta w + H v, H^T w + M v)."""
     return (
-        add(symmetric_times(body.rotational, w), times(body.coupling, v)),
+        add(symmetric_times(body.rotational, w), matrix_times(body.coupling, v)),
         add(transposed_times(body.coupling, w), symmetric_times(body.translational, v)),
     )
 

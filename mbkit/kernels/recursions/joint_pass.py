@@ -15,7 +15,7 @@ from mbkit.kernels.layout import (
     STAGE_SIZE,
     TABLE,
 )
-from mbkit.kernels.status import JOINT_FAILED, OK, WRONG_LENGTH, status
+from mbkit.kernels.status import JOINT_FAILED, OK, WRONG_LENGTH, failure
 from mbkit.kernels.validation import check_positions, check_velocities
 from mbkit.kernels.vectors import (
     angular,
@@ -57,7 +57,7 @@ def reverse(stage, body, nv):
 @helper
 def move_by_table(row, body, q, v, stage):
     """Call the joint's function, then compose its pose with the placement: C = (R_T, p_T) T(q)."""
-    state = call_address(
+    status = call_address(
         row.motion,
         (
             body.slot,
@@ -80,7 +80,7 @@ def move_by_table(row, body, q, v, stage):
     shift = rotate(row.R, (stage[STAGE_P], stage[STAGE_P + 1], stage[STAGE_P + 2]))
     for j in range(3):
         body.p[j] = row.p[j] + shift[j]
-    return state
+    return status
 
 
 @helper
@@ -107,35 +107,35 @@ def take_own_frame(row, body):
 @helper
 def move_in_own_frame(row, body, q, v, stage):
     """Pose, S and S-dot v of a joint whose body has another frame."""
-    state = OK
+    status = OK
     if row.kind == SCREW_IN_OWN_FRAME:
         place_screw(row, body, q[row.first_position])
         store(body.S[0], (0.0, 0.0, row.rate), (0.0, 0.0, row.lead))
         store(body.bias, _ZERO, _ZERO)
     else:
-        state = move_by_table(row, body, q, v, stage)
+        status = move_by_table(row, body, q, v, stage)
     take_own_frame(row, body)
-    return state
+    return status
 
 
 @helper
-def joint_pass(model, work, q, v):
+def joint_pass(model, scratch, q, v):
     """Write R, p (pose in the parent), and but for screws of kind SCREW, S and the bias S-dot v."""
-    stage = floats_at(work[0].slot, STAGE_SIZE)
+    stage = floats_at(scratch[0].slot, STAGE_SIZE)
     for i in range(1, model.shape[0]):
         if model[i].kind == SCREW:
-            place_screw(model[i], work[i], q[model[i].first_position])
+            place_screw(model[i], scratch[i], q[model[i].first_position])
         elif model[i].kind == TABLE:
-            if move_by_table(model[i], work[i], q, v, stage) != OK:
-                return status(JOINT_FAILED, i)
-        elif move_in_own_frame(model[i], work[i], q, v, stage) != OK:
-            return status(JOINT_FAILED, i)
+            if move_by_table(model[i], scratch[i], q, v, stage) != OK:
+                return failure(JOINT_FAILED, i)
+        elif move_in_own_frame(model[i], scratch[i], q, v, stage) != OK:
+            return failure(JOINT_FAILED, i)
     return OK
 
 
 @helper
-def checked_joint_pass(model, work, q, v):
+def checked_joint_pass(model, scratch, q, v):
     """Compare the lengths of q and v, then do the joint pass."""
     if check_positions(model, q) != OK or check_velocities(model, v, v, v) != OK:
         return WRONG_LENGTH
-    return joint_pass(model, work, q, v)
+    return joint_pass(model, scratch, q, v)

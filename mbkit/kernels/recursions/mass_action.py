@@ -11,9 +11,9 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def start_without_gravity(work, _acceleration):
+def start_without_gravity(scratch, _acceleration):
     """The world stands still, and nothing falls."""
-    start(work, _ZERO)
+    start(scratch, _ZERO)
 
 
 _STEPS = STEPS._replace(start=start_without_gravity)

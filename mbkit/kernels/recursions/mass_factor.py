@@ -11,8 +11,8 @@ from mbkit.kernels.compile import floats, helper, int64, integers, kernel, matri
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.inertias import NEGLIGIBLE, add_rigid_to_parent, copy_rigid
 from mbkit.kernels.recursions.joint_pass import checked_joint_pass
-from mbkit.kernels.space import at_rest, bodies, scratch
-from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, WRONG_LENGTH, status
+from mbkit.kernels.space import at_rest, bodies, scratch_of
+from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, WRONG_LENGTH, failure
 from mbkit.kernels.validation import check_columns
 from mbkit.kernels.vectors import angular, dot, linear
 
@@ -89,32 +89,32 @@ def factorise(space, q, M, L, order, parent):
     Source  Featherstone 2005; Featherstone 2008, section 6.5. The test of the pivot is added.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     nv = model[0].num_velocities
-    state = check_columns(model, M, nv)
-    if state == OK:
-        state = check_columns(model, L, nv)
-    if state == OK and (order.shape[0] != nv or parent.shape[0] != nv):
-        state = WRONG_LENGTH
-    if state == OK:
-        state = checked_joint_pass(model, work, q, at_rest(space))
-    if state != OK:
-        return state
+    status = check_columns(model, M, nv)
+    if status == OK:
+        status = check_columns(model, L, nv)
+    if status == OK and (order.shape[0] != nv or parent.shape[0] != nv):
+        status = WRONG_LENGTH
+    if status == OK:
+        status = checked_joint_pass(model, scratch, q, at_rest(space))
+    if status != OK:
+        return status
     set_columns(model, order, parent)
     gather(M, order, parent, L)
     for i in range(1, model.shape[0]):
-        copy_rigid(work[i], model[i])
+        copy_rigid(scratch[i], model[i])
     # from the tips to the world: eliminate a joint's columns; composite inertias, to compare with
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
-        body = work[i]
+        body = scratch[i]
         for c in range(row.num_velocities - 1, -1, -1):
             k = row.first_column + c
             code = eliminate(L, parent, k, NEGLIGIBLE * inertia_scale(row, body, c))
             if code != OK:
-                return status(code, order[k])
+                return failure(code, order[k])
         if row.parent != 0:
-            add_rigid_to_parent(body, body.R, body.p, work[row.parent])
+            add_rigid_to_parent(body, body.R, body.p, scratch[row.parent])
     return OK
 
 
@@ -124,10 +124,23 @@ def factorise(space, q, M, L, order, parent):
 
 
 @helper
-def subtract_row(X, i, a, j):
-    """X_i -= a X_j."""
-    for c in range(X.shape[1]):
-        X[i, c] -= a * X[j, c]
+def add_ancestors(L, parent, X, i, sign):
+    """X_i += sign L_ij X_j of all ancestors j."""
+    j = parent[i]
+    while j >= 0:
+        for c in range(X.shape[1]):
+            X[i, c] += sign * L[i, j] * X[j, c]
+        j = parent[j]
+
+
+@helper
+def add_to_ancestors(L, parent, X, i, sign):
+    """X_j += sign L_ij X_i for all ancestors j."""
+    j = parent[i]
+    while j >= 0:
+        for c in range(X.shape[1]):
+            X[j, c] += sign * L[i, j] * X[i, c]
+        j = parent[j]
 
 
 @helper
@@ -140,48 +153,42 @@ def fits(L, parent, X):
 
 @helper
 def solve_lower(L, parent, X):
-    """L^-1 X: from the world outwards x_i -= L_ij x_j over the ancestors j."""
+    """L^-1 X, from the world outwards."""
     for i in range(parent.shape[0]):
-        j = parent[i]
-        while j >= 0:
-            subtract_row(X, i, L[i, j], j)
-            j = parent[j]
+        add_ancestors(L, parent, X, i, -1.0)
 
 
 @helper
 def solve_upper(L, parent, X):
-    """L^-T X: from the tips inwards x_j -= L_ij x_i over the ancestors j."""
+    """L^-T X, from the tips inwards."""
     for i in range(parent.shape[0] - 1, -1, -1):
-        j = parent[i]
-        while j >= 0:
-            subtract_row(X, j, L[i, j], i)
-            j = parent[j]
+        add_to_ancestors(L, parent, X, i, -1.0)
 
 
 @kernel(int64(matrix, integers, matrix))
 def solve_L(L, parent, X):
     """L^-1 X."""
-    state = fits(L, parent, X)
-    if state == OK:
+    status = fits(L, parent, X)
+    if status == OK:
         solve_lower(L, parent, X)
-    return state
+    return status
 
 
 @kernel(int64(matrix, integers, matrix))
 def solve_LT(L, parent, X):
     """L^-T X."""
-    state = fits(L, parent, X)
-    if state == OK:
+    status = fits(L, parent, X)
+    if status == OK:
         solve_upper(L, parent, X)
-    return state
+    return status
 
 
 @kernel(int64(matrix, integers, matrix))
 def solve(L, parent, X):
     """M^-1 X = L^-1 D^-1 L^-T X. Cost: O(nv depth) a vector."""
-    state = fits(L, parent, X)
-    if state != OK:
-        return state
+    status = fits(L, parent, X)
+    if status != OK:
+        return status
     solve_upper(L, parent, X)
     for i in range(parent.shape[0]):
         scale = 1.0 / L[i, i]
@@ -194,21 +201,15 @@ def solve(L, parent, X):
 @kernel(int64(matrix, integers, matrix))
 def multiply(L, parent, X):
     """M X = L^T D L X. Cost: O(nv depth) a vector."""
-    state = fits(L, parent, X)
-    if state != OK:
-        return state
+    status = fits(L, parent, X)
+    if status != OK:
+        return status
     # L X, from the tips inwards: ancestors still are what they were
     for i in range(parent.shape[0] - 1, -1, -1):
-        j = parent[i]
-        while j >= 0:
-            subtract_row(X, i, -L[i, j], j)
-            j = parent[j]
+        add_ancestors(L, parent, X, i, 1.0)
         for c in range(X.shape[1]):
             X[i, c] *= L[i, i]
     # L^T of that, from the world outwards: what is beyond still is what it was
     for i in range(parent.shape[0]):
-        j = parent[i]
-        while j >= 0:
-            subtract_row(X, j, -L[i, j], i)
-            j = parent[j]
+        add_to_ancestors(L, parent, X, i, 1.0)
     return OK

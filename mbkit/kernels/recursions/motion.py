@@ -5,7 +5,7 @@ from mbkit.kernels.evaluation import positions, rows, velocities
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose, world_pass
-from mbkit.kernels.space import at_rest, bodies, frames, scratch
+from mbkit.kernels.space import at_rest, bodies, frames, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, angular, linear, store
 
@@ -19,18 +19,18 @@ def twists(space, q, v, out, steps):
     Steps   start, twist, twist_to_site.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     sites = frames(space)
     v = velocities(model, v)
-    state = joint_pass(model, work, positions(model, q), v)
-    if state != OK:
-        return state
-    steps.start(work, _ZERO)
+    status = joint_pass(model, scratch, positions(model, q), v)
+    if status != OK:
+        return status
+    steps.start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
-        steps.twist(model, work, i, v)
+        steps.twist(model, scratch, i, v)
     out = rows(out, sites.shape[0], 6)
     for b in range(sites.shape[0]):
-        body = work[sites[b].row]
+        body = scratch[sites[b].row]
         w, u = steps.twist_to_site(body, sites[b], angular(body.V), linear(body.V))
         store(out[b], w, u)
     return OK
@@ -43,20 +43,20 @@ def accelerations(space, q, v, vdot, out, steps):
     Steps   start, twist, acceleration, rate_to_site.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     sites = frames(space)
     v = velocities(model, v)
     vdot = velocities(model, vdot)
-    state = joint_pass(model, work, positions(model, q), v)
-    if state != OK:
-        return state
-    steps.start(work, _ZERO)
+    status = joint_pass(model, scratch, positions(model, q), v)
+    if status != OK:
+        return status
+    steps.start(scratch, _ZERO)
     for i in range(1, model.shape[0]):
-        steps.twist(model, work, i, v)
-        steps.acceleration(model, work, i, vdot)
+        steps.twist(model, scratch, i, v)
+        steps.acceleration(model, scratch, i, vdot, steps)
     out = rows(out, sites.shape[0], 6)
     for b in range(sites.shape[0]):
-        body = work[sites[b].row]
+        body = scratch[sites[b].row]
         w, u = steps.rate_to_site(body, sites[b], angular(body.V), angular(body.A), linear(body.A))
         store(out[b], w, u)
     return OK
@@ -69,16 +69,16 @@ def jacobian(space, body, q, out, steps):
     Steps   column_at.
     """
     model = bodies(space)
-    work = scratch(space)
-    state = joint_pass(model, work, positions(model, q), at_rest(space))
-    if state != OK:
-        return state
-    world_pass(model, work)
+    scratch = scratch_of(space)
+    status = joint_pass(model, scratch, positions(model, q), at_rest(space))
+    if status != OK:
+        return status
+    world_pass(model, scratch)
     site = frames(space)[body]
     # the pose of the user's frame, in the room that row 0 has and never uses
-    here = work[0]
+    here = scratch[0]
     i = site.row
-    compose(work[i].world_R, work[i].world_p, site.R, site.p, here.R, here.p)
+    compose(scratch[i].world_R, scratch[i].world_p, site.R, site.p, here.R, here.p)
     out = rows(out, 6, model[0].num_velocities)
     out[:, :] = 0.0
     while i != 0:
@@ -88,9 +88,9 @@ def jacobian(space, body, q, out, steps):
                 w = (0.0, 0.0, row.rate)
                 u = (0.0, 0.0, row.lead)
             else:
-                w = angular(work[i].S[c])
-                u = linear(work[i].S[c])
-            w, u = steps.column_at(here, work[i], w, u)
+                w = angular(scratch[i].S[c])
+                u = linear(scratch[i].S[c])
+            w, u = steps.column_at(here, scratch[i], w, u)
             store(out[:, row.first_velocity + c], w, u)
         i = row.parent
     return OK
@@ -103,18 +103,18 @@ def apply_wrenches(space, q, wrenches, steps):
     Steps   wrench_from_site, needs_poses.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     if steps.needs_poses:
-        state = joint_pass(model, work, positions(model, q), at_rest(space))
-        if state != OK:
-            return state
-        world_pass(model, work)
+        status = joint_pass(model, scratch, positions(model, q), at_rest(space))
+        if status != OK:
+            return status
+        world_pass(model, scratch)
     for i in range(model.shape[0]):
-        store(work[i].wrench, _ZERO, _ZERO)
+        store(scratch[i].wrench, _ZERO, _ZERO)
     sites = frames(space)
     wrenches = rows(wrenches, sites.shape[0], 6)
     for b in range(1, sites.shape[0]):
-        body = work[sites[b].row]
+        body = scratch[sites[b].row]
         W = wrenches[b]
         t, f = steps.wrench_from_site(body, sites[b], angular(W), linear(W))
         accumulate(body.wrench, t, f)

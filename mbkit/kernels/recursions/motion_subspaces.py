@@ -4,7 +4,7 @@ from mbkit.kernels.compile import address_kernel, integers_at
 from mbkit.kernels.evaluation import EVALUATION, positions, rows
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import at_rest, bodies, frames, scratch
+from mbkit.kernels.space import at_rest, bodies, frames, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, linear, motion_to_child, store
 
@@ -19,11 +19,11 @@ def motion_subspaces(space, site_of_row, q, _v, _x, out):
     Source  Mueller 2018, (8): X = Ad_S Z.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     sites = frames(space)
-    state = joint_pass(model, work, positions(model, q), at_rest(space))
-    if state != OK:
-        return state
+    status = joint_pass(model, scratch, positions(model, q), at_rest(space))
+    if status != OK:
+        return status
     owners = integers_at(site_of_row, model.shape[0])
     columns = rows(out, model[0].num_velocities, 6)
     for i in range(1, model.shape[0]):
@@ -34,8 +34,8 @@ def motion_subspaces(space, site_of_row, q, _v, _x, out):
                 w = (0.0, 0.0, row.rate)
                 u = (0.0, 0.0, row.lead)
             else:
-                w = angular(work[i].S[c])
-                u = linear(work[i].S[c])
+                w = angular(scratch[i].S[c])
+                u = linear(scratch[i].S[c])
             w, u = motion_to_child(site.R, site.p, w, u)
             store(columns[row.first_velocity + c], w, u)
     return OK

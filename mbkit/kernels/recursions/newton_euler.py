@@ -7,7 +7,7 @@ from mbkit.kernels.evaluation import positions, velocities
 from mbkit.kernels.layout import CLOSED, LOADED
 from mbkit.kernels.recursions.applied import subtract_applied
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import accumulate, angular, linear, load, scale
 
@@ -17,37 +17,37 @@ def newton_euler(space, option, q, v, vdot, tau, steps):
     """Forces tau that produce vdot: M vdot + b = tau.
 
     Steps   start, twist, acceleration, own_wrench, column_power, to_parent, wrench_from_world.
-    Reads   model, q, v, vdot; where option has LOADED, the wrenches applied to the bodies in work;
-            where it has CLOSED, the multipliers.
-    Writes  work (R, p, V, A, F), tau (nv,); where CLOSED, the rows of the constraints.
+    Reads   model, q, v, vdot; where option has LOADED, the wrenches applied to the bodies in
+            scratch; where it has CLOSED, the multipliers.
+    Writes  scratch (R, p, V, A, F), tau (nv,); where CLOSED, the rows of the constraints.
     Needs   parent[i] < i, row 0 the world, A_0 = (0, -g).
     Source  Kim 2012, table 2; Mueller 2018, (65) to (76) with the applied wrench subtracted.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     v = velocities(model, v)
     vdot = velocities(model, vdot)
     closed = option & CLOSED
-    state = joint_pass(model, work, positions(model, q), v)
-    if state != OK:
-        return state
-    steps.start(work, scale(-1.0, load(model[0].gravity)))
+    status = joint_pass(model, scratch, positions(model, q), v)
+    if status != OK:
+        return status
+    steps.start(scratch, scale(-1.0, load(model[0].gravity)))
     # from the world to the tips: motion, and the wrench that each body alone needs
     for i in range(1, model.shape[0]):
-        steps.twist(model, work, i, v)
-        steps.acceleration(model, work, i, vdot)
-        steps.own_wrench(model[i], work[i])
-        subtract_applied(work[i], option & LOADED)
+        steps.twist(model, scratch, i, v)
+        steps.acceleration(model, scratch, i, vdot, steps)
+        steps.own_wrench(model[i], scratch[i])
+        subtract_applied(scratch[i], option & LOADED)
     if closed != 0:
-        state = call_address(closure_of(space).moving_rows, (space, 0, q, v, vdot, vdot))
-        if state != OK:
-            return state
+        status = call_address(closure_of(space).moving_rows, (space, 0, q, v, vdot, vdot))
+        if status != OK:
+            return status
         subtract_multipliers(space, steps)
     # from the tips to the world: forces along the joints, wrenches to the parents
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
-        body = work[i]
-        parent = work[row.parent]
+        body = scratch[i]
+        parent = scratch[row.parent]
         t = angular(body.F)
         f = linear(body.F)
         for c in range(row.num_velocities):

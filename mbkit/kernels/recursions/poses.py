@@ -4,7 +4,7 @@ from mbkit.kernels.compile import address_kernel, helper
 from mbkit.kernels.evaluation import EVALUATION, positions, rows
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.rows import multiply
-from mbkit.kernels.space import at_rest, bodies, frames, scratch
+from mbkit.kernels.space import at_rest, bodies, frames, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import add, load, rotate, scale
 
@@ -61,27 +61,27 @@ def set_world_pose(parent, body):
 
 
 @helper
-def world_pass(model, work):
+def world_pass(model, scratch):
     """world_R, world_p of every row. Needs the joint pass."""
-    set_identity(work[0])
+    set_identity(scratch[0])
     for i in range(1, model.shape[0]):
-        set_world_pose(work[model[i].parent], work[i])
+        set_world_pose(scratch[model[i].parent], scratch[i])
 
 
 @address_kernel(EVALUATION)
 def poses(space, _option, q, _v, _x, out):
     """Pose of each of the user's bodies in the world, out (bodies + 1, 4, 4)."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     sites = frames(space)
-    state = joint_pass(model, work, positions(model, q), at_rest(space))
-    if state != OK:
-        return state
-    world_pass(model, work)
+    status = joint_pass(model, scratch, positions(model, q), at_rest(space))
+    if status != OK:
+        return status
+    world_pass(model, scratch)
     matrices = rows(out, 4 * sites.shape[0], 4)
     for b in range(sites.shape[0]):
         site = sites[b]
-        carrier = work[site.row]
+        carrier = scratch[site.row]
         C = matrices[4 * b : 4 * b + 4]
         write_composed(carrier.world_R, carrier.world_p, site.R, site.p, C)
     return OK

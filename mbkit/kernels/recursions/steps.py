@@ -20,11 +20,9 @@ class Steps(NamedTuple):
 
     Attributes
     ----------
-    twist : (model, work, i, v)
+    twist : (model, scratch, i, v)
         V = P V_p + S v, and into A what that adds to the acceleration, c. Where the representation
         wants them, the pose in the world, and S in its own form.
-    acceleration : (model, work, i, vdot)
-        A = P A_p + S vdot + c.
     own_wrench : (row, body)
         F = M A + bias.
     own_bias : (row, body)
@@ -35,7 +33,7 @@ class Steps(NamedTuple):
         P^T (t, f).
     inertia_to_parent : (body, parent)
         I_p += P^T I P, articulated.
-    place : (model, work, i)
+    place : (model, scratch, i)
         S and M, for the mass matrix; row 0 too.
     columns_to_parent : (body, parent, F)
         P^T F of all columns of a subtree, six arrays.
@@ -63,6 +61,8 @@ class Steps(NamedTuple):
         The way back.
     point_wrench : (body, r, x, f) -> (t, f)
         That of a force f in the world's axes at a point: r in the row's frame, x in the world.
+    acceleration : (model, scratch, i, vdot, steps)
+        A = P A_p + S vdot + c.
     column_power : (row, body, c, t, f) -> float
         S . (t, f) of column c.
     add_column : (row, body, c, a, w, u) -> (w, u)
@@ -73,14 +73,13 @@ class Steps(NamedTuple):
         I S, rigid.
     columns_power : (row, body, k, F, entries)
         entries = S . F of column k and of all columns of a subtree, six arrays.
-    place_for_forces : (model, work, i)
+    place_for_forces : (model, scratch, i)
         The pose in the world, where `twist` has no use for it.
-    start : (work, acceleration)
+    start : (scratch, acceleration)
         The motion of the world.
     """
 
     twist: Step
-    acceleration: Step
     own_wrench: Step
     own_bias: Step
     from_parent: Step
@@ -100,6 +99,7 @@ class Steps(NamedTuple):
     wrench_from_world: Step
     wrench_in_world: Step
     point_wrench: Step
+    acceleration: Step = columns.acceleration
     column_power: Step = columns.column_power
     add_column: Step = columns.add_column
     column_inertia: Step = columns.column_inertia

@@ -8,13 +8,13 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def start(work, acceleration):
+def start(scratch, acceleration):
     """The world is where it is, stands still, and is accelerated as it is told."""
-    set_identity(work[0])
-    store(work[0].V, _ZERO, _ZERO)
-    store(work[0].A, _ZERO, acceleration)
+    set_identity(scratch[0])
+    store(scratch[0].V, _ZERO, _ZERO)
+    store(scratch[0].A, _ZERO, acceleration)
 
 
 @helper
-def is_placed(model, work, i):
+def is_placed(model, scratch, i):
     """Nothing: the recursion has left the pose in the world."""

@@ -66,11 +66,11 @@ def move_subspace(row, body):
 
 
 @helper
-def twist(model, work, i, v):
+def twist(model, scratch, i, v):
     """V = V_p + S v;  A = ad_V S v + S-dot v, what the joint adds to the acceleration."""
     row = model[i]
-    body = work[i]
-    parent = work[row.parent]
+    body = scratch[i]
+    parent = scratch[row.parent]
     set_world_pose(parent, body)
     move_subspace(row, body)
     x, y = joint_sum(row, body, v)
@@ -85,11 +85,11 @@ def twist(model, work, i, v):
 
 
 @helper
-def acceleration(model, work, i, vdot):
+def acceleration(model, scratch, i, vdot, steps):
     """A = A_p + S vdot + what `twist` left in A."""
     row = model[i]
-    body = work[i]
-    parent = work[row.parent]
+    body = scratch[i]
+    parent = scratch[row.parent]
     x, y = joint_sum(row, body, vdot)
     accumulate(body.A, add(angular(parent.A), x), add(linear(parent.A), y))
 
@@ -122,14 +122,14 @@ def inertia_to_parent(body, parent):
 
 
 @helper
-def place(model, work, i):
+def place(model, scratch, i):
     """Pose in the world, motion subspace and rigid inertia."""
     row = model[i]
-    body = work[i]
+    body = scratch[i]
     if i == 0:
         set_identity(body)
     else:
-        set_world_pose(work[row.parent], body)
+        set_world_pose(scratch[row.parent], body)
         move_subspace(row, body)
     set_moved_rigid(row, body.world_R, body.world_p, body)
 

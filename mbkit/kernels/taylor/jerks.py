@@ -17,8 +17,8 @@ from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import world_pass
 from mbkit.kernels.recursions.world import start
-from mbkit.kernels.space import bodies, frames, scratch
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.space import bodies, frames, scratch_of
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.taylor.layout import BODY_FIXED, MIXED, PLAN, SPATIAL
 from mbkit.kernels.taylor.motion import has_pieces, load_rates
 from mbkit.kernels.taylor.room import room_at, room_size
@@ -97,19 +97,19 @@ def changing_step(space, option, i, q, given, memory):
     """The same of a joint whose S changes; its columns and rates are in a room."""
     plan = records_at(option, 1, PLAN)[0]
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     row = model[i]
     room = room_at(memory, model, 3, plan.num_pieces)
-    state = call_address(plan.columns, (space, option, i, q, given, memory))
-    if state == OK:
+    status = call_address(plan.columns, (space, option, i, q, given, memory))
+    if status == OK:
         x = room.x
         first = row.first_velocity
         weighted_sum(room.columns, 0, row.num_velocities, room.rates, first, x)
         x2 = scale(2.0, angular(x[2])), scale(2.0, linear(x[2]))
         x0 = angular(x[0]), linear(x[0])
         x1 = angular(x[1]), linear(x[1])
-        general_step(work[i], work[row.parent], x0, x1, x2)
-    return state
+        general_step(scratch[i], scratch[row.parent], x0, x1, x2)
+    return status
 
 
 @helper
@@ -143,7 +143,7 @@ def jerks(space, option, q, _v, given, out):
     """
     plan = records_at(option, 1, PLAN)[0]
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     sites = frames(space)
     nv = model[0].num_velocities
     given = as_array(given, 3 * nv + plan.num_given)
@@ -151,32 +151,32 @@ def jerks(space, option, q, _v, given, out):
     vdot = given[nv : 2 * nv]
     vddot = given[2 * nv : 3 * nv]
     q = positions(model, q)
-    state = joint_pass(model, work, q, v)
-    if state != OK:
-        return state
+    status = joint_pass(model, scratch, q, v)
+    if status != OK:
+        return status
     changing = plan.num_pieces > 0
     memory = np.empty(room_size(model, plan) if changing else 0)
     if changing:
         load_rates(given, 3, room_at(memory, model, 3, plan.num_pieces).rates)
-    start(work, _ZERO)
-    store(work[0].F, _ZERO, _ZERO)
+    start(scratch, _ZERO)
+    store(scratch[0].F, _ZERO, _ZERO)
     for i in range(1, model.shape[0]):
         row = model[i]
-        body = work[i]
-        parent = work[row.parent]
+        body = scratch[i]
+        parent = scratch[row.parent]
         if row.kind == SCREW:
             screw_step(row, body, parent, v, vdot, vddot)
         elif has_pieces(plan, i):
             if changing_step(space, option, i, q, given[3 * nv :], memory) != OK:
-                return status(JOINT_FAILED, i)
+                return failure(JOINT_FAILED, i)
         else:
             x = joint_sum(row, body, v)
             general_step(body, parent, x, joint_sum(row, body, vdot), joint_sum(row, body, vddot))
     if plan.representation != BODY_FIXED:
-        world_pass(model, work)
+        world_pass(model, scratch)
     out = rows(out, sites.shape[0], 6)
     for b in range(sites.shape[0]):
         site = sites[b]
-        w, u = jerk_at_site(plan.representation, work[site.row], site)
+        w, u = jerk_at_site(plan.representation, scratch[site.row], site)
         store(out[b], w, u)
     return OK

@@ -23,8 +23,8 @@ from mbkit.kernels.evaluation import EVALUATION, positions, rows
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.poses import compose, world_pass
-from mbkit.kernels.space import bodies, frames, scratch
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.space import bodies, frames, scratch_of
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.taylor.layout import BODY_FIXED, MIXED, PLAN, SPATIAL
 from mbkit.kernels.taylor.room import room_at, room_size
 from mbkit.kernels.taylor.series import (
@@ -77,7 +77,7 @@ def relative_twist(space, option, i, q, given, memory, room):
     """The twist of a row in its parent as a series, into room.x; its columns stay in the room."""
     plan = records_at(option, 1, PLAN)[0]
     row = bodies(space)[i]
-    body = scratch(space)[i]
+    body = scratch_of(space)[i]
     x = room.x
     rates = room.rates
     first = row.first_velocity
@@ -87,10 +87,10 @@ def relative_twist(space, option, i, q, given, memory, room):
             store(x[n], (0.0, 0.0, row.rate * a), (0.0, 0.0, row.lead * a))
         return OK
     if has_pieces(plan, i):
-        state = call_address(plan.columns, (space, option, i, q, given, memory))
-        if state == OK:
+        status = call_address(plan.columns, (space, option, i, q, given, memory))
+        if status == OK:
             weighted_sum(room.columns, 0, row.num_velocities, rates, first, x)
-        return state
+        return status
     for n in range(x.shape[0]):
         w = _ZERO
         u = _ZERO
@@ -108,20 +108,20 @@ def outward(space, option, q, given, known, memory, room):
     `given` holds `known` derivatives of v, and what the plan says behind them.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     load_rates(given, known, room.rates)
-    state = joint_pass(model, work, q, room.rates[0])
-    if state != OK:
-        return state
+    status = joint_pass(model, scratch, q, room.rates[0])
+    if status != OK:
+        return status
     behind = given[known * model[0].num_velocities :]
     x = room.x
     triangle = room.triangle
     clear(room.V[0])
     for i in range(1, model.shape[0]):
         row = model[i]
-        body = work[i]
+        body = scratch[i]
         if relative_twist(space, option, i, q, behind, memory, room) != OK:
-            return status(JOINT_FAILED, i)
+            return failure(JOINT_FAILED, i)
         V = room.V[i]
         inward = room.V[row.parent]
         for n in range(V.shape[0]):
@@ -176,14 +176,14 @@ def twist_at_site(representation, body, site, V, room):
 @helper
 def write_rates(space, plan, room, out):
     """Derivatives of the twists of all sites, out (count sites, 6)."""
-    work = scratch(space)
+    scratch = scratch_of(space)
     sites = frames(space)
     if plan.representation != BODY_FIXED:
-        world_pass(bodies(space), work)
+        world_pass(bodies(space), scratch)
     count = room.own.shape[0]
     for b in range(sites.shape[0]):
         site = sites[b]
-        twist_at_site(plan.representation, work[site.row], site, room.V[site.row], room)
+        twist_at_site(plan.representation, scratch[site.row], site, room.V[site.row], room)
         factor = 1.0
         for n in range(count):
             if n > 1:
@@ -206,10 +206,10 @@ def body_derivatives(space, option, q, _v, given, out):
     memory = np.empty(room_size(model, plan))
     room = room_at(memory, model, count, plan.num_pieces)
     given = as_array(given, count * model[0].num_velocities + plan.num_given)
-    state = outward(space, option, positions(model, q), given, count, memory, room)
-    if state == OK:
+    status = outward(space, option, positions(model, q), given, count, memory, room)
+    if status == OK:
         write_rates(space, plan, room, rows(out, count * frames(space).shape[0], 6))
-    return state
+    return status
 
 
 # -------------------------------------------------------------------------------------- Jacobians
@@ -256,21 +256,21 @@ def jacobian_rate(space, option, q, _v, given, out):
     """
     plan = records_at(option, 1, PLAN)[0]
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     count = plan.count
     nv = model[0].num_velocities
     q = positions(model, q)
     memory = np.empty(room_size(model, plan))
     room = room_at(memory, model, count, plan.num_pieces)
     given = as_array(given, (count - 1) * nv + plan.num_given)
-    state = outward(space, option, q, given, count - 1, memory, room)
-    if state != OK:
-        return state
-    world_pass(model, work)
-    here = work[0]
+    status = outward(space, option, q, given, count - 1, memory, room)
+    if status != OK:
+        return status
+    world_pass(model, scratch)
+    here = scratch[0]
     site = frames(space)[plan.body]
     i = site.row
-    carrier = work[i]
+    carrier = scratch[i]
     # row 0, which is the world's, has room for the site: its pose, and its twist
     compose(carrier.world_R, carrier.world_p, site.R, site.p, here.R, here.p)
     copy(room.V[i], room.V[0])
@@ -282,11 +282,11 @@ def jacobian_rate(space, option, q, _v, given, out):
     matrix[:, :] = 0.0
     while i != 0:
         row = model[i]
-        body = work[i]
+        body = scratch[i]
         if has_pieces(plan, i):
             behind = given[(count - 1) * nv :]
             if call_address(plan.columns, (space, option, i, q, behind, memory)) != OK:
-                return status(JOINT_FAILED, i)
+                return failure(JOINT_FAILED, i)
         copy(room.V[0], room.x)
         only_angular(room.x)
         for c in range(row.num_velocities):

@@ -27,7 +27,7 @@ from mbkit.kernels.joints.kinds import LEFT, LIFT, PRODUCT, SIDE
 from mbkit.kernels.joints.screw_product import screw_at, screw_exp
 from mbkit.kernels.layout import OWN_FRAME_P, OWN_FRAME_SIZE, STAGE_P, STAGE_R, STAGE_SIZE
 from mbkit.kernels.lie.matrices import load_matrix, matrix_product, matrix_times
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.taylor.layout import ABSOLUTE, GIVEN, GIVEN_POSE, PIECE, PLAN, SCREW, SUM
 from mbkit.kernels.taylor.room import room_at, room_size
@@ -158,7 +158,7 @@ def piece_columns(piece, q, given, stage, first, room):
         given_columns(piece, given, stage, first, room)
         return OK
     S = room.subspace
-    state = call_address(
+    status = call_address(
         piece.motion,
         (
             0,
@@ -171,8 +171,8 @@ def piece_columns(piece, q, given, stage, first, room):
             at(S, 36),
         ),
     )
-    if state != OK:
-        return state
+    if status != OK:
+        return status
     if piece.kind == SUM:
         sum_columns(piece, q, first, room)
         return OK
@@ -211,9 +211,9 @@ def chain_columns(pieces, q, given, stage, pose, room):
     for m in range(pieces.shape[0]):
         piece = pieces[m]
         end = first + piece.num_velocities
-        state = piece_columns(piece, q, given, stage, first, room)
-        if state != OK:
-            return state
+        status = piece_columns(piece, q, given, stage, first, room)
+        if status != OK:
+            return status
         move_stage(piece, stage, pose)
         for c in range(first, end):
             to_parent(piece.R, piece.p, room.columns[c])
@@ -251,11 +251,11 @@ def joint_columns(space, option, i, q, given, memory):
     row = model[i]
     q = positions(model, q)
     room = room_at(as_array(memory, room_size(model, plan)), model, plan.count, plan.num_pieces)
-    stage = floats_at(scratch(space)[0].slot, STAGE_SIZE)
+    stage = floats_at(scratch_of(space)[0].slot, STAGE_SIZE)
     pose = room.subspace[42:]
-    state = chain_columns(pieces_of(plan, i), q, given, stage, pose, room)
-    if state != OK:
-        return state
+    status = chain_columns(pieces_of(plan, i), q, given, stage, pose, room)
+    if status != OK:
+        return status
     if row.reversed == 1:
         turn_round(pose, row, room)
     if row.own_frame != 0:

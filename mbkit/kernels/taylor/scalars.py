@@ -84,7 +84,7 @@ def power_coefficient(k, m, z):
 
 
 @helper
-def composed(k, of_b, z, work, out):
+def composed(k, of_b, z, scratch, out):
     """out = a_k(z(t)), or b_k where `of_b`, by Horner's scheme in z(t) - z(0)."""
     count = z.shape[0]
     for n in range(count):
@@ -94,9 +94,9 @@ def composed(k, of_b, z, work, out):
             total = 0.0
             for j in range(1, n + 1):
                 total += z[j] * out[n - j]
-            work[n] = total
+            scratch[n] = total
         for n in range(count):
-            out[n] = work[n]
+            out[n] = scratch[n]
         if of_b:
             out[0] += 2.0 * (m + 1.0) * power_coefficient(k, m + 1, z[0])
         else:
@@ -104,20 +104,20 @@ def composed(k, of_b, z, work, out):
 
 
 @helper
-def far_coefficients(z, work, a2, a3, b2, b3):
+def far_coefficients(z, scratch, a2, a3, b2, b3):
     """Those of z(0) > 16: a_2 = (1 - cos) / z, a_3 = (1 - a_1) / z, b_k = (a_(k-1) - k a_k) / z."""
-    root(z, work)
-    sine_cosine(work, a3, a2)
-    divide(a3, work)  # a_1
+    root(z, scratch)
+    sine_cosine(scratch, a3, a2)
+    divide(a3, scratch)  # a_1
     for n in range(z.shape[0]):
         one = 1.0 if n == 0 else 0.0
         a2[n] = one - a2[n]
-        work[n] = a3[n]
+        scratch[n] = a3[n]
         a3[n] = one - a3[n]
     divide(a2, z)
     divide(a3, z)
     for n in range(z.shape[0]):
-        b2[n] = work[n] - 2.0 * a2[n]
+        b2[n] = scratch[n] - 2.0 * a2[n]
         b3[n] = a2[n] - 3.0 * a3[n]
     divide(b2, z)
     divide(b3, z)
@@ -131,21 +131,21 @@ def dexp_coefficients(X, scalars):
     """
     count = X.shape[0]
     z = scalars[4]
-    work = scalars[5]
+    scratch = scalars[5]
     for n in range(count):
         z[n] = 0.0
         for j in range(n + 1):
             z[n] += dot(angular(X[j]), angular(X[n - j]))
     if z[0] < LIMIT:
-        composed(2, False, z, work, scalars[0])
-        composed(3, False, z, work, scalars[1])
-        composed(2, True, z, work, scalars[2])
-        composed(3, True, z, work, scalars[3])
+        composed(2, False, z, scratch, scalars[0])
+        composed(3, False, z, scratch, scalars[1])
+        composed(2, True, z, scratch, scalars[2])
+        composed(3, True, z, scratch, scalars[3])
     else:
-        far_coefficients(z, work, scalars[0], scalars[1], scalars[2], scalars[3])
+        far_coefficients(z, scratch, scalars[0], scalars[1], scalars[2], scalars[3])
     for k in range(2):
-        product(z, scalars[2 + k], work)
+        product(z, scalars[2 + k], scratch)
         sign = -1.0 if k == 0 else 1.0
         for n in range(count):
-            scalars[k, n] = sign * (scalars[k, n] - 0.5 * work[n])
+            scalars[k, n] = sign * (scalars[k, n] - 0.5 * scratch[n])
             scalars[2 + k, n] *= -0.5 * sign

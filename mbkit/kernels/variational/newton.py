@@ -13,8 +13,8 @@ from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.constraints.solve.saddle import Saddle, factorise, reduce, solve_saddle
 from mbkit.kernels.elementary import grain
 from mbkit.kernels.implicit.space import rows_at
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR_STEP, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR_STEP, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.variational.layout import (
     END,
@@ -82,9 +82,9 @@ def residual(space, step, end, h):
     left = floats_at(record.left, n)
     for k in range(n):
         x[k] = h * D[k]
-    code = retract_rows(bodies(space), scratch(space), q, x, q_end)
+    code = retract_rows(bodies(space), scratch_of(space), q, x, q_end)
     if code == OK and not (all_finite(q_end) and all_finite(D)):
-        code = status(NOT_FINITE, 0)
+        code = failure(NOT_FINITE, 0)
     if code == OK:
         code = mean_momentum(space, step, q_end, D)
     if code == OK:
@@ -186,7 +186,7 @@ def factorised(step, A_start, A_end):
     order = integers_at(record.order, n + 1)
     column = factorise(J, order)
     if column >= 0:
-        return status(SINGULAR_STEP, column)
+        return failure(SINGULAR_STEP, column)
     order[n] = reduce(saddle_of(record, A_end), A_start)
     return OK
 
@@ -295,8 +295,8 @@ def newton(space, step, end, h):
         if is_rounding(size, before, rounding):
             return OK
         if not size < float("inf"):
-            return status(NOT_CONVERGED, 0)
+            return failure(NOT_CONVERGED, 0)
         if size > SLUGGISH * before and size > rounding:
             fresh = False
         before = size
-    return status(NOT_CONVERGED, 0)
+    return failure(NOT_CONVERGED, 0)

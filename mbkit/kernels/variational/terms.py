@@ -17,8 +17,8 @@ from mbkit.kernels.compile import (
 )
 from mbkit.kernels.implicit.space import rows_at
 from mbkit.kernels.layout import SCREW, SPACE
-from mbkit.kernels.space import at_rest, bodies, scratch
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.space import at_rest, bodies, scratch_of
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.variational.layout import (
     START,
     drifts,
@@ -163,7 +163,7 @@ def set_pull_back(space, step, factor, D):
     """dexp_inv(factor D) by columns, joint by joint, into L."""
     record = memory_of(step)
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     L = rows_at(record.L, record.n, record.n)
     x = floats_at(record.x, record.n)
     unit = floats_at(record.unit, record.n)
@@ -181,10 +181,10 @@ def set_pull_back(space, step, factor, D):
             continue
         for j in range(first, end):
             unit[j] = 1.0
-            code = dexp_inv_of(row, work[i], x, unit, column, first)
+            code = dexp_inv_of(row, scratch[i], x, unit, column, first)
             unit[j] = 0.0
             if code != OK:
-                return status(JOINT_FAILED, i)
+                return failure(JOINT_FAILED, i)
             for k in range(first, end):
                 L[k, j] = column[k]
     return OK
@@ -242,7 +242,7 @@ def add_turning(space, step, factor, y, J):
     """
     record = memory_of(step)
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     x = floats_at(record.x, record.n)
     unit = floats_at(record.unit, record.n)
     column = floats_at(record.column, record.n)
@@ -259,14 +259,14 @@ def add_turning(space, step, factor, y, J):
             for c in range(first, end):
                 unit[c] = 1.0
                 x[j] = SMALL
-                code = dexp_inv_of(row, work[i], x, unit, column, first)
+                code = dexp_inv_of(row, scratch[i], x, unit, column, first)
                 x[j] = -SMALL
                 if code == OK:
-                    code = dexp_inv_of(row, work[i], x, unit, other, first)
+                    code = dexp_inv_of(row, scratch[i], x, unit, other, first)
                 x[j] = 0.0
                 unit[c] = 0.0
                 if code != OK:
-                    return status(JOINT_FAILED, i)
+                    return failure(JOINT_FAILED, i)
                 for k in range(first, end):
                     J[c, j] += factor * y[k] * (column[k] - other[k]) / SMALL
     return OK

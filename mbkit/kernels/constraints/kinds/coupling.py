@@ -17,8 +17,9 @@ OFFSET = 1
 
 
 @helper
-def couple(space, c, q, v, f, slope, curvature):
-    """g = q_b - f,  g' = v_b - f' v_a,  g'' = vdot_b - f' vdot_a - f'' v_a^2."""
+def couple(space, c, q, v, law):
+    """g = q_b - f,  g' = v_b - f' v_a,  g'' = vdot_b - f' vdot_a - f'' v_a^2; law: (f, f', f'')."""
+    f, slope, curvature = law
     _, velocity_a = joint(space, c, 0)
     position_b, _ = joint(space, c, 1)
     residual(space, c)[0] = q[position_b] - f
@@ -33,7 +34,7 @@ def gear(space, c, _t, q, v):
     """f = i q_a + q_0."""
     p = parameters(space, c)
     position_a, _ = joint(space, c, 0)
-    couple(space, c, q, v, p[RATIO] * q[position_a] + p[OFFSET], p[RATIO], 0.0)
+    couple(space, c, q, v, (p[RATIO] * q[position_a] + p[OFFSET], p[RATIO], 0.0))
     return OK
 
 
@@ -50,7 +51,7 @@ def polynomial(space, c, _t, q, v):
         half_curvature = half_curvature * x + slope
         slope = slope * x + f
         f = f * x + p[k]
-    couple(space, c, q, v, f, slope, 2.0 * half_curvature)
+    couple(space, c, q, v, (f, slope, 2.0 * half_curvature))
     return OK
 
 
@@ -62,6 +63,5 @@ def cam(space, c, _t, q, v):
     x = q[position_a]
     if not is_within(p, x):
         return CALLBACK_FAILED
-    f, slope, curvature = curve_at(p, 1, 0, x)
-    couple(space, c, q, v, f, slope, curvature)
+    couple(space, c, q, v, curve_at(p, 1, 0, x))
     return OK

@@ -11,7 +11,7 @@ Each row is scaled to |t|^2 / L^2 + |f|^2 = 1, L the length of the system: g is 
 
 from mbkit.kernels.compile import at, call_address, floats_at, helper, pointer_at
 from mbkit.kernels.constraints.layout import BUFFER_Q, BUFFER_R, BUFFER_SIZE, BUFFER_WRENCHES
-from mbkit.kernels.constraints.space import wrenches_of
+from mbkit.kernels.constraints.space import joints, sites, wrenches_of
 from mbkit.kernels.elementary import sqrt
 from mbkit.kernels.joints.loop import joint_configuration_from_pose, joint_wrenches
 from mbkit.kernels.joints.screw import place_screw
@@ -115,17 +115,17 @@ def close_joint(joint, body, buffer):
         for k in range(3):
             T[3 * j + k] = body.R[j, k]
         T[9 + j] = body.p[j]
-    state = joint_configuration_from_pose(joint, body.slot, at(T, 0), at(q, 0))
+    status = joint_configuration_from_pose(joint, body.slot, at(T, 0), at(q, 0))
     x = _ZERO
     y = _ZERO
-    if state == OK:
-        state = joint_motion(joint, body, q, joint_rest(body))
+    if status == OK:
+        status = joint_motion(joint, body, q, joint_rest(body))
         d = rotate_back(body.R, subtract((T[9], T[10], T[11]), load(body.p)))
         r0 = rotate_back(body.R, (T[0], T[3], T[6]))
         r1 = rotate_back(body.R, (T[1], T[4], T[7]))
         r2 = rotate_back(body.R, (T[2], T[5], T[8]))
         x, y = log_near((r0[0], r1[0], r2[0], r0[1], r1[1], r2[1], r0[2], r1[2], r2[2]), d)
-    return state, x, y
+    return status, x, y
 
 
 @helper
@@ -225,26 +225,33 @@ def write_row(wrenches, r, d, b, t, f):
 
 
 @helper
-def loop_joint_rows(closure, constraint, joint, body, table, residual, rate, bias):
+def loop_joint_rows(closure, constraint):
     """g, A v, A v' + A' v of one loop joint, and its rows as wrenches."""
+    table = sites(closure)
+    loops, memory = joints(closure)
+    joint = loops[constraint.joint]
+    body = memory[constraint.joint]
+    residual = floats_at(closure.residual, closure.num_position_rows)
+    rate = floats_at(closure.rate, closure.num_rows)
+    bias = floats_at(closure.bias, closure.num_rows)
     buffer = floats_at(closure.buffer, closure.num_buffer)
     a = table[constraint.first_site]
     b = table[constraint.first_site + 1]
     set_relative_pose(a, b, body)
-    state, x, y = close_joint(joint, body, buffer)
+    status, x, y = close_joint(joint, body, buffer)
     w, u = relative_twist(a, b)
     w_dot, u_dot = relative_rate(a, b)
-    if state == OK and joint.constant == 0:
+    if status == OK and joint.constant == 0:
         store(body.V, w, u)
         solve_subspace(body.S, joint.num_velocities, body.V, body.rotational, buffer)
-        state = joint_motion(joint, body, body.coupling, body.rotational)
+        status = joint_motion(joint, body, body.coupling, body.rotational)
         w_dot = subtract(w_dot, angular(body.bias))
         u_dot = subtract(u_dot, linear(body.bias))
     W = buffer[BUFFER_WRENCHES:BUFFER_Q]
-    if state == OK:
-        state = joint_wrenches(joint, body.slot, at(body.coupling, 0), at(W, 0))
-    if state != OK:
-        return state
+    if status == OK:
+        status = joint_wrenches(joint, body.slot, at(body.coupling, 0), at(W, 0))
+    if status != OK:
+        return status
     wrenches = wrenches_of(closure, constraint)
     least = 1.0 / (closure.length * closure.length)
     d = subtract(load(b.p), load(a.p))

@@ -24,9 +24,9 @@ def table_rows(space, c, q, v, vdot):
     constraint = constraints(closure)[c]
     time = floats_at(records_at(space, 1, SPACE)[0].time, 1)
     clear(space, c)
-    state = call_address(constraint.function, (space, c, time[0], q, v))
-    if state != OK:
-        return state
+    status = call_address(constraint.function, (space, c, time[0], q, v))
+    if status != OK:
+        return status
     W = wrenches(space, c)
     coefficient = coefficients(space, c)
     table = sites(closure)
@@ -55,9 +55,9 @@ def table_rows(space, c, q, v, vdot):
         g_ddot[r] = scales[r] * second
         # a number less itself is not zero where it is none
         if first - first != 0.0 or second - second != 0.0:
-            state = NOT_FINITE
+            status = NOT_FINITE
     for r in range(constraint.num_position_rows):
         g[r] *= scales[r]
         if g[r] - g[r] != 0.0:
-            state = NOT_FINITE
-    return state
+            status = NOT_FINITE
+    return status

@@ -23,7 +23,7 @@ from mbkit.kernels.compile import (
     pointer_at,
 )
 from mbkit.kernels.constraints.solve.factor import set_limits
-from mbkit.kernels.constraints.solve.response import floats, gather_efforts
+from mbkit.kernels.constraints.solve.response import gather_efforts, is_floating
 from mbkit.kernels.constraints.solve.strategy import PREPARE, RESOLVE
 from mbkit.kernels.constraints.space import (
     closure_of,
@@ -33,7 +33,7 @@ from mbkit.kernels.constraints.space import (
     rows_of,
 )
 from mbkit.kernels.elementary import sqrt
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 
 DENSE_PREPARE = "iipppp"
@@ -44,7 +44,7 @@ DENSE_SOLVE = "iippppp"
 def set_matrix(space, B, sizes):
     """B, and the squares of its columns."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     B[:, :] = 0.0
     every = constraints(closure)
@@ -59,7 +59,7 @@ def set_matrix(space, B, sizes):
             row = model[rows[s]]
             for c in range(row.num_velocities - 1, -1, -1):
                 k = row.first_velocity + c
-                root = 1.0 if floats(row, work[rows[s]]) else sqrt(work[k].D)
+                root = 1.0 if is_floating(row, scratch[rows[s]]) else sqrt(scratch[k].D)
                 for r in range(constraint.num_rows):
                     value = root * y[r, at]
                     B[k, constraint.first_row + r] = value
@@ -80,46 +80,106 @@ def prepare_dense(space):
     set_limits(space, sizes, limits)
     room = floats_at(closure.room, m)
     room[:] = 1.0
-    state = call_address(
+    status = call_address(
         closure.dense_prepare, (nv, m, B, limits, room, pointer_at(closure.memory))
     )
     kept = kept_rows(closure)
     for r in range(m):
         kept[r] = 1 if room[r] != 0.0 else 0
-    return state
+    return status
 
 
 @address_kernel(RESOLVE)
 def resolve_dense(space, target, multipliers):
     """The strategy's efforts and multipliers; those of prescribed velocities from the latter."""
     closure = closure_of(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     nv = bodies(space)[0].num_velocities
     m = closure.num_rows
     efforts = floats_at(closure.efforts, nv)
-    state = call_address(
+    status = call_address(
         closure.dense_solve,
         (
             nv, m, pointer_at(closure.dense), target, efforts, multipliers,
             pointer_at(closure.memory),
         ),
     )  # fmt: skip
-    if state != OK:
-        return state
+    if status != OK:
+        return status
     gather_efforts(space, as_array(multipliers, m))
     model = bodies(space)
     for i in range(1, model.shape[0]):
-        body = work[i]
+        body = scratch[i]
         for c in range(model[i].num_velocities):
             k = model[i].first_velocity + c
-            if floats(model[i], body):
+            if is_floating(model[i], body):
                 body.bias[5 - c] = efforts[k]
-            elif work[k].D != 0.0:
-                work[k].u = efforts[k] / sqrt(work[k].D)
+            elif scratch[k].D != 0.0:
+                scratch[k].u = efforts[k] / sqrt(scratch[k].D)
     return OK
 
 
-# ---------------------------------------------------------------------------------- small factors
+# ------------------------------------------------------------------- factors in the place of B
+#
+# Of rank n: a lower factor and R, upper, in the first n rows and columns, rows and columns of B in
+# the orders `rows` and `columns`.
+
+
+@helper
+def start_factor(rows, columns, kept):
+    """Rows and columns are where they are, and none counts."""
+    for k in range(rows.shape[0]):
+        rows[k] = k
+    for i in range(columns.shape[0]):
+        columns[i] = i
+        kept[i] = 0.0
+
+
+@helper
+def exchange(B, j, row, column, rows, columns):
+    """Row and column j change places with these, with what is kept of the factor before."""
+    if row != j:
+        rows[j], rows[row] = rows[row], rows[j]
+        for i in range(B.shape[1]):
+            B[j, i], B[row, i] = B[row, i], B[j, i]
+    if column != j:
+        columns[j], columns[column] = columns[column], columns[j]
+        for k in range(B.shape[0]):
+            B[k, j], B[k, column] = B[k, column], B[k, j]
+
+
+@helper
+def solve_dependent(B, n):
+    """The columns after the first n, that depend on these, become W = R^-1 of what they are."""
+    m = B.shape[1]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            for c in range(n, m):
+                B[i, c] -= B[i, k] * B[k, c]
+        for c in range(n, m):
+            B[i, c] /= B[i, i]
+
+
+@helper
+def solve_target(B, n, target, columns, x):
+    """R^T x = -target, of those columns that are kept."""
+    for i in range(n):
+        value = -target[int(columns[i])]
+        for j in range(i):
+            value -= B[j, i] * x[j]
+        x[i] = value / B[i, i]
+
+
+@helper
+def write_multipliers(B, n, x, columns, multipliers):
+    """(x, W^T x), in the order of the rows of the constraints."""
+    for i in range(n):
+        multipliers[int(columns[i])] = x[i]
+    for c in range(n, B.shape[1]):
+        value = 0.0
+        for i in range(n):
+            value += B[i, c] * x[i]
+        multipliers[int(columns[c])] = value
 
 
 @helper

@@ -16,8 +16,8 @@ from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, 
 from mbkit.kernels.driving import add_driving_efforts
 from mbkit.kernels.elementary import sqrt
 from mbkit.kernels.evaluation import EVALUATION
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_FINITE, NOT_SOLVED, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import NOT_FINITE, NOT_SOLVED, OK, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import dot, load
 
@@ -30,31 +30,31 @@ SMALLEST = 1e-3
 @helper
 def linearise(space, option, q, v, tau, vdot):
     """Free motion under tau, the rows, and what solves A M^-1 A^T x = y."""
-    state = call_address(closure_of(space).free_dynamics, (space, option, q, v, tau, vdot))
-    return factorise_rows(space, option, q, v, tau, vdot) if state == OK else state
+    status = call_address(closure_of(space).free_dynamics, (space, option, q, v, tau, vdot))
+    return factorise_rows(space, option, q, v, tau, vdot) if status == OK else status
 
 
 @helper
 def factorise_rows(space, option, q, v, tau, vdot):
     """The same where the dynamics of the tree has just been computed."""
     closure = closure_of(space)
-    state = rows_of_motion(space, option, q, v, vdot)
-    if state == OK:
-        state = judge(space, option, q, v, tau, vdot)
-    if state == OK:
-        state = call_address(closure.respond, (space, option, q, v, tau, vdot))
-    if state == OK:
-        state = call_address(closure.prepare, (space,))
-    return state
+    status = rows_of_motion(space, option, q, v, vdot)
+    if status == OK:
+        status = judge(space, option, q, v, tau, vdot)
+    if status == OK:
+        status = call_address(closure.respond, (space, option, q, v, tau, vdot))
+    if status == OK:
+        status = call_address(closure.prepare, (space,))
+    return status
 
 
 @helper
 def correct(space, target, multipliers, change):
     """change = -M^-1 A^T (A M^-1 A^T)^+ target; the multipliers are what is between, negative."""
     closure = closure_of(space)
-    state = call_address(closure.resolve, (space, target, multipliers))
-    if state != OK:
-        return state
+    status = call_address(closure.resolve, (space, target, multipliers))
+    if status != OK:
+        return status
     return call_address(closure.spread, (space, 0, change, change, change, change))
 
 
@@ -97,7 +97,7 @@ def look_at_left_out(space, target):
     limit = (SATISFIED + opened_part(closure)) * most
     for r in range(m):
         if abs(rest[r]) > limit:
-            return status(NOT_SOLVED, r)
+            return failure(NOT_SOLVED, r)
     return OK
 
 
@@ -105,23 +105,23 @@ def look_at_left_out(space, target):
 def close_dynamics(space, option, stiffness, damping, q, v, tau, vdot):
     """vdot and the multipliers of the closed mechanism, whose rows are pulled back by that much."""
     closure = closure_of(space)
-    state = linearise(space, option, q, v, tau, vdot)
-    if state != OK:
-        return state
+    status = linearise(space, option, q, v, tau, vdot)
+    if status != OK:
+        return status
     nv = bodies(space)[0].num_velocities
     target = rows_of(closure, closure.bias)
     stabilise(closure, stiffness, damping, target)
     multipliers = rows_of(closure, closure.multipliers)
     change = floats_at(closure.change, nv)
-    state = correct(space, target, multipliers, change)
-    if state == OK:
-        state = look_at_left_out(space, target)
-    if state != OK:
-        return state
+    status = correct(space, target, multipliers, change)
+    if status == OK:
+        status = look_at_left_out(space, target)
+    if status != OK:
+        return status
     for k in range(nv):
         vdot[k] += change[k]
     add_driving_efforts(space)
-    return OK if all_finite(as_array(vdot, nv)) else status(NOT_FINITE, 0)
+    return OK if all_finite(as_array(vdot, nv)) else failure(NOT_FINITE, 0)
 
 
 @address_kernel(EVALUATION)
@@ -139,18 +139,18 @@ def solved_dynamics(space, option, q, v, given, out):
     """
     nv = bodies(space)[0].num_velocities
     set_time(space, given[nv])
-    state = close_dynamics(space, option, given[nv + 1], given[nv + 2], q, v, given, out)
-    if state != OK:
-        return state
+    status = close_dynamics(space, option, given[nv + 1], given[nv + 2], q, v, given, out)
+    if status != OK:
+        return status
     closure = closure_of(space)
     multipliers = rows_of(closure, closure.multipliers)
     if closure.reduce != 0:
-        state = call_address(closure.reduce, (space, multipliers))
+        status = call_address(closure.reduce, (space, multipliers))
     kept = kept_rows(closure)
     for r in range(closure.num_rows):
         out[nv + r] = multipliers[r]
         out[nv + closure.num_rows + r] = kept[r]
-    return state
+    return status
 
 
 @address_kernel(EVALUATION)
@@ -164,39 +164,39 @@ def closed_hybrid_dynamics(space, option, q, v, given, out):
     closure = closure_of(space)
     nv = bodies(space)[0].num_velocities
     set_time(space, given[3 * nv])
-    state = call_address(closure.hybrid_dynamics, (space, option, q, v, given, out))
-    if state == OK:
-        state = factorise_rows(space, option, q, v, given, out)
-    if state != OK:
-        return state
+    status = call_address(closure.hybrid_dynamics, (space, option, q, v, given, out))
+    if status == OK:
+        status = factorise_rows(space, option, q, v, given, out)
+    if status != OK:
+        return status
     multipliers = rows_of(closure, closure.multipliers)
     change = floats_at(closure.change, nv)
     target = rows_of(closure, closure.bias)
     stabilise(closure, given[3 * nv + 1], given[3 * nv + 2], target)
-    state = correct(space, target, multipliers, change)
-    if state == OK:
-        state = look_at_left_out(space, target)
-    if state != OK:
-        return state
+    status = correct(space, target, multipliers, change)
+    if status == OK:
+        status = look_at_left_out(space, target)
+    if status != OK:
+        return status
     prescribed = as_array(given, 3 * nv)[2 * nv :]
     found = as_array(out, 2 * nv)
     for k in range(nv):
         if prescribed[k] == 0.0:
             found[nv + k] += change[k]
     if closure.reduce != 0:  # and what holds the prescribed joints against them
-        state = call_address(closure.reduce, (space, multipliers))
-        if state == OK:
-            state = call_address(closure.gather, (space, multipliers))
-        if state == OK:
-            state = call_address(closure.spread, (space, 0, change, change, change, change))
-    if state != OK:
-        return state
-    work = scratch(space)
+        status = call_address(closure.reduce, (space, multipliers))
+        if status == OK:
+            status = call_address(closure.gather, (space, multipliers))
+        if status == OK:
+            status = call_address(closure.spread, (space, 0, change, change, change, change))
+    if status != OK:
+        return status
+    scratch = scratch_of(space)
     for k in range(nv):
         if prescribed[k] != 0.0:
-            found[k] += work[k].u
+            found[k] += scratch[k].u
     kept = kept_rows(closure)
     for r in range(closure.num_rows):
         out[2 * nv + r] = multipliers[r]
         out[2 * nv + closure.num_rows + r] = kept[r]
-    return OK if all_finite(found) else status(NOT_FINITE, 0)
+    return OK if all_finite(found) else failure(NOT_FINITE, 0)

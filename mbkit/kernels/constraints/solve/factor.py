@@ -10,6 +10,8 @@ L D L^T in every order, with D = 1 for constraints and -1 for separators. Source
 "Symmetric quasidefinite matrices", SIAM J. Optim. 5 (1995) 100-113.
 """
 
+from typing import Any, NamedTuple
+
 from mbkit.kernels.compile import at, floats_at, helper, integers_at
 from mbkit.kernels.constraints.layout import (
     KEPT,
@@ -33,6 +35,42 @@ from mbkit.kernels.elementary import sqrt
 
 #: What the factor leaves of a row, squared and by its size, from which on little rounding grows.
 CLEAR = 1e-3
+
+
+class Factor(NamedTuple):
+    """A matrix by blocks, and its factor in the same place.
+
+    Attributes
+    ----------
+    gram : (num_gram,)
+        The blocks, one after another.
+    blocks : (num_blocks,)
+        Where they are.
+    pivots, kept, limits : (num_unknowns,)
+        The order of the rows of each block, whether they count, and from which pivot on.
+    buffer : (num_buffer,)
+        Memory for a row.
+    """
+
+    gram: Any
+    blocks: Any
+    pivots: Any
+    kept: Any
+    limits: Any
+    buffer: Any
+
+
+@helper
+def factor_of(closure):
+    """That of the constraints."""
+    return Factor(
+        floats_at(closure.gram, closure.num_gram),
+        blocks(closure),
+        integers_at(closure.pivots, closure.num_unknowns),
+        integers_at(closure.kept, closure.num_unknowns),
+        floats_at(closure.limits, closure.num_unknowns),
+        floats_at(closure.buffer, closure.num_buffer),
+    )
 
 
 @helper
@@ -181,8 +219,9 @@ def subtract_product(gram, X, Y, Z, sizes, sign):
 
 
 @helper
-def eliminate_block(gram, table, b, pivots, limits, kept, buffer):
+def eliminate_block(factor, b):
     """Factorise the block b, and take what it does from those that come later; return its rank."""
+    gram, table, pivots, kept, limits, buffer = factor
     block = table[b]
     n = block.num_rows
     first = block.first_row
@@ -211,15 +250,10 @@ def eliminate_block(gram, table, b, pivots, limits, kept, buffer):
 @helper
 def factorise(closure):
     """Factorise the Gram matrix in place, given the limits; return its rank."""
-    gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_unknowns)
-    kept = integers_at(closure.kept, closure.num_unknowns)
-    limits = floats_at(closure.limits, closure.num_unknowns)
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    table = blocks(closure)
+    factor = factor_of(closure)
     total = 0
-    for b in range(table.shape[0]):
-        total += eliminate_block(gram, table, b, pivots, limits, kept, buffer)
+    for b in range(factor.blocks.shape[0]):
+        total += eliminate_block(factor, b)
     return total
 
 
@@ -245,8 +279,9 @@ def is_clear(closure):
 
 
 @helper
-def forward_block(gram, table, b, pivots, buffer, x):
+def forward_block(factor, b, x):
     """The part of `forward` of the block b; its own L^-1 x is left in the buffer."""
+    gram, table, pivots, _, _, buffer = factor
     block = table[b]
     n = block.num_rows
     rank = block.rank
@@ -272,17 +307,15 @@ def forward_block(gram, table, b, pivots, buffer, x):
 @helper
 def forward(closure, x):
     """x becomes L^-1 x for the rows that count; for the others what is left of them."""
-    gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_unknowns)
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    table = blocks(closure)
-    for b in range(table.shape[0]):
-        forward_block(gram, table, b, pivots, buffer, x)
+    factor = factor_of(closure)
+    for b in range(factor.blocks.shape[0]):
+        forward_block(factor, b, x)
 
 
 @helper
-def backward_block(gram, table, b, pivots, buffer, x):
+def backward_block(factor, b, x):
     """The part of `backward` of the block b."""
+    gram, table, pivots, _, _, buffer = factor
     block = table[b]
     n = block.num_rows
     rank = block.rank
@@ -309,12 +342,9 @@ def backward_block(gram, table, b, pivots, buffer, x):
 @helper
 def backward(closure, x):
     """x becomes the solution of D L^T x = x for the rows that count; the others stay as given."""
-    gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_unknowns)
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    table = blocks(closure)
-    for b in range(table.shape[0] - 1, -1, -1):
-        backward_block(gram, table, b, pivots, buffer, x)
+    factor = factor_of(closure)
+    for b in range(factor.blocks.shape[0] - 1, -1, -1):
+        backward_block(factor, b, x)
 
 
 @helper

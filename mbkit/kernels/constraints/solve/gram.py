@@ -18,7 +18,7 @@ from mbkit.kernels.constraints.space import (
     separators,
 )
 from mbkit.kernels.elementary import sqrt
-from mbkit.kernels.space import scratch
+from mbkit.kernels.space import scratch_of
 
 
 @helper
@@ -40,7 +40,7 @@ def multiply_floating(gram, pair, own, y_high, i, y_low, j):
 
 
 @helper
-def multiply_pair(closure, work, columns, gram, every, pair):
+def multiply_pair(closure, scratch, columns, gram, every, pair):
     """The product of two responses is added to their part of the matrix, with D of the columns."""
     high = every[pair.row]
     low = every[pair.column]
@@ -51,7 +51,7 @@ def multiply_pair(closure, work, columns, gram, every, pair):
     for k in range(0, MATCH_SIZE * pair.num_matches, MATCH_SIZE):
         i = matches[k + MATCH_HIGH]
         j = matches[k + MATCH_LOW]
-        if matches[k + MATCH_COUNT] == 6 and work[matches[k + MATCH_ROW]].floats != 0:
+        if matches[k + MATCH_COUNT] == 6 and scratch[matches[k + MATCH_ROW]].floats != 0:
             multiply_floating(gram, pair, own, y_high, i, y_low, j)
             continue
         for c in range(matches[k + MATCH_COUNT]):
@@ -67,26 +67,26 @@ def multiply_pair(closure, work, columns, gram, every, pair):
 @helper
 def set_gram(space):
     """A M^-1 A^T, where both constraints of a pair move a common column; B of separators."""
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     gram = floats_at(closure.gram, closure.num_gram)
     gram[:] = 0.0
     every = constraints(closure)
     table = pairs(closure)
     for n in range(table.shape[0]):
-        multiply_pair(closure, work, work, gram, every, table[n])
-    set_separators(closure, work, gram, every)
+        multiply_pair(closure, scratch, scratch, gram, every, table[n])
+    set_separators(closure, scratch, gram, every)
 
 
 @helper
-def set_separators(closure, work, gram, every):
+def set_separators(closure, scratch, gram, every):
     """y times the root of D where a constraint moves a separator, and 1 on its diagonal."""
     entries = separators(closure)
     for n in range(entries.shape[0]):
         entry = entries[n]
         y = response_of(closure, every[entry.constraint])
         for c in range(entry.num_columns):
-            root = 1.0 if work[entry.row].floats != 0 else sqrt(work[entry.velocity - c].D)
+            root = 1.0 if scratch[entry.row].floats != 0 else sqrt(scratch[entry.velocity - c].D)
             for r in range(y.shape[0]):
                 place = entry.target + r * entry.row_stride + c * entry.column_stride
                 gram[place] = root * y[r, entry.place + c]

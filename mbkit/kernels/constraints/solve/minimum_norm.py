@@ -18,8 +18,13 @@ from mbkit.kernels.compile import address_kernel, as_array, helper
 from mbkit.kernels.constraints.solve.dense import (
     DENSE_PREPARE,
     DENSE_SOLVE,
+    exchange,
     factorise_normal,
+    solve_dependent,
     solve_normal,
+    solve_target,
+    start_factor,
+    write_multipliers,
 )
 from mbkit.kernels.elementary import sqrt
 from mbkit.kernels.status import OK
@@ -71,10 +76,7 @@ def turn_to_largest(B, j, rows):
     for k in range(j + 1, B.shape[0]):
         if abs(B[k, j]) > abs(B[best, j]):
             best = k
-    if best != j:
-        rows[j], rows[best] = rows[best], rows[j]
-        for i in range(B.shape[1]):  # with what is kept of the reflections before
-            B[j, i], B[best, i] = B[best, i], B[j, i]
+    exchange(B, j, best, j, rows, rows)
 
 
 @helper
@@ -106,33 +108,21 @@ def prepare(nv, m, matrix, limits, kept, memory):
     """B becomes Q, R11 and W; see the top for the order of its rows."""
     B = as_array(matrix, nv * m).reshape((nv, m))
     rank, order, rows, room, _efforts, scales, L = parts(nv, m, memory)
-    for k in range(nv):
-        rows[k] = k
-    for i in range(m):
-        order[i] = i
-        kept[i] = 0.0
+    start_factor(rows, order, kept)
     n = 0
     for j in range(min(nv, m)):
         best = largest_column(B, j, order, limits, room)
         if best < 0:
             break
         square = room[best]
-        if best != j:
-            order[j], order[best] = order[best], order[j]
-            for k in range(nv):
-                B[k, j], B[k, best] = B[k, best], B[k, j]
+        exchange(B, j, j, best, rows, order)
         kept[int(order[j])] = 1.0
         turn_to_largest(B, j, rows)
         scales[j] = reflect(B, j, square, room)
         n = j + 1
     rank[0] = n
     if n < m:
-        for i in range(n - 1, -1, -1):
-            for k in range(i + 1, n):
-                for c in range(n, m):
-                    B[i, c] -= B[i, k] * B[k, c]
-            for c in range(n, m):
-                B[i, c] /= B[i, i]
+        solve_dependent(B, n)
         factorise_normal(B[:n, n:m], n, L)
     return OK
 
@@ -143,11 +133,7 @@ def solve(nv, m, matrix, target, efforts, multipliers, memory):
     B = as_array(matrix, nv * m).reshape((nv, m))
     rank, order, rows, room, w, scales, L = parts(nv, m, memory)
     n = int(rank[0])
-    for i in range(n):
-        value = -target[int(order[i])]
-        for j in range(i):
-            value -= B[j, i] * w[j]
-        w[i] = value / B[i, i]
+    solve_target(B, n, target, order, w)
     for i in range(n, nv):
         w[i] = 0.0
     for i in range(n - 1, -1, -1):
@@ -157,13 +143,7 @@ def solve(nv, m, matrix, target, efforts, multipliers, memory):
         room[i] = value / B[i, i]
     if n < m:
         solve_normal(L, n, room)
-    for i in range(n):
-        multipliers[int(order[i])] = room[i]
-    for c in range(n, m):
-        value = 0.0
-        for i in range(n):
-            value += B[i, c] * room[i]
-        multipliers[int(order[c])] = value
+    write_multipliers(B, n, room, order, multipliers)
     for j in range(n - 1, -1, -1):
         value = w[j]
         for k in range(j + 1, nv):

@@ -23,5 +23,5 @@ def minimum_norm_multipliers(space, _option, q, _v, given, out):
     change = floats_at(closure.change, rest.shape[0])
     for r in range(m):
         found[r] = given[r]
-    state = linearise(space, 0, q, at(rest, 0), at(rest, 0), at(change, 0))
-    return call_address(closure.reduce, (space, out)) if state == OK else state
+    status = linearise(space, 0, q, at(rest, 0), at(rest, 0), at(change, 0))
+    return call_address(closure.reduce, (space, out)) if status == OK else status

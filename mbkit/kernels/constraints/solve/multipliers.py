@@ -12,7 +12,7 @@ from mbkit.kernels.constraints.space import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.space import scratch
+from mbkit.kernels.space import scratch_of
 from mbkit.kernels.vectors import accumulate, add, angular, cross, linear, load, scale
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -24,7 +24,7 @@ def subtract_multipliers(space, steps):
 
     Steps   wrench_from_world.
     """
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     multipliers = rows_of(closure, closure.multipliers)
     table = sites(closure)
@@ -36,7 +36,7 @@ def subtract_multipliers(space, steps):
             site = table[constraint.first_site + s]
             if site.row == 0:
                 continue
-            body = work[site.row]
+            body = scratch[site.row]
             t = _ZERO
             f = _ZERO
             for r in range(constraint.num_rows):

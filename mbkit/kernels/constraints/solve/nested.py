@@ -24,17 +24,16 @@ from mbkit.kernels.constraints.layout import (
     NEIGHBOUR_SIZE,
     NEIGHBOUR_START,
 )
-from mbkit.kernels.constraints.solve.factor import eliminate_block, part, solve_pivots
+from mbkit.kernels.constraints.solve.factor import eliminate_block, factor_of, part, solve_pivots
 from mbkit.kernels.constraints.solve.gram import multiply_pair
 from mbkit.kernels.constraints.solve.response import (
     Propagation,
-    floats,
+    is_floating,
     load_wrenches,
     pass_on,
     respond_column,
 )
 from mbkit.kernels.constraints.space import (
-    blocks,
     closed_columns,
     closure_of,
     coefficients_of,
@@ -44,8 +43,8 @@ from mbkit.kernels.constraints.space import (
     response_of,
 )
 from mbkit.kernels.recursions.inertias import subtract_outer
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import NOT_FINITE, OK, failure
 
 
 @helper
@@ -59,7 +58,7 @@ def propagations_at(closure, model, i):
 def set_sizes(space, sizes):
     """The sum of D y y of every row: its square where the base is held and no loop is closed."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     every = constraints(closure)
     sizes[:] = 0.0
@@ -71,7 +70,7 @@ def set_sizes(space, sizes):
         for s in range(rows.shape[0]):
             row = model[rows[s]]
             for c in range(row.num_velocities - 1, -1, -1):
-                D = 1.0 if floats(row, work[rows[s]]) else work[row.first_velocity + c].D
+                D = 1.0 if is_floating(row, scratch[rows[s]]) else scratch[row.first_velocity + c].D
                 for r in range(constraint.num_rows):
                     sizes[constraint.first_row + r] += D * y[r, place] * y[r, place]
                 place += 1
@@ -90,27 +89,27 @@ def close_inward(space, steps):
     Writes  I of the rows, closed columns, y, the factor.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     floats_at(closure.gram, closure.num_gram)[:] = 0.0
     for i in range(1, model.shape[0]):
-        if not floats(model[i], work[i]):
-            steps.own_bias(model[i], work[i])
+        if not is_floating(model[i], scratch[i]):
+            steps.own_bias(model[i], scratch[i])
     end = 0
     for i in range(model.shape[0] - 1, 0, -1):
-        if floats(model[i], work[i]):
+        if is_floating(model[i], scratch[i]):
             continue  # its inertia is inverted, and nothing hangs on it
         here = propagations_at(closure, model, i)
-        arrive(closure, here, i, work[i], steps)
-        end = close_at(closure, work, i, end)
-        state = eliminate_columns(closure, here, model[i], work, work[i], steps)
-        if state != OK:
-            return state
+        arrive(closure, here, i, scratch[i], steps)
+        end = close_at(closure, scratch, i, end)
+        status = eliminate_columns(closure, here, model[i], scratch, scratch[i], steps)
+        if status != OK:
+            return status
         if model[i].parent != 0:
-            parent = work[model[i].parent]
-            steps.inertia_to_parent(work[i], parent)
-            leave(closure, here, work[i], parent, steps)
-    close_at(closure, work, 0, end)
+            parent = scratch[model[i].parent]
+            steps.inertia_to_parent(scratch[i], parent)
+            leave(closure, here, scratch[i], parent, steps)
+    close_at(closure, scratch, 0, end)
     return OK
 
 
@@ -135,7 +134,7 @@ def arrive(closure, here, i, body, steps):
 
 
 @helper
-def eliminate_columns(closure, here, row, work, body, steps):
+def eliminate_columns(closure, here, row, scratch, body, steps):
     """D = 1 / (S.U), I -= U D U^T; of every constraint that passes y = S.f, f -= U D y."""
     columns = closed_columns(closure)
     every = constraints(closure)
@@ -143,9 +142,9 @@ def eliminate_columns(closure, here, row, work, body, steps):
         column = columns[row.first_velocity + c]
         inertia, _ = steps.column_inertia(row, body, c, column.U)
         column.D = 0.0
-        if work[row.first_velocity + c].D != 0.0:  # else it is prescribed
+        if scratch[row.first_velocity + c].D != 0.0:  # else it is prescribed
             if not inertia > 0.0:  # it is no less than with open loops
-                return status(NOT_FINITE, row.first_velocity + c)
+                return failure(NOT_FINITE, row.first_velocity + c)
             column.D = 1.0 / inertia
         subtract_outer(body, column.D, column.U)
         for k in range(here.shape[0]):
@@ -175,35 +174,28 @@ def leave(closure, here, body, parent, steps):
 
 
 @helper
-def close_at(closure, work, base, b):
+def close_at(closure, scratch, base, b):
     """Eliminate the loops whose base this is, from block b on; return the block after them."""
-    gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_unknowns)
-    kept = integers_at(closure.kept, closure.num_unknowns)
-    limits = floats_at(closure.limits, closure.num_unknowns)
-    buffer = floats_at(closure.buffer, closure.num_buffer)
+    factor = factor_of(closure)
+    table = factor.blocks
     columns = closed_columns(closure)
     every = constraints(closure)
     products = pairs(closure)
-    table = blocks(closure)
     while b < table.shape[0] and table[b].base == base:
         block = table[b]
         for n in range(block.first_pair, block.first_pair + block.num_pairs):
-            multiply_pair(closure, work, columns, gram, every, products[n])
-        eliminate_block(gram, table, b, pivots, limits, kept, buffer)
+            multiply_pair(closure, scratch, columns, factor.gram, every, products[n])
+        eliminate_block(factor, b)
         if base != 0:
-            close_base(closure, block, work[base])
+            close_base(closure, factor, block, scratch[base])
         b += 1
     return b
 
 
 @helper
-def close_base(closure, block, body):
+def close_base(closure, factor, block, body):
     """Z = L^-1 Y by columns;  I += Z^T Z;  Y_other -= X Z."""
-    gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_unknowns)
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    table = blocks(closure)
+    gram, table, pivots, _, _, buffer = factor
     n = block.num_rows
     starts = integers_at(block.propagated, 1 + block.num_neighbours)
     F = wrenches_at(closure, starts[0], n)

@@ -15,11 +15,10 @@ from mbkit.kernels.constraints.layout import (
     OUTWARD_AT_REST,
     SUBTRACT_MOTION,
 )
-from mbkit.kernels.constraints.solve.factor import backward_block, forward_block, part
+from mbkit.kernels.constraints.solve.factor import backward_block, factor_of, forward_block, part
 from mbkit.kernels.constraints.solve.nested import propagations_at
-from mbkit.kernels.constraints.solve.response import clear_efforts, floats, gather_floating
+from mbkit.kernels.constraints.solve.response import clear_efforts, gather_floating, is_floating
 from mbkit.kernels.constraints.space import (
-    blocks,
     closed_columns,
     closure_of,
     coefficients_of,
@@ -28,7 +27,7 @@ from mbkit.kernels.constraints.space import (
     sites,
     wrenches_of,
 )
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
@@ -67,16 +66,16 @@ def solve_inward(space, x, steps):
     Steps   column_power, to_parent.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     columns = closed_columns(closure)
     for i in range(1, model.shape[0]):
-        store(work[i].F, _ZERO, _ZERO)
+        store(scratch[i].F, _ZERO, _ZERO)
     end = 0
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
-        body = work[i]
-        if floats(row, body):
+        body = scratch[i]
+        if is_floating(row, body):
             continue
         end = solve_at(closure, body, i, end, x)
         here = propagations_at(closure, model, i)
@@ -90,10 +89,10 @@ def solve_inward(space, x, steps):
                     body.F, scale(-reach, angular(column.U)), scale(-reach, linear(column.U))
                 )
         if row.parent != 0:
-            parent = work[row.parent]
+            parent = scratch[row.parent]
             t, f = steps.to_parent(body, parent, angular(body.F), linear(body.F))
             accumulate(parent.F, t, f)
-    solve_at(closure, work[0], 0, end, x)
+    solve_at(closure, scratch[0], 0, end, x)
     return OK
 
 
@@ -112,12 +111,10 @@ def take_response(closure, here, place, reach, x):
 @helper
 def solve_at(closure, body, base, b, x):
     """The loops whose base this is: x = L^-1 x, f += Z^T x; return the block after them."""
-    gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_unknowns)
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    table = blocks(closure)
+    factor = factor_of(closure)
+    gram, table, _, _, _, buffer = factor
     while b < table.shape[0] and table[b].base == base:
-        forward_block(gram, table, b, pivots, buffer, x)
+        forward_block(factor, b, x)
         if base != 0:
             Z = part(gram, table[b].base_start, 6, table[b].num_rows)
             for j in range(6):
@@ -137,17 +134,17 @@ def solve_outward(space, x, at_rest, steps):
     Writes  F of the rows: the change of their accelerations.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     columns = closed_columns(closure)
-    store(work[0].F, _ZERO, _ZERO)
-    end = open_at(closure, work[0], 0, closure.num_blocks - 1, x)
+    store(scratch[0].F, _ZERO, _ZERO)
+    end = open_at(closure, scratch[0], 0, closure.num_blocks - 1, x)
     for i in range(1, model.shape[0]):
         row = model[i]
-        body = work[i]
-        if floats(row, body):
+        body = scratch[i]
+        if is_floating(row, body):
             continue
-        parent = work[row.parent]
+        parent = scratch[row.parent]
         here = propagations_at(closure, model, i)
         w, u = steps.from_parent(body, parent, angular(parent.F), linear(parent.F))
         for c in range(row.num_velocities):
@@ -178,10 +175,8 @@ def response_force(closure, here, place, x):
 @helper
 def open_at(closure, body, base, b, x):
     """The loops whose base this is, the last first: x = L^-T (x - Z a); return the one before."""
-    gram = floats_at(closure.gram, closure.num_gram)
-    pivots = integers_at(closure.pivots, closure.num_unknowns)
-    buffer = floats_at(closure.buffer, closure.num_buffer)
-    table = blocks(closure)
+    factor = factor_of(closure)
+    gram, table, pivots, _, _, _ = factor
     while b >= 0 and table[b].base == base:
         block = table[b]
         if base != 0:
@@ -191,7 +186,7 @@ def open_at(closure, body, base, b, x):
             for k in range(block.rank):
                 for j in range(6):
                     x[first + order[k]] -= Z[j, k] * body.F[j]
-        backward_block(gram, table, b, pivots, buffer, x)
+        backward_block(factor, b, x)
         b -= 1
     return b
 
@@ -206,26 +201,26 @@ def gather_inward(space, multipliers, steps):
     Of a floating body it is in the bias.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
-    clear_efforts(model, work)
+    clear_efforts(model, scratch)
     for i in range(1, model.shape[0]):
-        store(work[i].F, _ZERO, _ZERO)
+        store(scratch[i].F, _ZERO, _ZERO)
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
-        body = work[i]
+        body = scratch[i]
         here = propagations_at(closure, model, i)
         load_multipliers(space, i, here, multipliers, steps)
-        if floats(row, body):
+        if is_floating(row, body):
             continue
         for c in range(row.num_velocities - 1, -1, -1):
-            column = work[row.first_velocity + c]
+            column = scratch[row.first_velocity + c]
             column.u = steps.column_power(row, body, c, angular(body.F), linear(body.F))
             column.u += coefficient_force(closure, here, row.first_velocity + c, multipliers)
             reach = -column.D * column.u
             accumulate(body.F, scale(reach, angular(column.U)), scale(reach, linear(column.U)))
         if row.parent != 0:
-            parent = work[row.parent]
+            parent = scratch[row.parent]
             t, f = steps.to_parent(body, parent, angular(body.F), linear(body.F))
             accumulate(parent.F, t, f)
     return OK
@@ -235,13 +230,13 @@ def gather_inward(space, multipliers, steps):
 def load_multipliers(space, i, here, multipliers, steps):
     """F += the wrenches of all rows on row i, each times its multiplier."""
     row = bodies(space)[i]
-    body = scratch(space)[i]
+    body = scratch_of(space)[i]
     closure = closure_of(space)
     table = sites(closure)
     every = constraints(closure)
     for k in range(here.shape[0]):
         constraint = every[here[k].constraint]
-        if floats(row, body):
+        if is_floating(row, body):
             place = here[k].place
             y = response_of(closure, constraint)[:, place : place + 6]
             gather_floating(body, constraint, y, multipliers)
@@ -284,7 +279,7 @@ def coefficient_force(closure, here, velocity, multipliers):
 @helper
 def subtract_motion(space, x, steps):
     """x -= A of a motion: each row's wrenches paired with the F that `spread` has left."""
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     table = sites(closure)
     every = constraints(closure)
@@ -297,7 +292,7 @@ def subtract_motion(space, x, steps):
             site = table[constraint.first_site + s]
             if site.row == 0:
                 continue
-            body = work[site.row]
+            body = scratch[site.row]
             for r in range(constraint.num_rows):
                 W = wrenches[r * count + s]
                 t, f = angular(W), linear(W)

@@ -18,8 +18,13 @@ from mbkit.kernels.compile import address_kernel, as_array, helper
 from mbkit.kernels.constraints.solve.dense import (
     DENSE_PREPARE,
     DENSE_SOLVE,
+    exchange,
     factorise_normal,
+    solve_dependent,
     solve_normal,
+    solve_target,
+    start_factor,
+    write_multipliers,
 )
 from mbkit.kernels.status import OK
 
@@ -59,29 +64,12 @@ def largest_entry(B, j, order, limits):
     return row, column
 
 
-@helper
-def exchange(B, j, row, column, rows, columns):
-    """Row and column j change places with these."""
-    if row != j:
-        rows[j], rows[row] = rows[row], rows[j]
-        for i in range(B.shape[1]):
-            B[j, i], B[row, i] = B[row, i], B[j, i]
-    if column != j:
-        columns[j], columns[column] = columns[column], columns[j]
-        for k in range(B.shape[0]):
-            B[k, j], B[k, column] = B[k, column], B[k, j]
-
-
 @address_kernel(DENSE_PREPARE)
 def prepare(nv, m, matrix, limits, kept, memory):
     """B becomes L11, U11, S and W = U11^-1 U12."""
     B = as_array(matrix, nv * m).reshape((nv, m))
     rank, rows, columns, _room, _more, free, bound = parts(nv, m, memory)
-    for k in range(nv):
-        rows[k] = k
-    for i in range(m):
-        columns[i] = i
-        kept[i] = 0.0
+    start_factor(rows, columns, kept)
     n = 0
     for j in range(min(nv, m)):
         row, column = largest_entry(B, j, columns, limits)
@@ -100,12 +88,7 @@ def prepare(nv, m, matrix, limits, kept, memory):
             for i in range(j + 1, n):
                 B[k, j] -= B[k, i] * B[i, j]
     factorise_normal(B[n:nv, :n], nv - n, free)
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            for c in range(n, m):
-                B[i, c] -= B[i, k] * B[k, c]
-        for c in range(n, m):
-            B[i, c] /= B[i, i]
+    solve_dependent(B, n)
     factorise_normal(B[:n, n:m], n, bound)
     return OK
 
@@ -132,11 +115,7 @@ def solve(nv, m, matrix, target, efforts, multipliers, memory):
     B = as_array(matrix, nv * m).reshape((nv, m))
     rank, rows, columns, z, room, free, bound = parts(nv, m, memory)
     n = int(rank[0])
-    for i in range(n):
-        value = -target[int(columns[i])]
-        for j in range(i):
-            value -= B[j, i] * z[j]
-        z[i] = value / B[i, i]
+    solve_target(B, n, target, columns, z)
     for i in range(n - 1, -1, -1):
         for j in range(i + 1, n):
             z[i] -= B[j, i] * z[j]
@@ -152,11 +131,5 @@ def solve(nv, m, matrix, target, efforts, multipliers, memory):
             z[i] -= B[i, j] * z[j]
         z[i] /= B[i, i]
     solve_normal(bound, n, z)
-    for i in range(n):
-        multipliers[int(columns[i])] = z[i]
-    for c in range(n, m):
-        value = 0.0
-        for i in range(n):
-            value += B[i, c] * z[i]
-        multipliers[int(columns[c])] = value
+    write_multipliers(B, n, z, columns, multipliers)
     return OK

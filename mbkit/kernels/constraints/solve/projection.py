@@ -21,8 +21,8 @@ from mbkit.kernels.constraints.space import closure_of, constraints, kept_rows, 
 from mbkit.kernels.driving import drive
 from mbkit.kernels.elementary import grain, sqrt
 from mbkit.kernels.layout import KINEMATICS, SPACE
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_CLOSED, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import NOT_CLOSED, OK, failure
 
 #: Corrections that are tried. In parts of the length of the system: from where on one correction
 #: closes the loops to rounding, which squares what is left; and what may be left where corrections
@@ -72,19 +72,19 @@ def correct_positions(space, q):
     target = rows_of(closure, closure.bias)
     set_position_target(closure, target)
     change = floats_at(closure.change, totals.num_velocities)
-    state = correct(space, target, rows_of(closure, closure.multipliers), change)
+    status = correct(space, target, rows_of(closure, closure.multipliers), change)
     step = floats_at(closure.step, totals.ndx)
     record = records_at(space, 1, SPACE)[0]
-    if state == OK and record.rates != 0:
-        state = call_address(record.rates, (space, 0, q, change, change, step))
-    elif state == OK:
+    if status == OK and record.rates != 0:
+        status = call_address(record.rates, (space, 0, q, change, change, step))
+    elif status == OK:
         assign(step, change)
     next_q = floats_at(closure.next_q, totals.num_positions)
-    if state == OK:
-        state = retract_rows(model, scratch(space), q, step, next_q)
-    if state == OK:
+    if status == OK:
+        status = retract_rows(model, scratch_of(space), q, step, next_q)
+    if status == OK:
         assign(q, next_q)
-    return state
+    return status
 
 
 @helper
@@ -92,22 +92,22 @@ def correct_velocities(space, v):
     """v becomes v - M^-1 A^T (A M^-1 A^T)^+ (A v + g_t)."""
     closure = closure_of(space)
     change = floats_at(closure.change, v.shape[0])
-    state = correct(
+    status = correct(
         space, rows_of(closure, closure.rate), rows_of(closure, closure.multipliers), change
     )
     for k in range(v.shape[0]):
         v[k] += change[k]
-    return state
+    return status
 
 
 @helper
 def finish(space, q, v):
     """One more correction of q, which is exact to rounding, then of v, by the same factor."""
     closure = closure_of(space)
-    state = correct_positions(space, q)
-    if state == OK:
-        state = rows_of_motion(space, KINEMATICS, q, v, floats_at(closure.change, v.shape[0]))
-    return correct_velocities(space, v) if state == OK else state
+    status = correct_positions(space, q)
+    if status == OK:
+        status = rows_of_motion(space, KINEMATICS, q, v, floats_at(closure.change, v.shape[0]))
+    return correct_velocities(space, v) if status == OK else status
 
 
 @helper
@@ -121,32 +121,32 @@ def close(space, t, q, v):
     unloaded = floats_at(closure.unloaded, nv)
     change = floats_at(closure.change, nv)
     set_time(space, t)
-    state = drive(space, t, q, v)
-    if state != OK:
-        return state
+    status = drive(space, t, q, v)
+    if status != OK:
+        return status
     finer = grain(closure.length)
     near = NEAR * sqrt(finer)
     rounded = ROUNDED * finer
     left = max(rounded, sqrt(closure.tolerance))
     before = INFINITE
     for _ in range(MOST):
-        state = linearise(space, 0, q, v, unloaded, change)
-        if state != OK:
-            return state
+        status = linearise(space, 0, q, v, unloaded, change)
+        if status != OK:
+            return status
         error = largest_residual(closure, 1) / closure.length
         helps = error < 0.5 * before
         if error <= near or (error <= rounded and not helps):
             # what no motion closes: rows that depend on others but for less than they count by
             if not largest_residual(closure, 0) / closure.length <= left:
-                return status(NOT_CLOSED, 0)
+                return failure(NOT_CLOSED, 0)
             return finish(space, q, v)
         if not helps:
-            return status(NOT_CLOSED, 0)
-        state = correct_positions(space, q)
-        if state != OK:
-            return state
+            return failure(NOT_CLOSED, 0)
+        status = correct_positions(space, q)
+        if status != OK:
+            return status
         before = error
-    return status(NOT_CLOSED, 0)
+    return failure(NOT_CLOSED, 0)
 
 
 @address_kernel("idpp")
@@ -158,7 +158,7 @@ def project(space, t, q, v):
     """
     closure = closure_of(space)
     closure.follows = closure.decided
-    state = close(space, t, q, v)
+    status = close(space, t, q, v)
     closure.follows = 0
     closure.decided = 0
-    return state
+    return status

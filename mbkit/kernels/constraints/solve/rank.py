@@ -16,7 +16,7 @@ Cost: a response of the tree and rows^2 nv, once where a step begins.
 
 from mbkit.kernels.compile import call_address, floats_at, helper, integers_at
 from mbkit.kernels.constraints.layout import MOST_OPENED, OPENNESS
-from mbkit.kernels.constraints.solve.response import floats
+from mbkit.kernels.constraints.solve.response import is_floating
 from mbkit.kernels.constraints.space import (
     closure_of,
     coefficients_of,
@@ -27,7 +27,7 @@ from mbkit.kernels.constraints.space import (
 )
 from mbkit.kernels.elementary import sqrt
 from mbkit.kernels.recursions.floating import roots_of
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import angular, dot, linear
 
@@ -72,14 +72,15 @@ def own_square(closure, constraint, wrenches, coefficients, scales, r):
 
 
 @helper
-def set_row(space, constraint, D, scales, own, r, out):
+def set_row(space, constraint, r, D, own, out):
     """A row of A in parts of the length, out (nv,), from the y of a tree that gives way to nothing.
 
     It is over its own size, and zero where a velocity is prescribed.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
+    scales = floats_at(closure.scales, out.shape[0])
     support = integers_at(constraint.support, constraint.num_support)
     y = response_of(closure, constraint)
     for k in range(out.shape[0]):
@@ -87,9 +88,9 @@ def set_row(space, constraint, D, scales, own, r, out):
     at = 0
     for s in range(support.shape[0]):
         row = model[support[s]]
-        body = work[support[s]]
+        body = scratch[support[s]]
         first = row.first_velocity
-        if floats(row, body):
+        if is_floating(row, body):
             E, _com, root = roots_of(body)
             for j in range(3):
                 out[first + j] = y[r, at + j] / (own * closure.length * sqrt(dot(E[j], E[j])))
@@ -114,14 +115,14 @@ def set_rows(space, D, G):
         coefficients = coefficients_of(closure, constraint)
         for r in range(constraint.num_rows):
             own = sqrt(own_square(closure, constraint, wrenches, coefficients, scales, r))
-            set_row(space, constraint, D, scales, own, r, G[constraint.first_row + r])
+            set_row(space, constraint, r, D, own, G[constraint.first_row + r])
 
 
 @helper
 def square_of_row(space, constraint, r):
     """The square of a row of y in parts of the length."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     scales = floats_at(closure.scales, model[0].num_velocities)
     support = integers_at(constraint.support, constraint.num_support)
@@ -130,8 +131,8 @@ def square_of_row(space, constraint, r):
     at = 0
     for s in range(support.shape[0]):
         row = model[support[s]]
-        body = work[support[s]]
-        if floats(row, body):
+        body = scratch[support[s]]
+        if is_floating(row, body):
             E, _com, root = roots_of(body)
             for j in range(3):
                 angle = y[r, at + j] / closure.length
@@ -141,7 +142,7 @@ def square_of_row(space, constraint, r):
             continue
         for c in range(row.num_velocities - 1, -1, -1):
             k = row.first_velocity + c
-            if work[k].D != 0.0:
+            if scratch[k].D != 0.0:
                 size = y[r, at] * scales[k]
                 square += size * size
             at += 1
@@ -215,19 +216,19 @@ def judge(space, option, q, v, tau, vdot):
     closure.judged = 0
     if closure.compared == 0 or closure.follows != 0 or not closure.tolerance > 0.0:
         return OK
-    work = scratch(space)
+    scratch = scratch_of(space)
     nv = bodies(space)[0].num_velocities
     memory = floats_at(closure.compared, nv * (closure.num_rows + 1))
     D = memory[:nv]
     for k in range(nv):
-        D[k] = work[k].D
-        work[k].D = 0.0
-    state = call_address(closure.respond, (space, option, q, v, tau, vdot))
+        D[k] = scratch[k].D
+        scratch[k].D = 0.0
+    status = call_address(closure.respond, (space, option, q, v, tau, vdot))
     for k in range(nv):
-        work[k].D = D[k]
-    if state == OK:
+        scratch[k].D = D[k]
+    if status == OK:
         G = memory[nv:].reshape((closure.num_rows, nv))
         set_rows(space, D, G)
         count_rows(G, least_part(closure), counted_rows(closure))
         closure.judged = 1
-    return state
+    return status

@@ -37,7 +37,7 @@ from mbkit.kernels.recursions.floating import (
     spread_floating,
 )
 from mbkit.kernels.recursions.joint_pass import joint_pass
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.vectors import (
     accumulate,
@@ -55,7 +55,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 
 @helper
-def floats(row, body):
+def is_floating(row, body):
     """Whether forward dynamics has taken a row for a floating body."""
     return row.floating != 0 and body.floats != 0
 
@@ -70,17 +70,17 @@ def move_constraint_sites(space, option, q, v, steps):
     """
     if option & KINEMATICS:
         model = bodies(space)
-        work = scratch(space)
+        scratch = scratch_of(space)
         v = velocities(model, v)
-        state = joint_pass(model, work, positions(model, q), v)
-        if state != OK:
-            return state
-        steps.start(work, _ZERO)
+        status = joint_pass(model, scratch, positions(model, q), v)
+        if status != OK:
+            return status
+        steps.start(scratch, _ZERO)
         for i in range(1, model.shape[0]):
-            if floats(model[i], work[i]):
-                move_floating(model[i], work[i], v)
+            if is_floating(model[i], scratch[i]):
+                move_floating(model[i], scratch[i], v)
             else:
-                steps.twist(model, work, i, v)
+                steps.twist(model, scratch, i, v)
     return move_sites(space, gravity(space, option & FORCED), steps)
 
 
@@ -192,7 +192,7 @@ def respond(space, steps):
     Steps   wrench_from_world, column_power, to_parent.
     """
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     propagated = floats_at(closure.propagated, closure.num_propagated)
     every = constraints(closure)
@@ -209,8 +209,8 @@ def respond(space, steps):
         for s in range(n):
             i = rows[s]
             row = model[i]
-            body = work[i]
-            if floats(row, body):
+            body = scratch[i]
+            if is_floating(row, body):
                 respond_floating(closure, constraint, i, body, y, column)
                 column += 6
                 continue
@@ -221,12 +221,12 @@ def respond(space, steps):
             load_wrenches(closure, constraint, i, body, F, steps)
             propagation = Propagation(places, coefficients, F, y, column)
             for c in range(row.num_velocities - 1, -1, -1):
-                respond_column(row, body, c, work[row.first_velocity + c], propagation, steps)
+                respond_column(row, body, c, scratch[row.first_velocity + c], propagation, steps)
             column += row.num_velocities
             if row.parent != 0:
                 on = paths[PATH_SIZE * s + PATH_ON]
                 there = propagated[6 * m * on : 6 * m * (on + 1)].reshape((m, 6))
-                pass_on(body, work[row.parent], F, there, on != own, steps)
+                pass_on(body, scratch[row.parent], F, there, on != own, steps)
     return OK
 
 
@@ -247,15 +247,15 @@ def gather_floating(body, constraint, y, multipliers):
 
 
 @helper
-def clear_efforts(model, work):
+def clear_efforts(model, scratch):
     """u = 0."""
     for i in range(1, model.shape[0]):
         row = model[i]
-        if floats(row, work[i]):
-            store(work[i].bias, _ZERO, _ZERO)
+        if is_floating(row, scratch[i]):
+            store(scratch[i].bias, _ZERO, _ZERO)
         else:
             for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
-                work[k].u = 0.0
+                scratch[k].u = 0.0
 
 
 @helper
@@ -264,7 +264,7 @@ def gather_efforts(space, multipliers):
 
     Of a floating body it is in the bias.
     """
-    clear_efforts(bodies(space), scratch(space))
+    clear_efforts(bodies(space), scratch_of(space))
     add_efforts(space, multipliers)
 
 
@@ -272,7 +272,7 @@ def gather_efforts(space, multipliers):
 def add_efforts(space, multipliers):
     """That sum is added to u."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     every = constraints(closure)
     for a in range(every.shape[0]):
@@ -282,12 +282,12 @@ def add_efforts(space, multipliers):
         place = 0
         for s in range(rows.shape[0]):
             row = model[rows[s]]
-            if floats(row, work[rows[s]]):
-                gather_floating(work[rows[s]], constraint, y[:, place : place + 6], multipliers)
+            if is_floating(row, scratch[rows[s]]):
+                gather_floating(scratch[rows[s]], constraint, y[:, place : place + 6], multipliers)
                 place += 6
                 continue
             for c in range(row.num_velocities - 1, -1, -1):
-                column = work[row.first_velocity + c]
+                column = scratch[row.first_velocity + c]
                 for r in range(constraint.num_rows):
                     column.u += y[r, place] * multipliers[constraint.first_row + r]
                 place += 1
@@ -297,7 +297,7 @@ def add_efforts(space, multipliers):
 def subtract_response(space, x):
     """x -= A M^-1 of the efforts in u: y D u of every row."""
     model = bodies(space)
-    work = scratch(space)
+    scratch = scratch_of(space)
     closure = closure_of(space)
     every = constraints(closure)
     for a in range(every.shape[0]):
@@ -307,10 +307,10 @@ def subtract_response(space, x):
         place = 0
         for s in range(rows.shape[0]):
             row = model[rows[s]]
-            body = work[rows[s]]
+            body = scratch[rows[s]]
             for c in range(row.num_velocities - 1, -1, -1):
-                column = work[row.first_velocity + c]
-                reach = body.bias[5 - c] if floats(row, body) else column.D * column.u
+                column = scratch[row.first_velocity + c]
+                reach = body.bias[5 - c] if is_floating(row, body) else column.D * column.u
                 for r in range(constraint.num_rows):
                     x[constraint.first_row + r] -= y[r, place] * reach
                 place += 1
@@ -326,19 +326,19 @@ def spread(space, change, steps):
     Writes  F of the rows: the change of their accelerations.
     """
     model = bodies(space)
-    work = scratch(space)
-    store(work[0].F, _ZERO, _ZERO)
+    scratch = scratch_of(space)
+    store(scratch[0].F, _ZERO, _ZERO)
     for i in range(1, model.shape[0]):
         row = model[i]
-        body = work[i]
-        if floats(row, body):
+        body = scratch[i]
+        if is_floating(row, body):
             spread_floating(row, body, change, steps)
             continue
-        parent = work[row.parent]
+        parent = scratch[row.parent]
         w, u = steps.from_parent(body, parent, angular(parent.F), linear(parent.F))
         for c in range(row.num_velocities):
             k = row.first_velocity + c
-            column = work[k]
+            column = scratch[k]
             U = column.U
             left = column.u - (
                 U[0] * w[0] + U[1] * w[1] + U[2] * w[2] + U[3] * u[0] + U[4] * u[1] + U[5] * u[2]

@@ -48,7 +48,7 @@ from mbkit.kernels.constraints.solve.response import (
 )
 from mbkit.kernels.constraints.space import closure_of, kept_rows, rows_of
 from mbkit.kernels.space import bodies
-from mbkit.kernels.status import NOT_SOLVED, OK, status
+from mbkit.kernels.status import NOT_SOLVED, OK, failure
 
 PREPARE = "i"
 RESOLVE = "ipp"
@@ -123,7 +123,7 @@ def refine(space, target, multipliers, subtract_motion, improve):
             break
         before = most
         improve(space, rest, multipliers)
-    return status(NOT_SOLVED, worst) if most > UNSOLVED * first else OK
+    return failure(NOT_SOLVED, worst) if most > UNSOLVED * first else OK
 
 
 # --------------------------------------------------- Schur complement: block-sparse Cholesky factor
@@ -227,9 +227,9 @@ def resolve_nested(space, target, multipliers):
         x[r] = -target[r]
     solve_nested(space, x)
     nested(space, GATHER, x)
-    state = refine(space, target, x, subtract_nested, improve_nested)
+    status = refine(space, target, x, subtract_nested, improve_nested)
     nested(space, GATHER, x)  # where a velocity is prescribed, spreading has changed u
-    return state
+    return status
 
 
 @helper

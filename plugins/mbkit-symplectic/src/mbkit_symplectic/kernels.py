@@ -28,8 +28,8 @@ from mbkit.kernels.lie.se3 import se3_log
 from mbkit.kernels.lie.series import e_f_of
 from mbkit.kernels.recursions.energy import motion_pass
 from mbkit.kernels.recursions.inertias import rigid_times
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import NOT_FINITE, OK, failure
 from mbkit.kernels.time_loops.times import instant
 from mbkit.kernels.time_loops.watch import look
 from mbkit.kernels.validation import all_finite
@@ -173,7 +173,7 @@ def leap(space, h, q, v, x, p, r, dv, rest, at_rest, q_next, poses, ends, starts
     x <- x - h M^-1 residual, then v = M^-1 (J_1^T sum dexp_body^-T(X_i) M_i X_i / h + h/2 g_1).
     """
     model = bodies(space)
-    work = scratch(space)
+    work = scratch_of(space)
     equations = records_at(space, 1, SPACE)[0]
     state = motion_pass(model, work, at(q, 0), at(v, 0))
     if state != OK:
@@ -211,7 +211,7 @@ def leap(space, h, q, v, x, p, r, dv, rest, at_rest, q_next, poses, ends, starts
         for j in range(x.shape[0]):
             x[j] += h * dv[j]
         if not (all_finite(x)) or sweep == MOST_SWEEPS - 1:
-            return status(NOT_FINITE, 0)
+            return failure(NOT_FINITE, 0)
         # below the rounding of the poses it cannot fall, and goes up and down
         if change <= ROUNDING * size_of(x) or (change < 1e-9 * size_of(x) and change >= last):
             break
@@ -292,9 +292,9 @@ def advance(
             if not change > ROUNDING * size_of(v_stage):
                 break
             if sweep == MOST_SWEEPS - 1 and change > 1e-12 * size_of(v_stage):
-                state = status(NOT_FINITE, 0)
+                state = failure(NOT_FINITE, 0)
         if state == OK and not (all_finite(q_stage) and all_finite(v_stage)):
-            state = status(NOT_FINITE, 0)
+            state = failure(NOT_FINITE, 0)
         if state == OK:
             state = look(space, end, q_stage, v_stage)
         if state != OK:
