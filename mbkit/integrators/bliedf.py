@@ -111,7 +111,8 @@ class BLieDF(Integrator):
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         from mbkit.integrators.compiled import advance_by
-        from mbkit.kernels.time_loops.bliedf import FORMULA, advance, predict
+        from mbkit.kernels.time_loops.bliedf import FORMULA, predict, take_step
+        from mbkit.kernels.time_loops.implicit_steps import advance
         from mbkit.kernels.time_loops.starting import STARTING, starting_step
 
         problem.provide("inverse_dynamics")
@@ -140,8 +141,8 @@ class BLieDF(Integrator):
             },
         )  # fmt: skip
         method = Record(
-            FORMULA, **own, steps=self.steps, coefficients=alpha, foreseen=foreseen,
-            starting=starting,
+            FORMULA, **own, take_step=take_step.address, steps=self.steps, num_past=past,
+            coefficients=alpha, foreseen=foreseen, starting=starting,
             floats={
                 "powers": 2, "x": nv, "sum_x": nv, "rate": nv,
                 "q_before": nq, "v_before": nv, "work_before": 2,

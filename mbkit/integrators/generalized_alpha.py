@@ -253,7 +253,8 @@ class GeneralizedAlpha(Integrator):
     def prepare(self, problem: Problem) -> Advance:
         """Return the function that takes steps of the problem."""
         from mbkit.integrators.compiled import advance_by
-        from mbkit.kernels.time_loops.generalized_alpha import ALPHA, advance, solve_end
+        from mbkit.kernels.time_loops.generalized_alpha import ALPHA, solve_end, take_step
+        from mbkit.kernels.time_loops.implicit_steps import advance
 
         problem.provide("inverse_dynamics")
         check_multipliers(self, problem)
@@ -273,7 +274,7 @@ class GeneralizedAlpha(Integrator):
         acceleration = np.zeros(nv)
         problem.memory |= {"acceleration": acceleration, **own}
         method = Record(
-            ALPHA, **own, a=acceleration,
+            ALPHA, **own, take_step=0 if self.adaptive else take_step.address, a=acceleration,
             coefficients=np.array(
                 [c.alpha_m, c.alpha_f, c.beta, c.gamma, corrected, corrected and not stabilised],
                 dtype=np.float64,

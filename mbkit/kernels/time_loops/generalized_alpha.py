@@ -22,9 +22,7 @@ from mbkit.kernels.compile import (
     floats_at,
     helper,
     int64,
-    kernel,
     records_at,
-    typed,
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.implicit.matrix import note_made, restore_made
@@ -35,8 +33,6 @@ from mbkit.kernels.implicit.start import INTO, add_least, bracket, consistent_ac
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.space import bodies, scratch
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.implicit_steps import take_steps
-from mbkit.kernels.time_loops.records import Grid, Saved
 from mbkit.kernels.time_loops.watch import look
 
 #: Coefficients.
@@ -53,7 +49,7 @@ ALPHA = np.dtype(
     [
         (name, np.int64)
         for name in (
-            "coefficients", "a", "vdot", "multipliers", "eta", "powers", "started",
+            "take_step", "coefficients", "a", "vdot", "multipliers", "eta", "powers", "started",
             "v_n", "powers_next", "trial", "change", "wanted", "room",
         )
     ]
@@ -266,9 +262,10 @@ def go_to_end(space, step, alpha, t, h, end):
     return call_address(memory_of(step).solve_end, (space, step, alpha.address, t, h, end))
 
 
-@helper
-def take_step(space, step, alpha, t, h, end):
+@address_kernel("iiiddd")
+def take_step(space, step, method, t, h, end):
     """Advance the state by h, to the time `end`; nothing of it has changed where that fails."""
+    alpha = alpha_of(step, method)
     note_made(step)
     code = go_to_end(space, step, alpha, t, h, end)
     if code == OK:
@@ -278,12 +275,3 @@ def take_step(space, step, alpha, t, h, end):
         return code
     take_over(step, alpha, h)
     return OK
-
-
-@kernel(int64(int64, int64, int64, typed(Grid), typed(Saved)), nogil=True)
-def advance(space, step, method, grid, saved):
-    """Take the steps of the grid; see `take_steps`.
-
-    step    an `IMPLICIT` record, method an `ALPHA` one, by address
-    """
-    return take_steps(take_step, space, step, alpha_of(step, method), grid, saved)

@@ -1,13 +1,19 @@
 """Implicit steps from grid point to grid point: the loop of methods that keep Newton's matrix."""
 
-from mbkit.kernels.compile import floats_at, helper
+import numpy as np
+
+from mbkit.kernels.compile import call_address, floats_at, helper, int64, kernel, records_at, typed
 from mbkit.kernels.implicit.matrix import have_matrix
 from mbkit.kernels.implicit.space import memory_of
 from mbkit.kernels.layout import NUM_POWERS
 from mbkit.kernels.status import OK
-from mbkit.kernels.time_loops.records import State
+from mbkit.kernels.time_loops.records import Grid, Saved, State
 from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
 from mbkit.kernels.time_loops.times import instant
+
+#: What the record of a method begins with: the address of ``take_step(space, step, method, t, h,
+#: end)``. Called by its address, it is compiled once, and not again with the loop.
+METHOD = np.dtype([("take_step", np.int64)])
 
 
 @helper
@@ -43,3 +49,19 @@ def take_steps(take_step, space, step, method, grid, saved):
         if (k + 1) % grid.save_every == 0:
             save_constrained(end, state_of(step), floats_at(record.multipliers, record.m), saved)
     return code
+
+
+@helper
+def take_step(space, step, method, t, h, end):
+    """A step of the method, by address."""
+    function = records_at(method, 1, METHOD)[0].take_step
+    return call_address(function, (space, step, method, t, h, end))
+
+
+@kernel(int64(int64, int64, int64, typed(Grid), typed(Saved)), nogil=True)
+def advance(space, step, method, grid, saved):
+    """Take the steps of the grid; see `take_steps`.
+
+    step    an `IMPLICIT` record, method one that begins as `METHOD`, by address
+    """
+    return take_steps(take_step, space, step, method, grid, saved)
