@@ -166,8 +166,13 @@ OTHERS = [
 ]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("joint", [*JOINTS, *OTHERS], ids=lambda joint: joint.name)
+@pytest.mark.parametrize(
+    "joint",
+    [
+        pytest.param(joint, id=joint.name, marks=pytest.mark.long if k % 4 else ())
+        for k, joint in enumerate([*JOINTS, *OTHERS])
+    ],
+)
 def test_right_joints_pass(joint):
     """Those of mbkit, those of users, those by their pose alone."""
     report = check_joint(joint)
