@@ -125,6 +125,7 @@ from mbkit.studies import load_project as load_project
 from mbkit.studies import load_study as load_study
 from mbkit.systems import BaseParameters as BaseParameters
 from mbkit.systems import EquationsOfMotion as EquationsOfMotion
+from mbkit.systems import JacobianRates as JacobianRates
 from mbkit.systems import MassFactor as MassFactor
 from mbkit.systems import NearSingularity as NearSingularity
 from mbkit.systems import System as System

@@ -1,6 +1,7 @@
 """Systems: equations of motion as frozen arrays and one twist representation."""
 
 from mbkit.systems.inertial_parameters import BaseParameters as BaseParameters
+from mbkit.systems.jacobian_rates import JacobianRates as JacobianRates
 from mbkit.systems.mass_factor import MassFactor as MassFactor
 from mbkit.systems.protocol import EquationsOfMotion as EquationsOfMotion
 from mbkit.systems.singularities import NearSingularity as NearSingularity
@@ -14,6 +15,7 @@ __all__ = [
     "MassFactor",
     "NearSingularity",
     "System",
+    "JacobianRates",
     "SystemJacobian",
     "near_singularity",
 ]

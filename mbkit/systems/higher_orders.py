@@ -18,6 +18,7 @@ from mbkit.systems.calls.evaluations import (
     BODY_DERIVATIVES,
     JACOBIAN_RATE,
     JERKS,
+    MOTION_SUBSPACE_RATES,
     ONE_BODY_DERIVATIVES,
     ONE_JERKS,
     Evaluation,
@@ -27,7 +28,13 @@ from mbkit.systems.kinematics import checked_choice
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["body_derivatives", "jacobian_derivatives", "jacobian_rate", "jerks"]
+__all__ = [
+    "body_derivatives",
+    "jacobian_derivatives",
+    "jacobian_rate",
+    "jerks",
+    "motion_subspace_rates",
+]
 
 #: By the numbers that the kernels have for them.
 _CODES = {BodyFixed: 0, Spatial: 1, Hybrid: 2, Mixed: 3}
@@ -57,12 +64,7 @@ def jerks(
         series = np.concatenate(rates)
         found = evaluator.compute(ONE_JERKS, q, v, series, option=plan, on_error=on_error)
         return found.reshape(*found.shape[:-1], -1, 6)
-    checked = system.evaluator.arguments.with_leading_axes
-    names = "v", "vdot", "vddot"
-    arrays = {name: checked(name, each) for name, each in zip(names, rates, strict=True)}
-    leading = common_axes({name: each.shape[:-1] for name, each in arrays.items()})
-    wide = [np.broadcast_to(each, (*leading, nv)) for each in arrays.values()]
-    return _compute(system, JERKS, q, np.stack(wide, axis=-2), 3, plan, out, on_error)
+    return _compute(system, JERKS, q, _stacked(system, rates), 3, plan, out, on_error)
 
 
 def body_derivatives(
@@ -91,12 +93,26 @@ def jacobian_rate(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.jacobian_rate`."""
-    checked = system.evaluator.arguments.with_leading_axes
-    names = [("v", "vdot", "vddot")[min(order, 2)] for order in range(len(higher) + 1)]
-    rates = [checked(name, each) for name, each in zip(names, (v, *higher), strict=True)]
-    leading = common_axes({f"rate {n}": each.shape[:-1] for n, each in enumerate(rates)})
-    rows = np.stack([np.broadcast_to(each, (*leading, system.nv)) for each in rates], axis=-2)
+    rows = _stacked(system, (v, *higher))
     return _jacobian_rate(system, body, q, rows, representation, out, on_error)
+
+
+def motion_subspace_rates(
+    system: System, q: ArrayLike, v: ArrayLike, *higher: ArrayLike, on_error: str = "raise"
+) -> Floats:
+    """See `System.motion_subspace_rates`."""
+    rows = _stacked(system, (v, *higher))
+    count = rows.shape[-2] + 1
+    plan = system.arrays.joint_pieces.plan(0, count, system.tree.address)
+    return _compute(system, MOTION_SUBSPACE_RATES, q, rows, count, plan, None, on_error)
+
+
+def _stacked(system: System, rates: tuple[ArrayLike, ...]) -> Any:
+    """Return v, vdot, ... as rows (..., k, nv)."""
+    checked = system.evaluator.arguments.with_leading_axes
+    arrays = [checked(("v", "vdot", "vddot")[min(n, 2)], each) for n, each in enumerate(rates)]
+    leading = common_axes({f"rate {n}": each.shape[:-1] for n, each in enumerate(arrays)})
+    return np.stack([np.broadcast_to(each, (*leading, system.nv)) for each in arrays], axis=-2)
 
 
 def jacobian_derivatives(

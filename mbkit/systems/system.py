@@ -1070,6 +1070,42 @@ class System:
             MOTION_SUBSPACES, q, option=self.tree.address, on_error=on_error
         )
 
+    def motion_subspace_rates(
+        self, q: ArrayLike, v: ArrayLike, *higher: ArrayLike, on_error: str = "raise"
+    ) -> Floats:
+        """Return the time derivative of `motion_subspaces` along a motion, or a higher one.
+
+        Parameters
+        ----------
+        *higher : array_like, shape (..., nv)
+            vdot, vddot, ...: each raises the order of the derivative by one.
+        q, v, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv, 6)
+            Component-wise rates of the rows of `motion_subspaces`; zero for screws and joints in
+            group coordinates.
+
+        Notes
+        -----
+        As exact as `body_derivatives`. Cost: O(bodies).
+
+        Examples
+        --------
+        The first axis of a universal joint turns, seen from the successor:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("cross")
+        >>> fork = mech.add_body(mb.Body("fork", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> joint = mech.add_joint(mb.UniversalJoint("cross"), mech.world, fork)
+        >>> cross = mech.assemble()
+        >>> cross.motion_subspace_rates([0.0, 0.0], [1.0, 3.0]).round(9) + 0.0
+        array([[0., 0., 3., 0., 0., 0.],
+               [0., 0., 0., 0., 0., 0.]])
+        """
+        return higher_orders.motion_subspace_rates(self, q, v, *higher, on_error=on_error)
+
     def system_jacobian(
         self,
         q: ArrayLike,

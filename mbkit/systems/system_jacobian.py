@@ -23,6 +23,7 @@ from mbkit.systems.jacobian_factors import (
     screw_maps,
     sparse_blocks,
 )
+from mbkit.systems.jacobian_rates import JacobianRates
 from mbkit.systems.memory.body_tree import BodyTree, Integers
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class SystemJacobian:
     _subspaces: FloatArray  # (nv, 6), body-fixed
     _recursions: Recursions  # with P_i
     _own: tuple[FloatArray, FloatArray]  # G_i and its inverse (n, 6, 6)
+    _subspace_rates: Callable[[ArrayLike], FloatArray]  # of v
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -226,6 +228,42 @@ class SystemJacobian:
         """
         return self._run(lambda V: self._own[1] @ self._recursions.differences(V), twists, 0)
 
+    def rates(self, v: ArrayLike) -> JacobianRates:
+        """Return the factors of the rate of J, the matrices a and b of accelerations among them.
+
+        Parameters
+        ----------
+        v : array_like, shape (nv,)
+            Velocity.
+
+        Returns
+        -------
+        JacobianRates
+            Factors of ``Jdot = A (Xdot + a (X - J))``.
+
+        Raises
+        ------
+        UsageError
+            If twists and screws are not both body-fixed.
+        ShapeError
+            If `v` has not nv entries.
+
+        Examples
+        --------
+        See `JacobianRates`.
+        """
+        form = f"{self.representation.name} twists of {self.screws} screws"
+        if form != "body_fixed twists of body_fixed screws":
+            raise UsageError(
+                f"SystemJacobian.rates: a and b are for body-fixed twists and screws, and these "
+                f"are {form}; give mb.BodyFixed() to System.system_jacobian."
+            )
+        V = self.apply(v)
+        twists = self.solve(V), V
+        return JacobianRates.of(
+            self._tree, twists, self._subspace_rates(v), (self.A, self.X, self.J)
+        )
+
     def operator(self, which: str = "J") -> Any:
         """Return a factor as an operator of scipy that costs O(bodies), its transpose included.
 
@@ -354,4 +392,5 @@ def system_jacobian(
             between(maps[0], from_form, same=same),
             between(to_form, maps[1], same=same),
         ),
+        subspace_rates=lambda v: system.motion_subspace_rates(q, v),
     )

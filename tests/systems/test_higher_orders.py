@@ -229,6 +229,43 @@ def test_derivatives_of_order_two_and_three():
         assert_close(H[c, b, :, a], expected, 1e-13)
 
 
+@pytest.mark.parametrize("kinds", [("revolute", "helical"), tuple(MAKERS)], ids=["one", "all"])
+def test_factors_of_the_rate_of_the_system_jacobian(kinds):
+    """The closed form of accelerations, for joints of one velocity and of several."""
+    rng = np.random.default_rng(75)
+    system = random_mechanism(rng, 22 if len(kinds) > 2 else 5, kinds).assemble()
+    q = random_state(rng, system).q
+    v, vdot = rates_of(rng, system, 2)
+    J = system.system_jacobian(q, mb.BodyFixed())
+    rates = J.rates(v)
+    rows = [
+        system.jacobian_rate(name, q, v, representation=mb.BodyFixed())
+        for name in system.body_names[1:]
+    ]
+    assert_close(rates.J_rate.toarray(), np.concatenate(rows), 1e-12)
+    A = system.accelerations(q, v, vdot, representation=mb.BodyFixed())[1:].ravel()
+    V = J.apply(v)
+    assert_close(J.J @ vdot + J.A @ (rates.X_rate @ v - rates.a @ V), A, 1e-12)
+    identity = rates.b @ J.J - J.A @ (rates.b @ J.X + rates.a @ (J.J - J.X))
+    assert_close(identity.toarray(), np.zeros(J.shape), 1e-12)
+    if len(kinds) == 2:
+        assert rates.X_rate.count_nonzero() == 0
+        assert_close((J.A @ rates.a @ J.J).toarray(), -np.concatenate(rows), 1e-12)
+    with pytest.raises(mb.UsageError, match="body-fixed"):
+        system.system_jacobian(q, mb.Hybrid()).rates(v)
+
+
+def test_rates_of_motion_subspaces():
+    rng = np.random.default_rng(76)
+    system = random_mechanism(rng, 22).assemble()
+    q = random_state(rng, system).q
+    rates = rates_of(rng, system, 2)
+    expected = along(system, q, rates, lambda q, x: system.motion_subspaces(q))
+    assert_close(system.motion_subspace_rates(q, rates[0]), expected)
+    expected = along(system, q, rates, lambda q, x: system.motion_subspace_rates(q, x[0]))
+    assert_close(system.motion_subspace_rates(q, *rates), expected)
+
+
 def test_tenth_rate_of_a_wheel():
     """Each rate of a point on a circle is the one before, turned by a right angle."""
     mech = mb.Mechanism("wheel")

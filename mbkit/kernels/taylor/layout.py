@@ -46,7 +46,8 @@ PLAN = np.dtype(
         ("num_pieces", _i8),
         ("first_piece", _i8),
         ("num_given", _i8),  # numbers behind the rates
-        ("body", _i8),  # of the user, for Jacobians
+        # of the user, for Jacobians; for motion subspaces, address of which one is on each row
+        ("body", _i8),
         ("columns", _i8),  # `pieces.joint_columns`, by address
     ],
     align=True,

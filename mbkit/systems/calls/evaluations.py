@@ -39,6 +39,7 @@ __all__ = [
     "MASS_MATRIX",
     "MOMENTUM",
     "MOTION_SUBSPACES",
+    "MOTION_SUBSPACE_RATES",
     "ONE_BODY_DERIVATIVES",
     "ONE_JERKS",
     "POSES",
@@ -103,6 +104,9 @@ BODY_DERIVATIVES = Evaluation(
 JERKS = Evaluation("jerks", ("q", "", "series"), "twists", module="taylor.jerks")
 JACOBIAN_RATE = Evaluation(
     "jacobian_rate", ("q", "", "series"), "jacobian", "jacobian", "taylor.motion"
+)
+MOTION_SUBSPACE_RATES = Evaluation(
+    "motion_subspace_rates", ("q", "", "series"), "motion subspaces", module="taylor.subspaces"
 )
 # the same for one sample, with a result of one axis
 ONE_BODY_DERIVATIVES = Evaluation(

@@ -1,0 +1,53 @@
+"""Rates of motion subspaces of any order, where the user's bodies have their frames."""
+
+import numpy as np
+
+from mbkit.kernels.compile import address_kernel, as_array, integers_at, records_at
+from mbkit.kernels.evaluation import EVALUATION, positions, rows
+from mbkit.kernels.space import bodies, frames
+from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.taylor.layout import PLAN
+from mbkit.kernels.taylor.motion import has_pieces, load_rates, relative_twist
+from mbkit.kernels.taylor.room import room_at, room_size
+from mbkit.kernels.vectors import angular, linear, motion_to_child, scale, store
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@address_kernel(EVALUATION)
+def motion_subspace_rates(space, option, q, _v, given, out):
+    """The rate of order count - 1 of X_k = Ad_site^-1 S_k of each velocity k, out (nv, 6).
+
+    Reads   q; given: v and its derivatives (count - 1, nv), and what the plan says behind them.
+    option  address of a PLAN.
+    """
+    plan = records_at(option, 1, PLAN)[0]
+    model = bodies(space)
+    count = plan.count
+    nv = model[0].num_velocities
+    q = positions(model, q)
+    memory = np.empty(room_size(model, plan))
+    room = room_at(memory, model, count, plan.num_pieces)
+    given = as_array(given, (count - 1) * nv + plan.num_given)
+    load_rates(given, count - 1, room.rates)
+    factor = 1.0
+    for n in range(2, count):
+        factor *= n
+    owners = integers_at(plan.body, model.shape[0])
+    columns = rows(out, nv, 6)
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        site = frames(space)[owners[i]]
+        changes = has_pieces(plan, i)
+        if changes:
+            behind = given[(count - 1) * nv :]
+            if relative_twist(space, option, i, q, behind, memory, room) != OK:
+                return status(JOINT_FAILED, i)
+        for c in range(row.num_velocities):
+            w = _ZERO
+            u = _ZERO
+            if changes:
+                y = room.columns[c, count - 1]
+                w, u = motion_to_child(site.R, site.p, angular(y), linear(y))
+            store(columns[row.first_velocity + c], scale(factor, w), scale(factor, u))
+    return OK
