@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import InertiaError, ShapeError
+from mbkit.lie.arrays import as_floats
 from mbkit.spatial.arrays import FloatArray
 
 __all__ = ["from_log_cholesky", "log_cholesky", "log_cholesky_jacobian"]
@@ -94,6 +95,11 @@ def log_cholesky(parameters: ArrayLike) -> FloatArray:
     """
     pi = _ten(parameters, "parameters")
     m = pi[..., 0]
+    if not np.isfinite(pi).all():
+        raise InertiaError(
+            f"Log-Cholesky parameters need finite inertial parameters, got "
+            f"{pi[~np.isfinite(pi)][0]!r}; look at what they come from."
+        )
     if not (m > 0.0).all():
         raise InertiaError(
             f"Log-Cholesky parameters need a positive mass, got {m[~(m > 0.0)].ravel()[0]!r} [kg]; "
@@ -110,10 +116,10 @@ def log_cholesky(parameters: ArrayLike) -> FloatArray:
         # U U^T with U upper: the Cholesky factor of the matrix turned by half a turn
         U = np.linalg.cholesky(central[..., ::-1, ::-1])[..., ::-1, ::-1]
     except np.linalg.LinAlgError:
-        least = np.linalg.eigvalsh(central)[..., 0].min()
         raise InertiaError(
-            f"Log-Cholesky parameters need an inertia of mass that fills space; the least second "
-            f"moment of mass by mass is {least:.3g} m^2. Give a plate, rod or point some thickness."
+            f"Log-Cholesky parameters need inertias of mass that fills space, got "
+            f"{pi.tolist() if pi.ndim == 1 else f'{m.size} bodies with one that does not'}; give a "
+            f"plate, rod or point some thickness."
         ) from None
     found = np.empty(pi.shape)
     found[..., 0] = 0.5 * np.log(m)
@@ -175,7 +181,7 @@ def _parameters(J: FloatArray) -> FloatArray:
 
 
 def _ten(numbers: ArrayLike, name: str) -> FloatArray:
-    array = np.asarray(numbers, dtype=float)
+    array: FloatArray = as_floats(numbers, f"Argument '{name}'")
     if array.shape[-1:] != (10,):
         raise ShapeError(f"Argument '{name}' must have shape (..., 10), got {array.shape}.")
     return array

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbkit.errors import UsageError
+from mbkit.errors import NotFiniteError, UsageError
 from mbkit.memory import check_memory
 from mbkit.spatial.arrays import FloatArray, frozen_array
 from mbkit.spatial.inertial_parameters import PARAMETER_NAMES, parameters_of
@@ -124,7 +124,15 @@ def _triangle(system: System, states: Any, width: int) -> Floats:
 
     R = np.zeros((0, width))
     for q, v, vdot in states:
-        Y = system.inertial_regressor(q, v, vdot).reshape(-1, width)
+        Y = system.inertial_regressor(q, v, vdot)
+        if not Y.size:
+            continue
+        Y = Y.reshape(-1, width)
+        if not np.isfinite(Y).all():
+            raise NotFiniteError(
+                "base_parameters: the regressor of the samples is not finite; give positions, "
+                "velocities and accelerations of ordinary size."
+            )
         R = qr(np.concatenate([R, Y]), mode="r", check_finite=False)[0][:width]
     return R
 
@@ -138,6 +146,8 @@ def _independent_columns(W: Floats) -> tuple[Any, Any, Floats]:
     from scipy.linalg import solve_triangular
 
     sizes = np.linalg.norm(W, axis=0)
+    if not sizes.any():
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 0))
     least = NOTHING * sizes.max(initial=0.0)
     order = np.roll(np.arange(W.shape[1]).reshape(-1, 10), -1, axis=1).ravel()
     Q = np.zeros((len(W), 0))

@@ -1727,6 +1727,8 @@ class System:
         ------
         UsageError
             If only some of q, v and vdot are given.
+        NotFiniteError
+            If the samples are not finite, or too large.
 
         Notes
         -----

@@ -134,6 +134,7 @@ _VECTORS = {
     "constraint_jacobian": "constraint jacobian", "constraint_sizes": "constraint sizes",
     "constraint_velocity": "constraint sizes", "generalized_forces": "tau",
     "constraint_force_derivative": "constraint force derivative", "position_rates": "q",
+    "coriolis_matrix": "M", "mass_matrix_rate": "M", "inertial_regressor": "regressor",
 }  # fmt: skip
 
 _WORDS: dict[str, Any] = {

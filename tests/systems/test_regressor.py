@@ -236,3 +236,20 @@ def test_parameters_of_an_inertia():
         mb.SpatialInertia.from_parameters([0, 1, 0, 0, 0, 0, 0, 0, 0, 0])
     with pytest.raises(mb.MbkitError, match=r"\(10,\)"):
         mb.SpatialInertia.from_parameters(np.zeros(9))
+
+
+def test_nothing_moves():
+    """A system without joints, and one at rest without gravity, have no base parameters."""
+    empty = mb.Mechanism("nothing").assemble()
+    assert empty.base_parameters().names == ()
+    assert empty.inertial_parameters.shape == (0,)
+    system = arm([(0, 1, 0)], gravity=(0, 0, 0))
+    base = system.base_parameters([0.3], [0.0], [0.0])
+    assert base.names == ()
+    assert base.combinations.shape == (0, 10)
+    assert base.without_effect == system.inertial_parameter_names
+
+
+def test_motions_that_are_not_finite():
+    with pytest.raises(mb.NotFiniteError, match="not finite"):
+        arm([(0, 1, 0)]).base_parameters([0.3], [np.nan], [0.0])
