@@ -27,9 +27,6 @@ def scratch_of(space):
     return records_at(record.scratch, record.num_rows, WORK)
 
 
-scratch = scratch_of  # as the time loops call it
-
-
 @helper
 def frames(space):
     """The user's bodies: one `FRAME` row each."""

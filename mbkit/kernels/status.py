@@ -39,9 +39,6 @@ def failure(code, index):
     return code + index * _FACTOR
 
 
-status = failure  # as the time loops call it
-
-
 @helper
 def code_of(value):
     """The code of a status."""

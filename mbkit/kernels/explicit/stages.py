@@ -18,8 +18,8 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.configuration import dexp_inv_rows, retract_rows
 from mbkit.kernels.equations import close_loops, stage_acceleration
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import NOT_FINITE, OK, failure
 from mbkit.kernels.time_loops.records import State
 from mbkit.kernels.validation import all_finite
 
@@ -146,7 +146,7 @@ def evaluate_stages(space, scheme, step, start, stages, first, last):
     A, _, c, series = scheme
     xdot, vdot, powers, x, w, q, v, _ = stages
     model = bodies(space)
-    memory = scratch(space)
+    memory = scratch_of(space)
     rates = records_at(space, 1, SPACE)[0].rates
     truncated = series.truncation != ALL
     for i in range(first, last):
@@ -181,7 +181,7 @@ def arrive(space, weights, end, h, start, stages):
     """Let a step end at q exp(h sum b_i k_i) and v + h sum b_i l_i; close loops there."""
     count = weights.shape[0]
     combine(h, weights, stages.xdot, count, stages.x)
-    code = retract_rows(bodies(space), scratch(space), start.q, stages.x, stages.q_end)
+    code = retract_rows(bodies(space), scratch_of(space), start.q, stages.x, stages.q_end)
     if code != OK:
         return code
     combine_velocities(h, weights, stages.vdot, count, start.v, stages.v)
@@ -193,7 +193,7 @@ def settle(space, end, stages):
     """Look whether the end of a step is finite, and bring it back to the constraints."""
     if not (all_finite(stages.q_end) and all_finite(stages.v)):
         assign(stages.q, stages.q_end)
-        return status(NOT_FINITE, 0)
+        return failure(NOT_FINITE, 0)
     return close_loops(space, end, stages.q_end, stages.v)
 
 

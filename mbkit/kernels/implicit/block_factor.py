@@ -17,7 +17,7 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.implicit.layout import NODE
 from mbkit.kernels.implicit.lu import ROUNDING, solve
 from mbkit.kernels.implicit.space import flags_at, memory_of
-from mbkit.kernels.status import OK, SINGULAR_STEP, status
+from mbkit.kernels.status import OK, SINGULAR_STEP, failure
 
 
 @helper
@@ -159,7 +159,7 @@ def factorise_blocks(record):
         A = right_of(record, node)
         lost = eliminate(A, pivots[first:end], largest[first:end])
         if lost >= 0:
-            return status(SINGULAR_STEP, flags_at(record.unknowns, record.n)[first + lost])
+            return failure(SINGULAR_STEP, flags_at(record.unknowns, record.n)[first + lost])
         update(record, node, nodes, A, room)
     return OK
 

@@ -1,7 +1,7 @@
 """Dense factors with partial pivoting: P S = L U. Source: Golub and Van Loan 2013, section 3.4."""
 
 from mbkit.kernels.compile import helper
-from mbkit.kernels.status import OK, SINGULAR_STEP, status
+from mbkit.kernels.status import OK, SINGULAR_STEP, failure
 
 #: A pivot below this part of the largest entry of its column, as it was given, is rounding.
 ROUNDING = 1e-14
@@ -25,7 +25,7 @@ def factorise(S, pivots, largest):
                 best = i
         pivots[k] = best
         if not abs(S[best, k]) > ROUNDING * largest[k]:
-            return status(SINGULAR_STEP, k)
+            return failure(SINGULAR_STEP, k)
         if best != k:
             for j in range(n):
                 S[k, j], S[best, j] = S[best, j], S[k, j]

@@ -44,7 +44,7 @@ from mbkit.kernels.implicit.products import add_force_change, clear_columns, tak
 from mbkit.kernels.implicit.residual import jacobian_at, place
 from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at, square
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.space import bodies, places, scratch, trials
+from mbkit.kernels.space import bodies, places, scratch_of, trials
 from mbkit.kernels.status import OK
 
 #: Steps of central differences, for constraints whose derivatives are not there in closed form: an
@@ -131,7 +131,7 @@ def constraint_differences(space, step, q, v, t, multipliers, Z):
             for j in range(record.nv):
                 if place[j] == k:
                     dx[j] = sign * DIFFERENCE
-            code = retract_rows(bodies(space), scratch(space), q, dx, trial)
+            code = retract_rows(bodies(space), scratch_of(space), q, dx, trial)
             if code == OK:
                 A = floats_at(record.more, record.m * record.width)
                 code = jacobian_at(space, step, t, trial, A)

@@ -31,8 +31,8 @@ from mbkit.kernels.implicit.space import (
     rows_at,
     square,
 )
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import NOT_CONVERGED, NOT_FINITE, OK, failure
 from mbkit.kernels.validation import all_finite
 
 #: Rates of convergence: from where on a matrix is made anew for the next step, and within a step.
@@ -81,7 +81,7 @@ def move_end(space, step, t, h):
     x = floats_at(record.columns, record.nv)
     for j in range(record.nv):
         x[j] = h * D[j]
-    code = retract_rows(bodies(space), scratch(space), floats_at(record.q, record.nq), x, q)
+    code = retract_rows(bodies(space), scratch_of(space), floats_at(record.q, record.nq), x, q)
     return place(space, step, t, q, v) if code == OK else code
 
 
@@ -93,7 +93,7 @@ def finish(space, step, t, h):
     q = floats_at(record.q_next, record.nq)
     v = floats_at(record.v_next, record.nv)
     if code == OK and not (all_finite(q) and all_finite(v)):
-        return status(NOT_FINITE, 0)
+        return failure(NOT_FINITE, 0)
     return code
 
 
@@ -319,7 +319,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
             rounding = max(rounding, ROUNDED * grain(size) * length / h)
         history[k, 0] = size / max(record.tolerance, rounding)
         if not all_finite(change):
-            return status(NOT_CONVERGED, 0)
+            return failure(NOT_CONVERGED, 0)
         rate = size / before if before > 0.0 else 1.0
         noise = NOISES * made[NOISE]
         correction = Correction(k, fresh, before, size, smallest, rounding, noise)
@@ -341,4 +341,4 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
             before = 0.0
         else:
             before = size
-    return status(NOT_CONVERGED, 0)
+    return failure(NOT_CONVERGED, 0)

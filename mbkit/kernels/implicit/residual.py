@@ -19,7 +19,7 @@ from mbkit.kernels.layout import (
     SPACE,
     SUPPLIED,
 )
-from mbkit.kernels.status import CALLBACK_FAILED, NOT_FINITE, OK, status
+from mbkit.kernels.status import CALLBACK_FAILED, NOT_FINITE, OK, failure
 from mbkit.kernels.validation import all_finite
 
 
@@ -63,9 +63,9 @@ def applied_forces(space, step, t, q, v):
     time[0] = t
     if equations.force != 0:
         if call_address(equations.force, (equations.force_slot, t, q, v, tau)) != OK:
-            return status(CALLBACK_FAILED, 0)
+            return failure(CALLBACK_FAILED, 0)
         if not all_finite(tau):
-            return status(NOT_FINITE, 0)
+            return failure(NOT_FINITE, 0)
     if equations.num_forces == 0:
         assign(applied, tau)
         return OK
@@ -140,7 +140,7 @@ def evaluate(space, step, t, q, v):
     """All residuals at (q, v, vdot, multipliers): into `left`, `state` and `rate`, unscaled."""
     record = memory_of(step)
     if not (all_finite(q) and all_finite(v)):
-        return status(NOT_FINITE, 0)
+        return failure(NOT_FINITE, 0)
     left = floats_at(record.left, record.nv)
     vdot = floats_at(record.vdot, record.nv)
     code = applied_forces(space, step, t, q, v)

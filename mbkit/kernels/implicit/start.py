@@ -20,7 +20,7 @@ from mbkit.kernels.equations import acceleration
 from mbkit.kernels.implicit.products import row_product
 from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at
 from mbkit.kernels.layout import NUM_POWERS, SPACE
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 
 #: How far into the first step its acceleration is looked at for its rate, and how small a bracket's
@@ -60,11 +60,11 @@ def bracket(space, x, y, small, one, out):
     """
     for j in range(x.shape[0]):
         small[j] = INTO * x[j]
-    code = dexp_inv_rows(bodies(space), scratch(space), small, y, out)
+    code = dexp_inv_rows(bodies(space), scratch_of(space), small, y, out)
     for j in range(x.shape[0]):
         small[j] = -small[j]
     if code == OK:
-        code = dexp_inv_rows(bodies(space), scratch(space), small, y, one)
+        code = dexp_inv_rows(bodies(space), scratch_of(space), small, y, one)
     for j in range(x.shape[0]):
         out[j] = (out[j] - one[j]) / INTO
     return code

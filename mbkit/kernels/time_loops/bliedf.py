@@ -33,7 +33,7 @@ from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end
 from mbkit.kernels.implicit.space import flags_at, memory_of, rows_at
 from mbkit.kernels.implicit.start import consistent_acceleration
 from mbkit.kernels.layout import NUM_POWERS, SCREW
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.implicit_steps import state_of
 from mbkit.kernels.time_loops.past import push
@@ -71,7 +71,7 @@ def coordinates(space, step, method, i, x):
     if not summed:
         q = floats_at(record.q, record.nq)
         past_q = rows_at(own.past_q, own.num_past, record.nq)
-        code = difference_rows(model, scratch(space), q, past_q[i - 2], x)
+        code = difference_rows(model, scratch_of(space), q, past_q[i - 2], x)
     past_x = rows_at(own.past_x, own.num_past, record.nv)
     for j in range(x.shape[0]):
         sum_x[j] -= past_x[i - 2, j]
@@ -98,7 +98,7 @@ def increments(space, step, h, x):
     q = floats_at(record.q, record.nq)
     D = floats_at(record.D, record.nv)
     prescribed = flags_at(record.prescribed, record.nv)
-    code = difference_rows(model, scratch(space), q, floats_at(record.q_next, record.nq), x)
+    code = difference_rows(model, scratch_of(space), q, floats_at(record.q_next, record.nq), x)
     for b in range(1, model.shape[0]):
         if adds(model[b]):
             for j in range(model[b].first_step, model[b].first_step + model[b].ndx):
@@ -248,7 +248,7 @@ def one_step(space, step, method, t, h, end):
     if code != OK:
         copy(before, state)
         return code
-    code = difference_rows(bodies(space), scratch(space), before.q, state.q, x)
+    code = difference_rows(bodies(space), scratch_of(space), before.q, state.q, x)
     push_state(own, before, x)
     return code
 

@@ -21,7 +21,7 @@ from mbkit.kernels.explicit.stages import (
     settle,
     take_over,
 )
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.records import Grid, Saved, State
 from mbkit.kernels.time_loops.saving import count_step, start_count
@@ -54,7 +54,7 @@ def compose(space, method, i, h, q, stages, out):
     q_before = method.q_before
     x = stages.x
     model = bodies(space)
-    memory = scratch(space)
+    memory = scratch_of(space)
     total[:] = 0.0
     assign(out, q)
     moved = 0.0
@@ -109,7 +109,7 @@ def take_step(space, method, step, state, stages):
             return code
         assign(xdot[i], w)
         if any_other != 0.0:
-            code = dexp_inv_rows(bodies(space), scratch(space), method.total, w, x)
+            code = dexp_inv_rows(bodies(space), scratch_of(space), method.total, w, x)
             for k in range(other.shape[0]):
                 if other[k] != 0.0:
                     xdot[i, k] = x[k]

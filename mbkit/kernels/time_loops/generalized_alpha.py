@@ -31,7 +31,7 @@ from mbkit.kernels.implicit.residual import jacobian_at, place, powers_at_end, r
 from mbkit.kernels.implicit.space import memory_of
 from mbkit.kernels.implicit.start import INTO, add_least, bracket, consistent_acceleration
 from mbkit.kernels.layout import NUM_POWERS
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.watch import look
 
@@ -141,7 +141,7 @@ def change_of_acceleration(space, step, alpha, t, h):
         x[j] = s * (alpha.v_n[j] + 0.5 * s * alpha.vdot[j])
         w[j] = alpha.v_n[j] + s * alpha.vdot[j]
     q = alpha.trial
-    code = retract_rows(bodies(space), scratch(space), alpha.q, x, q)
+    code = retract_rows(bodies(space), scratch_of(space), alpha.q, x, q)
     if code == OK:
         code = consistent_acceleration(space, step, t + s, q, w, alpha.change, alpha.powers_next)
     for j in range(nv):

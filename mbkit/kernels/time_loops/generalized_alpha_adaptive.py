@@ -35,7 +35,7 @@ from mbkit.kernels.status import (
     TOO_MANY,
     UNSOLVED,
     code_of,
-    status,
+    failure,
 )
 from mbkit.kernels.time_loops.generalized_alpha import (
     ALPHA_F,
@@ -204,9 +204,9 @@ def too_small(failure, error, errors, nv):
     if is_of_numbers(failure):
         return failure
     if failure != OK:
-        return status(STEP_TOO_SMALL, UNSOLVED)
+        return failure(STEP_TOO_SMALL, UNSOLVED)
     if not error < math.inf:
-        return status(STEP_TOO_SMALL, INACCURATE)
+        return failure(STEP_TOO_SMALL, INACCURATE)
     worst = 0
     most = 0.0
     for j in range(nv):
@@ -214,7 +214,7 @@ def too_small(failure, error, errors, nv):
         if size > most:
             most = size
             worst = j
-    return status(STEP_TOO_SMALL, LARGEST_ERROR + worst)
+    return failure(STEP_TOO_SMALL, LARGEST_ERROR + worst)
 
 
 @helper
@@ -287,7 +287,7 @@ def go_to(space, step, method, t, widest, end):
             rejected = True
             if not sizes[SIZE] > least:
                 return too_small(code, error, choice.errors, nv)
-    return status(STEP_TOO_SMALL, TOO_MANY)
+    return failure(STEP_TOO_SMALL, TOO_MANY)
 
 
 @helper

@@ -13,7 +13,7 @@ from mbkit.kernels.explicit.references import (
     vector_of,
 )
 from mbkit.kernels.explicit.stages import Scheme, Stages, arrive, evaluate_stages, take_over
-from mbkit.kernels.space import bodies, scratch
+from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK
 from mbkit.kernels.time_loops.past import push
 from mbkit.kernels.time_loops.records import Grid, Saved, State
@@ -39,7 +39,7 @@ def recall(space, state, past, stages):
     With the coordinates x_i of the state i steps before, these are dexp^-1_{-x_i} w_i and l_i.
     """
     model = bodies(space)
-    memory = scratch(space)
+    memory = scratch_of(space)
     for i in range(1, past.q.shape[0] + 1):
         code = difference_rows(model, memory, state.q, past.q[i - 1], stages.x)
         if code == OK:

@@ -38,7 +38,7 @@ from mbkit.kernels.explicit.stages import (
     take_over,
 )
 from mbkit.kernels.layout import SPACE
-from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, status
+from mbkit.kernels.status import INACCURATE, OK, STEP_TOO_SMALL, TOO_MANY, failure
 from mbkit.kernels.time_loops.records import Grid, Saved, State, Step
 from mbkit.kernels.time_loops.saving import count_step, start_count
 from mbkit.kernels.time_loops.times import step_of
@@ -159,8 +159,8 @@ def go_to(space, scheme, control, target, progress, stages):
             numbers[STAGE] = THERE if code == OK else EVALUATE
             numbers[REJECTED] = 1.0
             if not numbers[SIZE] > least:
-                return code if code != OK else status(STEP_TOO_SMALL, INACCURATE)
-    return status(STEP_TOO_SMALL, TOO_MANY)
+                return code if code != OK else failure(STEP_TOO_SMALL, INACCURATE)
+    return failure(STEP_TOO_SMALL, TOO_MANY)
 
 
 @helper

@@ -27,8 +27,8 @@ from mbkit.kernels.compile import (
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.implicit.space import rows_at
 from mbkit.kernels.layout import NUM_POWERS, SUPPLIED
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import NOT_FINITE, OK, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import NOT_FINITE, OK, failure
 from mbkit.kernels.time_loops.records import Grid, Saved, State
 from mbkit.kernels.time_loops.saving import TAKEN, save_constrained, start_count
 from mbkit.kernels.time_loops.times import instant
@@ -72,7 +72,7 @@ def arrive(space, step, end, h):
     momentum = floats_at(record.momentum, n)
     for k in range(n):
         x[k] = h * D[k]
-    code = retract_rows(bodies(space), scratch(space), q, x, q_end)
+    code = retract_rows(bodies(space), scratch_of(space), q, x, q_end)
     if code == OK:
         code = call_address(record.look_around, (space, step, END, end, q_end))
     if code == OK:
@@ -99,7 +99,7 @@ def arrive(space, step, end, h):
         return code
     received = floats_at(record.received, m)
     call_address(record.solve_for, (step, A, momentum, gap, v_end, received))
-    return OK if all_finite(q_end) and all_finite(v_end) else status(NOT_FINITE, 0)
+    return OK if all_finite(q_end) and all_finite(v_end) else failure(NOT_FINITE, 0)
 
 
 @helper

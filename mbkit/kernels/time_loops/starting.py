@@ -17,8 +17,8 @@ from mbkit.kernels.explicit.stages import (
 )
 from mbkit.kernels.implicit.space import rows_at
 from mbkit.kernels.layout import NUM_POWERS
-from mbkit.kernels.space import bodies, scratch
-from mbkit.kernels.status import IN_PARTS, NOT_FINITE, OK, STEP_TOO_SMALL, status
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import IN_PARTS, NOT_FINITE, OK, STEP_TOO_SMALL, failure
 from mbkit.kernels.time_loops.records import State, Step
 from mbkit.kernels.time_loops.watch import look
 
@@ -79,7 +79,7 @@ def disagreement(space, h, v, one, other, x):
     """How far two results differ, by the velocity and the way that it makes."""
     nq = one.shape[0] - v.shape[0] - 2
     nv = v.shape[0]
-    if difference_rows(bodies(space), scratch(space), one[:nq], other[:nq], x) != OK:
+    if difference_rows(bodies(space), scratch_of(space), one[:nq], other[:nq], x) != OK:
         return float("inf")
     fastest = 0.0
     farthest = 0.0
@@ -135,7 +135,7 @@ def starting_step(space, starting, t, h, end):
     step = Step(t, h, end)
     agreed = AGREED * sqrt(grain(state.q[0]))
     error = float("inf")
-    before = status(NOT_FINITE, 0)  # nothing to compare with yet
+    before = failure(NOT_FINITE, 0)  # nothing to compare with yet
     parts = 1
     new = 0
     while True:
@@ -151,7 +151,7 @@ def starting_step(space, starting, t, h, end):
         parts *= 2
         new = 1 - new
     if code == OK and not error <= ACCEPTED:
-        code = status(STEP_TOO_SMALL, IN_PARTS)
+        code = failure(STEP_TOO_SMALL, IN_PARTS)
     if code != OK:
         return code
     found = state_in(results[new], nq, nv)

@@ -34,7 +34,7 @@ from mbkit.kernels.layout import (
     WATCH_SIZE,
     WATCH_TIME,
 )
-from mbkit.kernels.status import EVENT, EVENT_FAILED, OK, status
+from mbkit.kernels.status import EVENT, EVENT_FAILED, OK, failure
 
 
 @helper
@@ -87,7 +87,7 @@ def watch(slot, t, q, v):
         head[SLOT_STATE] = PENDING
         call_address(int(head[WATCH_CALLBACK]), (slot,))
         if head[SLOT_STATE] != DONE:
-            return status(EVENT_FAILED, count)  # the callback
+            return failure(EVENT_FAILED, count)  # the callback
     happened = False
     for k in range(count):
         event = memory[WATCH_SIZE * k : WATCH_SIZE * (k + 1)]
@@ -96,13 +96,13 @@ def watch(slot, t, q, v):
         elif event[EVENT_KIND] == EVENT_VELOCITY:
             event[EVENT_NOW] = v[int(event[EVENT_INDEX])] - event[EVENT_LEVEL]
         if not abs(event[EVENT_NOW]) < float("inf"):
-            return status(EVENT_FAILED, k)
+            return failure(EVENT_FAILED, k)
         if has_crossed(
             event[EVENT_BEFORE], event[EVENT_NOW], event[EVENT_DIRECTION], event[EVENT_CLOSED]
         ):
             happened = True
     if happened:
-        return status(EVENT, 0)
+        return failure(EVENT, 0)
     for k in range(count):
         memory[WATCH_SIZE * k + EVENT_BEFORE] = memory[WATCH_SIZE * k + EVENT_NOW]
     return OK
