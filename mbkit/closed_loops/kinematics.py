@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, ShapeError, UsageError, check_kind, listed
+from mbkit.kinematics.constraint_rates import constraint_jerk, prescribed_jerk
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
 from mbkit.systems.calls.entries import (
     broadcast,
@@ -26,7 +27,13 @@ from mbkit.systems.rank import RANK, Ranked, largest_row, rank_of
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["closed_motion", "constrained_jacobian", "dependent_acceleration", "dependent_velocity"]
+__all__ = [
+    "closed_motion",
+    "constrained_jacobian",
+    "dependent_acceleration",
+    "dependent_jerk",
+    "dependent_velocity",
+]
 
 _MOVES = 1e-6  # of a motion of norm one: an entry below does not move
 
@@ -132,6 +139,33 @@ def dependent_acceleration(
     rate = system.constraint_acceleration(at, moving, vdot, time, on_error=on_error)
     found = _completed(
         system, at, moving, vdot, entries, rate, t=time, on_error=on_error, what="accelerations"
+    )
+    found[~good] = np.nan
+    return found
+
+
+def dependent_jerk(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    vdot: ArrayLike,
+    independent: Mapping[str, ArrayLike],
+    t: ArrayLike = 0.0,
+    *,
+    on_error: str = "raise",
+) -> Floats:
+    """See `System.dependent_jerk`."""
+    entries, values = vector_of(system, independent, "independent")
+    given = np.zeros((*values.shape[:-1], system.nv))
+    given[..., entries] = values
+    at, moving, gain, known, time = broadcast(system, t, q=q, v=v, vdot=vdot, vddot=given)
+    held = _held(system, entries)
+    known = known.copy()
+    known[..., held] = prescribed_jerk(system, moving, gain, time)[..., held]
+    good = system.check_motion(at, moving, gain, time, on_error=on_error)
+    rate = constraint_jerk(system, at, moving, gain, known, time, on_error)
+    found = _completed(
+        system, at, moving, known, [*entries, *held], rate, t=time, on_error=on_error, what="jerks"
     )
     found[~good] = np.nan
     return found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Self, final
 
 import attrs
 import numpy as np
 
 from mbkit.errors import ConstraintError
+from mbkit.kinematics.constraint_rates import constraint_jerk, prescribed_jerk
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_sizes
 from mbkit.systems.constraint_checks import HOLDS, free_rows, largest_terms
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from mbkit.systems import System
 
 __all__ = ["AllowedRates"]
-
-#: Differences of sixth order: weights of steps ahead, less those behind.
-_WEIGHTS = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
-
-#: How far such a step moves the fastest joint, in radians or lengths of the system: errors by
-#: truncation and by rounding are both about 1e-13.
-_STEP = 1e-2
 
 
 @final
@@ -68,25 +61,18 @@ class AllowedRates:
     ) -> Self:
         """Return those of vddot; ConstraintError if there are none, or the motion is not allowed.
 
-        The rate of A vdot + c is computed by differences along the motion, since constraints have
-        no second derivatives; so are the rates of prescribed accelerations.
+        See `constraint_jerk`.
         """
-        h = _time_step(system, v, vdot)
-        held = _differentiated(lambda s: _held(system, 2, t + s), h)
+        held = prescribed_jerk(system, v, vdot, t)
         if not system.num_velocity_constraints:
             return cls._beside(system, held)
         system.check_motion(q, v, vdot, t)
-        along = system.rates(q, v)
-
-        def constraint(s: float) -> FloatArray:
-            at = system.retract(q, s * along)
-            return system.constraint_acceleration(at, v + s * vdot, vdot + s * held, t + s)
-
+        rest = constraint_jerk(system, q, v, vdot, held, t)
         A = system.constraint_jacobian(q, t)
         length = system.arrays.closure.length
         speed, gain = (float(largest_terms(A, x)) for x in (v, vdot))
         more = speed**3 / length**2 + speed * gain / length
-        return cls._of(system, q, held, _differentiated(constraint, h), more, t)
+        return cls._of(system, q, held, rest, more, t)
 
     @classmethod
     def _beside(cls, system: System, held: FloatArray) -> Self:
@@ -135,18 +121,3 @@ def _held(system: System, which: int, t: float) -> FloatArray:
         own = system.velocity_slice(name)
         held[own] = system.prescribed_state(t)[which][own]
     return held
-
-
-def _time_step(system: System, v: FloatArray, vdot: FloatArray) -> float:
-    """Return the time in which the fastest joint moves by `_STEP`; 1 s at rest."""
-    sizes = np.where(system.arrays.turning, 1.0, 1.0 / system.arrays.closure.length)
-    rate = np.abs(v * sizes).max(initial=0.0)
-    gain = np.abs(vdot * sizes).max(initial=0.0)
-    fastest = max(float(rate), float(gain) ** 0.5)
-    return _STEP / fastest if fastest > 0.0 else 1.0
-
-
-def _differentiated(function: Callable[[float], FloatArray], h: float) -> FloatArray:
-    """Return the derivative of a function of time at 0."""
-    changes = (w * (function(k * h) - function(-k * h)) for k, w in _WEIGHTS.items())
-    return np.asarray(sum(changes) / h)

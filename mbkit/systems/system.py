@@ -2699,6 +2699,45 @@ class System:
 
         return dependent_acceleration(self, q, v, independent, t, on_error=on_error)
 
+    def dependent_jerk(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        independent: Mapping[str, ArrayLike],
+        t: ArrayLike = 0.0,
+        *,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the rate of the acceleration of a closed mechanism from independent ones.
+
+        Parameters
+        ----------
+        q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
+            State with closed loops, consistent velocity and acceleration.
+        independent : mapping of str to array_like, shape (...) or (..., nv of the joint)
+            Rates of accelerations as in `dependent_acceleration`. [rad/s^3], [m/s^3]
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            vddot, with an error of about 1e-10: constraints and prescribed motions are
+            differentiated by differences.
+
+        Raises
+        ------
+        ConstraintError, NameUnknownError
+            As `constrained_jacobian`; and if v and vdot are no motion of the mechanism.
+
+        Examples
+        --------
+        See `dependent_velocity`.
+        """
+        from mbkit.closed_loops.kinematics import dependent_jerk
+
+        return dependent_jerk(self, q, v, vdot, independent, t, on_error=on_error)
+
     def closed_inverse_dynamics(
         self,
         q: ArrayLike,

@@ -99,6 +99,12 @@ def test_jerks_along_a_closed_motion(name, representation):
     assert np.abs(fit.rates - vddot).max() < 1e-7 * np.abs(vddot).max()
     assert fit.undetermined == ()
     assert fit.misfit < 1e-12 * max(1.0, float(D @ D))
+    free = dict.fromkeys(joints, 0.0)  # their accelerations are constant
+    found = system.dependent_jerk(q, v, vdot, free)
+    assert np.abs(found[3] - vddot).max() < 1e-7 * np.abs(vddot).max()
+    assert np.abs(found[3] - fit.rates).max() < 1e-8 * np.abs(vddot).max()
+    alone = system.dependent_jerk(q[1], v[1], vdot[1], free)
+    assert np.abs(found[1] - alone).max() < 1e-10 * np.abs(vddot).max()
 
 
 def test_legs_of_the_platform_by_the_formula_of_textbooks():
@@ -227,12 +233,25 @@ def test_prescribed_motions_are_differentiated():
     fit = mb.fit_jerks(system, [0.0], [0.0], [0.0], {"disk": np.zeros(6)}, t=t)
     assert fit.rates[0] == pytest.approx(-0.3 * 125.0 * np.cos(5.0 * t), rel=1e-9)
     assert fit.rank == 1
+    times = np.array([0.1, 0.7])
+    state = system.prescribed_state(times)
+    found = system.dependent_jerk(*state, {}, times)
+    assert np.allclose(found[:, 0], -37.5 * np.cos(5.0 * times), rtol=0.0, atol=1e-8)
 
 
 def test_refusals():
     system = four_bar().assemble()
     q = system.reference_configuration()
     wrong = np.array([1.0, 0.0, 0.0])
+    rest = np.zeros(3)
+    with pytest.raises(mb.ConstraintError, match=r"motion does not satisfy.*acceleration level"):
+        system.dependent_jerk(q, rest, wrong, {"A": 0.0})
+    with pytest.raises(mb.ConstraintError, match=r"'A', 'B' cannot be chosen freely"):
+        system.dependent_jerk(q, rest, rest, {"A": 0.0, "B": 1.0})
+    some = system.dependent_jerk(q, rest, [rest, wrong], {"A": 1.0}, on_error="nan")
+    assert np.isnan(some).any(axis=1).tolist() == [False, True]
+    with pytest.raises(mb.ConstraintError, match=r"motion does not satisfy.*acceleration level"):
+        mb.fit_jerks(system, q, rest, wrong, {"rod 2": np.zeros(6)})
     with pytest.raises(mb.ConstraintError, match=r"motion does not satisfy.*velocity level"):
         mb.fit_accelerations(system, q, wrong, {"rod 2": np.zeros(6)})
     with pytest.raises(mb.NameUnknownError, match="no body 'rod2'"):
