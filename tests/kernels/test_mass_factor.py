@@ -8,7 +8,7 @@ import pytest
 from mbkit.kernels.compile import float64, int64, integers, kernel, matrix
 from mbkit.kernels.recursions import mass_factor
 from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, WRONG_LENGTH, unpack
-from mbkit.kernels.status import status as packed
+from mbkit.kernels.status import failure as packed
 
 
 @kernel(int64(matrix, integers, integers, float64, matrix))

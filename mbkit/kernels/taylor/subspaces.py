@@ -5,7 +5,7 @@ import numpy as np
 from mbkit.kernels.compile import address_kernel, as_array, integers_at, records_at
 from mbkit.kernels.evaluation import EVALUATION, positions, rows
 from mbkit.kernels.space import bodies, frames
-from mbkit.kernels.status import JOINT_FAILED, OK, status
+from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.taylor.layout import PLAN
 from mbkit.kernels.taylor.motion import has_pieces, load_rates, relative_twist
 from mbkit.kernels.taylor.room import room_at, room_size
@@ -42,7 +42,7 @@ def motion_subspace_rates(space, option, q, _v, given, out):
         if changes:
             behind = given[(count - 1) * nv :]
             if relative_twist(space, option, i, q, behind, memory, room) != OK:
-                return status(JOINT_FAILED, i)
+                return failure(JOINT_FAILED, i)
         for c in range(row.num_velocities):
             w = _ZERO
             u = _ZERO
