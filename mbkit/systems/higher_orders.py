@@ -54,16 +54,17 @@ def jerks(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.jerks`."""
-    pieces = system.arrays.joint_pieces
+    evaluator = system.evaluator
+    pieces = evaluator.arrays.joint_pieces
     plan = pieces.plan(_code(system, representation), 3)
-    nv = system.nv
     rates = v, vdot, vddot
-    single = all(each.__class__ is np.ndarray and each.shape == (nv,) for each in rates)
-    if single and out is None and not pieces.given:  # what costs least
-        evaluator = system.evaluator.of_series(3, 3 * nv)
-        series = np.concatenate(rates)
-        found = evaluator.compute(ONE_JERKS, q, v, series, option=plan, on_error=on_error)
-        return found.reshape(*found.shape[:-1], -1, 6)
+    if out is None and not pieces.given and [each.__class__ for each in rates] == [np.ndarray] * 3:
+        shape = evaluator.zero.shape
+        if v.shape == shape == vdot.shape == vddot.shape:  # type: ignore[union-attr]
+            own = evaluator.of_series(3, 3 * shape[0])
+            series = np.concatenate(rates)  # what costs least
+            found = own.compute(ONE_JERKS, q, v, series, option=plan, on_error=on_error)
+            return found.reshape((*found.shape[:-1], -1, 6))
     return _compute(system, JERKS, q, _stacked(system, rates), 3, plan, out, on_error)
 
 

@@ -247,6 +247,15 @@ class PinocchioTwin:
         J = pin.computeFrameJacobian(self.model, self.data, self.positions(q), frame, pin.LOCAL)
         return J[SWAP] @ self.rates(q)
 
+    def jacobian_rate(self, body: str, q: Any, v: Any, frame: Any) -> Any:
+        """Return the rate of the Jacobian of a body in LOCAL or WORLD, where G is constant."""
+        G = self.rates(q)
+        x = self.positions(q)
+        pin.computeJointJacobiansTimeVariation(self.model, self.data, x, G @ v)
+        pin.updateFramePlacements(self.model, self.data)
+        place = self.frame_ids[self.system.body_index(body)]
+        return pin.getFrameJacobianTimeVariation(self.model, self.data, place, frame)[SWAP] @ G
+
     def inverse_dynamics(self, q: Any, v: Any, vdot: Any) -> Any:
         """Return tau."""
         G = self.rates(q)

@@ -165,6 +165,21 @@ def test_derivatives_of_inverse_dynamics_and_coriolis_matrix(name):
     assert_equal(system.coriolis_matrix(state.q, state.v), twin.coriolis_matrix(state.q, state.v))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rates_of_jacobians(seed):
+    """Body-fixed and spatial ones of all bodies, along steps as above."""
+    rng = np.random.default_rng([901, seed])
+    mechanism = random_mechanism(rng, 30, COMMON, turned_round=0.0)
+    system = mechanism.assemble()
+    state = random_state(rng, system)
+    twin = PinocchioTwin(mechanism, system)
+    names = system.body_names[1:]
+    for form, frame in ((mb.BodyFixed(), pin.LOCAL), (mb.Spatial(), pin.WORLD)):
+        found = [system.jacobian_rate(b, state.q, state.v, representation=form) for b in names]
+        expected = [twin.jacobian_rate(b, state.q, state.v, frame) for b in names]
+        assert_equal(np.array(found), np.array(expected))
+
+
 def test_log_cholesky_parameters():
     """Those of Rucker and Wensing in both, and their derivative."""
     rng = np.random.default_rng(21)

@@ -97,28 +97,32 @@ class JointPieces:
 
     def plan(self, representation: int, count: int, body: int = 0) -> int:
         """Return the address of a PLAN for series of `count` terms."""
-        from mbkit.kernels.compile import array_address
-        from mbkit.kernels.taylor import layout
-
         key = representation, count, body
         known = self._plans.get(key)
         if known is None:
-            table = self.table.copy()
-            place = 0
-            for index in np.flatnonzero(table["kind"][:-1] == layout.GIVEN):
-                table[index]["given"] = place
-                place += layout.GIVEN_POSE + 6 * count * int(table[index]["num_velocities"])
-            plan = np.zeros(1, layout.PLAN)
-            plan["representation"], plan["count"], plan["body"] = representation, count, body
-            plan["pieces"], plan["num_pieces"] = array_address(table), len(table) - 1
-            if len(table) > 1:
-                from mbkit.kernels.taylor.pieces import joint_columns
-
-                plan["columns"] = joint_columns.address
-            plan["first_piece"], plan["num_given"] = array_address(self.first), place
-            known = self._plans[key] = array_address(plan), plan, table
+            known = self._plans[key] = self._made(*key)
         address: int = known[0]
         return address
+
+    def _made(self, representation: int, count: int, body: int) -> tuple[Any, ...]:
+        """Return the address of a PLAN, and what is behind it."""
+        from mbkit.kernels.compile import array_address
+        from mbkit.kernels.taylor import layout
+
+        table = self.table.copy()
+        place = 0
+        for index in np.flatnonzero(table["kind"][:-1] == layout.GIVEN):
+            table[index]["given"] = place
+            place += layout.GIVEN_POSE + 6 * count * int(table[index]["num_velocities"])
+        plan = np.zeros(1, layout.PLAN)
+        plan["representation"], plan["count"], plan["body"] = representation, count, body
+        plan["pieces"], plan["num_pieces"] = array_address(table), len(table) - 1
+        plan["first_piece"], plan["num_given"] = array_address(self.first), place
+        if len(table) > 1:
+            from mbkit.kernels.taylor.pieces import joint_columns
+
+            plan["columns"] = joint_columns.address
+        return array_address(plan), plan, table
 
 
 def _of_row(joint: Joint) -> Iterator[_Piece]:
