@@ -223,3 +223,25 @@ def test_a_wish_that_changes_abruptly_is_met():
 def test_numbers_that_are_none_are_refused(arguments, message):
     with pytest.raises(mb.UsageError, match=message):
         mb.inverse_kinematics(planar_arm(1.0), {"link0": np.eye(4)}, **arguments)
+
+
+def test_limits_of_a_joint_with_several_positions_are_rows():
+    """By its name, wherever its positions stand, they are those rows of the limits of all."""
+    mech = mb.Mechanism("cross on a hinge")
+    box = mb.SpatialInertia.box(1.0, size=(0.1, 0.2, 0.3))
+    for name, on, joint in (
+        ("arm", "world", mb.RevoluteJoint("hinge")),
+        ("hand", "arm", mb.UniversalJoint("cross")),
+    ):
+        mech.add_body(mb.Body(name, box))
+        mech.add_joint(joint, on, name)
+    system = mech.assemble()
+    target = {"hand": system.poses([0.4, 0.5, -0.6])[system.body_index("hand")]}
+    rows = [(-0.2, 0.1), (-0.3, 0.2)]
+    free = (-np.inf, np.inf)
+    by_name, of_all = (
+        mb.inverse_kinematics(system, target, np.zeros(3), limits=limits)
+        for limits in ({"cross": rows}, [free, *rows])
+    )
+    assert by_name.q.tolist() == of_all.q.tolist()
+    assert by_name.q[1] <= 0.1 < 0.5
