@@ -87,7 +87,7 @@ class Event:
                 f"Event '{self.name}': when must be the name of a position, a Quantity or a "
                 f"function when(t, q, v) -> float; got {self.when!r}."
             )
-        if self.direction not in DIRECTIONS:
+        if not isinstance(self.direction, str) or self.direction not in DIRECTIONS:
             raise UsageError(
                 f"Event '{self.name}': there is no direction {self.direction!r}; "
                 f"{suggestion(self.direction, DIRECTIONS)}"

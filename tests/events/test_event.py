@@ -21,6 +21,7 @@ def system():
     [
         (lambda: mb.Event("a", 3.0), "name of a position, a Quantity or a function"),
         (lambda: mb.Event("a", "rail", direction="up"), "no direction 'up'"),
+        (lambda: mb.Event("a", "rail", direction=["up"]), "no direction"),
         (lambda: mb.Event("a", "rail", terminal=1), "terminal must be True or False"),
         (lambda: mb.Event("a", "rail", reset=0.8), "mbkit.Impact or a function"),
         (lambda: mb.Event("a", "rail", tolerance=-1.0), "Event 'a': tolerance must be at least 0"),

@@ -199,11 +199,11 @@ def smaller_may_do(failure):
 
 
 @helper
-def too_small(failure, error, errors, nv):
+def too_small(status, error, errors, nv):
     """The status of a step that cannot be smaller: its equations, or whose error is the largest."""
-    if is_of_numbers(failure):
-        return failure
-    if failure != OK:
+    if is_of_numbers(status):
+        return status
+    if status != OK:
         return failure(STEP_TOO_SMALL, UNSOLVED)
     if not error < math.inf:
         return failure(STEP_TOO_SMALL, INACCURATE)
