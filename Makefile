@@ -37,6 +37,7 @@ long: $(STAMPS)/test ## run the long tests, which `make test` leaves out
 
 fuzz: $(STAMPS)/test ## call everything with odd arguments, break callbacks and files; SECONDS=3600
 	@$(BIN)/mbkit warmup
+	$(BIN)/python -m tests.robustness.one_by_one
 	$(BIN)/python -m tests.robustness.fuzz --seconds $(SECONDS) --seed $(SEED)
 
 peers: $(STAMPS)/dev ## compare with Pinocchio and other programs (installs them)

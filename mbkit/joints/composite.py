@@ -80,10 +80,15 @@ class CompositeJoint(Joint):
     ) -> None:
         if parts and isinstance(parts[0], str):
             name, parts = parts[0], parts[1:]
-        joints: tuple[Any, ...] = (*parts, *members)
+        shown = f"Joint {name!r}" if name is not None else "CompositeJoint"
+        try:
+            joints: tuple[Any, ...] = (*parts, *members)
+        except TypeError:
+            raise JointError(
+                f"{shown}: members must be a list of joints, got {members!r}."
+            ) from None
         for joint in joints:
             if not isinstance(joint, Joint):
-                shown = f"Joint {name!r}" if name is not None else "CompositeJoint"
                 raise JointError(f"{shown}: members must be joints, got {joint!r}.")
         if name is None:
             name = "+".join(joint.name for joint in joints)

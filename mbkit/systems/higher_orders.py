@@ -37,6 +37,10 @@ __all__ = [
 ]
 
 #: By the numbers that the kernels have for them.
+#: Of partial derivatives of Jacobians: their number of terms grows with 2^order, and their weights
+#: alternate in sign, so that digits are lost beyond.
+HIGHEST_ORDER = 12
+
 _CODES = {BodyFixed: 0, Spatial: 1, Hybrid: 2, Mixed: 3}
 
 _IN_A_ROW = {BODY_DERIVATIVES: ONE_BODY_DERIVATIVES, JERKS: ONE_JERKS}
@@ -133,9 +137,11 @@ def jacobian_derivatives(
 
     where the powers on the right are r-th rates along one motion each.
     """
-    if not (isinstance(order, int | np.integer) and order > 0):
+    whole = isinstance(order, int | np.integer) and not isinstance(order, bool)
+    if not (whole and 0 < order <= HIGHEST_ORDER):
         raise UsageError(
-            f"System '{system.name}': order must be a positive whole number, got {order!r}."
+            f"System '{system.name}': order must be a whole number from 1 to {HIGHEST_ORDER}, "
+            f"got {order!r}."
         )
     nv = system.nv
     positions = system.evaluator.arguments.with_leading_axes("q", q)

@@ -1002,7 +1002,7 @@ class System:
         body : str
             The body's name.
         order : int
-            Order of the derivatives; 1 gives the Hessian of the forward kinematics.
+            Order of the derivatives, at most 12; 1 gives the Hessian of the forward kinematics.
         q, representation, on_error : see `System`
 
         Returns

@@ -89,6 +89,11 @@ CASES = {
         mb.JointError,
         "Joint 'j': members must be joints, got <class",
     ),
+    "members that are no list": (
+        lambda: mb.CompositeJoint("j", members=1),
+        mb.JointError,
+        "Joint 'j': members must be a list of joints, got 1.",
+    ),
     "members of one name": (
         lambda: mb.CompositeJoint("j", mb.RevoluteJoint("a"), mb.PrismaticJoint("a")),
         mb.ModelError,

@@ -19,7 +19,10 @@ from mbkit import lie
 from tests.robustness.odd_values import NUMBERS, dressed, odd, odd_array
 from tests.robustness.subjects import SUBJECTS, subject
 
-__all__ = ["Broken", "calls", "outcome"]
+__all__ = [
+    "COUNTS", "MOST", "NOT_CALLED", "SPAN", "Broken", "calls", "functions", "outcome", "regular",
+    "simulation", "words", "words_of",
+]  # fmt: skip
 
 #: Not for users, though without an underscore; and what writes files, runs others' code or prints.
 NOT_CALLED = {
@@ -33,8 +36,8 @@ NOT_CALLED = {
 
 
 #: Numbers of attempts: who asks for 2**63 of them gets what he asks for, and the kit would wait.
-_COUNTS = {"starts", "restarts", "max_iterations"}
-_MOST = 100
+COUNTS = {"starts", "restarts", "max_iterations"}
+MOST = 100
 
 
 class Broken(Exception):
@@ -60,7 +63,7 @@ def outcome(call: Callable[[], Any], expected: tuple[int, ...] | None = None) ->
 # ------------------------------------------------------------------------------- arguments
 
 
-def _regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
+def regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
     """Return arguments that fit, by name."""
     q = system.reference_configuration()
     n, m = system.nv, system.num_velocity_constraints
@@ -86,7 +89,7 @@ def _regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
 def _changed(rng: np.random.Generator, right: Any, key: str) -> Any:
     """Return an argument: mostly right, sometimes dressed, sometimes odd."""
     value = _any(rng, right)
-    return _MOST if key in _COUNTS and isinstance(value, int) and value > _MOST else value
+    return MOST if key in COUNTS and isinstance(value, int) and value > MOST else value
 
 
 def _any(rng: np.random.Generator, right: Any) -> Any:
@@ -115,12 +118,12 @@ def _of_system(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]:
     ]  # fmt: skip
     method = methods[rng.integers(len(methods))]
     function = getattr(system, method)
-    regular = _regular(system, rng)
+    right = regular(system, rng)
     given = {}
     for key, parameter in inspect.signature(function).parameters.items():
         needed = parameter.default is inspect.Parameter.empty
         if needed or rng.random() < 0.4:
-            given[key] = _changed(rng, regular.get(key), key)
+            given[key] = _changed(rng, right.get(key), key)
     expected = None
     if method in _VECTORS:
         expected = system.evaluator.arguments.shape(_VECTORS[method])
@@ -152,18 +155,23 @@ _WORDS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _words_of(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
+def words_of(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
     """Return arguments that fit functions of a system, by name."""
     bodies = system.body_names
     shape, last = (len(bodies), 6), bodies[-1]
     return {
-        **_WORDS, **_regular(system, rng), "system": system, "body": last, "rows": "linear",
+        **_WORDS, **regular(system, rng), "system": system, "body": last, "rows": "linear",
         "twists": rng.normal(size=shape), "twist_rates": rng.normal(size=shape), "locked": [],
         "accelerations": rng.normal(size=shape), "weights": np.ones(shape), "limits": {},
         "targets": {last: mb.spatial.translation((0.1, 0.2, 0.3))}, "restarts": 1, "length": 0.3,
         "preferred": system.reference_configuration(), "max_iterations": 20, "threshold": 0.1,
         "frame": np.eye(4), "directions": np.eye(3), "preference_tolerance": 1e-6,
     }  # fmt: skip
+
+
+def words() -> dict[str, Any]:
+    """Return arguments that fit functions of no system, by name."""
+    return dict(_WORDS)
 
 
 def _public(module: Any, seen: set[int]) -> Iterator[tuple[str, Any]]:
@@ -203,7 +211,7 @@ def _of_instances() -> Iterator[tuple[str, Any]]:
                 yield f"{type(each).__name__}.{key}", method
 
 
-def _functions() -> list[tuple[str, Any]]:
+def functions() -> list[tuple[str, Any]]:
     seen: set[int] = set()
     modules = (mb, lie, mb.spatial, mb.conventions)
     every = [each for module in modules for each in _public(module, seen)]
@@ -215,7 +223,7 @@ _ALL: list[tuple[str, Any]] = []
 
 def _of_functions(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]:
     if not _ALL:
-        _ALL.extend(_functions())
+        _ALL.extend(functions())
     key, function = _ALL[rng.integers(len(_ALL))]
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -223,7 +231,7 @@ def _of_functions(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any
         return key, lambda: None, None
     words = _WORDS
     if any(each.name == "system" for each in parameters):
-        words = _words_of(subject(list(SUBJECTS)[rng.integers(len(SUBJECTS))]), rng)
+        words = words_of(subject(list(SUBJECTS)[rng.integers(len(SUBJECTS))]), rng)
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for each in parameters:
@@ -249,19 +257,27 @@ def _of_functions(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any
     return f"{key}(*{positional!r}, **{named!r})", lambda: function(*positional, **named), None
 
 
+def simulation(system: mb.System) -> dict[str, Any]:
+    """Return arguments that fit `simulate`, without what it needs: a time span and a step."""
+    return {
+        "q": system.reference_configuration(), "v": np.zeros(system.nv),
+        "tau": np.zeros(system.nv), "forces": (), "events": (), "save_every": 1,
+        "save_at": np.array([0.005, 0.01]), "stabilisation": mb.Projection(),
+        "constraint_solver": None, "dtype": "float64", "notes": {},
+    }  # fmt: skip
+
+
+SPAN = {"t_span": (0.0, 0.02), "h": 0.01}
+
+
 def _of_simulate(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]:
     name = list(SUBJECTS)[rng.integers(len(SUBJECTS))]
     system = subject(name)
-    regular: dict[str, Any] = {
-        "t_span": (0.0, 0.02), "h": 0.01, "q": system.reference_configuration(),
-        "v": np.zeros(system.nv), "tau": np.zeros(system.nv), "forces": (), "events": (),
-        "save_every": 1, "save_at": np.array([0.005, 0.01]), "stabilisation": mb.Projection(),
-        "constraint_solver": None, "dtype": "float64", "notes": {},
-    }  # fmt: skip
     given = {
-        key: _changed(rng, right, key) for key, right in regular.items() if rng.random() < 0.35
-    }
-    given = {"t_span": (0.0, 0.02), "h": 0.01, **given, "progress": False}
+        key: _changed(rng, right, key)
+        for key, right in {**SPAN, **simulation(system)}.items() if rng.random() < 0.35
+    }  # fmt: skip
+    given = {**SPAN, **given, "progress": False}
     return f"{name}: simulate(**{given!r})", lambda: mb.simulate(system, **given), None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.robustness.guarded_memory import guarded, guarded_copy
 
-__all__ = ["NUMBERS", "dressed", "odd", "odd_array"]
+__all__ = ["NUMBERS", "dressed", "objects", "odd", "odd_array"]
 
 NUMBERS = (
     0.0, -0.0, 1.0, -1.0, 1e-300, 5e-324, 1e-20, 1e20, 1e155, 1e200, 1e308, -1e308,
@@ -37,7 +37,7 @@ class Endless:
         return 0.0
 
 
-def _objects() -> tuple[Any, ...]:
+def objects() -> tuple[Any, ...]:
     return (
         None, "x", "", b"x", True, 1.5, -1, 0, 10**400, 2**63, 1j, float("nan"), float("inf"),
         1e308, object(), [], (), {}, set(), {"hinge": 1.0}, {"hinge": "x"}, {1: 2},
@@ -51,12 +51,12 @@ def _objects() -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-_KINDS = len(_objects())
+_KINDS = len(objects())
 
 
 def odd(rng: np.random.Generator) -> Any:
     """Return something that is no sensible argument, mostly."""
-    return _objects()[rng.integers(_KINDS)]
+    return objects()[rng.integers(_KINDS)]
 
 
 def dressed(rng: np.random.Generator, right: Any) -> Any:

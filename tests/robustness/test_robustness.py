@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from tests.robustness import one_by_one
 from tests.robustness.calls import Broken, outcome
 from tests.robustness.fuzz import fuzz
 from tests.robustness.guarded_memory import guarded, guarded_copy
@@ -21,6 +22,12 @@ CALLS = 400  # of the kit: a few seconds where kernels are compiled
 def test_everything_public_keeps_the_law():
     """Results of the right shape or errors of mbkit; no crash, no hang, no foreign exception."""
     assert fuzz(600.0, seed=4, most=CALLS) == []
+
+
+@pytest.mark.long
+def test_each_parameter_refuses_each_odd_value():
+    """One parameter is odd, all others are right."""
+    assert one_by_one.faults() == []
 
 
 def test_writing_behind_guarded_memory_ends_the_process():
