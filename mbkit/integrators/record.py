@@ -44,6 +44,7 @@ class Record:
         from mbkit.kernels.compile import array_address
 
         self._fields = fields
+        self._parts: list[Any] = []
         values: dict[str, Any] = dict.fromkeys(dtype.names or (), 0)
         known = len(values)
         for name, each in fields.items():
@@ -59,14 +60,18 @@ class Record:
         self.address = array_address(self._record)
 
     def _add(self, values: dict[str, Any], sizes: Mapping[str, int], kind: Any) -> None:
-        """Let fields be parts of one new array, none of which is empty."""
+        """Let fields be parts of one new array; none has the address of the next."""
         from mbkit.kernels.compile import UNCOMPILED, array_address
 
         memory = np.zeros(sum(sizes.values()) + len(sizes), kind)
         first, address = 0, array_address(memory)
         for name, size in sizes.items():
-            part = self._fields[name] = memory[first : first + (size or 1)]
-            values[name] = array_address(part) if UNCOMPILED else address + 8 * first
+            self._fields[name] = memory[first : first + size]
+            if UNCOMPILED:  # arrays are found again by their addresses while they live
+                self._parts.append(memory[first : first + (size or 1)])
+                values[name] = array_address(self._parts[-1])
+            else:
+                values[name] = address + 8 * first
             first += size or 1
 
     def __getitem__(self, name: str) -> Any:
