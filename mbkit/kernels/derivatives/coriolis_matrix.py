@@ -24,8 +24,6 @@ dM/dt - 2 C is not skew; Echeandia, Wensing 2021 (Numerical methods to compute t
 and Christoffel symbols for rigid-body systems).
 """
 
-import numpy as np
-
 from mbkit.kernels.compile import address_kernel, floats_at, helper, integers_at, records_at
 from mbkit.kernels.derivatives.directions import place, store_vector
 from mbkit.kernels.derivatives.joint_changes import Joint, along_motion, to_world
@@ -58,9 +56,6 @@ from mbkit.kernels.vectors import (
 )
 
 _ZERO = (0.0, 0.0, 0.0)
-
-#: What a velocity has for those between it and the world.
-COLUMN = np.dtype([("F", np.float64, (6,)), ("U", np.float64, (6,)), ("b", np.float64, (3,))])
 
 
 @helper
@@ -108,16 +103,20 @@ def outward(space, q, v):
 
 @helper
 def set_columns(row, body, memory, columns):
-    """The columns of a joint, with M and B of all bodies beyond it."""
+    """The columns of a joint, with M and B of all bodies beyond it.
+
+    They lie where the changes of joints were, which are of no use once all dS/dt are known: F in
+    `bias`, U in `bias_rate`, b in `p`.
+    """
     for c in range(row.num_velocities):
         column = columns[c]
         x = angular(body.S[c])
         y = linear(body.S[c])
         t, f = changed_wrench(body, scale(0.5, x), memory[row.first_velocity + c].rate)
-        store(column.F, t, f)
+        store(column.bias, t, f)
         t, f = rigid_times(body, x, y)
-        store(column.U, t, f)
-        store_vector(column.b, scale(0.5, transposed_rate_times(body, x, y)))
+        store(column.bias_rate, t, f)
+        store_vector(column.p, scale(0.5, transposed_rate_times(body, x, y)))
 
 
 @helper
@@ -133,8 +132,8 @@ def set_entries(row, body, memory, columns, velocity_of, C):
         for k in range(velocity_of.shape[0]):
             j = velocity_of[k]
             column = columns[k]
-            C[i, j] = pairing(column.F, x, y)
-            C[j, i] = pairing(column.U, w, u) + dot(load(column.b), x)
+            C[i, j] = pairing(column.bias, x, y)
+            C[j, i] = pairing(column.bias_rate, w, u) + dot(load(column.p), x)
 
 
 @address_kernel(EVALUATION)
@@ -157,7 +156,7 @@ def coriolis_matrix(space, _option, q, v, _x, out):
     if status != OK:
         return status
     C = rows(out, nv, nv)
-    columns = records_at(record.changes, nv, COLUMN)  # changes are of no use from here on
+    columns = changes(space)
     velocity_of = integers_at(record.velocity_of_column, nv)
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
