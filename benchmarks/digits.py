@@ -205,7 +205,9 @@ def exact_coefficients(integrator: mb.Integrator) -> list[tuple[Any, Any]]:
         *_pairs(mb.tableaus.DORMAND_PRINCE8),
         *(
             (doubles, [number()(part.numerator) / part.denominator for part in parts])
-            for doubles, parts in zip(formula.numbers(), fractions, strict=True)
+            for doubles, parts in zip(
+                backward_differences.numbers_of(formula), fractions, strict=True
+            )
         ),
     ]
 

@@ -64,7 +64,7 @@ class JacobianRates:
     _J: Any
 
     @classmethod
-    def of(
+    def _of(
         cls,
         tree: BodyTree,
         twists: tuple[FloatArray, FloatArray],

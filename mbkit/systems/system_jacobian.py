@@ -260,7 +260,7 @@ class SystemJacobian:
             )
         V = self.apply(v)
         twists = self.solve(V), V
-        return JacobianRates.of(
+        return JacobianRates._of(
             self._tree, twists, self._subspace_rates(v), (self.A, self.X, self.J)
         )
 

@@ -121,6 +121,8 @@ def _of_system(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]:
     right = regular(system, rng)
     given = {}
     for key, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            continue
         needed = parameter.default is inspect.Parameter.empty
         if needed or rng.random() < 0.4:
             given[key] = _changed(rng, right.get(key), key)
