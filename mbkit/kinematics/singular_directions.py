@@ -25,9 +25,9 @@ def rank_of(sizes: Any, tolerance: float = RANK_TOLERANCE) -> int:
 def checked_rank_tolerance(tolerance: Any, who: str) -> float:
     """Return a tolerance of a rank, in parts of the largest singular value, or raise UsageError."""
     number = frozen_number(tolerance)
-    if not (isinstance(number, float) and number >= 0.0):
+    if not (isinstance(number, float) and 0.0 <= number < 1.0):
         raise UsageError(
-            f"{who}: tolerance must be a number from 0 on, such as 1e-9, got {tolerance!r}."
+            f"{who}: tolerance must be a number from 0 to below 1, such as 1e-9, got {tolerance!r}."
         )
     return number
 

@@ -94,6 +94,13 @@ def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
 def faults(every: int = 1, first: int = 0) -> list[str]:
     """Return what broke the law, by kind; of every so many calls, from one on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of numpy: nobody learns from it which argument was wrong
+        warnings.simplefilter("ignore", UserWarning)  # mbkit's own, which name it
+        return _faults(every, first)
+
+
+def _faults(every: int, first: int) -> list[str]:
     found: dict[str, str] = {}
     progress = Progress("calls")
     number = -1
@@ -114,5 +121,4 @@ def faults(every: int = 1, first: int = 0) -> list[str]:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     sys.exit(1 if faults() else 0)
