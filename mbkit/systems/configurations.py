@@ -140,9 +140,9 @@ def state_of(
 ) -> tuple[Floats, Floats]:
     """See `System.state_of`."""
     limit = frozen_number(tolerance)
-    if not (isinstance(limit, float) and 0.0 < limit < 1.0):
+    if not (isinstance(limit, float) and 0.0 < limit <= 1.0):
         raise UsageError(
-            f"state_of: tolerance must be a number between 0 and 1, such as 1e-6, got "
+            f"state_of: tolerance must be a positive number up to 1, such as 1e-6, got "
             f"{tolerance!r}."
         )
     if not all(hasattr(other, name) for name in ("poses", "twists", "joint_names")):

@@ -1170,7 +1170,7 @@ class System:
             A system of the same mechanism, in other coordinates or with other loop joints.
         q, v : array_like, shape (..., other.nq), (..., other.nv)
             Its state; at rest without v.
-        tolerance : float, between 0 and 1
+        tolerance : float, positive, up to 1
             Largest error of poses, in radians and parts of the length of the system, and of
             velocities, in parts of the largest. It bounds the gap of loops of the other system.
 

@@ -55,7 +55,7 @@ def test_the_ground_holds_a_row_of_four_bars_as_published(case):
         assert np.abs(found[3:5] - force).max() < 1e-9 * np.abs(force).max()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("windows", [1, 10, 40])
 def test_rows_of_four_bars_pass_the_singular_posture_often(windows):
     """A02: ten times in ten seconds, closed to rounding and with the energy they started with."""

@@ -51,7 +51,7 @@ def test_implicit_integrators_run_the_governor_where_explicit_ones_fail(name, h)
     assert governor_error(STIFF[name], h) < 1e-4
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name, (_, steps) in SQUEEZED.items() if steps < 20_000])
 def test_andrews_squeezer_is_exact_at_the_steps_that_are_named(name):
     """A03: to 1e-10 rad after 0.03 s; methods of order 2 need more steps, in the benchmarks."""

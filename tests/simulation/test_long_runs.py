@@ -94,6 +94,7 @@ def test_where_parts_are_cut_changes_no_bit_of_the_file(system, tmp_path, monkey
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("at", [0.2, 0.2004, 0.7, 1.1997])
 def test_a_run_that_is_stopped_by_ctrl_c_goes_on_bit_for_bit(system, tmp_path, trouble, at):

@@ -57,6 +57,7 @@ def numbers(system: mb.System) -> dict[str, int]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", FAMILIES)
 def test_what_is_stored_grows_as_the_bodies_do(make: Make) -> None:
     """From 40 to 80 as from 20 to 40, but for what any size has."""

@@ -163,6 +163,7 @@ def stop_at(monkeypatch, step):
     monkeypatch.setattr(mb.RungeKuttaMuntheKaas, "prepare", prepare)
 
 
+@pytest.mark.long
 def test_the_command_tells_what_happened(study_file):
     done = mbkit("run", "swing.toml", "--set", "t_span=0,2", folder=study_file.parent)
     told = next(line for line in done.stdout.splitlines() if line.startswith("Events: "))

@@ -138,6 +138,7 @@ def test_the_projects_own_tests_pass(project):
     assert re.search(r"^\d+ passed", done.stdout.splitlines()[-1])
 
 
+@pytest.mark.long
 def test_the_script_runs(project):
     """The stronger the wind, the further the rod is lifted, against the sense of the hinge."""
     done = python("scripts/compare_winds.py", folder=project)

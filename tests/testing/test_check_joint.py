@@ -395,6 +395,7 @@ def test_wrong(check_joint):
 """
 
 
+@pytest.mark.long
 def test_the_fixture(pytester_like):
     """It passes for a right joint, and fails with the report for a wrong one."""
     done = pytester_like(PLUGIN)

@@ -209,6 +209,7 @@ def test_the_fixture_does_not_fail_what_is_undecided(check_integrator):
     assert [each.law for each in report.undecided] == laws
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("several", [(), ("-n", "1")], ids=["one process", "several"])
 def test_what_is_undecided_is_shown_at_the_end(tmp_path, several):
     """By pytest, also with pytest-xdist, and without a warning."""

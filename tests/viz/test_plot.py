@@ -122,6 +122,7 @@ def test_missing_matplotlib_is_named(monkeypatch, tmp_path):
         plot_result(make_result(), tmp_path / "run.png")
 
 
+@pytest.mark.long
 def test_files_are_written_without_pyplot(tmp_path):
     """A picture for a file opens no window and keeps no figure alive."""
     run = make_result()
