@@ -10,7 +10,10 @@ import pytest
 
 import mbkit as mb
 
-HEAVY = ("h5netcdf", "h5py", "matplotlib", "networkx", "numba", "pandas", "rich", "scipy", "xarray")
+HEAVY = (
+    "casadi", "control", "h5netcdf", "h5py", "jax", "matplotlib", "networkx", "numba", "pandas",
+    "rich", "scipy", "sympy", "xarray",
+)  # fmt: skip
 
 
 def imported_by(code, packages=HEAVY):
