@@ -13,16 +13,19 @@ from mbkit.errors import ShapeError, UsageError
 from mbkit.joints.defaults.series import subspace_series
 from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Representation, Spatial
-from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes
+from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, times_of
 from mbkit.systems.calls.evaluations import (
     BODY_DERIVATIVES,
+    INVERSE_DYNAMICS_RATE,
     JACOBIAN_RATE,
     JERKS,
     MOTION_SUBSPACE_RATES,
     ONE_BODY_DERIVATIVES,
+    ONE_INVERSE_DYNAMICS_RATE,
     ONE_JERKS,
     Evaluation,
 )
+from mbkit.systems.force_rates import force_rate
 from mbkit.systems.kinematics import checked_choice
 
 if TYPE_CHECKING:
@@ -30,20 +33,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "body_derivatives",
+    "inverse_dynamics_rate",
     "jacobian_derivatives",
     "jacobian_rate",
     "jerks",
     "motion_subspace_rates",
 ]
 
-#: By the numbers that the kernels have for them.
 #: Of partial derivatives of Jacobians: their number of terms grows with 2^order, and their weights
 #: alternate in sign, so that digits are lost beyond.
 HIGHEST_ORDER = 12
 
+#: By the numbers that the kernels have for them.
 _CODES = {BodyFixed: 0, Spatial: 1, Hybrid: 2, Mixed: 3}
 
-_IN_A_ROW = {BODY_DERIVATIVES: ONE_BODY_DERIVATIVES, JERKS: ONE_JERKS}
+_IN_A_ROW = {
+    BODY_DERIVATIVES: ONE_BODY_DERIVATIVES,
+    JERKS: ONE_JERKS,
+    INVERSE_DYNAMICS_RATE: ONE_INVERSE_DYNAMICS_RATE,
+}
 
 
 def jerks(
@@ -58,18 +66,29 @@ def jerks(
     on_error: str = "raise",
 ) -> Floats:
     """See `System.jerks`."""
-    evaluator = system.evaluator
-    pieces = evaluator.arrays.joint_pieces
-    plan = pieces.plan(_code(system, representation), 3)
+    plan = system.evaluator.arrays.joint_pieces.plan(_code(system, representation), 3)
     rates = v, vdot, vddot
-    if out is None and not pieces.given and [each.__class__ for each in rates] == [np.ndarray] * 3:
-        shape = evaluator.zero.shape
-        if v.shape == shape == vdot.shape == vddot.shape:  # type: ignore[union-attr]
-            own = evaluator.of_series(3, 3 * shape[0])
-            series = np.concatenate(rates)  # what costs least
-            found = own.compute(ONE_JERKS, q, v, series, option=plan, on_error=on_error)
+    if out is None:
+        found = _of_vectors(system, ONE_JERKS, q, rates, plan, on_error)
+        if found is not None:
             return found.reshape((*found.shape[:-1], -1, 6))
     return _compute(system, JERKS, q, _stacked(system, rates), 3, plan, out, on_error)
+
+
+def _of_vectors(
+    system: System, what: Evaluation, q: ArrayLike, rates: tuple[Any, ...], plan: int, on_error: str
+) -> Floats | None:
+    """Call a kernel with rates that are arrays of one sample; None for others. It costs least."""
+    evaluator = system.evaluator
+    shape, count = evaluator.zero.shape, len(rates)
+    for each in rates:
+        if each.__class__ is not np.ndarray or each.shape != shape:
+            return None
+    if evaluator.arrays.joint_pieces.given:
+        return None
+    own = evaluator.of_series(count, count * shape[0])
+    series = np.concatenate(rates)
+    return own.compute(what, q, rates[0], series, option=plan, on_error=on_error)
 
 
 def body_derivatives(
@@ -112,10 +131,40 @@ def motion_subspace_rates(
     return _compute(system, MOTION_SUBSPACE_RATES, q, rows, count, plan, None, on_error)
 
 
+def inverse_dynamics_rate(
+    system: System,
+    q: ArrayLike,
+    *rates: ArrayLike,
+    t: ArrayLike = 0.0,
+    on_error: str = "raise",
+) -> Floats:
+    """See `System.inverse_dynamics_rate`; for v, vdot, ..., of as many orders as lead there."""
+    if system.arrays.closure:
+        raise UsageError(
+            f"System '{system.name}' has loops: rates of inverse dynamics are of trees, and the "
+            f"rates of constraint forces are not in them. Differentiate "
+            f"System.closed_inverse_dynamics along System.closed_motion."
+        )
+    count = len(rates)
+    time: Any = t
+    plan = system.arrays.joint_pieces.plan(0, count)
+    if not system.forces and time.__class__ is float and time == 0.0:
+        one = _of_vectors(system, ONE_INVERSE_DYNAMICS_RATE, q, rates, plan, on_error)
+        if one is not None:
+            return one
+    rows = _stacked(system, rates)
+    found = _compute(system, INVERSE_DYNAMICS_RATE, q, rows, count, plan, None, on_error)
+    if system.forces:
+        return found - force_rate(system, q, rows, t, count - 2, on_error)
+    leading = common_axes({"efforts": found.shape[:-1], "t": times_of(t, on_error).shape})
+    return np.broadcast_to(found, (*leading, system.nv)).copy()
+
+
 def _stacked(system: System, rates: tuple[ArrayLike, ...]) -> Any:
     """Return v, vdot, ... as rows (..., k, nv)."""
     checked = system.evaluator.arguments.with_leading_axes
-    arrays = [checked(("v", "vdot", "vddot")[min(n, 2)], each) for n, each in enumerate(rates)]
+    names = "v", "vdot", "vddot", "vdddot"
+    arrays = [checked(names[min(n, 3)], each) for n, each in enumerate(rates)]
     leading = common_axes({f"rate {n}": each.shape[:-1] for n, each in enumerate(arrays)})
     return np.stack([np.broadcast_to(each, (*leading, system.nv)) for each in arrays], axis=-2)
 

@@ -72,7 +72,7 @@ def regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
     names = joints[:1]
     by_name = dict.fromkeys(names, 0.1)
     return {
-        **{key: rng.normal(size=n) for key in ("v", "vdot", "tau", "x")},
+        **{key: rng.normal(size=n) for key in ("v", "vdot", "vddot", "vdddot", "tau", "x")},
         **{key: rng.normal(size=system.ndx) for key in ("rate", "dx")},
         "q": q, "q0": q, "q1": system.retract(q, dx), "branch": q, "t": 0.1,
         "multipliers": rng.normal(size=m), "wrenches": np.zeros((len(system.body_names) + 1, 6)),
@@ -134,7 +134,9 @@ def _of_system(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]:
 
 #: What methods return one array, and what it is.
 _VECTORS = {
-    "inverse_dynamics": "tau", "bias_force": "tau", "mass_matrix": "M", "mass_action": "tau",
+    "inverse_dynamics": "tau", "bias_force": "tau",
+    "inverse_dynamics_rate": "tau", "inverse_dynamics_second_rate": "tau",
+    "mass_matrix": "M", "mass_action": "tau",
     "retract": "q", "difference": "dx", "rates": "dx", "poses": "poses", "dexp": "dx",
     "constraint_jacobian": "constraint jacobian", "constraint_sizes": "constraint sizes",
     "constraint_velocity": "constraint sizes", "generalized_forces": "tau",

@@ -31,6 +31,7 @@ __all__ = [
     "INERTIAL_REGRESSOR",
     "INVERSE_DYNAMICS",
     "INVERSE_DYNAMICS_DERIVATIVES",
+    "INVERSE_DYNAMICS_RATE",
     "JACOBIAN",
     "JACOBIAN_RATE",
     "JERKS",
@@ -41,6 +42,7 @@ __all__ = [
     "MOTION_SUBSPACES",
     "MOTION_SUBSPACE_RATES",
     "ONE_BODY_DERIVATIVES",
+    "ONE_INVERSE_DYNAMICS_RATE",
     "ONE_JERKS",
     "POSES",
     "RATES",
@@ -108,11 +110,17 @@ JACOBIAN_RATE = Evaluation(
 MOTION_SUBSPACE_RATES = Evaluation(
     "motion_subspace_rates", ("q", "", "series"), "motion subspaces", module="taylor.subspaces"
 )
+INVERSE_DYNAMICS_RATE = Evaluation(
+    "inverse_dynamics_rate", ("q", "", "series"), "tau", module="taylor.inverse_dynamics"
+)
 # the same for one sample, with a result of one axis
 ONE_BODY_DERIVATIVES = Evaluation(
     "body_derivatives", ("q", "v", "series"), "body derivatives in a row", "state", "taylor.motion"
 )
 ONE_JERKS = Evaluation("jerks", ("q", "v", "series"), "jerks in a row", "state", "taylor.jerks")
+ONE_INVERSE_DYNAMICS_RATE = Evaluation(
+    "inverse_dynamics_rate", ("q", "v", "series"), "tau", "state", "taylor.inverse_dynamics"
+)
 MOTION_SUBSPACES = Evaluation(
     "motion_subspaces", ("q", "", ""), "motion subspaces", module="recursions.motion_subspaces"
 )
