@@ -1,6 +1,6 @@
 """Systems: equations of motion as frozen arrays and one twist representation."""
 
-from mbkit.systems.inertial_parameters import BaseParameters as BaseParameters
+from mbkit.systems.base_parameters import BaseParameters as BaseParameters
 from mbkit.systems.jacobian_rates import JacobianRates as JacobianRates
 from mbkit.systems.mass_factor import MassFactor as MassFactor
 from mbkit.systems.protocol import EquationsOfMotion as EquationsOfMotion

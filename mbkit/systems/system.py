@@ -28,12 +28,14 @@ from mbkit.systems import (
     constraints,
     derivatives,
     dynamics,
+    geometric_parameters,
     higher_orders,
     inertial_parameters,
     kinematics,
     reactions,
 )
 from mbkit.systems import forces as applied_forces
+from mbkit.systems.base_parameters import BaseParameters
 from mbkit.systems.blueprint import Blueprint, BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.calls.arguments import Floats, time_of
 from mbkit.systems.calls.evaluations import (
@@ -57,7 +59,6 @@ from mbkit.systems.calls.evaluations import (
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.forces import ActuatorEfforts
-from mbkit.systems.inertial_parameters import BaseParameters
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
@@ -1860,6 +1861,141 @@ class System:
         ('bob.first_moment[x]', 'bob.first_moment[z]', 'bob.moment_about_origin[yy]')
         """
         return inertial_parameters.base_parameters(self, q, v, vdot)
+
+    def geometric_regressor(
+        self,
+        body: str,
+        q: ArrayLike,
+        *,
+        frame: ArrayLike | None = None,
+        representation: Representation | None = None,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return the derivative of the pose of a body by the geometry of all joints.
+
+        A joint has twelve parameters, variations from where it is now. Its `placement` moves the
+        successor, with all beyond, relative to the predecessor; its `screw` moves the axis, and
+        leaves both bodies where they are when the joint is neutral. Each is a small twist, rotation
+        and translation, in the axes of the joint: z is the axis of a joint with one, and x, y are
+        those of ``joint_places[joint].canonical_frame``. So ``placement[wz]`` of a hinge is the
+        zero of its encoder, and ``screw[x]`` the place of its axis.
+
+        Parameters
+        ----------
+        body : str
+            The body's name.
+        frame : array_like, shape (4, 4), optional
+            Pose on the body of the frame that is looked at; the body's own if left out.
+        representation : Representation, optional
+            Of the twists in the columns; by default that of the system.
+        q, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., 6, 12 joints)
+            The twist of the frame for a unit of each parameter, in the order of
+            `geometric_parameter_names`; zero for joints that do not carry the body.
+            Cost: O(joints).
+
+        Raises
+        ------
+        UsageError
+            If the system has loops, or is in absolute coordinates.
+        NameUnknownError
+            If there is no such body.
+
+        See Also
+        --------
+        mbkit.calibrate : the geometry from measured poses.
+
+        Notes
+        -----
+        Exact but for rounding, for all joints. Pitches, and angles and lengths within joints of
+        several velocities, are not among the parameters. Source: Mueller 2018, section 6.2.
+
+        Examples
+        --------
+        An arm of one metre: a turn of the encoder's zero moves the hand as the joint does, and an
+        axis that lies 1 m further along x, as far as it has turned.
+
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("arm")
+        >>> arm = mech.add_body(mb.Body("arm", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> joint = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 0, 1)), mech.world, arm)
+        >>> system, hand = mech.assemble(), mb.spatial.translation((1, 0, 0))
+        >>> B = system.geometric_regressor(
+        ...     "arm", [np.pi / 2], frame=hand, representation=mb.Hybrid()
+        ... )
+        >>> names = system.geometric_parameter_names
+        >>> B[3:, names.index("hinge.placement[wz]")].round(9) + 0.0
+        array([-1.,  0.,  0.])
+        >>> B[3:, names.index("hinge.screw[x]")].round(9) + 0.0
+        array([ 1., -1.,  0.])
+        """
+        return geometric_parameters.geometric_regressor(
+            self, body, q, frame=frame, representation=representation, on_error=on_error
+        )
+
+    @functools.cached_property
+    def geometric_parameter_names(self) -> tuple[str, ...]:
+        """Names of the columns of `geometric_regressor`: "hinge.placement[wx]", ...
+
+        Twelve a joint, ``placement`` and ``screw``, each wx, wy, wz [rad] and x, y, z [m].
+        """
+        return geometric_parameters.geometric_parameter_names(self)
+
+    def geometric_base_parameters(
+        self,
+        body: str,
+        q: ArrayLike | None = None,
+        *,
+        rows: str = "all",
+        frame: ArrayLike | None = None,
+    ) -> BaseParameters:
+        """Return the combinations of geometric parameters that the poses of a body can tell.
+
+        Parameters
+        ----------
+        body : str
+            The body's name.
+        q : array_like, shape (..., nq), optional
+            Configurations at which the body is looked at; random ones if left out.
+        rows : {"all", "angular", "linear"}
+            What is measured: poses, rotations, or positions.
+        frame : array_like, shape (4, 4), optional
+            Pose on the body of the frame that is looked at; the body's own if left out.
+
+        Returns
+        -------
+        BaseParameters
+            Combinations, and the columns of `geometric_regressor` that go with them.
+
+        Raises
+        ------
+        UsageError
+            If the system has loops, or there are no such rows.
+
+        Notes
+        -----
+        By rank, as `base_parameters`. Placements are kept before screws, from the joint that was
+        added first: those of later joints take up what cannot be told from them.
+
+        Examples
+        --------
+        Poses of a hand behind a hinge tell the placement and the four numbers of an axis:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("arm")
+        >>> arm = mech.add_body(mb.Body("arm", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> joint = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 0, 1)), mech.world, arm)
+        >>> base = mech.assemble().geometric_base_parameters("arm")
+        >>> base.names[6:]
+        ('hinge.screw[wx]', 'hinge.screw[wy]', 'hinge.screw[x]', 'hinge.screw[y]')
+        >>> base.without_effect
+        ('hinge.screw[wz]', 'hinge.screw[z]')
+        """
+        return geometric_parameters.geometric_base_parameters(self, body, q, rows=rows, frame=frame)
 
     @property
     def equations(self) -> Evaluation:
