@@ -347,9 +347,18 @@ class Retargeting:
         vars(made).update(_original=value, _convert=self.convert)
         self._keep(self._objects, value, made)
         # its own attributes come before those of its class
-        own = getattr(value, "__dict__", {})
+        own = {
+            name: getattr(value, name) for name in _hidden(kind, type(made)) if hasattr(value, name)
+        }
+        own |= getattr(value, "__dict__", {})
         vars(made).update({name: self.convert(each) for name, each in own.items()})
         return made
+
+
+def _hidden(kind: type, shadow: type) -> set[str]:
+    """Return the slots that a constant of a base class has the name of, in the shadow's class."""
+    slots = {name for base in kind.__mro__ for name in vars(base).get("__slots__", ())}
+    return {name for name in slots if name not in _LEFT_OUT and hasattr(shadow, name)}
 
 
 def _is_of_python(kind: type) -> bool:

@@ -98,6 +98,8 @@ def _rate(node: Traced, rates: Mapping[int, Number]) -> Number:
     slopes = [rate(argument) for argument in arguments]
     if all(not isinstance(slope, Traced) and slope == 0.0 for slope in slopes):
         return 0.0
+    if operation == "where":
+        return node.tape.where(arguments[:3], *slopes[3:])
     if operation in ("add", "sub", "neg"):
         return _ARITHMETIC[operation](*slopes)
     a = arguments[0]

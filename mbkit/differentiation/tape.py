@@ -82,6 +82,14 @@ class Tape:
         self.guards.append(Guard(len(self.nodes), comparison, left, right, outcome))
         return outcome
 
+    def where(self, condition: tuple[str, Number, Number], a: Number, b: Number) -> Number:
+        """Return the number that is a where a comparison holds, else b, whatever the values are."""
+        if a is b or (not isinstance(a, Traced) and not isinstance(b, Traced) and a == b):
+            return a
+        comparison, left, right = condition
+        holds = bool(COMPARISONS[comparison](value_of(left), value_of(right)))
+        return self.record("where", *condition, a, b, value=value_of(a if holds else b))
+
 
 def value_of(number: Number) -> float:
     """Return what a number, traced or not, is at the place where the function is traced."""

@@ -19,6 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 MEMBERSHIP_TOLERANCE = 1e-6
 
 
+@traced_as(unchanged)
 def as_floats(value: npt.ArrayLike, owner: str) -> FloatArray:
     """Return `value` as a float64 array; `owner` is what the caller's error speaks of."""
     if isinstance(value, np.ma.MaskedArray):

@@ -1,0 +1,6 @@
+"""Systems handed on to other programs: sympy, CasADi, JAX."""
+
+from mbkit.bridges.casadi_function import casadi_function
+from mbkit.bridges.jax_function import jax_function
+
+__all__ = ["casadi_function", "jax_function"]

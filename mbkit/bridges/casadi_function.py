@@ -1,0 +1,150 @@
+"""Evaluations of a system as functions of CasADi."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.bridges.evaluations import read_evaluation
+from mbkit.bridges.extras import imported
+from mbkit.bridges.parameters import read_parameters
+from mbkit.bridges.replay import ARITHMETIC, replay
+from mbkit.bridges.trace import Trace
+from mbkit.differentiation.rules import ELEMENTARY, reachable
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["casadi_function"]
+
+
+def casadi_function(
+    system: System,
+    evaluation: str,
+    *,
+    body: str | None = None,
+    parameters: Iterable[str] | Mapping[str, str] = (),
+) -> Any:
+    """Return an evaluation of a system as a ``casadi.Function``, for optimisation and C code.
+
+    The kernels of the system's representation run once on numbers that write down what is done with
+    them; the function has no part of mbkit in it, and CasADi differentiates it and writes it as C.
+
+    Parameters
+    ----------
+    system : System
+        A tree of any joints. Joints and forces in Python are traced.
+    evaluation : str
+        "forward_dynamics" (of q, v, tau), "inverse_dynamics" (of q, v, vdot), "bias_force",
+        "generalized_forces", "twists", "kinetic_energy" (of q, v), "mass_matrix", "poses",
+        "potential_energy" (of q); "pose", "jacobian" (of q), "twist" (of q, v) of one body. Forces
+        of the mechanism are included in forward and inverse dynamics,
+        ``M vdot + b = tau + f(t, q, v)``, and in the potential energy. Of a closed mechanism all
+        but the two dynamics: those of its tree.
+    body : str, optional
+        Name of the body, where the evaluation is of one.
+    parameters : iterable of str, or mapping of str to str
+        Parameters that stay free, by their names in ``system.parameters``, such as
+        "bodies.rod.mass", with an index for one entry, "bodies.rod.com[2]"; a mapping gives labels
+        to them. Each is an input with its label, "." and "[" written as "_": a number, a vector, or
+        a matrix (3, 3) of moments, of which the upper triangle is read.
+
+    Returns
+    -------
+    casadi.Function
+        Inputs in this order: the vectors above, the parameters, and the time ``t`` where the result
+        depends on it; the output has the name of the evaluation. ``poses`` are side by side,
+        (4, 4 (bodies + 1)), in the order of ``system.body_names``, and ``twists`` are rows.
+
+    Raises
+    ------
+    UsageError
+        If there is no such evaluation; if the system has constraints or prescribed joints and the
+        evaluation is of its motion; if a joint or a force cannot be traced, or the numbers of the
+        system are no polynomials of a parameter (axes and pitches): by name.
+    NameUnknownError
+        If there is no such body or parameter.
+
+    Notes
+    -----
+    Equal to what the system computes but for rounding. Where kernels choose a series next to a zero
+    angle, the function has ``if_else``, both parts with finite derivatives. Quaternions are
+    normalised: derivatives along their length are zero. Comparisons in forces (stops, functions in
+    Python) become ``if_else`` as well. The square root has the derivative zero at zero.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -9.81))
+    >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -2.0))))
+    >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+    >>> f = mb.casadi_function(
+    ...     mech.assemble(), "forward_dynamics", parameters=["bodies.bob.mass"]
+    ... )  # doctest: +SKIP
+    >>> f.name_in()  # doctest: +SKIP
+    ['q', 'v', 'tau', 'bodies_bob_mass']
+    >>> f(0.3, 0.0, 8.0, 2.0)  # vdot = (tau - m g l sin q) / (m l^2)  # doctest: +SKIP
+    DM(-0.449502)
+    """
+    what = "casadi_function"
+    asked, row = read_evaluation(what, system, evaluation, body)
+    free = read_parameters(what, system, parameters)
+    casadi = imported(what, "casadi")
+    trace = Trace(what, system, free, smooth=True)
+    vectors = trace.vectors(asked.arguments)
+    extra = {name: vectors[name] for name in ("tau", "vdot") if name in vectors}
+    result = asked.compute(trace, **extra, **({} if row is None else {"row": row}))
+    if result.ndim == 3:  # poses side by side
+        result = np.concatenate([*result], axis=1)
+
+    names = [*asked.arguments, *(_identifier(each.label) for each in free)]
+    symbols: list[Any] = [casadi.SX.sym(name, len(vectors[name])) for name in asked.arguments]
+    inputs = {
+        x: symbol[k]
+        for name, symbol in zip(asked.arguments, symbols, strict=True)
+        for k, x in enumerate(vectors[name])
+    }
+    for each, traced in zip(free, trace.parameters, strict=True):
+        symbol = casadi.SX.sym(_identifier(each.label), *(each.shape or (1,)))
+        symbols.append(symbol)
+        for entry, x in zip(each.entries, traced, strict=True):
+            inputs[x] = symbol[entry[-1] if len(entry) == 1 else entry] if each.shape else symbol
+    outputs = [*result.ravel()]
+    if trace.t in reachable(outputs):
+        inputs[trace.t] = casadi.SX.sym("t")
+        names.append("t")
+        symbols.append(inputs[trace.t])
+    made = replay(what, outputs, inputs, _operations(casadi), casadi.SX)
+    height, width = result.shape if result.ndim == 2 else (len(result), 1)
+    matrix = casadi.vertcat(*made).reshape((width, height)).T
+    return casadi.Function(evaluation, symbols, [matrix], names, [evaluation])
+
+
+def _identifier(label: str) -> str:
+    """Return a label as CasADi and C take it."""
+    return re.sub(r"_+", "_", re.sub(r"\W", "_", label, flags=re.ASCII)).strip("_")
+
+
+def _operations(casadi: Any) -> dict[str, Any]:
+    """Return CasADi's functions by their names on a tape."""
+    holds = {"<": casadi.lt, "<=": casadi.le}
+    names = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh",
+             "arccosh": "acosh", "arctanh": "atanh"}  # fmt: skip
+    found = {
+        name: getattr(casadi, names.get(name, name))
+        for name in ELEMENTARY
+        if hasattr(casadi, names.get(name, name))
+    }
+    return {
+        **ARITHMETIC,
+        **found,
+        "pow": casadi.power,
+        "arctan2": casadi.atan2,
+        "cbrt": lambda x: casadi.sign(x) * casadi.power(casadi.fabs(x), 1.0 / 3.0),
+        # the derivative at zero is zero, not infinite: |u| u has one there
+        "sqrt": lambda x: (x != 0) * casadi.sqrt(x + (x == 0)),
+        "where": lambda sign, a, b, x, y: casadi.if_else(holds[sign](a, b), x, y),
+    }

@@ -1,0 +1,164 @@
+"""Quantities of a system on other numbers: names, arguments, shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from mbkit.bridges.trace import Trace
+from mbkit.errors import UsageError, check_choice, check_kind
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["EVALUATIONS", "Asked", "check_system", "read_evaluation"]
+
+
+@attrs.frozen
+class Asked:
+    """A quantity of a system.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+        Names of the vectors that it depends on, besides parameters and time.
+    compute : callable
+        ``compute(trace, **vectors)`` returns an array of numbers.
+    dynamic : bool
+        Whether it is of the motion, which constraints and prescribed joints change.
+    of_body : bool
+        Whether it is of one body.
+    """
+
+    arguments: tuple[str, ...]
+    compute: Callable[..., Any]
+    dynamic: bool = False
+    of_body: bool = False
+
+
+def _own(trace: Trace, name: str) -> Any:
+    return trace.system.representation.kernel(name)
+
+
+def _forces(trace: Trace) -> Any:
+    """Return f(t, q, v), (nv,)."""
+    from mbkit.kernels.forces.force_pass import generalized_forces
+
+    if not trace.system.forces:
+        return np.zeros(trace.system.nv, dtype=object)
+    time = np.array([trace.t], dtype=object)
+    return trace.call(generalized_forces, trace.system.nv, trace.v, time)
+
+
+def _bias(trace: Trace) -> Any:
+    return trace.call(_own(trace, "inverse_dynamics"), trace.system.nv, trace.v)
+
+
+def _inverse(trace: Trace, vdot: Any) -> Any:
+    made = trace.call(_own(trace, "inverse_dynamics"), trace.system.nv, trace.v, vdot)
+    return made - _forces(trace)
+
+
+def _forward(trace: Trace, tau: Any) -> Any:
+    total = tau + _forces(trace)
+    return trace.call(_own(trace, "forward_dynamics"), trace.system.nv, trace.v, total)
+
+
+def _mass(trace: Trace) -> Any:
+    nv = trace.system.nv
+    return trace.call(_own(trace, "mass_matrix"), nv * nv).reshape(nv, nv)
+
+
+def _poses(trace: Trace) -> Any:
+    from mbkit.kernels.recursions.poses import poses
+
+    count = len(trace.system.body_names)
+    return trace.call(poses, 16 * count).reshape(count, 4, 4)
+
+
+def _twists(trace: Trace) -> Any:
+    count = len(trace.system.body_names)
+    return trace.call(_own(trace, "twists"), 6 * count, trace.v).reshape(count, 6)
+
+
+def _jacobian(trace: Trace, row: int) -> Any:
+    nv = trace.system.nv
+    return trace.call(_own(trace, "jacobian"), 6 * nv, option=row).reshape(6, nv)
+
+
+def _energies(trace: Trace, v: Any) -> Any:
+    from mbkit.kernels.recursions.energy import energies
+
+    return trace.call(energies, 2, v)
+
+
+def _potential(trace: Trace) -> Any:
+    from mbkit.kernels.forces.force_pass import force_potentials
+
+    total = _energies(trace, None)[1]
+    if trace.system.forces:
+        time = np.array([trace.t], dtype=object)
+        for energy in trace.call(force_potentials, len(trace.system.forces), x=time):
+            total = total + energy
+    return np.array([total], dtype=object)
+
+
+EVALUATIONS = {
+    "forward_dynamics": Asked(("q", "v", "tau"), _forward, dynamic=True),
+    "inverse_dynamics": Asked(("q", "v", "vdot"), _inverse, dynamic=True),
+    "bias_force": Asked(("q", "v"), _bias),
+    "generalized_forces": Asked(("q", "v"), _forces),
+    "mass_matrix": Asked(("q",), _mass),
+    "poses": Asked(("q",), _poses),
+    "twists": Asked(("q", "v"), _twists),
+    "pose": Asked(("q",), lambda trace, row: _poses(trace)[row], of_body=True),
+    "twist": Asked(("q", "v"), lambda trace, row: _twists(trace)[row], of_body=True),
+    "jacobian": Asked(("q",), _jacobian, of_body=True),
+    "kinetic_energy": Asked(("q", "v"), lambda trace: _energies(trace, trace.v)[:1]),
+    "potential_energy": Asked(("q",), _potential),
+}
+
+
+def check_system(what: str, system: System, *, dynamic: bool) -> None:
+    """Raise unless a system can be handed on: its class, its constraints, its drives."""
+    from mbkit.systems import System
+
+    check_kind(
+        f"{what}: system", system, System, "an mbkit.System, what Mechanism.assemble returns"
+    )
+    if not dynamic:
+        return
+    if system.arrays.closure:
+        raise UsageError(
+            f"{what}: system '{system.name}' has constraints ({system.constraint_names[0]!r} is "
+            f"one), and its motion is of trees here. Take the terms of its equations, such as "
+            f"'mass_matrix' and 'bias_force', which are those of the tree."
+        )
+    if system.motions:
+        raise UsageError(
+            f"{what}: joint {system.prescribed_joints[0]!r} of system '{system.name}' moves as it "
+            f"is prescribed; leave it free, and prescribe its acceleration where you use the "
+            f"function."
+        )
+
+
+def read_evaluation(
+    what: str, system: System, evaluation: str, body: str | None
+) -> tuple[Asked, int | None]:
+    """Return what is asked for, and the row of its body; raise where that cannot be."""
+    check_system(what, system, dynamic=False)
+    check_choice(f"{what}: evaluation", evaluation, tuple(EVALUATIONS))
+    asked = EVALUATIONS[evaluation]
+    check_system(what, system, dynamic=asked.dynamic)
+    if asked.of_body:
+        if body is None:
+            raise UsageError(
+                f"{what}: {evaluation!r} is of one body; name it, body={system.body_names[-1]!r}."
+            )
+        return asked, system.body_index(body)
+    if body is not None:
+        raise UsageError(f"{what}: {evaluation!r} is of no single body; leave out body={body!r}.")
+    return asked, None

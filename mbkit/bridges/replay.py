@@ -1,0 +1,68 @@
+"""A tape, computed once more with numbers of another kind."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mbkit.differentiation.rules import reachable
+from mbkit.differentiation.tape import Number, Traced
+from mbkit.errors import UsageError
+
+__all__ = ["ARITHMETIC", "replay"]
+
+ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+}
+
+
+def replay(
+    what: str,
+    outputs: Sequence[Number],
+    inputs: Mapping[Traced, Any],
+    operations: Mapping[str, Callable[..., Any]],
+    constant: Callable[[float], Any],
+) -> list[Any]:
+    """Return outputs of a tape for other inputs.
+
+    Parameters
+    ----------
+    what : str
+        For messages.
+    outputs : sequence of Traced or float
+        What is wanted.
+    inputs : mapping
+        What stands for the inputs of the tape.
+    operations : mapping
+        The operations of tapes by name; ``where(comparison, left, right, a, b)`` among them.
+    constant : callable
+        Makes a number of a float.
+
+    Returns
+    -------
+    list
+        Numbers of the other kind.
+    """
+    made = {node.index: value for node, value in inputs.items()}
+
+    def new(argument: Any) -> Any:
+        if isinstance(argument, Traced):
+            return made[argument.index]
+        return argument if isinstance(argument, str) else constant(float(argument))
+
+    for node in reachable(outputs):
+        if node.index in made:
+            continue
+        function = operations.get(node.operation)
+        if function is None:
+            raise UsageError(
+                f"{what}: {node.operation!r} cannot be handed on; it is in a joint or a force of "
+                f"your own, or a curve of a table. Leave that out (System.without_forces)."
+            )
+        made[node.index] = function(*map(new, node.arguments))
+    return [new(out) for out in outputs]

@@ -1,0 +1,323 @@
+"""A system on traced numbers: its kernels run once, and leave a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.bridges.branches import BranchingTape, substituted
+from mbkit.bridges.kernels import ClosedForms, KernelCopies, SmoothForms
+from mbkit.bridges.memory import Mirror, as_objects
+from mbkit.bridges.parameters import Free, numbers_of, polynomials
+from mbkit.differentiation.rules import differentiate
+from mbkit.differentiation.runs import numbers as checked_numbers
+from mbkit.differentiation.runs import reason
+from mbkit.differentiation.tape import Number, add, multiply, power
+from mbkit.errors import UsageError
+from mbkit.joints import CompositeJoint, Joint
+from mbkit.joints.defaults.derivatives import defines, twist_of_pose
+from mbkit.systems.memory.callbacks import callback_address
+from mbkit.systems.memory.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["Trace"]
+
+
+class Trace:
+    """A system whose kernels run on traced numbers.
+
+    Attributes
+    ----------
+    system : System
+        The system.
+    tape : BranchingTape
+        Where all operations are written down.
+    q, v : ndarray of Traced, shape (nq,), (nv,)
+        The state.
+    t : Traced
+        The time.
+    parameters : list of ndarray of Traced
+        What stays free, each entry a number.
+    """
+
+    def __init__(self, what: str, system: System, free: Sequence[Free], *, smooth: bool) -> None:
+        self.what, self.system = what, system
+        self.tape = BranchingTape()
+        rng = np.random.default_rng(4)
+        q = system.retract(system.reference_configuration(), rng.uniform(0.3, 1.0, system.ndx))
+        self.q = self.tape.inputs("q", q.tolist())
+        self.v = self.inputs("v")
+        self.t = self.tape.input("t", 0.7)
+        self.parameters = [
+            self.tape.inputs(f"p{i}", [x or 0.1 for x in each.values])
+            for i, each in enumerate(free)
+        ]
+        self._workspace = Workspace(system.arrays, system.evaluator)
+        self._mirror = Mirror()
+        maps = (SmoothForms if smooth else ClosedForms)(self.tape)
+        self._copies = KernelCopies(self._mirror, maps)
+        self.space = self._workspace.address
+        self._fill(free)
+        self._enter_joints()
+        if system.forces:
+            self._enter_forces()
+
+    def inputs(self, name: str) -> Any:
+        """Return traced velocities, accelerations or forces (nv,)."""
+        return self.tape.inputs(name, np.linspace(0.4, 1.1, self.system.nv).tolist())
+
+    def vectors(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the vectors that a quantity depends on, by name."""
+        known = {"q": self.q, "v": self.v}
+        return {name: known.get(name) if name in known else self.inputs(name) for name in names}
+
+    # ------------------------------------------------------------------------------- numbers
+
+    def _fill(self, free: Sequence[Free]) -> None:
+        """Put the numbers of the system into the mirror, those that depend on parameters traced."""
+        numbers = numbers_of(self.system, self._workspace)
+        values = None
+        if free:
+            found = polynomials(self.what, self.system, free)
+            symbols = [x for each in self.parameters for x in each]
+            values = self._values(found, symbols)
+        start = 0
+        for address, array in numbers:
+            objects = as_objects(array)
+            for name in array.dtype.names or (None,):
+                part = array if name is None else array[name]
+                if part.dtype != np.float64:
+                    continue
+                if values is not None:
+                    made = values[start : start + part.size].reshape(part.shape)
+                    if name is None:
+                        objects[...] = made
+                    else:
+                        objects[name] = made
+                start += part.size
+            self._mirror.put(address, objects)
+        bodies = self._mirror.pointer_at(numbers[0].address)
+        bodies["floating"] = 0  # by roots of moments, which are no polynomials
+
+    def _values(self, found: Any, symbols: Sequence[Number]) -> Any:
+        values = np.zeros(found.coefficients.shape[1], dtype=object)
+        constant = np.ones(len(values), dtype=bool)
+        for exponents, row in zip(found.powers, found.coefficients, strict=True):
+            product: Number = 1.0
+            for x, k in zip(symbols, exponents, strict=True):
+                product = multiply(product, power(x, float(k)))
+            for j in np.flatnonzero(row):
+                values[j] = add(values[j], multiply(float(row[j]), product))
+                constant[j] &= not any(exponents)
+        return values
+
+    # -------------------------------------------------------------------------------- joints
+
+    def _enter_joints(self) -> None:
+        from mbkit.kernels.joints import python_joint
+
+        functions = self._mirror.functions
+        self._joints: dict[int, Joint] = {}
+        for row, joint in enumerate(self.system.arrays.joints):
+            if joint is None or joint.screw_form() is not None:
+                continue
+            for each in _members(joint):
+                kernels: Any = each.kernels()
+                if kernels is not None:
+                    motion = self._copies.convert(kernels.motion.function)
+                    functions[kernels.motion.address] = self._named(f"Joint {each.name!r}", motion)
+            if joint.kernels() is None:
+                address = int(self._workspace.slots[row].memory.ctypes.data)
+                self._joints[address] = joint
+                self._mirror.put(
+                    self.system.arrays.bodies[row]["parameters"], np.zeros(1, dtype=object)
+                )
+        functions[python_joint.motion.address] = self._move_python_joint
+
+    def _move_python_joint(
+        self, slot: int, _parameters: Any, q: Any, v: Any, R: Any, p: Any, S: Any, bias: Any
+    ) -> int:
+        joint = self._joints[slot]
+        nv = joint.num_velocities
+        own_q, own_v = q[: joint.num_positions].copy(), v[:nv].copy()
+
+        def run() -> list[Number]:
+            T, columns, rate = self._motion_of(joint, own_q, own_v)
+            return [*T[:3, :3].ravel(), *T[:3, 3], *columns.T.ravel(), *rate]
+
+        found = self._refusing(f"Joint {joint.name!r}", lambda: self.tape.every_way(run))
+        R[:9], p[:3] = found[:9], found[9:12]
+        S[: 6 * nv], bias[:6] = found[12 : 12 + 6 * nv], found[12 + 6 * nv :]
+        return 0
+
+    def _motion_of(self, joint: Joint, q: Any, v: Any) -> tuple[Any, Any, Any]:
+        """Return T, S and S-dot v of a joint in Python, as its methods or its pose say."""
+        shadow = self._copies.convert(joint)
+        if defines(joint, "motion_subspace") and defines(joint, "bias"):
+            T, S = shadow.pose(q), shadow.motion_subspace(q)
+            bias = checked_numbers(shadow.bias(q, v), (6,))
+            return checked_numbers(T, (4, 4)), checked_numbers(S, (6, len(v))), bias
+        rest = [0.0] * joint.ndx
+        X, Y = self.tape.inputs("x", rest), self.tape.inputs("y", rest)
+        T = checked_numbers(shadow.pose(q), (4, 4))
+        moved = shadow.retract(q, X)
+        far = checked_numbers(shadow.pose(shadow.retract(moved, Y)), (4, 4))
+        W = checked_numbers(shadow.rates(moved, v), (len(rest),))
+        # as in `mbkit.joints.defaults.derivatives`: S v with a constant v, then its rate
+        momentary = twist_of_pose(far, dict(zip(Y, W, strict=True)))
+        if len(rest) == len(v):
+            columns = [twist_of_pose(far, {y: 1.0}) for y in Y]
+        else:
+            columns = [differentiate(momentary, {v_k: 1.0}) for v_k in v]
+        bias = differentiate(momentary, dict(zip(X, W, strict=True)))
+        given = [number for column in columns for number in column] + bias
+        given = substituted(given, dict.fromkeys((*X, *Y), 0.0))
+        S = np.array(given[: 6 * len(v)], dtype=object).reshape(len(v), 6).T
+        if defines(joint, "motion_subspace"):
+            S = checked_numbers(shadow.motion_subspace(q), (6, len(v)))
+        rate: Any = given[6 * len(v) :]
+        if defines(joint, "bias"):
+            rate = checked_numbers(shadow.bias(q, v), (6,))
+        return T, S, rate
+
+    # -------------------------------------------------------------------------------- forces
+
+    def _enter_forces(self) -> None:
+        from mbkit.kernels.forces import force_pass, python_force
+
+        functions, copies = self._mirror.functions, self._copies
+        functions[force_pass.force_search.address] = copies.convert(
+            force_pass.force_search.function
+        )
+        self._slots: dict[int, Any] = {}
+        for k, force in enumerate(self.system.forces):
+            kernels: Any = force.kernels()
+            if kernels is None:
+                slot = self._workspace.force_slots[k]
+                address = int(slot.memory.ctypes.data)
+                self._slots[address] = slot
+                self._mirror.put(address, as_objects(slot.memory))
+                kernels = python_force
+            for kernel, call in ((kernels.evaluate, self._act), (kernels.potential, self._store)):
+                if kernel is not None:
+                    functions[kernel.address] = call(copies.convert(kernel.function))
+        for operation in ("evaluate", "potential", "powers"):
+            functions[callback_address(operation)] = self._calling(operation)
+
+    def _act(self, function: Any) -> Callable[..., int]:
+        """Let a force act by every way through its comparisons."""
+        record = self._workspace.record[0]
+
+        def call(space: int, k: int, t: Any, q: Any, v: Any, tau: Any, powers: Any) -> int:
+            from mbkit.kernels.layout import SITE
+
+            sites = self._mirror.records_at(record["sites"], int(record["num_sites"]), SITE)
+            parts = [tau, powers, *(sites[s]["W"] for s in range(len(sites)))]
+            start = [part.copy() for part in parts]
+
+            def run() -> list[Number]:
+                for part, value in zip(parts, start, strict=True):
+                    part[...] = value
+                if function(space, k, t, q, v, tau, powers) != 0:
+                    raise ValueError("it reports a failure")
+                return [number for part in parts for number in part]
+
+            name = f"Force {self.system.forces[k].name!r}"
+            found = iter(self._refusing(name, lambda: self.tape.every_way(run)))
+            for part in parts:
+                part[...] = [next(found) for _ in part]
+            return 0
+
+        return call
+
+    def _store(self, function: Any) -> Callable[..., int]:
+        def call(space: int, k: int, t: Any, q: Any, out: Any) -> int:
+            def run() -> list[Number]:
+                energy = np.zeros(2, dtype=object)
+                if function(space, k, t, q, energy) != 0:
+                    raise ValueError("it reports a failure")
+                return [energy[0]]
+
+            name = f"Force {self.system.forces[k].name!r}"
+            out[0] = add(out[0], self._refusing(name, lambda: self.tape.every_way(run))[0])
+            return 0
+
+        return call
+
+    def _calling(self, operation: str) -> Callable[[int], int]:
+        """Return what stands for the callbacks of forces in Python."""
+        from mbkit.kernels import layout
+
+        def call(address: int) -> int:
+            slot = self._slots[address]
+            memory = self._mirror.floats_at(address, len(slot.memory))
+            q, v, poses, twists, out = slot._arguments
+            counts = np.cumsum([q.size, v.size, poses.size, twists.size])
+            parts = np.split(memory[layout.OWN_VECTORS :], counts)
+            t, force = memory[layout.OWN_TIME], self._copies.convert(slot.force)
+            given = [
+                part.reshape(x.shape)
+                for part, x in zip(parts[:4], slot._arguments[:4], strict=True)
+            ]
+            poses = given[2]
+            for b in range(len(poses)):
+                poses[b, 3] = [0.0, 0.0, 0.0, 1.0]
+            if operation == "evaluate":
+                force.evaluate(t, *given, parts[4][: out.size].reshape(out.shape))
+            elif operation == "potential":
+                parts[4][0] = force.potential_energy(t, given[0], poses)
+            else:
+                parts[4][:2] = force.powers(t, *given)
+            memory[layout.SLOT_STATE] = layout.DONE
+            return 0
+
+        return call
+
+    # ---------------------------------------------------------------------------- evaluation
+
+    def _named(self, name: str, function: Any) -> Callable[..., int]:
+        return lambda *arguments: self._refusing(name, lambda: function(*arguments))
+
+    def _refusing(self, name: str, call: Callable[[], Any]) -> Any:
+        """Return what a call returns; name the joint or the force that cannot be traced."""
+        try:
+            return call()
+        except UsageError:
+            raise
+        except Exception as error:
+            kind, _, own = name.partition(" ")
+            remedy = (
+                f"use System.without_forces([{own}]), or write it with the functions listed in "
+                f"docs/custom-joints.md"
+                if kind == "Force"
+                else "write its pose with the functions listed in docs/custom-joints.md"
+            )
+            raise UsageError(
+                f"{self.what}: {name} of system '{self.system.name}' cannot be traced: "
+                f"{reason(error)}. Remedy: {remedy}."
+            ) from error
+
+    def call(self, function: Any, size: int, v: Any = None, x: Any = None, option: int = 0) -> Any:
+        """Return what a kernel of the form of `mbkit.kernels.evaluation` writes, (size,)."""
+        out = np.zeros(size, dtype=object)
+        rest = np.zeros(max(1, self.system.nv), dtype=object)
+        made = self._copies.convert(function.function)
+        state = made(
+            self.space, option, self.q, rest if v is None else v, rest if x is None else x, out
+        )
+        if state != 0:
+            raise UsageError(f"{self.what}: kernel {function.function.__name__} reports {state}.")
+        return out
+
+
+def _members(joint: Joint) -> list[Joint]:
+    """Return a joint and the joints that it is made of."""
+    found = [joint]
+    if isinstance(joint, CompositeJoint):
+        for member in joint.members:
+            found += _members(member)
+    return found

@@ -1,0 +1,225 @@
+"""Functions of CasADi against mbkit's compiled code, and their C code against both."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.joints.pose_only import AxisJoint, FreeTwin, ScrewCoordinates
+from tests.reference.user_joints import BallJoint, EllipseJoint
+from tests.trees import MAKERS, random_inertia, random_mechanism, random_state
+
+casadi = pytest.importorskip("casadi")
+
+REPRESENTATIONS = (mb.BodyFixed(), mb.Spatial(), mb.Hybrid(), mb.Mixed())
+
+
+def state_of(rng, system):
+    """Return q, v, vdot and tau."""
+    state = random_state(rng, system)
+    return state.q, state.v, state.vdot, state.tau
+
+
+def same(found, expected, tolerance=1e-12):
+    expected = np.asarray(expected, dtype=float)
+    found = np.array(found.full()).reshape(expected.shape)
+    return np.abs(found - expected).max() <= tolerance * max(1.0, np.abs(expected).max())
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS, ids=lambda each: type(each).__name__)
+def test_all_joints(representation):
+    """Every joint of mbkit, quaternions and rotation vectors included, turned round or not."""
+    rng = np.random.default_rng(1)
+    mechanism = random_mechanism(rng, len(MAKERS))
+    system = mechanism.assemble(mb.RelativeCoordinates(representation))
+    q, v, vdot, tau = state_of(rng, system)
+    dynamics = mb.casadi_function(system, "forward_dynamics")
+    assert same(dynamics(q, v, tau), system.forward_dynamics(q, v, tau), 1e-11)
+    for name, given, expected in (
+        ("inverse_dynamics", (q, v, vdot), system.inverse_dynamics(q, v, vdot)),
+        ("bias_force", (q, v), system.bias_force(q, v)),
+        ("mass_matrix", (q,), system.mass_matrix(q)),
+        ("twists", (q, v), system.twists(q, v)),
+        ("poses", (q,), np.hstack(system.poses(q))),
+        ("kinetic_energy", (q, v), system.kinetic_energy(q, v)),
+        ("potential_energy", (q,), system.potential_energy(q)),
+    ):
+        assert same(mb.casadi_function(system, name)(*given), expected), name
+    for name, given in (("pose", (q,)), ("twist", (q, v)), ("jacobian", (q,))):
+        function = mb.casadi_function(system, name, body="body7")
+        assert same(function(*given), getattr(system, name)("body7", *given)), name
+    rest = np.zeros(system.nv)
+    parts = dynamics.jacobian()(system.reference_configuration(), rest, rest, rest)
+    assert all(np.isfinite(part.full()).all() for part in parts)
+
+
+def test_derivatives_are_those_of_mbkit():
+    rng = np.random.default_rng(2)
+    mechanism = random_mechanism(rng, 6, ("revolute", "spherical", "planar", "free"))
+    system = mechanism.assemble()
+    q, v, _, tau = state_of(rng, system)
+    function = mb.casadi_function(system, "forward_dynamics")
+    by_q, by_v, by_tau = function.jacobian()(q, v, tau, np.zeros(system.nv))
+    d_q, d_v, d_tau = system.forward_dynamics_derivatives(q, v, tau)
+    E = np.array([system.position_rates(q, e) for e in np.eye(system.nv)]).T
+    assert same(by_q @ E, d_q, 1e-10)
+    assert same(by_v, d_v, 1e-10)
+    assert same(by_tau, d_tau, 1e-10)
+    # along a quaternion nothing changes
+    for first in system.quaternions:
+        quaternion = slice(first, first + 4)
+        assert np.abs(by_q.full()[:, quaternion] @ q[quaternion]).max() < 1e-9
+
+
+def forced(rng):
+    """Return a mechanism of five bodies with forces of most kinds."""
+    mechanism = random_mechanism(rng, 5, ("revolute", "prismatic", "helical", "spherical"))
+    joints = mechanism.assemble().arrays.tree_joints
+    first, second = [name for name, joint in joints.items() if joint.num_velocities == 1][:2]
+    for force in (
+        mb.JointSpring("spring", first, stiffness=3.0),
+        mb.JointDamper("damper", first, damping=0.3),
+        mb.DryFriction("friction", first, friction=0.3, smoothing=0.01),
+        mb.LimitStop("stop", second, lower=-0.1, upper=0.2, stiffness=100.0, damping=2.0),
+        mb.SpringDamper("rope", "body0", "body3", stiffness=10.0, rest_length=0.1, damping=1.0),
+        mb.Drag("drag", "body2", linear=0.1, quadratic=0.3),
+        mb.ForceFunction("push", push, joints=first),
+        mb.ForceFunction("lift", lambda t, T, V: np.vstack([V[0] * np.cos(t)]), bodies="body1"),
+    ):
+        mechanism.add_force(force)
+    return mechanism.assemble(), first, second
+
+
+def push(t, q, v):
+    return [np.sin(t) * v[0] if q[0] > 0.1 else 0.3 * q[0]]
+
+
+def test_forces_are_included_with_all_their_branches():
+    rng = np.random.default_rng(3)
+    system, first, second = forced(rng)
+    bare = system.without_forces(system.force_names)
+    function = mb.casadi_function(system, "forward_dynamics")
+    inverse = mb.casadi_function(system, "inverse_dynamics")
+    potential = mb.casadi_function(system, "potential_energy")
+    for one, other in ((0.3, 0.5), (-0.3, -0.5), (0.3, 0.1), (-0.3, 0.1)):
+        q, v, vdot, tau = state_of(rng, system)
+        q[system.position_slice(first)] = one
+        q[system.position_slice(second)] = other
+        f = system.generalized_forces(q, v, 0.4)
+        assert same(function(q, v, tau, 0.4), bare.forward_dynamics(q, v, tau + f), 1e-11)
+        assert same(inverse(q, v, vdot, 0.4), bare.inverse_dynamics(q, v, vdot) - f, 1e-11)
+        energy = system.potential_energy(q) + system.force_potentials(q).sum()
+        assert same(potential(q), energy)
+    rest = np.zeros(system.nv)
+    parts = function.jacobian()(system.reference_configuration(), rest, rest, 0.0, rest)
+    assert all(np.isfinite(part.full()).all() for part in parts)
+
+
+def test_parameters_stay_free():
+    rng = np.random.default_rng(4)
+    system, first, _ = forced(rng)
+    place = f"joints.{first}.S_pred"
+    names = (
+        "gravity", "bodies.body0.mass", "bodies.body0.com", "bodies.body0.moment_about_com",
+        "forces.spring.stiffness", f"{place}[1,3]", "forces.rope.rest_length",
+        "bodies.body2.com[1]",
+    )  # fmt: skip
+    function = mb.casadi_function(system, "forward_dynamics", parameters=names)
+    assert function.name_in(4) == "bodies_body0_mass"
+    known = system.parameters
+    moment = 1.4 * known["bodies.body0.moment_about_com"]
+    com, pose = np.array(known["bodies.body2.com"]), np.array(known[place])
+    com[1], pose[1, 3] = -0.3, 0.7
+    given = ([1.0, 2.0, 3.0], 2.5, [0.1, 0.2, -0.3], moment, 7.0, 0.7, 0.3, -0.3)
+    values = dict(zip(names, given, strict=True))
+    values |= {"bodies.body2.com": com, place: pose}
+    changed = system.with_parameters({name: values[name] for name in values if name in known})
+    q, v, _, tau = state_of(rng, system)
+    total = tau + changed.generalized_forces(q, v, 0.4)
+    expected = changed.without_forces(changed.force_names).forward_dynamics(q, v, total)
+    assert same(function(q, v, tau, *given, 0.4), expected, 1e-10)
+
+
+def test_joints_in_python_are_traced():
+    rng = np.random.default_rng(5)
+    mechanism = mb.Mechanism("own")
+    parent = mechanism.world
+    joints = (
+        FreeTwin("free"), AxisJoint("axis", (1, 2, 3), (0.1, 0.2, 0.3), shift=0.1),
+        EllipseJoint("ellipse", 0.3, 0.5), ScrewCoordinates("screw"), BallJoint("ball"),
+    )  # fmt: skip
+    for joint in joints:
+        body = mechanism.add_body(mb.Body(f"of {joint.name}", random_inertia(rng)))
+        mechanism.add_joint(joint, parent, body)
+        parent = body
+    system = mechanism.assemble()
+    q, v, _, tau = state_of(rng, system)
+    function = mb.casadi_function(system, "forward_dynamics")
+    assert same(function(q, v, tau), system.forward_dynamics(q, v, tau), 1e-10)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a compiler of C")
+def test_c_code(tmp_path):
+    rng = np.random.default_rng(6)
+    system = random_mechanism(rng, 4, ("revolute", "spherical")).assemble()
+    function = mb.casadi_function(system, "mass_matrix", parameters=["bodies.body1.mass"])
+    generator = casadi.CodeGenerator("mass.c")
+    generator.add(function)
+    generator.generate(f"{tmp_path}/")
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "mass.c", "-o", "mass.so"],
+                   cwd=tmp_path, check=True)  # fmt: skip
+    q, *_ = state_of(rng, system)
+    compiled = casadi.external("mass_matrix", str(tmp_path / "mass.so"))
+    changed = system.with_parameters({"bodies.body1.mass": 3.0})
+    assert same(compiled(q, 3.0), changed.mass_matrix(q))
+    assert ctypes.CDLL(str(tmp_path / "mass.so")).mass_matrix_n_in() == 2
+
+
+class Bisected(mb.Joint):
+    """A joint whose pose numpy alone can compute."""
+
+    num_positions = num_velocities = 1
+
+    def pose(self, q):
+        T = np.eye(4)
+        T[0, 3] = np.interp(q[0], [-9.0, 9.0], [-9.0, 9.0])
+        return T
+
+    def motion_subspace(self, q):
+        return np.eye(6)[:, [3]]
+
+    def bias(self, q, v):
+        return np.zeros(6)
+
+
+def test_what_cannot_be_handed_on_is_named():
+    mechanism = mb.Mechanism("odd")
+    body = mechanism.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    mechanism.add_joint(mb.HelicalJoint("nut", axis=(1, 2, 3), pitch=0.1), mechanism.world, body)
+    system = mechanism.assemble()
+    with pytest.raises(mb.UsageError, match=r"joints\.nut.axis"):
+        mb.casadi_function(system, "mass_matrix", parameters=["joints.nut.axis"])
+    with pytest.raises(mb.NameUnknownError, match=r"bodies\.body.mass"):
+        mb.casadi_function(system, "mass_matrix", parameters=["bodies.body.mas"])
+    with pytest.raises(mb.UsageError, match=r"S_pred\[0, 3\]"):
+        mb.casadi_function(system, "mass_matrix", parameters=["joints.nut.S_pred"])
+    with pytest.raises(mb.UsageError, match="forward_dynamics"):
+        mb.casadi_function(system, "fd")
+    with pytest.raises(mb.UsageError, match="one body"):
+        mb.casadi_function(system, "pose")
+    table = mb.ForceFunction("table", lambda t, q, v: np.interp(q, [0.0, 1.0], [0.0, 1.0]))
+    with pytest.raises(mb.UsageError, match=r"'table'.*without_forces"):
+        mb.casadi_function(system.with_forces([table]), "forward_dynamics")
+    loop = mb.Mechanism("loop")
+    body = loop.add_body(mb.Body("body", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    loop.add_joint(Bisected("slide"), loop.world, body)
+    with pytest.raises(mb.UsageError, match=r"Joint 'slide'.*np\.interp"):
+        mb.casadi_function(loop.assemble(), "poses")
+    loop.add_joint(mb.PrismaticJoint("second", axis=(1, 0, 0)), loop.world, body)
+    with pytest.raises(mb.UsageError, match="constraints"):
+        mb.casadi_function(loop.assemble(), "forward_dynamics")

@@ -1,0 +1,98 @@
+"""Functions of JAX: values, first derivatives against differences, batches, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.trees import random_mechanism, random_state
+
+jax = pytest.importorskip("jax")
+
+
+@pytest.fixture(autouse=True)
+def doubles():
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", False)
+
+
+@pytest.fixture(scope="module")
+def system():
+    rng = np.random.default_rng(1)
+    mechanism = random_mechanism(rng, 5, ("revolute", "prismatic", "spherical", "planar"))
+    joints = mechanism.assemble().arrays.tree_joints
+    first = next(name for name, joint in joints.items() if joint.num_velocities == 1)
+    mechanism.add_force(mb.JointSpring("spring", first, stiffness=3.0))
+    mechanism.add_force(mb.ForceFunction("push", lambda t, q, v: [np.sin(t) * v[0]], joints=first))
+    return mechanism.assemble()
+
+
+def state_of(rng, system):
+    """Return q, v and a third vector."""
+    state = random_state(rng, system)
+    return state.q, state.v, state.tau
+
+
+def expected(system, name, q, v, x, t):
+    bare, f = system.without_forces(system.force_names), system.generalized_forces(q, v, t)
+    if name == "forward_dynamics":
+        return bare.forward_dynamics(q, v, x + f)
+    return bare.inverse_dynamics(q, v, x) - f
+
+
+@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_dynamics"])
+def test_values_and_derivatives(system, name):
+    rng = np.random.default_rng(2)
+    q, v, x = state_of(rng, system)
+    function = mb.jax_function(system, name)
+    value = expected(system, name, q, v, x, 0.3)
+    assert np.array_equal(function(q, v, x, 0.3), value)
+    assert np.array_equal(jax.jit(function)(q, v, x, t=0.3), value)
+    forward = jax.jit(jax.jacfwd(function, argnums=(0, 1, 2, 3)))(q, v, x, 0.3)
+    reverse = jax.jacrev(function, argnums=(0, 1, 2, 3))(q, v, x, 0.3)
+    for a, b in zip(forward, reverse, strict=True):
+        assert np.allclose(a, b, rtol=1e-13, atol=1e-13)
+    # along a motion of everything at once, by differences of fourth order
+    dx, dv, du = rng.normal(size=(3, system.nv))
+    h = 1e-3
+    rate = sum(
+        weight
+        * expected(system, name, system.retract(q, s * dx), v + s * dv, x + s * du, 0.3 + s)
+        for s, weight in zip(h * np.array([-2, -1, 1, 2]), np.array([1, -8, 8, -1]) / (12 * h),
+                             strict=True)
+    )  # fmt: skip
+    tangents = system.position_rates(q, dx), dv, du, 1.0
+    found = jax.jvp(function, (q, v, x, 0.3), tangents)[1]
+    assert np.abs(found - rate).max() < 1e-7 * np.abs(rate).max()
+
+
+def test_batches_are_one_call_each(system):
+    rng = np.random.default_rng(3)
+    q, v, x = map(np.array, zip(*(state_of(rng, system) for _ in range(4)), strict=True))
+    function = mb.jax_function(system, "forward_dynamics")
+    rows = jax.jit(jax.vmap(function))(q, v, x)
+    assert np.allclose(rows, [function(*each) for each in zip(q, v, x, strict=True)], rtol=1e-14)
+    gradient = jax.grad(lambda q, v, x: (function(q, v, x) ** 2).sum())
+    found = jax.jit(jax.vmap(gradient, in_axes=(0, None, None)))(q, v[0], x[0])
+    assert np.allclose(found[2], gradient(q[2], v[0], x[0]), rtol=1e-12)
+
+
+def test_refusals(system):
+    q, v, x = state_of(np.random.default_rng(4), system)
+    function = mb.jax_function(system, "bias_force")
+    assert np.array_equal(function(q, v), system.bias_force(q, v))
+    with pytest.raises(mb.UsageError, match="casadi_function"):
+        jax.hessian(lambda q: function(q, v).sum())(q)
+    with pytest.raises(mb.UsageError, match="must have shape"):
+        function(q, v[:2])
+    with pytest.raises(mb.UsageError, match="3 arguments"):
+        function(q, v, x)
+    with pytest.raises(mb.UsageError, match="forward_dynamics"):
+        mb.jax_function(system, "mass")
+    jax.config.update("jax_enable_x64", False)
+    with pytest.raises(mb.UsageError, match="jax_enable_x64"):
+        function(q, v)
+    with pytest.raises(mb.UsageError, match="jax_enable_x64"):
+        mb.jax_function(system, "bias_force")
