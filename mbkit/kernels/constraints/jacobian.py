@@ -4,7 +4,7 @@ from mbkit.kernels.compile import address_kernel, floats_at, helper, integers_at
 from mbkit.kernels.constraints.evaluate import constraint_rows, set_time
 from mbkit.kernels.constraints.layout import PATH_BEGINS, PATH_ON, PATH_OWN, PATH_SIZE
 from mbkit.kernels.constraints.sites import move_sites
-from mbkit.kernels.constraints.solve.response import load_wrenches, pass_on
+from mbkit.kernels.constraints.solve.response import applied_by, load_wrenches, pass_on
 from mbkit.kernels.constraints.space import (
     closure_of,
     coefficients_of,
@@ -128,13 +128,14 @@ def constraint_sizes(space, _option, q, x, t, out):
         places = integers_at(constraint.velocities, constraint.num_velocities)
         coefficients = coefficients_of(closure, constraint)
         own_sizes = sizes[constraint.first_row : constraint.first_row + m]
+        applied = applied_by(closure, constraint)
         for s in range(n):
             i = support[s]
             own = paths[PATH_SIZE * s + PATH_OWN]
             F = propagated[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
             if paths[PATH_SIZE * s + PATH_BEGINS] != 0:
                 F[:, :] = 0.0
-            load_wrenches(closure, constraint, i, scratch[i], F, hybrid.STEPS)
+            load_wrenches(applied, i, scratch[i], F, hybrid.STEPS)
             add_sizes(model[i], scratch[i], F, (places, coefficients), x, own_sizes)
             if model[i].parent != 0:
                 on = paths[PATH_SIZE * s + PATH_ON]

@@ -28,6 +28,7 @@ from mbkit.kernels.constraints.solve.factor import eliminate_block, factor_of, p
 from mbkit.kernels.constraints.solve.gram import multiply_pair
 from mbkit.kernels.constraints.solve.response import (
     Propagation,
+    applied_by,
     is_floating,
     load_wrenches,
     pass_on,
@@ -130,7 +131,7 @@ def arrive(closure, here, i, body, steps):
         F = wrenches_at(closure, here[k].wrenches, constraint.num_rows)
         if here[k].begins != 0:
             F[:, :] = 0.0
-        load_wrenches(closure, constraint, i, body, F, steps)
+        load_wrenches(applied_by(closure, constraint), i, body, F, steps)
 
 
 @helper

@@ -84,14 +84,31 @@ def move_constraint_sites(space, option, q, v, steps):
     return move_sites(space, gravity(space, option & FORCED), steps)
 
 
+class Applied(NamedTuple):
+    """What a constraint does to bodies: `wrenches[row * sites + site]` of its rows, at its sites.
+
+    It is made once a constraint, since a matrix on memory by address costs a call.
+    """
+
+    sites: Any
+    wrenches: Any
+
+
 @helper
-def load_wrenches(closure, constraint, i, body, F, steps):
+def applied_by(closure, constraint):
+    """The sites of a constraint, and the wrenches of its rows on them."""
+    first = constraint.first_site
+    own = sites(closure)[first : first + constraint.num_sites]
+    return Applied(own, wrenches_of(closure, constraint))
+
+
+@helper
+def load_wrenches(applied, i, body, F, steps):
     """Add what the rows of a constraint do to row i of the tree."""
-    table = sites(closure)
-    wrenches = wrenches_of(closure, constraint)
-    count = constraint.num_sites
+    table, wrenches = applied
+    count = table.shape[0]
     for s in range(count):
-        site = table[constraint.first_site + s]
+        site = table[s]
         if site.row == i:
             arm = load(site.arm)
             for r in range(F.shape[0]):
@@ -142,19 +159,18 @@ def respond_column(row, body, c, column, propagation, steps):
 
 
 @helper
-def respond_floating(closure, constraint, i, body, y, k):
+def respond_floating(applied, i, body, y, k):
     """y = e of what the rows of a constraint do to a floating body, for which D is 1.
 
     See `mbkit.kernels.recursions.floating`.
     """
-    table = sites(closure)
-    wrenches = wrenches_of(closure, constraint)
-    m = constraint.num_rows
-    count = constraint.num_sites
+    table, wrenches = applied
+    m = y.shape[0]
+    count = table.shape[0]
     E, com, root = roots_of(body)
     first = True
     for s in range(count):
-        site = table[constraint.first_site + s]
+        site = table[s]
         if site.row == i:
             arm = subtract(load(site.arm), com)
             for r in range(m):
@@ -198,6 +214,7 @@ def respond(space, steps):
     every = constraints(closure)
     for a in range(every.shape[0]):
         constraint = every[a]
+        applied = applied_by(closure, constraint)
         m = constraint.num_rows
         n = constraint.num_support
         rows = integers_at(constraint.support, n)
@@ -211,14 +228,14 @@ def respond(space, steps):
             row = model[i]
             body = scratch[i]
             if is_floating(row, body):
-                respond_floating(closure, constraint, i, body, y, column)
+                respond_floating(applied, i, body, y, column)
                 column += 6
                 continue
             own = paths[PATH_SIZE * s + PATH_OWN]
             F = propagated[6 * m * own : 6 * m * (own + 1)].reshape((m, 6))
             if paths[PATH_SIZE * s + PATH_BEGINS] != 0:
                 F[:, :] = 0.0
-            load_wrenches(closure, constraint, i, body, F, steps)
+            load_wrenches(applied, i, body, F, steps)
             propagation = Propagation(places, coefficients, F, y, column)
             for c in range(row.num_velocities - 1, -1, -1):
                 respond_column(row, body, c, scratch[row.first_velocity + c], propagation, steps)
