@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from mbkit.systems.system import System
 
 __all__ = [
+    "Partition",
     "closed_motion",
     "constrained_jacobian",
     "dependent_acceleration",
     "dependent_jerk",
     "dependent_velocity",
+    "partition",
 ]
 
 _MOVES = 1e-6  # of a motion of norm one: an entry below does not move
@@ -55,10 +57,10 @@ def constrained_jacobian(
     H = np.full((*time.shape, system.nv, len(entries)), np.nan)
 
     def compute(index: tuple[int, ...]) -> None:
-        partition = _partition(system, A[index], sizes[index], [*entries, *held])
+        split = partition(system, A[index], sizes[index], [*entries, *held])
         units = np.zeros((system.nv, len(entries)))
         units[entries, range(len(entries))] = 1.0
-        units[partition.dependent] = partition.solve(A[index] @ units)
+        units[split.dependent] = split.solve(A[index] @ units)
         H[index] = units
 
     by_sample(time.shape, on_error, compute)
@@ -215,13 +217,13 @@ def _completed(
     found = np.full(known.shape, np.nan)
 
     def compute(index: tuple[int, ...]) -> None:
-        partition = _partition(system, A[index], sizes[index], entries)
+        split = partition(system, A[index], sizes[index], entries)
         x = known[index].copy()
-        x[partition.dependent] = partition.solve(rate[index])
+        x[split.dependent] = split.solve(rate[index])
         found[index] = x
         if not len(rate[index]):
             return
-        left = np.abs(A[index][:, partition.dependent] @ x[partition.dependent] + rate[index])
+        left = np.abs(A[index][:, split.dependent] @ x[split.dependent] + rate[index])
         speed = largest_terms(A[index], v[index]) ** 2 / length
         terms = largest_terms(A[index], x) + np.abs(rate[index]).max() + speed
         if left.max() > HOLDS * terms:
@@ -237,7 +239,7 @@ def _completed(
     return found
 
 
-def _partition(system: System, A: Floats, sizes: Floats, entries: list[int]) -> Partition:
+def partition(system: System, A: Floats, sizes: Floats, entries: list[int]) -> Partition:
     """Return the solution for the dependent velocities; ConstraintError if there is none."""
     scaled = A / sizes
     dependent = [k for k in range(system.nv) if k not in set(entries)]

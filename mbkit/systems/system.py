@@ -65,6 +65,8 @@ from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.system_jacobian import SystemJacobian, system_jacobian
 
 if TYPE_CHECKING:
+    from mbkit.linear_analysis.equilibrium import Equilibrium
+    from mbkit.linear_analysis.linear_model import LinearModel
     from mbkit.results.diagnosis import Diagnosis
 
 __all__ = ["System"]
@@ -3361,6 +3363,173 @@ class System:
         See `mbkit.EquationsOfMotion`.
         """
         return derivatives.constraint_force_derivative(self, q, multipliers, t, on_error=on_error)
+
+    # ------------------------------------------------------------------------------ linear analysis
+
+    def equilibrium(
+        self,
+        q: ArrayLike | None = None,
+        *,
+        fixed: Iterable[str] = (),
+        tau: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        t: float = 0.0,
+    ) -> Equilibrium:
+        """Return a configuration in which the mechanism stays at rest.
+
+        The forces of the mechanism act: gravity, springs, forces of users.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), optional
+            Start, whose loops are closed first; by default the reference configuration.
+        fixed : iterable of str
+            Joints, or single positions such as ``"joint[1]"``, that keep their values in `q`; the
+            result says what holds them. Prescribed joints are fixed at their positions at `t`.
+        tau : array_like, shape (nv,), or mapping of str to array_like, optional
+            Constant generalized forces besides those, as an array or by the names of joints.
+            [N m], [N]
+        t : float, see `System`
+
+        Returns
+        -------
+        Equilibrium
+            The configuration, the efforts that hold what is fixed, the multipliers, stability by
+            the signs of the stiffness; and why, where none was found.
+
+        Raises
+        ------
+        ConstraintError
+            If the loops cannot be closed.
+        UsageError, NameUnknownError
+            If the system has nonholonomic joints or constraints, such as rolling; if there is no
+            such joint.
+
+        Notes
+        -----
+        Positions and multipliers are unknowns of one system of equations, on the configuration
+        group, which ``scipy.optimize.least_squares`` solves with exact derivatives; those of
+        forces are as exact as `force_derivatives`. It goes to an equilibrium near the start, stable
+        or not. If it ends elsewhere, other starts follow, with fixed seeds. Joint limits are
+        ignored.
+
+        Examples
+        --------
+        A pendulum of 1 kg and 1 m, held out of the vertical by a spring:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -10))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> spring = mb.JointSpring("spring", "hinge", stiffness=20.0, rest=1.0)
+        >>> mech.add_force(spring).name
+        'spring'
+        >>> found = mech.assemble().equilibrium()
+        >>> found.q.round(6), found.stability
+        (array([0.684037]), 'stable')
+        >>> held = mech.assemble().equilibrium([0.5], fixed=["hinge"])
+        >>> round(held.efforts["hinge"], 6)
+        -5.205745
+        """
+        from mbkit.linear_analysis.equilibrium import equilibrium
+
+        return equilibrium(self, q, fixed=fixed, tau=tau, t=time_of(t))
+
+    def linearize(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        inputs: Any = None,
+        outputs: Any = None,
+        *,
+        tau: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        independent: Sequence[str] | None = None,
+        t: float = 0.0,
+    ) -> LinearModel:
+        """Return the linear model of small motions around a state, with names.
+
+        The forces of the mechanism act. Closed mechanisms are reduced to independent coordinates,
+        and prescribed joints move as they are prescribed.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,)
+            Configuration with closed loops, such as ``equilibrium().q``.
+        v : array_like, shape (nv,), optional
+            Velocity that the constraints allow; by default zero.
+        inputs, outputs : sequence or mapping, optional
+            Quantities by name, or a mapping from names of your own to them. Inputs: ``"hinge"``,
+            the effort of a joint, ``"ball[2]"`` one of several, ``"rod.force"``, ``"rod.moment"``,
+            ``"rod.wrench"`` of a body. Outputs: ``"hinge"`` or ``"hinge.q"``, ``"hinge.v"``,
+            ``"hinge.vdot"`` of a joint; ``"rod.position"``, ``"rod.rotation"``, ``"rod.pose"``,
+            ``"rod.velocity"``, ``"rod.angular_velocity"``, ``"rod.twist"`` of a body. Those of
+            bodies are of the origin of the body's frame, or of a point in it, ``("rod.position",
+            (0, 0, 1))``, along the axes of the world. By default the efforts and the positions of
+            all joints that are not prescribed.
+        tau : array_like, shape (nv,), or mapping of str to array_like, optional
+            Constant generalized forces at the state, such as the efforts that hold it.
+        independent : sequence of str, optional
+            Joints, or velocities of joints, for the states, as in `constrained_jacobian`; by
+            default some that move much.
+        t : float, see `System`
+
+        Returns
+        -------
+        LinearModel
+            A, B, C, D with names, the second-order form, `LinearModel.modes`,
+            `LinearModel.compliance`, `LinearModel.frequency_response`, `LinearModel.to_scipy` and
+            `LinearModel.to_control`. It says whether the state is an equilibrium.
+
+        Raises
+        ------
+        ConstraintError
+            If the state does not satisfy the constraints, or `independent` does not determine the
+            motion.
+        UsageError, NameUnknownError
+            If the system has nonholonomic joints or constraints, such as rolling; if there is no
+            such joint, body or quantity.
+        SingularMassMatrixError
+            If a joint can move without moving any inertia.
+
+        Notes
+        -----
+        States are increments on the configuration group from the motion that passes through the
+        state: along q and v at an equilibrium, the exact variational equation at this instant
+        elsewhere. With the null space H of the constraints, ``H^T M H`` and so on, the geometric
+        stiffness of the constraints included. Exact to rounding as far as
+        `inverse_dynamics_derivatives`, `force_derivatives` and `constraint_force_derivative` are.
+        Of closed mechanisms in motion, and of constraints that depend on time, the rates of the
+        constraints are differentiated by differences of sixth order, within 1e-12.
+
+        Examples
+        --------
+        A pendulum of 1 kg and 1 m with a spring oscillates with the root of (10 + 26) / 1:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -10))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> spring = mech.add_force(mb.JointSpring("spring", "hinge", stiffness=26.0))
+        >>> model = mech.assemble().linearize([0.0])
+        >>> model
+        LinearModel of 'pendulum': at an equilibrium
+          states     2  hinge.q, hinge.v
+          inputs     1  hinge
+          outputs    1  hinge.q
+        >>> model.A
+        array([[  0.,   1.],
+               [-36.,   0.]])
+        >>> model.modes()
+        Modes of 'pendulum'
+          mode  frequency [Hz]  omega [rad/s]  damping ratio  largest motions
+             0         0.95493              6              0  hinge 1
+        >>> model.compliance().round(6)
+        array([[0.027778]])
+        """
+        from mbkit.linear_analysis.linearize import linearize
+
+        return linearize(
+            self, q, v, inputs, outputs, tau=tau, independent=independent, t=time_of(t)
+        )
 
     # ----------------------------------------------------------------------- calls one look-up away
 

@@ -82,7 +82,7 @@ def regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
         "tolerance": 1e-10, "on_error": "raise", "representation": mb.Spatial(), "typed": False,
         "solver": mb.NullSpace(), "minimise": "effort", "out": None, "on": "successor",
         "at": (0.0, 0.0, 0.0), "expressed_in": "world", "with_effort": True, "minimum_norm": True,
-        "screws": "body-fixed", "rows": "linear",
+        "screws": "body-fixed", "rows": "linear", "inputs": names, "outputs": names,
     }  # fmt: skip
 
 

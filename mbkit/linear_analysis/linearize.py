@@ -1,0 +1,134 @@
+"""Linear models of systems at a state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import ShapeError, SingularMassMatrixError, listed
+from mbkit.linear_analysis.linear_model import LinearModel
+from mbkit.linear_analysis.signals import INPUTS, OUTPUTS, input_forces, output_rows, signals_of
+from mbkit.linear_analysis.small_motions import (
+    BALANCED,
+    SmallMotions,
+    State,
+    check_holonomic,
+    holds,
+    unbalanced,
+)
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.calls.entries import names_of, vector_of
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["applied_efforts", "linearize"]
+
+
+def linearize(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike | None,
+    inputs: Any,
+    outputs: Any,
+    *,
+    tau: ArrayLike | Mapping[str, ArrayLike] | None,
+    independent: Sequence[str] | None,
+    t: float,
+) -> LinearModel:
+    """See `System.linearize`."""
+    check_holonomic(system, "linearize")
+    at = system.checked("q", q, finite=True)
+    moving = np.zeros(system.nv) if v is None else system.checked("v", v, finite=True)
+    applied = applied_efforts(system, tau)
+    if system.prescribed_joints:
+        at, moving, _ = system.prescribed_state(t, at, moving)
+    system.check_motion(at, moving, None, t)
+    held = holds(system)
+    free = [name for name in system.joint_names if name not in system.prescribed_joints]
+    given = signals_of(system, free if inputs is None else inputs, INPUTS, "inputs")
+    wanted = signals_of(system, free if outputs is None else outputs, OUTPUTS, "outputs")
+    state = State.of(system, at, moving, applied, t)
+    motions = SmallMotions.of(state, held, independent)
+    forces = [np.zeros((system.nv, 0)), *(input_forces(state, each) for each in given)]
+    F = motions.H.T @ np.hstack(forces)
+    nothing = (np.zeros((0, system.nv)),) * 3
+    rows = [nothing, *(output_rows(state, each) for each in wanted)]
+    by_x, by_w, by_a = (np.vstack(parts) for parts in zip(*rows, strict=True))
+    A, B = _first_order(motions, F)
+    m = len(motions.independent)
+    C = np.hstack(
+        [
+            by_x @ motions.H + by_w @ motions.P + by_a @ motions.Q,
+            by_w @ motions.H + by_a @ motions.R,
+        ]
+    )
+    C += by_a @ motions.H @ A[m:]
+    is_equilibrium, note = _state_note(state, held)
+    names = motions.names
+    return LinearModel(
+        system.name,
+        (*(f"{name}.q" for name in names), *(f"{name}.v" for name in names)),
+        tuple(label for each in given for label in each.labels),
+        tuple(label for each in wanted for label in each.labels),
+        A, B, C, by_a @ motions.H @ B[m:], F, is_equilibrium, note, motions,
+    )  # fmt: skip
+
+
+def applied_efforts(system: System, tau: ArrayLike | Mapping[str, ArrayLike] | None) -> FloatArray:
+    """Return generalized forces (nv,), given by name or as an array."""
+    if tau is None:
+        return np.zeros(system.nv)
+    if not isinstance(tau, Mapping):
+        return system.checked("tau", tau, finite=True)
+    entries, values = vector_of(system, tau, "tau")
+    if values.ndim != 1:
+        raise ShapeError(
+            f"tau must be of one state here, got numbers of shape {values.shape[:-1]}."
+        )
+    applied = np.zeros(system.nv)
+    applied[entries] = values
+    return system.checked("tau", applied, finite=True)
+
+
+def _first_order(motions: SmallMotions, F: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return A and B."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    m = len(motions.independent)
+    try:
+        factor = cho_factor(motions.M) if m else None
+    except np.linalg.LinAlgError:
+        raise SingularMassMatrixError(
+            f"System '{motions.state.system.name}' has no mass along some motion of "
+            f"{listed(list(motions.names))}; give the bodies that it moves inertia."
+        ) from None
+    right = np.hstack([-motions.K, -motions.D, F])
+    solved = cho_solve(factor, right) if m else right
+    upper = np.hstack([motions.E, np.eye(m)])
+    return np.vstack([upper, solved[:, : 2 * m]]) + 0.0, np.vstack(
+        [np.zeros(F.shape), solved[:, 2 * m :]]
+    )
+
+
+def _state_note(state: State, held: list[int]) -> tuple[bool, str]:
+    """Return whether the state is an equilibrium, and what it is in words."""
+    system = state.system
+    left, size, _ = unbalanced(state, held)
+    left[held] = 0.0
+    compared = np.abs(left) / np.where(system.arrays.turning, system.arrays.closure.length, 1.0)
+    balanced = bool(compared.max(initial=0.0) <= BALANCED * size)
+    worst = int(np.argmax(compared)) if len(compared) else 0
+    if balanced:
+        if not state.v.any():
+            return True, "at an equilibrium"
+        return False, "in steady motion, no equilibrium: the forces balance, but v is not zero"
+    name = names_of(system, [worst])[0]
+    unit = "N m" if system.arrays.turning[worst] else "N"
+    still = "at rest" if not state.v.any() else "in motion"
+    return False, (
+        f"{still}, no equilibrium: '{name}' is left with {left[worst]:.4g} {unit}, and accelerates"
+    )

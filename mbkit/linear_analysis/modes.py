@@ -1,0 +1,156 @@
+"""Natural frequencies, damping ratios and mode shapes."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.linear_analysis.small_motions import SmallMotions
+from mbkit.representations import Hybrid, Representation
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.calls.entries import velocity_sizes
+
+__all__ = ["Modes", "modes_of", "symmetric_modes"]
+
+#: What counts as zero: of squares of frequencies, in parts of the largest; of the imaginary part of
+#: an eigenvalue, in parts of the largest eigenvalue.
+_ZERO = 1e-12
+
+#: Joints of a mode that its text names.
+_NAMED = 3
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class Modes:
+    """Modes of small motions, by rising frequency.
+
+    Attributes
+    ----------
+    eigenvalues : ndarray of complex, shape (k,)
+        s of motions ``shape exp(s t)``: one of each conjugate pair, that with a positive imaginary
+        part, and all real ones; without damping, one of each pair. [1/s]
+    shapes : ndarray of complex, shape (nv, k)
+        Motions of all joints, dependent ones included, along increments of q; the largest entry is
+        1, where translations count in parts of the length of the system.
+    damped : bool
+        Whether damping was considered.
+    """
+
+    eigenvalues: Any
+    shapes: Any
+    damped: bool
+    _motions: SmallMotions
+
+    @property
+    def omega(self) -> FloatArray:
+        """Natural angular frequencies ``|s|`` in rad/s, 0 where the motion does not oscillate."""
+        return np.where(self.eigenvalues.imag > 0.0, np.abs(self.eigenvalues), 0.0)
+
+    @property
+    def frequency(self) -> FloatArray:
+        """Natural frequencies, in Hz."""
+        return self.omega / (2.0 * np.pi)
+
+    @property
+    def damping_ratio(self) -> FloatArray:
+        """``-Re s / |s|``: 1 for a motion that decays without oscillating, -1 if it grows."""
+        size = np.abs(self.eigenvalues)
+        ratio = -self.eigenvalues.real / np.where(size > 0.0, size, 1.0)
+        return np.asarray(ratio + 0.0)
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether all modes decay or oscillate: none grows, and none is neutral."""
+        s = self.eigenvalues
+        return bool(np.all((s.real < 0.0) | ((s.real == 0.0) & (s.imag > 0.0))))
+
+    def shape(self, mode: int) -> dict[str, complex]:
+        """Return the motion of each joint in a mode, by the names of velocities."""
+        names = self._motions.state.system.velocity_names
+        return dict(zip(names, self.shapes[:, mode].tolist(), strict=True))
+
+    def twists(self, body: str, representation: Representation | None = None) -> Any:
+        """Return the motion of a body in each mode as a twist, shape (6, k).
+
+        Parameters
+        ----------
+        body : str
+            The body's name.
+        representation : Representation, optional
+            By default `Hybrid`: a small rotation and the displacement of the origin of the body's
+            frame, in the axes of the world.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such body.
+        """
+        state = self._motions.state
+        chosen = Hybrid() if representation is None else representation
+        return state.system.jacobian(body, state.q, representation=chosen) @ self.shapes
+
+    def __repr__(self) -> str:
+        state = self._motions.state
+        lines = [
+            f"Modes of '{state.system.name}'" + ("" if self.damped else ", without damping"),
+            "  mode  frequency [Hz]  omega [rad/s]  damping ratio  largest motions",
+        ]
+        sizes = velocity_sizes(state.system, state.q)
+        rows = zip(self.frequency, self.omega, self.damping_ratio, strict=True)
+        for k, (hertz, omega, ratio) in enumerate(rows):
+            size = np.abs(self.shapes[:, k] * sizes)
+            largest = [int(j) for j in np.argsort(-size, kind="stable")[:_NAMED] if size[j] > 0.0]
+            named = ", ".join(
+                f"{state.system.velocity_names[j]} {_number(self.shapes[j, k])}" for j in largest
+            )
+            lines.append(f"  {k:4d}  {hertz:14.6g}  {omega:13.6g}  {ratio:13.4g}  {named}")
+        if not len(self.eigenvalues):
+            lines.append("  none: nothing can move")
+        return "\n".join(lines)
+
+
+def _number(x: complex) -> str:
+    phase = round(float(np.angle(x, deg=True)))
+    if phase % 180 == 0:
+        return f"{abs(x):.3g}" if phase == 0 else f"{-abs(x):.3g}"
+    return f"{abs(x):.3g} at {phase} deg"
+
+
+def modes_of(motions: SmallMotions, A: FloatArray) -> Modes:
+    """Return the modes of the first-order form ``x' = A x``, x = (xi, eta)."""
+    m = len(motions.independent)
+    s, vectors = np.linalg.eig(A) if m else (np.zeros(0, complex), np.zeros((0, 0)))
+    s = np.asarray(s, dtype=complex)
+    limit = _ZERO * np.abs(s).max(initial=0.0)
+    s.imag[np.abs(s.imag) <= limit] = 0.0
+    kept = np.flatnonzero(s.imag >= 0.0)
+    order = kept[np.lexsort((s[kept].imag, np.abs(s[kept])))]
+    return Modes(s[order], _scaled(motions, motions.H @ vectors[:m, order]), True, motions)
+
+
+def symmetric_modes(motions: SmallMotions, *, damped: bool) -> Modes:
+    """Return the modes of ``M xi'' + K xi = 0``, by eigh."""
+    from scipy.linalg import eigh
+
+    m = len(motions.independent)
+    symmetric = (motions.K + motions.K.T) / 2.0
+    squares, vectors = eigh(symmetric, motions.M) if m else (np.zeros(0), np.zeros((0, 0)))
+    squares[np.abs(squares) <= _ZERO * np.abs(squares).max(initial=0.0)] = 0.0
+    s = np.where(squares < 0.0, np.sqrt(np.abs(squares)), 1j * np.sqrt(np.abs(squares)))
+    return Modes(s, _scaled(motions, motions.H @ vectors), damped, motions)
+
+
+def _scaled(motions: SmallMotions, shapes: Any) -> Any:
+    """Return shapes whose largest entry is 1, in radians or parts of the length."""
+    system = motions.state.system
+    compared = np.abs(shapes) * velocity_sizes(system, motions.state.q)[:, None]
+    shapes = np.array(shapes, dtype=complex)
+    if not shapes.size:
+        return shapes
+    first = np.argmax(compared >= (1.0 - 1e-9) * compared.max(axis=0), axis=0)
+    columns = np.arange(shapes.shape[1])
+    unit = np.where(system.arrays.turning, 1.0, system.arrays.closure.length)
+    return shapes / (shapes[first, columns] / unit[first])

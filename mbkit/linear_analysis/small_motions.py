@@ -1,0 +1,287 @@
+"""Equations of small motions around a state, in independent coordinates.
+
+With x an increment of the configuration group at q, w one of v and a one of vdot, the equations of
+motion ``r = M vdot + b - f - tau = A^T multipliers``, ``A v + c = 0``, ``A vdot + gamma = 0`` give
+
+    r_x x + r_v w + M a - D(A^T multipliers) x = B u + A^T (change of multipliers)
+    A w + D(A v + c) x = 0
+    A a + D(A vdot + gamma) x + gamma_v w = 0.
+
+H spans the null space of A and is 1 in the independent coordinates, whose increments are xi and
+eta. Then x = H xi, w = H eta + P xi, a = H eta' + Q xi + R eta, where P, Q and R are zero in the
+independent rows, and H^T times the first row has no multipliers any more. The increment is one from
+the motion through the state, so that x' = w + [x, v] and xi' = eta + E xi; E is zero at rest, and
+where coordinates add.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Self, final
+
+import attrs
+import numpy as np
+
+from mbkit.closed_loops.kinematics import Partition, partition
+from mbkit.errors import RedundantConstraintsWarning, UsageError, listed
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.calls.entries import entries_of, velocity_sizes
+from mbkit.systems.rank import Ranked, largest_row
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["BALANCED", "SmallMotions", "State", "check_holonomic", "holds", "unbalanced"]
+
+#: Central differences of sixth order: steps of the fastest joint in radians or lengths, weights.
+_STEPS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]) / 128.0
+_WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) * 128.0 / 60.0
+
+#: Rounding of brackets of unit motions.
+_NO_BRACKET = 1e-11
+
+#: What may be left of balanced forces, in parts of the largest.
+BALANCED = 1e-8
+
+#: How far a mechanism is moved, in parts of its length, to see of what size its forces are.
+_MOVED = 1e-4
+
+#: Independent coordinates are those that move much, but the first of v rather than the last, which
+#: counts by less; and those that are added rather than composed, as of ball joints.
+_LATER, _COMPOSED = 0.5, 0.3
+
+
+@final
+@attrs.frozen(eq=False)
+class State:
+    """A state of a system with its acceleration, multipliers and constant efforts."""
+
+    system: System
+    q: FloatArray
+    v: FloatArray
+    tau: FloatArray
+    t: float
+    vdot: FloatArray
+    multipliers: FloatArray
+
+    @classmethod
+    def of(cls, system: System, q: FloatArray, v: FloatArray, tau: FloatArray, t: float) -> Self:
+        """Return a state with the acceleration that follows from it."""
+        with warnings.catch_warnings():  # small motions do not depend on the choice of multipliers
+            warnings.simplefilter("ignore", RedundantConstraintsWarning)
+            applied = tau + system.generalized_forces(q, v, t)
+            vdot, multipliers = system.solve_dynamics(q, v, applied, t=t)
+        return cls(system, q, v, tau, t, vdot, multipliers)
+
+
+@final
+@attrs.frozen(eq=False)
+class SmallMotions:
+    """``M eta' + D eta + K xi = H^T B u``, ``xi' = eta + E xi``; see the module.
+
+    Attributes
+    ----------
+    state : State
+        Around which.
+    independent : list of int
+        Entries of v whose increments xi and eta are, (m,).
+    H, P, Q, R : ndarray, shape (nv, m)
+        Increments of q, v and vdot: ``H xi``, ``H eta + P xi``, ``H eta' + Q xi + R eta``.
+    M, D, K, E : ndarray, shape (m, m)
+        The equations.
+    """
+
+    state: State
+    independent: list[int]
+    H: FloatArray
+    P: FloatArray
+    Q: FloatArray
+    R: FloatArray
+    M: FloatArray
+    D: FloatArray
+    K: FloatArray
+    E: FloatArray
+
+    @classmethod
+    def of(cls, state: State, held: list[int], independent: Sequence[str] | None = None) -> Self:
+        """Return the equations of motions in which some entries of v are held.
+
+        Raises
+        ------
+        ConstraintError
+            If coordinates that are given do not determine the motion.
+        """
+        system, q, v, t = state.system, state.q, state.v, state.t
+        A = system.constraint_jacobian(q, t)
+        sizes = velocity_sizes(system, q)
+        if independent is None:
+            entries, split = _chosen(system, A / sizes, sizes, held)
+        else:
+            entries = [k for k in entries_of(system, independent, "independent") if k not in held]
+            split = partition(system, A, sizes, [*entries, *held])
+
+        def completed(rate: FloatArray) -> FloatArray:
+            """Return x with A x + rate = 0, zero but for the dependent entries."""
+            found = np.zeros((system.nv, len(entries)))
+            found[split.dependent] = split.solve(rate)
+            return found
+
+        units = np.zeros((system.nv, len(entries)))
+        units[entries, range(len(entries))] = 1.0
+        H = units + completed(A @ units)
+        rates = _Rates(state, H)
+        P = completed(rates.velocity())
+        Q = completed(rates.acceleration() + rates.bias_by_velocity(P))
+        R = completed(rates.bias_by_velocity(H))
+        M = system.mass_matrix(q)
+        r_q, r_v = system.inverse_dynamics_derivatives(q, v, state.vdot)
+        f_q, f_v = system.force_derivatives(q, v, t)
+        by_v = r_v - f_v
+        by_q = r_q - f_q - system.constraint_force_derivative(q, state.multipliers, t)
+        return cls(
+            state, entries, H, P, Q, R,
+            M=H.T @ M @ H, D=H.T @ (by_v @ H + M @ R), K=H.T @ (by_q @ H + by_v @ P + M @ Q),
+            E=(_bracket(system, v) @ H)[entries],
+        )  # fmt: skip
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the independent coordinates."""
+        return tuple(self.state.system.velocity_names[k] for k in self.independent)
+
+
+def check_holonomic(system: System, who: str) -> None:
+    """Raise UsageError where velocities are restricted that positions are not."""
+    rolling = [
+        name for name, joint in system.arrays.tree_joints.items()
+        if joint.ndx != joint.num_velocities
+    ]  # fmt: skip
+    constraints = system.arrays.closure.constraints
+    if constraints is not None:
+        counts = zip(system.arrays.closure.names, constraints, strict=True)
+        rolling += [
+            name for name, row in counts if int(row["num_rows"]) > int(row["num_position_rows"])
+        ]
+    if rolling:
+        raise UsageError(
+            f"{who} is of holonomic mechanisms, and {listed(rolling)} of system '{system.name}' "
+            f"restricts velocities that positions are not restricted in, as rolling does: a small "
+            f"motion has then more positions than velocities. Replace it by a holonomic joint for "
+            f"this analysis."
+        )
+
+
+def holds(system: System) -> list[int]:
+    """Return the entries of v that are prescribed."""
+    return entries_of(system, system.prescribed_joints, "prescribed")
+
+
+def unbalanced(state: State, held: list[int]) -> tuple[FloatArray, float, FloatArray]:
+    """Return what is left of the forces, ``b - f - tau - A^T multipliers``, and their size.
+
+    Returns
+    -------
+    left : ndarray, shape (nv,)
+        At the multipliers of least norm of all that leave least in the entries that are not held.
+        [N m], [N]
+    size : float
+        The largest of the terms and the weight, in newton: moments in parts of the length of the
+        system. At least what 1e-4 of that length changes the forces by: q is a rounded number.
+    multipliers : ndarray, shape (num_velocity_constraints,)
+        Those. [N]
+    """
+    system, q, v, t = state.system, state.q, state.v, state.t
+    sizes = velocity_sizes(system, q)
+    free = np.setdiff1d(np.arange(system.nv), held)
+    A = system.constraint_jacobian(q, t) / sizes
+    b, f = system.bias_force(q, v), system.generalized_forces(q, v, t)
+    left = (b - f - state.tau) / sizes
+    multipliers = Ranked.of(A[:, free].T, largest_row(A)).solve(left[free])
+    K = system.inverse_dynamics_derivatives(q, v, np.zeros(system.nv))[0]
+    K = (K - system.force_derivatives(q, v, t)[0]) / np.outer(sizes, sizes)
+    terms = [each / sizes for each in (b, f, state.tau)]
+    terms += [np.abs(A.T) @ np.abs(multipliers), system.mass * system.gravity]
+    terms += [_MOVED * system.arrays.closure.length * K]
+    size = max(float(np.abs(each).max(initial=0.0)) for each in terms)
+    return (left - A.T @ multipliers) * sizes, size, multipliers
+
+
+def _chosen(
+    system: System, A: FloatArray, sizes: FloatArray, held: list[int]
+) -> tuple[list[int], Partition]:
+    """Return independent entries of v, pivots of the null space of A in metres, and the others."""
+    from scipy.linalg import qr
+
+    free = np.setdiff1d(np.arange(A.shape[1]), held)
+    largest = largest_row(A)
+    N = Ranked.of(A[:, free], largest).null if len(A) else np.eye(len(free))
+    weights = 1.0 - (1.0 - _LATER) * np.arange(system.nv) / max(system.nv, 1)
+    for name, joint in system.arrays.tree_joints.items():
+        if not joint.positions_add:
+            weights[system.velocity_slice(name)] *= _COMPOSED
+    pivots = qr(N.T * weights[free], mode="r", pivoting=True)[1] if N.size else np.zeros(0, int)
+    entries = sorted(int(free[k]) for k in pivots[: N.shape[1]])
+    dependent = [int(k) for k in free if k not in entries]
+    return entries, Partition(dependent, Ranked.of(A[:, dependent], largest), sizes[dependent])
+
+
+@final
+@attrs.frozen(eq=False)
+class _Rates:
+    """How the constraints of a state change along the columns of H, (rows, m).
+
+    A v and A vdot are differentiated exactly. The rates that do not depend on v, and the bias of
+    accelerations, are zero at rest where constraints do not depend on time; elsewhere they are
+    differentiated by differences, along motions that keep the loops closed: within 1e-12.
+    """
+
+    state: State
+    H: FloatArray
+
+    def velocity(self) -> FloatArray:
+        """Return ``D(A v + c) H``."""
+        s = self.state
+        exact = s.system.constraint_jacobian_velocity_derivative(s.q, s.v, s.t) @ self.H
+        zero = np.zeros(s.system.nv)
+        return exact + self._along(lambda q: s.system.constraint_velocity(q, zero, s.t))
+
+    def acceleration(self) -> FloatArray:
+        """Return ``D(A vdot + gamma) H``."""
+        s = self.state
+        exact = s.system.constraint_jacobian_velocity_derivative(s.q, s.vdot, s.t) @ self.H
+        return exact + self._along(lambda q: s.system.constraint_bias(q, s.v, s.t))
+
+    def bias_by_velocity(self, X: FloatArray) -> FloatArray:
+        """Return ``gamma_v X``: gamma is of second degree in v, which makes differences exact."""
+        s = self.state
+        step = max(float(np.abs(s.v).max(initial=0.0)), 1.0)
+        speed = np.abs(X).max(axis=0, initial=0.0)
+        speed[speed == 0.0] = 1.0
+        unit = step * (X / speed).T
+        ahead, behind = (s.system.constraint_bias(s.q, s.v + d, s.t) for d in (unit, -unit))
+        return np.asarray((ahead - behind).T * (speed / (2.0 * step)))
+
+    def _along(self, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        s = self.state
+        scales = np.where(s.system.arrays.turning, 1.0, 1.0 / s.system.arrays.closure.length)
+        speed = np.abs(self.H * scales[:, None]).max(axis=0, initial=0.0)
+        steps = np.multiply.outer(_STEPS, (self.H / speed).T)
+        values = function(s.system.retract(s.q, steps))
+        return np.asarray(np.einsum("s,smr->rm", _WEIGHTS, values) * speed)
+
+
+def _bracket(system: System, v: FloatArray) -> FloatArray:
+    """Return the matrix of ``x -> [x, v]``, (nv, nv).
+
+    With c(x, w) the derivative of ``dexp_inv(s x, w)`` by s at 0, it is c(x, v) - c(v, x): steps
+    that are no exponentials add to c what is symmetric in x and w.
+    """
+    if not v.any():
+        return np.zeros((system.nv, system.nv))
+    unit, speed = np.eye(system.nv), np.abs(v).max()
+    ahead = system.dexp_inv(np.multiply.outer(_STEPS, unit), v / speed)
+    along = system.dexp_inv(np.multiply.outer(_STEPS, v / speed)[:, None], unit)
+    found = np.einsum("s,skj->jk", _WEIGHTS, ahead - along)
+    found[np.abs(found) < _NO_BRACKET] = 0.0
+    return np.asarray(found * speed)

@@ -1,0 +1,144 @@
+"""What results of linear analysis say, hand on, and refuse."""
+
+from __future__ import annotations
+
+import control
+import numpy as np
+import pytest
+from scipy.signal import StateSpace
+
+import mbkit as mb
+from tests.linear_analysis.test_closed_forms import four_bar, pendulum, start
+
+
+def slider(*forces, gravity=0.0):
+    """Return a mass on a slide along z."""
+    mech = mb.Mechanism("slider", gravity=(0, 0, -gravity))
+    mass = mech.add_body(mb.Body("mass", mb.SpatialInertia.sphere(2.0, radius=0.1)))
+    mech.add_joint(mb.PrismaticJoint("slide", axis=(0, 0, 1)), mech.world, mass)
+    for force in forces:
+        mech.add_force(force)
+    return mech.assemble()
+
+
+def test_why_no_equilibrium_is_found():
+    found = slider(gravity=10.0).equilibrium()
+    assert not found.found
+    assert found.stability == "undecided"
+    assert "'slide' is left with -20 N" in found.reason
+    assert repr(found).startswith("No equilibrium of 'slider'")
+    held = slider(gravity=10.0).equilibrium([0.3], fixed=["slide"])
+    assert held.found
+    assert held.efforts == {"slide": 20.0}
+    assert held.q == [0.3]
+    balanced = slider(gravity=10.0).equilibrium([0.3], tau={"slide": 20.0})
+    assert balanced.found
+    assert balanced.stability == "neutral"
+
+
+def test_other_starts_are_tried():
+    """The moment is least at pi/2, 0.1 N m, where a search ends; it is zero at 0 and at pi."""
+    mech = pendulum((1.0, 1.0), gravity=0.0)
+    mech.add_force(
+        mb.ForceFunction("well", lambda t, q, v: np.sin(q) + 0.9 * np.sin(3 * q), "hinge0")
+    )
+    found = mech.assemble().equilibrium([1.5])
+    assert found.found
+    assert abs(np.sin(found.q[0])) < 1e-8
+
+
+def test_follower_force_has_no_signs():
+    """Ziegler's column: its stiffness is not symmetric, and it flutters at a large force.
+
+    Two rods of length 1 with masses 2 and 1 at their ends, springs of 1: flutter begins at
+    P = 7/2 - sqrt 2 (Ziegler 1952).
+    """
+
+    def column(P):
+        mech = mb.Mechanism("Ziegler's column", gravity=(0, 0, 0))
+        last = mech.world
+        for k, mass in enumerate((2.0, 1.0)):
+            inertia = mb.SpatialInertia.from_com(mass, (1.0 + k, 0.0, 0.0))
+            rod = mech.add_body(mb.Body(f"rod{k}", inertia))
+            mech.add_joint(mb.RevoluteJoint(f"hinge{k}", point=(k, 0.0, 0.0)), last, rod)
+            mech.add_force(mb.JointSpring(f"spring{k}", f"hinge{k}", stiffness=1.0))
+            last = rod
+        thrust = [0, 0, 0, -P, 0, 0]
+        mech.add_force(mb.BodyWrench("thrust", "rod1", thrust, axes="body", point=(2, 0, 0)))
+        return mech.assemble()
+
+    limit = 3.5 - np.sqrt(2.0)
+    assert column(limit).equilibrium([0.0, 0.0]).stability == "undecided"
+    for P, stable in ((limit - 1e-6, True), (limit + 1e-6, False)):
+        modes = column(P).linearize([0.0, 0.0]).modes()
+        assert (modes.eigenvalues.real.max() < 1e-4) == stable
+    with pytest.raises(mb.UsageError, match="not symmetric"):
+        column(1.0).linearize([0.0, 0.0]).modes(damped=False)
+
+
+def test_programs_of_others():
+    model = (
+        pendulum((1.0, 1.0), spring=3.0, damping=0.3)
+        .assemble()
+        .linearize([0.0], inputs=["hinge0"], outputs=["hinge0.q", "link0.position"])
+    )
+    theirs, named = model.to_scipy(), model.to_control()
+    assert isinstance(theirs, StateSpace)
+    assert isinstance(named, control.StateSpace)
+    assert named.state_labels == ["hinge0_q", "hinge0_v"]
+    assert named.output_labels[1:] == [f"link0_position_{axis}" for axis in "xyz"]
+    w = np.array([0.5, 2.0])
+    response = np.moveaxis(named(1j * w), -1, 0)
+    np.testing.assert_allclose(model.frequency_response(w)[:, :, 0], response.reshape(2, 4))
+    none = pendulum((1.0, 1.0)).assemble().linearize([0.0], inputs=[])
+    with pytest.raises(mb.UsageError, match="no inputs"):
+        none.to_scipy()
+
+
+def test_texts():
+    mech, plane = four_bar()
+    system = mech.assemble(mb.RelativeCoordinates(loop_joints=["C"]))
+    model = system.linearize(start(plane, 1.0))
+    assert "at rest, no equilibrium: '" in repr(model)
+    assert "accelerates" in model.state_note
+    assert "mode  frequency [Hz]" in repr(model.modes())
+    with pytest.raises(mb.UsageError, match="no equilibrium"):
+        model.compliance()
+    found = system.equilibrium(start(plane, 1.0))
+    assert "1 positive, 0 zero, 0 negative" in repr(found)
+    assert "A = " in repr(found)
+    assert found.positions["A"] == found.q[0]
+    everything = system.equilibrium(found.q, fixed=["A"])
+    assert "cannot move" in repr(everything)
+    assert everything.stability == "stable"
+
+
+def test_loose_mechanism_has_no_compliance():
+    with pytest.raises(mb.UsageError, match="no stiffness against motions of 'slide'"):
+        slider().linearize([0.0]).compliance()
+
+
+def test_refusals():
+    system = pendulum((1.0, 1.0)).assemble()
+    for given, error, words in (
+        ({"inputs": ["nothing"]}, mb.NameUnknownError, "nothing"),
+        ({"inputs": ["link0.speed"]}, mb.NameUnknownError, "quantities are"),
+        ({"outputs": ["link1.position"]}, mb.NameUnknownError, "link1"),
+        ({"outputs": ["hinge0", "hinge0"]}, mb.UsageError, "twice"),
+        ({"outputs": [("hinge0", (0, 0, 1))]}, mb.UsageError, "point"),
+        ({"outputs": 3}, mb.UsageError, "names such as"),
+        ({"tau": {"hinge1": 1.0}}, mb.NameUnknownError, "hinge1"),
+        ({"independent": []}, mb.ConstraintError, "hinge0"),
+    ):
+        with pytest.raises(error, match=words):
+            system.linearize([0.0], **given)
+    rolling = mb.Mechanism("wheel")
+    wheel = rolling.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.5)))
+    rolling.add_joint(mb.FreeJoint("free"), rolling.world, wheel)
+    rolling.add_constraint(mb.RollingSphere("contact", "world", "wheel", radius=0.5))
+    with pytest.raises(mb.UsageError, match="'contact'"):
+        rolling.assemble().equilibrium()
+    mech, _ = four_bar()
+    open_loops = mech.assemble(mb.RelativeCoordinates(loop_joints=["C"]))
+    with pytest.raises(mb.ConstraintError, match="close_loops"):
+        open_loops.linearize([1.0, 0.0, 0.0])
