@@ -129,6 +129,7 @@ from mbkit.studies import Study as Study
 from mbkit.studies import load_project as load_project
 from mbkit.studies import load_study as load_study
 from mbkit.systems import BaseParameters as BaseParameters
+from mbkit.systems import Derivatives as Derivatives
 from mbkit.systems import EquationsOfMotion as EquationsOfMotion
 from mbkit.systems import JacobianRates as JacobianRates
 from mbkit.systems import MassFactor as MassFactor

@@ -1,6 +1,7 @@
 """Systems: equations of motion as frozen arrays and one twist representation."""
 
 from mbkit.systems.base_parameters import BaseParameters as BaseParameters
+from mbkit.systems.evaluation_derivatives import Derivatives as Derivatives
 from mbkit.systems.jacobian_rates import JacobianRates as JacobianRates
 from mbkit.systems.mass_factor import MassFactor as MassFactor
 from mbkit.systems.protocol import EquationsOfMotion as EquationsOfMotion
@@ -11,6 +12,7 @@ from mbkit.systems.system_jacobian import SystemJacobian as SystemJacobian
 
 __all__ = [
     "BaseParameters",
+    "Derivatives",
     "EquationsOfMotion",
     "MassFactor",
     "NearSingularity",

@@ -28,6 +28,7 @@ from mbkit.systems import (
     constraints,
     derivatives,
     dynamics,
+    evaluation_derivatives,
     geometric_parameters,
     higher_orders,
     inertial_parameters,
@@ -58,6 +59,7 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
+from mbkit.systems.evaluation_derivatives import Derivatives
 from mbkit.systems.forces import ActuatorEfforts
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
@@ -3157,6 +3159,95 @@ class System:
         )  # fmt: skip
 
     # ---------------------------------------------------------------------------------- derivatives
+
+    def derivatives(
+        self,
+        of: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        vdot: ArrayLike | None = None,
+        prescribed: Sequence[str] = (),
+        by: Iterable[str] = ("q", "v"),
+        t: ArrayLike = 0.0,
+        on_error: str = "raise",
+    ) -> Derivatives:
+        """Return the derivatives of dynamics by state, efforts, time and parameters of the model.
+
+        Of trees and of closed mechanisms, with the forces of the mechanism.
+
+        Parameters
+        ----------
+        of : {"forward_dynamics", "inverse_dynamics", "hybrid_dynamics"}
+            Accelerations, and multipliers of constraints, of efforts `tau`; efforts of
+            accelerations `vdot`, those of the tree, without constraints; or both by joint.
+        q, v, t, on_error : see `System`
+        tau : array_like, shape (..., nv), optional
+            Efforts besides those of the mechanism's forces, of forward and hybrid dynamics.
+        vdot : array_like, shape (..., nv)
+            Accelerations, of inverse and hybrid dynamics.
+        prescribed : sequence of str
+            Joints whose accelerations are given, in hybrid dynamics.
+        by : iterable of str
+            Inputs: "q" (along steps of `retract`), "v", "tau", "vdot", "t", and names in
+            `parameters`.
+
+        Returns
+        -------
+        Derivatives
+            ``found["v"]`` (..., nv, nv), ``found["bodies.rod.mass"]`` (..., nv), ``found["q"]``
+            (..., nv, ndx), and so on; ``found.multipliers["q"]`` (..., m, ndx); the results
+            themselves in ``found.values``. By a pose, such as ``joints.hinge.S_pred``, six columns:
+            along S exp(x), x a twist in the axes of S, (angular, linear). By a symmetric matrix,
+            such as ``bodies.rod.moment_about_com``, the G for which sum G_ij dI_ij is the change.
+
+        Raises
+        ------
+        NameUnknownError
+            If there is no such evaluation, or no such input.
+        UsageError
+            If the evaluation does not take an argument, or needs one; or if a parameter is an
+            integer.
+        SingularMassMatrixError, ConstraintError
+            As by the evaluation.
+
+        Notes
+        -----
+        By q and v as exact as `inverse_dynamics_derivatives`, `force_derivatives` and
+        `constraint_force_derivative`; what constraints do to accelerations is differentiated along
+        q by differences of eighth order, to 1e-12 or so. By tau, vdot, gravity and inertial
+        parameters exact to rounding. By time and other parameters by differences of eighth order of
+        the equations of motion at fixed accelerations, to 1e-11 or so where these are smooth.
+
+        Where rows of constraints depend on others, the derivative holds along motions and
+        parameters that keep them so: with a planar linkage, within its plane. The multipliers are
+        those of least norm, and their derivatives those of these.
+
+        Prescribed joints move as functions of time: columns of their positions, velocities and
+        efforts are zero in forward dynamics, and the derivative by t has what their motion does.
+
+        Cost: O(nv^2 (nv + m)) a state, and one O(nv) evaluation for each column; with constraints 8
+        for each entry of q. A parameter that is differentiated by differences takes 8 assemblies or
+        more for each of its numbers.
+
+        Examples
+        --------
+        A pendulum of m = 2 kg and l = 1 m under an effort of 1 N m: l^2 m vdot = tau - m g l sin q.
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -10.0))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(2.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> system = mech.assemble()
+        >>> by = ("q", "tau", "bodies.bob.mass")
+        >>> found = system.derivatives("forward_dynamics", [0.0], [0.0], [1.0], by=by)
+        >>> found["q"].round(9), found["tau"].round(9), found["bodies.bob.mass"].round(9)
+        (array([[-10.]]), array([[0.5]]), array([-0.25]))
+        """
+        return evaluation_derivatives.derivatives(
+            self, of, q, v, tau, vdot=vdot, prescribed=prescribed, by=by, t=t, on_error=on_error
+        )
 
     def inverse_dynamics_derivatives(
         self,

@@ -31,7 +31,8 @@ NOT_CALLED = {
     "load_study", "resume", "simulate", "plot", "save", "main", "Project", "Study", "Result",
     "EventLog", "Urdf", "EquationsOfMotion", "System", "MassFactor", "SystemJacobian",
     "Topology", "Diagnosis", "InverseKinematics", "RatesFit", "Manipulability",
-    "NearSingularity", "BodyPath", "JointKernels", "joint_kernel", "Group", "disagreement",
+    "NearSingularity", "Derivatives", "BodyPath", "JointKernels", "joint_kernel", "Group",
+    "disagreement",
 }  # fmt: skip
 
 
@@ -83,6 +84,7 @@ def regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
         "solver": mb.NullSpace(), "minimise": "effort", "out": None, "on": "successor",
         "at": (0.0, 0.0, 0.0), "expressed_in": "world", "with_effort": True, "minimum_norm": True,
         "screws": "body-fixed", "rows": "linear", "inputs": names, "outputs": names,
+        "of": "forward_dynamics", "by": ["q", "t", "gravity"],
     }  # fmt: skip
 
 

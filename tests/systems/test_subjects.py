@@ -18,6 +18,7 @@ SUBJECTS = [
     "systems.constraints",
     "systems.derivatives",
     "systems.dynamics",
+    "systems.evaluation_derivatives",
     "systems.forces",
     "systems.kinematics",
     "systems.reactions",

@@ -1,0 +1,212 @@
+"""Derivatives of dynamics by state, time and parameters, of trees and of closed mechanisms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import NameUnknownError, UsageError, listed, several, suggestion
+from mbkit.memory import check_memory
+from mbkit.systems.calls.arguments import Floats, check_on_error
+from mbkit.systems.calls.entries import broadcast
+from mbkit.systems.constraint_checks import check_certain, check_dependent
+from mbkit.systems.input_changes import INPUTS, Point, Solution, change_by_input
+from mbkit.systems.parameter_changes import change_by_parameter, shape_of_parameter
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["Derivatives", "derivatives"]
+
+#: By evaluation: its results, and the arguments that it takes besides q, v and t.
+EVALUATIONS = {
+    "forward_dynamics": (("vdot", "multipliers"), ("tau",)),
+    "inverse_dynamics": (("tau",), ("vdot",)),
+    "hybrid_dynamics": (("vdot", "tau", "multipliers"), ("tau", "vdot", "prescribed")),
+}
+
+
+@final
+@attrs.frozen(eq=False)
+class Derivatives:
+    """Results of an evaluation, and their derivatives by several inputs: `System.derivatives`.
+
+    ``found["q"]`` is the derivative by q of what the evaluation is named for: of accelerations by
+    forward dynamics, of efforts by inverse dynamics.
+
+    Attributes
+    ----------
+    of : str
+        The evaluation: "forward_dynamics", "inverse_dynamics" or "hybrid_dynamics".
+    values : mapping of str to ndarray
+        The results: "vdot" (..., nv), "tau" (..., nv) and "multipliers" (..., m), as far as the
+        evaluation has them.
+    vdot, tau, multipliers : mapping of str to ndarray
+        Their derivatives by the name of the input; empty if the evaluation does not have them. The
+        axes of the input follow those of the result: (ndx,) of q, (nv,) of v, vdot and tau, none of
+        t and of a parameter that is one number, (6,) of a pose, else those of the parameter.
+    """
+
+    of: str
+    values: Mapping[str, Floats] = attrs.field(repr=False)
+    vdot: Mapping[str, Floats] = attrs.field(repr=False)
+    tau: Mapping[str, Floats] = attrs.field(repr=False)
+    multipliers: Mapping[str, Floats] = attrs.field(repr=False)
+
+    def __getitem__(self, name: str) -> Floats:
+        """Return the derivative of accelerations or efforts by one input.
+
+        Parameters
+        ----------
+        name : str
+            An input, one of `by` in `System.derivatives`.
+
+        Returns
+        -------
+        ndarray
+            As in `vdot`, or in `tau` for inverse dynamics.
+
+        Raises
+        ------
+        NameUnknownError
+            If the derivatives are not by this input.
+        UsageError
+            If they are of hybrid dynamics, which has two results.
+        """
+        if self.of == "hybrid_dynamics":
+            raise UsageError(
+                "hybrid_dynamics has two results: take .vdot[...] or .tau[...] of the derivatives."
+            )
+        found = self.tau if self.of == "inverse_dynamics" else self.vdot
+        if not (isinstance(name, str) and name in found):
+            raise NameUnknownError(
+                f"These derivatives are not by {name!r}; {suggestion(name, found)}"
+            )
+        return found[name]
+
+
+def derivatives(
+    system: System,
+    of: str,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None = None,
+    *,
+    vdot: ArrayLike | None = None,
+    prescribed: Sequence[str] = (),
+    by: Iterable[str] = ("q", "v"),
+    t: ArrayLike = 0.0,
+    on_error: str = "raise",
+) -> Derivatives:
+    """See `System.derivatives`."""
+    check_on_error(on_error)
+    names = _checked(system, of, by, tau=tau, vdot=vdot, prescribed=prescribed)
+    zero = system.evaluator.zero
+    given = broadcast(
+        system, t, q=q, v=v, tau=zero if tau is None else tau, vdot=zero if vdot is None else vdot
+    )
+    leading = given[-1].shape
+    shapes = {name: _shape(system, name) for name in names}
+    count, m = math.prod(leading), system.num_velocity_constraints
+    widest = max((math.prod(shape) for shape in shapes.values()), default=0)
+    check_memory(
+        count * (system.nv + m) * (8.0 * max(widest, system.nv) + 2.0 * m),
+        f"Derivatives of {system.nv} accelerations, of {count} states,",
+        "ask for fewer samples at once",
+    )
+    flat = [np.reshape(x, (count, *x.shape[len(leading) :])) for x in given]
+    state = _evaluated(system, of, flat, prescribed, on_error)
+    values = {what: getattr(state, what) for what in EVALUATIONS[of][0]}
+    good = np.isfinite(np.concatenate([state.vdot, state.tau], axis=-1)).all(axis=-1)
+    point = state.chosen(good)
+    solution = Solution.of(point)
+    found: dict[str, dict[str, Floats]] = {"vdot": {}, "tau": {}, "multipliers": {}}
+    for name, shape in shapes.items():
+        change = (change_by_input if name in INPUTS else change_by_parameter)(point, name)
+        parts = solution.solve(change)
+        for what, value in values.items():
+            whole = np.full((count, value.shape[-1], math.prod(shape)), np.nan)
+            whole[good] = parts[what]
+            found[what][name] = whole.reshape((*leading, value.shape[-1], *shape))
+    return Derivatives(
+        of,
+        MappingProxyType({n: x.reshape((*leading, x.shape[-1])) for n, x in values.items()}),
+        **{what: MappingProxyType(each) for what, each in found.items()},
+    )
+
+
+def _checked(system: System, of: Any, by: Any, **given: Any) -> list[str]:
+    """Return the names of the inputs; errors say which evaluation takes what."""
+    if not (isinstance(of, str) and of in EVALUATIONS):
+        raise NameUnknownError(f"There are no derivatives of {of!r}; {suggestion(of, EVALUATIONS)}")
+    takes = EVALUATIONS[of][1]
+    for name, value in given.items():
+        absent = value is None or (isinstance(value, Sequence) and not value)
+        if name not in takes and not absent:
+            raise UsageError(
+                f"derivatives of {of} take no {name}; besides q and v they take {listed(takes)}."
+            )
+    if of == "inverse_dynamics" and given["vdot"] is None:
+        raise UsageError("derivatives of inverse_dynamics need the acceleration: give vdot=.")
+    names = [by] if isinstance(by, str) else list(by) if several(by) else [by]
+    inputs = ("q", "v", *(each for each in takes if each != "prescribed"), "t")
+    for name in names:
+        if not (isinstance(name, str) and (name in inputs or name in system.parameters)):
+            raise NameUnknownError(
+                f"System '{system.name}' has no derivatives of {of} by {name!r}; "
+                f"{suggestion(name, (*inputs, *system.parameters))}"
+            )
+    return list(dict.fromkeys(names))
+
+
+def _shape(system: System, name: str) -> tuple[int, ...]:
+    """Return the axes of an input."""
+    if name in INPUTS:
+        return {"q": (system.ndx,), "t": ()}.get(name, (system.nv,))
+    return shape_of_parameter(system, name)
+
+
+def _evaluated(
+    system: System, of: str, flat: Sequence[Floats], prescribed: Sequence[str], on_error: str
+) -> Point:
+    """Return all samples with what the evaluation finds."""
+    q, v, tau, vdot, t = flat
+    count, nv = len(q), system.nv
+    multipliers, rank = np.zeros((count, 0)), np.zeros(count, dtype=np.int64)
+    given = np.ones(nv, dtype=bool)
+    by_motion = of == "forward_dynamics" and bool(system.motions)
+    if by_motion:
+        q, v, _ = system.prescribed_rows(t, q, v, on_error)
+    forces = system.generalized_forces(q, v, t, on_error=on_error)
+    if of == "inverse_dynamics":
+        tau = system.inverse_dynamics(q, v, vdot, on_error=on_error) - forces
+    else:
+        kept = multipliers
+        names = system.prescribed_joints if by_motion else prescribed
+        known = system.known(tau + forces, vdot, names)
+        given = known[0, 2 * nv :] != 0.0 if count else np.zeros(nv, dtype=bool)
+        if of == "forward_dynamics":
+            vdot, multipliers, kept = system.solved(q, v, tau + forces, t=t, on_error=on_error)
+        elif system.arrays.closure:
+            vdot, found = system.hybrid_dynamics(
+                q, v, tau=tau + forces, vdot=vdot, prescribed=prescribed, t=t, on_error=on_error
+            )
+            _, _, multipliers, kept = system.solve_hybrid(q, v, known, None, t, on_error)
+            tau = np.where(given, found - forces, tau)
+        else:
+            vdot, found = system.hybrid_dynamics(
+                q, v, tau=tau + forces, vdot=vdot, prescribed=prescribed, on_error=on_error
+            )
+            tau = np.where(given, found - forces, tau)
+        if on_error == "raise" and system.arrays.closure:
+            check_certain(system, q, vdot, multipliers, t)
+            if (kept == 0.0).any() and of == "forward_dynamics":
+                check_dependent(system, q, v, vdot, t)
+        rank = (kept != 0.0).sum(axis=-1)
+    return Point(system, q, v, vdot, tau, t, multipliers, rank, given, by_motion)
