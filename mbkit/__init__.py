@@ -133,6 +133,7 @@ from mbkit.systems import Derivatives as Derivatives
 from mbkit.systems import EquationsOfMotion as EquationsOfMotion
 from mbkit.systems import JacobianRates as JacobianRates
 from mbkit.systems import MassFactor as MassFactor
+from mbkit.systems import MomentumForm as MomentumForm
 from mbkit.systems import NearSingularity as NearSingularity
 from mbkit.systems import System as System
 from mbkit.systems import SystemJacobian as SystemJacobian

@@ -60,7 +60,7 @@ def stages_of(problem: Problem, count: int) -> Stages:
         vdot=np.zeros((count, nv)),
         powers=np.zeros((count, 2)),
         x=np.zeros(d),
-        w=problem.v_stage if d == nv else np.zeros(d),
+        w=problem.v_stage if d == nv and not problem.momenta else np.zeros(d),
         q=problem.q_stage,
         v=problem.v_stage,
         q_end=np.zeros(problem.nq),

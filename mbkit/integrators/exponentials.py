@@ -46,6 +46,7 @@ class CommutatorFree(Integrator):
 
     looks = True
     takes_constraints = True
+    takes_momenta = True
 
     composition: Composition = attrs.field(default=COMMUTATOR_FREE4)
 
@@ -102,6 +103,7 @@ class CrouchGrossman(Integrator):
 
     looks = True
     takes_constraints = True
+    takes_momenta = True
 
     tableau: Tableau = attrs.field(default=CROUCH_GROSSMAN3)
 

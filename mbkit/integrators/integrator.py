@@ -112,6 +112,9 @@ class Problem:
     blocks : callable or None
         ``blocks(stabilised)`` says how an implicit integrator can have its matrix by blocks, with
         constraints at both levels or not; None where a dense one is as good.
+    momenta : bool
+        Whether v stands for the momenta of a `MomentumForm`: `accelerate` gives their rates, and
+        `rates` those of a step, which are not v.
     error : BaseException or None
         What a step in Python has raised: see `failed`.
     """
@@ -137,6 +140,7 @@ class Problem:
     interpolate: Callable[[float, Any, Any, Any], int] | None = None
     newton: Newton | None = None
     blocks: Callable[[bool], Any] | None = None
+    momenta: bool = False
     error: BaseException | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -263,7 +267,10 @@ class Integrator(FinalBuiltIns, abc.ABC):
        drift from that, by no more than its order, says so by `stays_on_group`.
     10. One that takes steps of sizes of its own within those of `simulate`, by a tolerance, says
         so by `adaptive`: its errors do not fall with h.
-    11. Its steps are in local coordinates of the joints. One that takes positions as a vector says
+    11. One that takes rates of steps from `Problem.rates` alone, never for v itself, and
+        accelerations from `Problem.accelerate` alone says so by `takes_momenta`: in place of v it
+        advances the momenta of a `MomentumForm`.
+    12. Its steps are in local coordinates of the joints. One that takes positions as a vector says
         so by `local_steps`: nothing is then told of steps that turn too far for these.
 
     `mbkit.testing.check_integrator` measures the order, and looks whether all that holds. In Python
@@ -283,6 +290,7 @@ class Integrator(FinalBuiltIns, abc.ABC):
     stays_on_group: bool = True
     adaptive: bool = False
     local_steps: bool = True
+    takes_momenta: bool = False
 
     @abc.abstractmethod
     def prepare(self, problem: Problem) -> Advance:

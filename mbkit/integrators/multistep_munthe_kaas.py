@@ -78,6 +78,7 @@ class MultistepMuntheKaas(Integrator):
 
     looks = True
     takes_constraints = True
+    takes_momenta = True
 
     steps: int = attrs.field(default=3, converter=whole)
 

@@ -79,6 +79,7 @@ class RungeKuttaMuntheKaas(Integrator):
 
     looks = True
     takes_constraints = True
+    takes_momenta = True
 
     tableau: Tableau = attrs.field(default=RK4)
     rtol: float | None = attrs.field(default=None, converter=as_number)

@@ -1,9 +1,10 @@
 """Kernels behind the methods of `Problem`; compiled integrators use the helpers."""
 
-from mbkit.kernels.compile import float64, floats, helper, int64, kernel
+from mbkit.kernels.compile import float64, floats, helper, int64, kernel, records_at
 from mbkit.kernels.configuration import dexp_inv_rows, rates_rows, retract_rows
 from mbkit.kernels.equations import acceleration, close_loops, stage_acceleration
-from mbkit.kernels.layout import NUM_POWERS
+from mbkit.kernels.explicit.stages import rates_at
+from mbkit.kernels.layout import NUM_POWERS, SPACE
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import OK, WRONG_LENGTH
 from mbkit.kernels.time_loops.watch import look
@@ -58,7 +59,11 @@ def rates(space, q, v, out):
     model = bodies(space)
     status = both(check_positions(model, q), check_velocities(model, v, v, v))
     status = both(status, check_steps(model, out))
-    return rates_rows(model, scratch_of(space), q, v, out) if status == OK else status
+    if status != OK:
+        return status
+    if records_at(space, 1, SPACE)[0].rates != 0:
+        return rates_at(space, q, v, out)
+    return rates_rows(model, scratch_of(space), q, v, out)
 
 
 @kernel(int64(int64, float64, floats, floats))

@@ -19,6 +19,7 @@ from mbkit.forces import Force
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem
 from mbkit.lie.arrays import as_floats
+from mbkit.simulation import momenta as momentum_runs
 from mbkit.simulation.closed import check_constraints, check_joints
 from mbkit.simulation.conservative import check_forces
 from mbkit.simulation.monitors.jumps import Jumps
@@ -44,6 +45,7 @@ from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS, MASS_MATRIX
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.memory.drive import Drive
 from mbkit.systems.memory.workspace import Workspace
+from mbkit.systems.momenta import MomentaInLoops
 
 __all__ = ["GeneralizedForces", "Prepared", "checked_parts", "prepare", "versions"]
 
@@ -54,7 +56,8 @@ GeneralizedForces = ArrayLike | Callable[[float, Any, Any], ArrayLike]
 class Prepared:
     """A run whose arguments are checked, before its first step.
 
-    `start` is the state at the start; None where the run goes on from another one's end.
+    `start` is the state at the start; None where the run goes on from another one's end. `momenta`
+    are those of a run in them, where v of the problem and its rows stands for them.
     """
 
     system: System
@@ -68,6 +71,7 @@ class Prepared:
     drive: Drive | None
     options: dict[str, Any]
     start: tuple[Any, Any] | None
+    momenta: MomentaInLoops | None = None
 
 
 def prepare(
@@ -85,6 +89,7 @@ def prepare(
     save_at: ArrayLike | None,
     stabilisation: Stabilisation,
     continued: bool = False,
+    in_momenta: bool = False,
     constraint_solver: ConstraintSolver | None,
 ) -> Prepared:
     """Check the arguments of `simulate`, and return what its loop needs.
@@ -142,13 +147,14 @@ def prepare(
         system, integrator, t_span, problem,
         steps=steps, tau=tau, forces=further, events=watched, times=times, keeping=keeping,
     )  # fmt: skip
+    momenta = momentum_runs.install(system, workspace, problem, force) if in_momenta else None
     watch = Watch(watched, system, workspace) if watched else None
-    samples = Samples(problem, steps) if save_every > 1 else None  # rows may be few
+    samples = Samples(problem, steps, momenta) if save_every > 1 else None  # rows may be few
     jumps = _jumps(drive, integrator)
     course = Course(system, integrator, problem, watch, times, samples, jumps, found)
     return Prepared(
         system, integrator, tau, problem, course, steps, workspace, force, drive, options,
-        start=None if continued else (q_start, v_start),
+        start=None if continued else (q_start, v_start), momenta=momenta,
     )  # fmt: skip
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.simulation.energies import energies
+from mbkit.simulation.momenta import with_velocities
+from mbkit.systems.momenta import MomentaInLoops
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -28,10 +30,11 @@ class Samples:
     energies are in balance is judged by what moves between.
     """
 
-    def __init__(self, problem: Problem, steps: int) -> None:
+    def __init__(self, problem: Problem, steps: int, momenta: MomentaInLoops | None = None) -> None:
         places = np.floor(np.arange(1, COUNT + 1) * GOLDEN % 1.0 * steps).astype(np.int64)
         self._steps = np.unique(np.append(places, steps))
         self._problem = problem
+        self._momenta = momenta
         self._taken: dict[int, tuple[float, Any, Any, Any]] = {}
 
     def fitting(self, step: int, count: int) -> int:
@@ -55,7 +58,8 @@ class Samples:
         if not states:
             return np.zeros((5, 0))
         t, q, v, work = (np.array(part) for part in zip(*states, strict=True))
-        kinetic, potential, _ = energies(system, Rows(t, q, v, work, np.zeros((t.size, 0))))
+        rows = with_velocities(self._momenta, Rows(t, q, v, work, np.zeros((t.size, 0))))
+        kinetic, potential, _ = energies(system, rows)
         return np.stack([t, kinetic, potential, work[:, 0], work[:, 1]])
 
     def forget(self, last: int) -> None:

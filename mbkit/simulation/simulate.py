@@ -18,6 +18,7 @@ from mbkit.results import EventLog, Result
 from mbkit.results.balance import EnergyWatch, in_order
 from mbkit.simulation.energies import energies
 from mbkit.simulation.long_runs.long_run import begin
+from mbkit.simulation.momenta import check_run, with_velocities
 from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
 from mbkit.simulation.multipliers import constraints_of
 from mbkit.simulation.preparation import (
@@ -35,13 +36,13 @@ from mbkit.simulation.stepping.course import event_columns
 from mbkit.simulation.stepping.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.stepping.failed_step import explain
 from mbkit.solvers import ConstraintSolver
-from mbkit.systems import System
+from mbkit.systems import MomentumForm, System
 
 __all__ = ["simulate"]
 
 
 def simulate(
-    system: System,
+    system: System | MomentumForm,
     t_span: tuple[float, float],
     h: float,
     *,
@@ -65,8 +66,8 @@ def simulate(
 
     Parameters
     ----------
-    system : System
-        What moves.
+    system : System or MomentumForm
+        What moves; with a `MomentumForm` in momenta.
     t_span : tuple of two floats
         Start and end. [s]
     h : float
@@ -165,12 +166,19 @@ def simulate(
     >>> round(float(run.q[-1, 0]), 9)
     -4.905
     """
-    integrator = checked_parts(system, RungeKuttaMuntheKaas() if integrator is None else integrator)
+    integrator = RungeKuttaMuntheKaas() if integrator is None else integrator
+    in_momenta = isinstance(system, MomentumForm)
+    if isinstance(system, MomentumForm):
+        check_run(system, integrator, events, output)
+        system = system.system
+    integrator = checked_parts(system, integrator)
     run = prepare(
         system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces, events=events,
         save_every=save_every, save_at=save_at, stabilisation=stabilisation,
-        constraint_solver=constraint_solver,
+        constraint_solver=constraint_solver, in_momenta=in_momenta,
     )  # fmt: skip
+    if in_momenta:
+        run.options["form"] = "momentum"
     if notes is not None:
         run.options["notes"] = checked_notes(notes)
     if output is not None:
@@ -218,6 +226,7 @@ def _result(
 ) -> tuple[Result, BaseException | None]:
     """Return the result, and the first thing that went wrong: energies may fail as well."""
     system, course = run.system, run.course
+    rows = with_velocities(run.momenta, rows)
     t, q, v, work, _ = rows
     dissipated, supplied = work.T.copy()
     kinetic, potential, failed = energies(system, rows)

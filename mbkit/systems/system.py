@@ -40,6 +40,7 @@ from mbkit.systems.base_parameters import BaseParameters
 from mbkit.systems.blueprint import Blueprint, BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.calls.arguments import Floats, time_of
 from mbkit.systems.calls.evaluations import (
+    CANONICAL_FORWARD_DYNAMICS,
     CONSTRAINED_DYNAMICS,
     CORIOLIS_MATRIX,
     DEXP,
@@ -3639,6 +3640,10 @@ class System:
     @functools.cached_property
     def _coriolis_matrix(self) -> Callable[..., Floats]:
         return self.evaluator.bind_dynamics(CORIOLIS_MATRIX)
+
+    @functools.cached_property
+    def _canonical_forward_dynamics(self) -> Callable[..., Floats]:
+        return self.evaluator.bind_dynamics(CANONICAL_FORWARD_DYNAMICS)
 
     @functools.cached_property
     def _inertial_regressor(self) -> Callable[..., Floats]:

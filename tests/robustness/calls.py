@@ -6,6 +6,7 @@ without an argument that it needs is Python's own TypeError, and no memory is no
 
 from __future__ import annotations
 
+import functools
 import inspect
 import traceback
 import types
@@ -20,8 +21,8 @@ from tests.robustness.odd_values import NUMBERS, dressed, odd, odd_array
 from tests.robustness.subjects import SUBJECTS, subject
 
 __all__ = [
-    "COUNTS", "MOST", "NOT_CALLED", "SPAN", "Broken", "calls", "functions", "outcome", "regular",
-    "simulation", "words", "words_of",
+    "COUNTS", "MOST", "NOT_CALLED", "SPAN", "Broken", "calls", "functions", "methods_of",
+    "momentum_form", "outcome", "regular", "simulation", "words", "words_of",
 ]  # fmt: skip
 
 #: Not for users, though without an underscore; and what writes files, runs others' code or prints.
@@ -73,7 +74,10 @@ def regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
     names = joints[:1]
     by_name = dict.fromkeys(names, 0.1)
     return {
-        **{key: rng.normal(size=n) for key in ("v", "vdot", "vddot", "vdddot", "tau", "x")},
+        **{
+            key: rng.normal(size=n)
+            for key in ("v", "vdot", "vddot", "vdddot", "p", "tau", "x")
+        },
         **{key: rng.normal(size=system.ndx) for key in ("rate", "dx")},
         "q": q, "q0": q, "q1": system.retract(q, dx), "branch": q, "t": 0.1,
         "multipliers": rng.normal(size=m), "wrenches": np.zeros((len(system.body_names) + 1, 6)),
@@ -111,15 +115,27 @@ def _any(rng: np.random.Generator, right: Any) -> Any:
 # ----------------------------------------------------------------------------------- calls
 
 
+def methods_of(owner: Any) -> list[str]:
+    """Return the names of the methods for users."""
+    return [
+        key for key in dir(type(owner))
+        if not key.startswith("_") and key not in NOT_CALLED and callable(getattr(type(owner), key))
+    ]  # fmt: skip
+
+
+@functools.cache
+def momentum_form() -> mb.MomentumForm:
+    """Return the tree in momenta."""
+    return mb.MomentumForm(subject("tree"))
+
+
 def _of_system(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]:
     name = list(SUBJECTS)[rng.integers(len(SUBJECTS))]
     system = subject(name)
-    methods = [
-        key for key in dir(mb.System)
-        if not key.startswith("_") and key not in NOT_CALLED and callable(getattr(mb.System, key))
-    ]  # fmt: skip
-    method = methods[rng.integers(len(methods))]
-    function = getattr(system, method)
+    owners = [system, momentum_form()] if system is subject("tree") else [system]
+    methods = [(owner, key) for owner in owners for key in methods_of(owner)]
+    owner, method = methods[rng.integers(len(methods))]
+    function = getattr(owner, method)
     right = regular(system, rng)
     given = {}
     for key, parameter in inspect.signature(function).parameters.items():
@@ -285,7 +301,8 @@ def _of_simulate(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any]
         for key, right in {**SPAN, **simulation(system)}.items() if rng.random() < 0.35
     }  # fmt: skip
     given = {**SPAN, **given, "progress": False}
-    return f"{name}: simulate(**{given!r})", lambda: mb.simulate(system, **given), None
+    moving = momentum_form() if name == "tree" and rng.random() < 0.5 else system
+    return f"{moving!r}: simulate(**{given!r})", lambda: mb.simulate(moving, **given), None
 
 
 _SOURCES = (_of_system, _of_system, _of_functions, _of_functions, _of_simulate)

@@ -20,10 +20,11 @@ import mbkit as mb
 from tests.robustness.calls import (
     COUNTS,
     MOST,
-    NOT_CALLED,
     SPAN,
     Broken,
     functions,
+    methods_of,
+    momentum_form,
     outcome,
     regular,
     simulation,
@@ -57,6 +58,9 @@ def calls() -> Iterator[tuple[str, Callable[[], Any]]]:
         needed = {"system": system, **SPAN, "progress": False}
         changed = [*SPAN, *simulation(system)]
         yield from _with_each(f"{name}: simulate", mb.simulate, needed, changed)
+    needed = {"system": momentum_form(), **SPAN, "progress": False}
+    changed = [*SPAN, *simulation(subject("tree")), "integrator", "output"]
+    yield from _with_each("tree in momenta: simulate", mb.simulate, needed, changed)
 
 
 def _with_each(
@@ -78,11 +82,10 @@ def _callables() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
         yield label, function, words_of(tree, rng) if "system" in parameters else words()
     for name in SUBJECTS:
         system = subject(name)
-        for key in dir(mb.System):
-            if not key.startswith("_") and key not in NOT_CALLED:
-                method = getattr(mb.System, key)
-                if callable(method):
-                    yield f"{name}.{key}", getattr(system, key), regular(system, rng)
+        for key in methods_of(system):
+            yield f"{name}.{key}", getattr(system, key), regular(system, rng)
+    for key in methods_of(momentum_form()):
+        yield f"tree in momenta.{key}", getattr(momentum_form(), key), regular(tree, rng)
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -82,6 +82,7 @@ class LocalVectorSpace(Integrator):
 
     looks = True
     takes_constraints = True
+    takes_momenta = True
 
     method: str = "RK45"
     rtol: float | None = attrs.field(default=None, converter=as_number)

@@ -89,7 +89,8 @@ class Course:
     def __attrs_post_init__(self) -> None:
         self._advance = guarded(self.integrator, self.problem)
         self._lookout = Lookout(self.system)
-        if self.integrator.local_steps and not self.integrator.adaptive:
+        steps_alike = self.integrator.local_steps and not self.integrator.adaptive
+        if steps_alike and not self.problem.momenta:
             self._large_steps = LargeSteps(self.system, self.problem.h)
         self._within = WithinStep(self.system, self.integrator, self.problem, self.watch)
 

@@ -52,11 +52,12 @@ def explain(run: Prepared, status: int, taken: int) -> BaseException:
         error.add_note(f"Raised by the forces tau(t, q, v), in the step from t = {t:.9g} s.")
     else:
         values = {
-            "t": _evaluated_at(run, t), "q": problem.q_stage, "v": problem.v_stage,
-            "tau": run.workspace.tau,
+            "t": _evaluated_at(run, t), "q": problem.q_stage,
+            "v" if run.momenta is None else "p": problem.v_stage, "tau": run.workspace.tau,
         }  # fmt: skip
         error = failure(run.system.evaluator, status, run.workspace, values)
-    grown = grown_without_bounds(run, t, taken) if isinstance(error, MbkitError) else None
+    ours = isinstance(error, MbkitError) and run.momenta is None
+    grown = grown_without_bounds(run, t, taken) if ours else None
     if grown is not None:
         grown.__cause__ = error
         return grown

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 ON_ERROR = ("raise", "nan")
 
 _POSITIONS = ("q", "q0", "q1")
-_VELOCITIES = ("v", "vdot", "vddot", "vdddot", "tau", "x")
+_VELOCITIES = ("v", "vdot", "vddot", "vdddot", "p", "tau", "x")
 
 
 @attrs.frozen(slots=False)

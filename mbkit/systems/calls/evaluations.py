@@ -8,6 +8,7 @@ __all__ = [
     "ACCELERATIONS",
     "APPLY_WRENCHES",
     "BODY_DERIVATIVES",
+    "CANONICAL_FORWARD_DYNAMICS",
     "CLOSED_HYBRID_DYNAMICS",
     "CONSTRAINED_DYNAMICS",
     "CONSTRAINT_FORCE_DERIVATIVE",
@@ -38,6 +39,7 @@ __all__ = [
     "LEAST_MULTIPLIERS",
     "MASS_ACTION",
     "MASS_MATRIX",
+    "MOMENTA_IN_WORLD",
     "MOMENTUM",
     "MOTION_SUBSPACES",
     "MOTION_SUBSPACE_RATES",
@@ -92,6 +94,12 @@ INERTIAL_REGRESSOR = Evaluation(
 )  # fmt: skip
 CORIOLIS_MATRIX = Evaluation(
     "coriolis_matrix", ("q", "v", ""), "M", "square_of_state", "derivatives.coriolis_matrix"
+)
+CANONICAL_FORWARD_DYNAMICS = Evaluation(
+    "canonical_forward_dynamics", ("q", "p", "tau"), "found", "derivatives", "momentum.canonical"
+)
+MOMENTA_IN_WORLD = Evaluation(
+    "momenta_in_world", ("q", "p", ""), "p", "dynamics", "momentum.canonical"
 )
 MASS_MATRIX = Evaluation("mass_matrix", ("q", "", ""), "M")
 MASS_ACTION = Evaluation("mass_action", ("q", "x", ""), "tau", "dynamics", "recursions.mass_action")

@@ -243,7 +243,7 @@ def _place(arguments: dict[str, Any]) -> str:
 
 def first_bad_argument(evaluator: Evaluator, arguments: dict[str, Any]) -> str | None:
     """Return a sentence on the first entry of an argument that is not finite, or None."""
-    for name in ("q", "q0", "q1", "v", "tau", "vdot", "dx", "x"):
+    for name in ("q", "q0", "q1", "v", "p", "tau", "vdot", "dx", "x"):
         value = arguments.get(name)
         if value is not None and not np.isfinite(value).all():
             entry = int(np.flatnonzero(~np.isfinite(value))[0])

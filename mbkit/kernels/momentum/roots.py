@@ -1,0 +1,133 @@
+"""Momenta of joints on the world, in the axes of the world.
+
+What hangs on a joint on the world has the momentum W = (moment, force). p = S^T W is seen along
+axes that move with the body, so that p changes where W does not, and a step conserves W up to its
+own error. In the axes of the world, and about a point for which nothing but what acts from outside
+changes it, W has a rate of exactly zero where nothing does. It stands for p of
+
+    a free joint     z = W, all six entries; about the origin of the world without gravity, about
+                     the centre of mass of all that hangs on the joint with it;
+    a ball joint     z = the moment of W about its centre.
+
+Other joints on the world have z = p: a single axis is at rest itself.
+
+About the origin all of W is constant where nothing acts. But w is M^-1 (moment - r x force), r the
+way to the body, so that an error of r is one of w in a fast body: under gravity, where bodies get
+fast and the moment about the origin changes, that about the centre of mass is the constant one, and
+knows of no r. dc/dt x force = 0 for the centre c.
+"""
+
+from mbkit.kernels.compile import floats_at, helper
+from mbkit.kernels.layout import OWN_FRAME_P, OWN_FRAME_SIZE
+from mbkit.kernels.vectors import (
+    add,
+    angular,
+    cross,
+    dot,
+    linear,
+    load,
+    motion_to_parent,
+    rotate,
+    rotate_back,
+    scale,
+    subtract,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+#: Columns of S are at right angles if their products are below this part of their squares.
+RIGHT_ANGLE = 1e-12
+
+
+@helper
+def column_of_joint(row, body, c):
+    """A column of S in the frame of the joint; the body is placed in the world's axes."""
+    w = rotate_back(body.world_R, angular(body.S[c]))
+    u = rotate_back(body.world_R, linear(body.S[c]))
+    if row.own_frame == 0:
+        return w, u
+    own = floats_at(row.own_frame, OWN_FRAME_SIZE)
+    return motion_to_parent(own[:OWN_FRAME_P].reshape((3, 3)), own[OWN_FRAME_P:], w, u)
+
+
+@helper
+def is_in_world(row, body):
+    """Whether z is the momentum in the world: of free and of ball joints on it.
+
+    By what their S is in the joint's frame: constant, six columns or three rotations, at right
+    angles to each other.
+    """
+    n = row.num_velocities
+    if row.parent != 0 or row.constant == 0 or row.reversed != 0 or n != row.ndx:
+        return False
+    if n != 6 and n != 3:
+        return False
+    for c in range(n):
+        w, u = column_of_joint(row, body, c)
+        if n == 3 and dot(u, u) > RIGHT_ANGLE * dot(w, w):
+            return False
+        for d in range(c):
+            x, y = column_of_joint(row, body, d)
+            size = dot(w, w) + dot(u, u) + dot(x, x) + dot(y, y)
+            if abs(dot(w, x) + dot(u, y)) > RIGHT_ANGLE * size:
+                return False
+    return True
+
+
+@helper
+def to_reference(row, body, g):
+    """The way from the origin of the body to the point about which z is, in the world's axes.
+
+    Reads   mass and first moment of the body with all beyond it, of a free joint under gravity g.
+    """
+    if row.num_velocities == 3:
+        if row.own_frame == 0:
+            return _ZERO
+        own = floats_at(row.own_frame, OWN_FRAME_SIZE)
+        centre = rotate_back(own[:OWN_FRAME_P].reshape((3, 3)), load(own[OWN_FRAME_P:]))
+        return scale(-1.0, rotate(body.world_R, centre))
+    if dot(g, g) == 0.0 or body.mass == 0.0:
+        return scale(-1.0, load(body.world_p))
+    return scale(1.0 / body.mass, load(body.first_moment))
+
+
+@helper
+def wrench_of_momenta(row, body, s, z):
+    """W at the origin of the body, s the way to the point about which z is: p = S^T W."""
+    k = row.first_velocity
+    t = (z[k], z[k + 1], z[k + 2])
+    if row.num_velocities == 3:
+        return t, _ZERO
+    f = (z[k + 3], z[k + 4], z[k + 5])
+    return add(t, cross(s, f)), f
+
+
+@helper
+def wrench_of_efforts(row, body, tau):
+    """A wrench at the origin of the body with S^T W = tau: sum of tau S / |S|^2, in the joint."""
+    t = _ZERO
+    f = _ZERO
+    for c in range(row.num_velocities):
+        w, u = column_of_joint(row, body, c)
+        factor = tau[row.first_velocity + c] / (dot(w, w) + dot(u, u))
+        t = add(t, scale(factor, w))
+        f = add(f, scale(factor, u))
+    if row.own_frame != 0:
+        own = floats_at(row.own_frame, OWN_FRAME_SIZE)
+        R = own[:OWN_FRAME_P].reshape((3, 3))
+        t = rotate_back(R, subtract(t, cross(load(own[OWN_FRAME_P:]), f)))
+        f = rotate_back(R, f)
+    return rotate(body.world_R, t), rotate(body.world_R, f)
+
+
+@helper
+def set_momenta(row, t, f, z):
+    """z = (t, f), about its point; the moment alone of a ball joint."""
+    k = row.first_velocity
+    z[k] = t[0]
+    z[k + 1] = t[1]
+    z[k + 2] = t[2]
+    if row.num_velocities == 6:
+        z[k + 3] = f[0]
+        z[k + 4] = f[1]
+        z[k + 5] = f[2]

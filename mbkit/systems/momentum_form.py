@@ -1,0 +1,204 @@
+"""The momentum form of the equations of motion: Hamilton's equations."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.errors import UsageError
+from mbkit.systems.calls.arguments import Floats, common_axes, times_of
+from mbkit.systems.system import System
+
+__all__ = ["MomentumForm"]
+
+
+def _check_system(_form: object, _attribute: object, system: Any) -> None:
+    """Refuse what has no momentum form."""
+    if not isinstance(system, System):
+        raise UsageError(
+            f"MomentumForm needs an mbkit.System, got {system!r}; a mechanism becomes one by "
+            f"mechanism.assemble()."
+        )
+    if system.num_velocity_constraints:
+        names = ", ".join(map(repr, system.arrays.closure.names))
+        raise UsageError(
+            f"MomentumForm is for trees, and system '{system.name}' has constraints by {names}; "
+            f"their multipliers belong to accelerations. Simulate the system itself."
+        )
+    if system.motions:
+        raise UsageError(
+            f"MomentumForm does not take prescribed joints, and system '{system.name}' has "
+            f"{', '.join(map(repr, system.motions))}: their velocities do not follow from momenta. "
+            f"Simulate the system itself."
+        )
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class MomentumForm:
+    """A tree in positions and momenta, q and p = M v, with Hamilton's equations.
+
+        ``qdot = rates(q, v)``,  ``v = M(q)^-1 p``,  ``dp/dt = (dM/dt) v - b(q, v) + f + tau``
+
+    Both follow from p in O(bodies) without M: `canonical_forward_dynamics`. p are the momenta along
+    the velocities of the joints, whatever the representation.
+
+    Given to `simulate` in place of its system, it is integrated by any explicit method, and starts
+    and ends with velocities: the result holds q and v. On the way a free joint on the world has the
+    momentum of all that hangs on it in the axes of the world, about its origin, or under gravity
+    about the centre of mass; a ball joint on the world has the moment of that about its centre.
+    Nothing but what acts from outside changes these, and steps of any size keep them to rounding
+    where they are conserved.
+
+    Attributes
+    ----------
+    system : System
+        A tree without prescribed joints; its forces act.
+
+    Raises
+    ------
+    UsageError
+        If the system has constraints or prescribed joints.
+
+    See Also
+    --------
+    System.momentum : the total momentum in the world.
+    System.mass_action : M v.
+
+    References
+    ----------
+    .. [1] A. Mueller, "Screw and Lie group theory in multibody dynamics: recursive algorithms and
+       equations of motion of tree-topology systems", Multibody Syst. Dyn. 42 (2018) 219-248, (79).
+
+    Examples
+    --------
+    A satellite with an arm that swings freely. Its angular momentum stays as it is, though the
+    step is long:
+
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("satellite", gravity=(0, 0, 0))
+    >>> box = mb.SpatialInertia.box(1.0, size=(0.3, 0.2, 0.5))
+    >>> bus, arm = (mech.add_body(mb.Body(name, box)) for name in ("bus", "arm"))
+    >>> base = mech.add_joint(mb.FreeJoint("base"), mech.world, bus)
+    >>> joint = mech.add_joint(mb.RevoluteJoint("joint", point=(0.3, 0, 0)), bus, arm)
+    >>> system = mech.assemble()
+    >>> form = mb.MomentumForm(system)
+    >>> v = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, -2.0]
+    >>> run = mb.simulate(form, (0.0, 10.0), 0.05, v=v)
+    >>> momentum = system.momentum(run.q, run.v)
+    >>> bool(np.abs(momentum - momentum[0]).max() < 1e-14)
+    True
+    """
+
+    system: System = attrs.field(validator=_check_system)
+
+    def __repr__(self) -> str:
+        return f"<MomentumForm of '{self.system.name}': nq={self.system.nq}, np={self.system.nv}>"
+
+    def momenta(self, q: ArrayLike, v: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return the momenta p = M(q) v along the velocities of the joints.
+
+        Parameters
+        ----------
+        q, v, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            Cost: O(bodies). [kg m/s], [kg m^2/s]
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("cart")
+        >>> cart = mech.add_body(mb.Body("cart", mb.SpatialInertia.sphere(2.0, radius=0.1)))
+        >>> rail = mech.add_joint(mb.PrismaticJoint("rail"), mech.world, cart)
+        >>> mb.MomentumForm(mech.assemble()).momenta([0.0], [3.0])
+        array([6.])
+        """
+        return self.system.mass_action(q, v, on_error=on_error)
+
+    def velocities(self, q: ArrayLike, p: ArrayLike, *, on_error: str = "raise") -> Floats:
+        """Return the velocities v = M(q)^-1 p.
+
+        Parameters
+        ----------
+        q, on_error : see `System`
+        p : array_like, shape (..., nv)
+            Momenta along the velocities of the joints. [kg m/s], [kg m^2/s]
+
+        Returns
+        -------
+        ndarray, shape (..., nv)
+            Cost: O(bodies). [rad/s], [m/s]
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("cart")
+        >>> cart = mech.add_body(mb.Body("cart", mb.SpatialInertia.sphere(2.0, radius=0.1)))
+        >>> rail = mech.add_joint(mb.PrismaticJoint("rail"), mech.world, cart)
+        >>> mb.MomentumForm(mech.assemble()).velocities([0.0], [6.0])
+        array([3.])
+        """
+        return self._found(q, p, None, on_error)[..., : self.system.nv].copy()
+
+    def canonical_forward_dynamics(
+        self,
+        q: ArrayLike,
+        p: ArrayLike,
+        tau: ArrayLike | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats]:
+        """Return velocities and the rates of momenta: Hamilton's equations, O(bodies), without M.
+
+        Parameters
+        ----------
+        q, on_error : see `System`
+        p : array_like, shape (..., nv)
+            Momenta along the velocities of the joints. [kg m/s], [kg m^2/s]
+        tau : array_like, shape (..., nv), optional
+            Generalized forces, added to the forces of the system; zero if left out. [N m], [N]
+        t : array_like, shape (...)
+            Time, of which the forces of the system may be functions. [s]
+
+        Returns
+        -------
+        v, pdot : ndarray, shape (..., nv)
+            M^-1 p, [rad/s], [m/s]; and the rates of p, [N m], [N].
+
+        Notes
+        -----
+        v is forward dynamics from rest with p for the forces. The articulated-body algorithm passes
+        the momentum of all bodies beyond through each joint then, from which the rates of p follow
+        without a bias force.
+
+        Examples
+        --------
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("falling cart", gravity=(0, 0, -10.0))
+        >>> cart = mech.add_body(mb.Body("cart", mb.SpatialInertia.sphere(2.0, radius=0.1)))
+        >>> rail = mech.add_joint(mb.PrismaticJoint("rail"), mech.world, cart)
+        >>> form = mb.MomentumForm(mech.assemble())
+        >>> form.canonical_forward_dynamics([0.0], [6.0], [5.0])
+        (array([3.]), array([-15.]))
+        """
+        system, nv = self.system, self.system.nv
+        found = self._found(q, p, tau, on_error)
+        if t.__class__ is not float:
+            leading = common_axes({"t": times_of(t, on_error).shape, "q, p": found.shape[:-1]})
+            found = np.broadcast_to(found, (*leading, 2 * nv)).copy()
+        v, pdot = found[..., :nv], found[..., nv:]
+        if system.force_names:
+            pdot += system.generalized_forces(q, v, t, on_error=on_error)
+        return v, pdot
+
+    def _found(self, q: ArrayLike, p: ArrayLike, tau: ArrayLike | None, on_error: str) -> Floats:
+        """Return v and the rates of p without the forces of the system, (..., 2 nv)."""
+        given = self.system.evaluator.zero if tau is None else tau
+        return self.system._canonical_forward_dynamics(q, p, given, None, on_error)
