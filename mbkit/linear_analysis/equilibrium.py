@@ -18,6 +18,7 @@ from mbkit.linear_analysis.small_motions import (
     SmallMotions,
     State,
     check_holonomic,
+    freedoms_around,
     unbalanced,
 )
 from mbkit.spatial.arrays import FloatArray
@@ -80,6 +81,9 @@ class Equilibrium:
     is_conservative : bool
         Whether the stiffness is symmetric. Where it is not, as with forces that follow a body,
         its signs do not decide on stability: ask `System.linearize` for the modes.
+    is_singular : bool
+        Whether the mechanism has more freedoms in this configuration than around it; the stiffness
+        then includes motions that end at once.
     """
 
     name: str
@@ -93,6 +97,7 @@ class Equilibrium:
     stiffnesses: FloatArray
     independent: tuple[str, ...]
     is_conservative: bool
+    is_singular: bool
     _position_names: tuple[str, ...]
 
     @property
@@ -104,10 +109,10 @@ class Equilibrium:
     def stability(self) -> str:
         """Return "stable", "unstable" or "neutral", by the signs of the stiffness.
 
-        "undecided" where no equilibrium was found, or the stiffness is not symmetric. What cannot
-        move is stable.
+        "undecided" where no equilibrium was found, the stiffness is not symmetric, or the
+        configuration is singular. What cannot move is stable.
         """
-        if not (self.found and self.is_conservative):
+        if not self.found or not self.is_conservative or self.is_singular:
             return "undecided"
         limit = _NEUTRAL * np.abs(self.stiffnesses).max(initial=0.0)
         if (self.stiffnesses < -limit).any():
@@ -122,7 +127,8 @@ class Equilibrium:
         counts = int((signs > limit).sum()), int((np.abs(signs) <= limit).sum())
         told = f"{counts[0]} positive, {counts[1]} zero, {len(signs) - sum(counts)} negative"
         lines = [
-            f"Equilibrium of '{self.name}', {self.stability}",
+            f"Equilibrium of '{self.name}', {self.stability}"
+            + (", in a singular configuration" if self.is_singular else ""),
             f"  stiffnesses: {told if len(signs) else 'none, it cannot move'}",
             *(f"  {name} = {value:.6g}" for name, value in [*self.positions.items()][:_TOLD]),
             *([f"  and {len(self.q) - _TOLD} more positions"] if len(self.q) > _TOLD else []),
@@ -305,5 +311,6 @@ def _record(balance: _Balance, q: FloatArray, fixed: Iterable[str]) -> Equilibri
         system.name, q, found, reason,
         {system.velocity_names[k]: float(left[k]) for k in held}, multipliers, residual, K,
         np.asarray(np.linalg.eigvalsh(scaled)), motions.names,
-        skew <= _SYMMETRIC * float(np.abs(K).max(initial=0.0)), system.position_names,
+        skew <= _SYMMETRIC * float(np.abs(K).max(initial=0.0)),
+        freedoms_around(motions, held, fixed) < len(K), system.position_names,
     )  # fmt: skip

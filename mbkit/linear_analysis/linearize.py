@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import ShapeError, SingularMassMatrixError, listed
+from mbkit.errors import ConstraintError, ShapeError, SingularMassMatrixError, listed
 from mbkit.linear_analysis.linear_model import LinearModel
 from mbkit.linear_analysis.signals import INPUTS, OUTPUTS, input_forces, output_rows, signals_of
 from mbkit.linear_analysis.small_motions import (
@@ -16,6 +16,7 @@ from mbkit.linear_analysis.small_motions import (
     SmallMotions,
     State,
     check_holonomic,
+    freedoms_around,
     holds,
     unbalanced,
 )
@@ -53,6 +54,7 @@ def linearize(
     wanted = signals_of(system, free if outputs is None else outputs, OUTPUTS, "outputs")
     state = State.of(system, at, moving, applied, t)
     motions = SmallMotions.of(state, held, independent)
+    _check_regular(motions, held)
     forces = [np.zeros((system.nv, 0)), *(input_forces(state, each) for each in given)]
     F = motions.H.T @ np.hstack(forces)
     nothing = (np.zeros((0, system.nv)),) * 3
@@ -92,6 +94,18 @@ def applied_efforts(system: System, tau: ArrayLike | Mapping[str, ArrayLike] | N
     applied = np.zeros(system.nv)
     applied[entries] = values
     return system.checked("tau", applied, finite=True)
+
+
+def _check_regular(motions: SmallMotions, held: list[int]) -> None:
+    """Raise ConstraintError in a singular configuration."""
+    m, around = len(motions.independent), freedoms_around(motions, held)
+    if around < m:
+        raise ConstraintError(
+            f"System '{motions.state.system.name}' is in a singular configuration: it has {m} "
+            f"freedoms here and {around} around it, so that its motions are no linear space. "
+            f"Linearize beside it, on the branch that is meant: system.close_loops(q, fixed=...); "
+            f"system.diagnose(q) shows the branches."
+        )
 
 
 def _first_order(motions: SmallMotions, F: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -17,22 +17,30 @@ where coordinates add.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Self, final
 
 import attrs
 import numpy as np
 
 from mbkit.closed_loops.kinematics import Partition, partition
-from mbkit.errors import RedundantConstraintsWarning, UsageError, listed
+from mbkit.errors import ConstraintError, RedundantConstraintsWarning, UsageError, listed
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import entries_of, velocity_sizes
-from mbkit.systems.rank import Ranked, largest_row
+from mbkit.systems.rank import Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["BALANCED", "SmallMotions", "State", "check_holonomic", "holds", "unbalanced"]
+__all__ = [
+    "BALANCED",
+    "SmallMotions",
+    "State",
+    "check_holonomic",
+    "freedoms_around",
+    "holds",
+    "unbalanced",
+]
 
 #: Central differences of sixth order: steps of the fastest joint in radians or lengths, weights.
 _STEPS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]) / 128.0
@@ -43,6 +51,9 @@ _NO_BRACKET = 1e-11
 
 #: What may be left of balanced forces, in parts of the largest.
 BALANCED = 1e-8
+
+#: How far a configuration is away that is compared, in radians or parts of the length.
+_AROUND = 1e-2
 
 #: How far a mechanism is moved, in parts of its length, to see of what size its forces are.
 _MOVED = 1e-4
@@ -175,6 +186,27 @@ def check_holonomic(system: System, who: str) -> None:
 def holds(system: System) -> list[int]:
     """Return the entries of v that are prescribed."""
     return entries_of(system, system.prescribed_joints, "prescribed")
+
+
+def freedoms_around(motions: SmallMotions, held: list[int], fixed: Iterable[str] = ()) -> int:
+    """Return the number of freedoms at a configuration close by, with the loops closed.
+
+    It is less than that at the state where the configuration is singular.
+    """
+    state, H = motions.state, motions.H
+    system, m = state.system, len(motions.independent)
+    if not (m and system.num_velocity_constraints):
+        return m
+    scales = np.where(system.arrays.turning, 1.0, 1.0 / system.arrays.closure.length)
+    step = H @ np.random.default_rng(0).uniform(0.5, 1.0, m)
+    step *= _AROUND / np.abs(step * scales).max()
+    try:
+        near = system.close_loops(system.retract(state.q, step), fixed=fixed, t=state.t)
+    except ConstraintError:
+        return m
+    A = system.constraint_jacobian(near, state.t) / velocity_sizes(system, near)
+    free = np.setdiff1d(np.arange(system.nv), held)
+    return int(len(free) - rank_of(A[:, free], largest_row(A)))
 
 
 def unbalanced(state: State, held: list[int]) -> tuple[FloatArray, float, FloatArray]:

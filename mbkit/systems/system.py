@@ -81,7 +81,7 @@ class System:
     """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
 
     The equations do not include the forces of the mechanism: `generalized_forces` returns their
-    part of tau, which a simulation adds.
+    part of tau, which a simulation adds; `reaction`, `equilibrium` and `linearize` include it.
 
     Made by `Mechanism.assemble`; immutable, and safe to share between threads. Methods take and
     return plain arrays. Leading axes of arguments are a batch of samples and broadcast; the samples
@@ -3574,8 +3574,8 @@ class System:
         Raises
         ------
         ConstraintError
-            If the state does not satisfy the constraints, or `independent` does not determine the
-            motion.
+            If the state does not satisfy the constraints, or the configuration is singular, with
+            fewer freedoms around it; if `independent` does not determine the motion.
         UsageError, NameUnknownError
             If the system has nonholonomic joints or constraints, such as rolling; if there is no
             such joint, body or quantity.

@@ -105,3 +105,39 @@ def test_closed_mechanism_in_motion(name):
     assert_close(model.A[m:], differences(2 * m, gain))
     assert_close(model.C, differences(2 * m, lambda z: state(z)[1]))
     assert_close(model.A[:m], np.hstack([np.zeros((m, m)), np.eye(m)]), 1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+def test_constraints_and_drives_that_depend_on_time():
+    """An arm on a driven base, whose tip follows a curve, in the midst of its motion."""
+    mech = mb.Mechanism("arm", gravity=(0, -9.81, 0))
+    last = mech.world
+    for k in range(4):
+        inertia = mb.SpatialInertia.from_com(1.0 + k, (0.5, 0, 0), 0.1 * np.eye(3))
+        link = mech.add_body(mb.Body(f"link{k}", inertia, mb.spatial.translation((k, 0, 0))))
+        hinge = mb.RevoluteJoint(f"hinge{k}", point=(k, 0, 0))
+        if k == 0:
+            hinge = hinge.prescribe(np.sin, np.cos, lambda t: -np.sin(t))
+        mech.add_joint(hinge, last, link)
+        mech.add_force(mb.JointSpring(f"spring{k}", f"hinge{k}", stiffness=30.0))
+        last = link
+    mech.add_constraint(
+        mb.PrescribedPoint(
+            "tip", "link3", lambda t: [2.5 - 0.2 * t**2, 1.0 + np.sin(3 * t), 0.0], point=(1, 0, 0)
+        )
+    )
+    system, t, name = mech.assemble(), 0.3, "hinge1"
+
+    def state(z):
+        near = system.close_loops(start + np.array([0.0, z[0], 0.0, 0.0]), fixed=[name], t=t)
+        return near, system.dependent_velocity(near, {name: 0.7 + z[1]}, t)
+
+    def gain(z):
+        q, v = state(z)
+        force = system.generalized_forces(q, v, t)
+        return system.solve_dynamics(q, v, force, t=t)[0][[1]]
+
+    start = system.close_loops([0.3, 0.8, -1.0, -1.0], t=t)
+    model = system.linearize(*state(np.zeros(2)), independent=[name], t=t)
+    assert_close(model.A[1:], differences(2, gain))
+    assert model.independent == (name,)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from examples import mode_shapes
 from mbkit.joints.defaults.differences import derivative
 from tests.closed_loops.planar_four_bar import PlanarFourBar, Rod
 
@@ -221,3 +222,10 @@ def test_small_run_has_the_frequency():
     k = np.flatnonzero((x[:-1] > 0) & (x[1:] <= 0))
     crossings = run.t[k] + (run.t[k + 1] - run.t[k]) * x[k] / (x[k] - x[k + 1])
     np.testing.assert_allclose((crossings[-1] - crossings[0]) / (len(k) - 1), period, rtol=1e-6)
+
+
+@pytest.mark.long
+def test_example_of_mode_shapes(capsys):
+    """Two platforms on parallel rods: frequencies to 1e-10, those of small runs to 1e-6."""
+    mode_shapes.main()
+    assert "closed form" in capsys.readouterr().out

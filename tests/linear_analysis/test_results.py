@@ -8,6 +8,7 @@ import pytest
 from scipy.signal import StateSpace
 
 import mbkit as mb
+from tests.constraints.closed_mechanisms import assembled, parallelogram
 from tests.linear_analysis.test_closed_forms import four_bar, pendulum, start
 
 
@@ -116,6 +117,22 @@ def test_texts():
 def test_loose_mechanism_has_no_compliance():
     with pytest.raises(mb.UsageError, match="no stiffness against motions of 'slide'"):
         slider().linearize([0.0]).compliance()
+
+
+def test_singular_configurations():
+    """A parallelogram in one line may go on in two ways: its small motions are no linear space."""
+    system = assembled(parallelogram())
+    flat = system.reference_configuration()
+    with pytest.raises(mb.ConstraintError, match="2 freedoms here and 1 around it"):
+        system.linearize(flat)
+    bent = system.close_loops([0.1, 0.0, 0.0], fixed=["A"])
+    assert len(system.linearize(bent).independent) == 1
+    mech = parallelogram()
+    mech.add_force(mb.JointSpring("spring", "A", stiffness=1.0))
+    mech.add_force(mb.UniformField("no gravity", acceleration=(0, 0, 9.81)))
+    found = assembled(mech).equilibrium()
+    assert found.is_singular
+    assert found.stability == "undecided"
 
 
 def test_refusals():
