@@ -144,5 +144,5 @@ def _state_note(state: State, held: list[int]) -> tuple[bool, str]:
     unit = "N m" if system.arrays.turning[worst] else "N"
     still = "at rest" if not state.v.any() else "in motion"
     return False, (
-        f"{still}, no equilibrium: '{name}' is left with {left[worst]:.4g} {unit}, and accelerates"
+        f"{still}, no equilibrium: '{name}' is left with {-left[worst]:.4g} {unit}, and accelerates"
     )

@@ -3464,6 +3464,7 @@ class System:
         *,
         fixed: Iterable[str] = (),
         tau: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        stable: bool = False,
         t: float = 0.0,
     ) -> Equilibrium:
         """Return a configuration in which the mechanism stays at rest.
@@ -3480,6 +3481,9 @@ class System:
         tau : array_like, shape (nv,), or mapping of str to array_like, optional
             Constant generalized forces besides those, as an array or by the names of joints.
             [N m], [N]
+        stable : bool
+            Whether to go downhill from the start to a stable equilibrium, as a mechanism with
+            friction settles; else to one that is near, stable or not.
         t : float, see `System`
 
         Returns
@@ -3500,9 +3504,9 @@ class System:
         -----
         Positions and multipliers are unknowns of one system of equations, on the configuration
         group, which ``scipy.optimize.least_squares`` solves with exact derivatives; those of
-        forces are as exact as `force_derivatives`. It goes to an equilibrium near the start, stable
-        or not. If it ends elsewhere, other starts follow, with fixed seeds. Joint limits are
-        ignored.
+        forces are as exact as `force_derivatives`. If it ends elsewhere, other starts follow, with
+        fixed seeds. With `stable`, Newton steps of independent coordinates go down along all
+        eigenvectors of the stiffness, with closed loops. Joint limits are ignored.
 
         Examples
         --------
@@ -3524,7 +3528,7 @@ class System:
         """
         from mbkit.linear_analysis.equilibrium import equilibrium
 
-        return equilibrium(self, q, fixed=fixed, tau=tau, t=time_of(t))
+        return equilibrium(self, q, fixed=fixed, tau=tau, stable=stable, t=time_of(t))
 
     def linearize(
         self,

@@ -12,7 +12,7 @@ from tests.closed_loops.mechanisms import BY_NAME
 from tests.every_representation import each_representation
 from tests.trees import random_mechanism, random_state
 
-NUMERIC = 1e-9
+NUMERIC = 1e-10
 
 
 def differences(n, function):

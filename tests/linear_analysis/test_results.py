@@ -8,6 +8,8 @@ import pytest
 from scipy.signal import StateSpace
 
 import mbkit as mb
+from tests.at_each import at_each
+from tests.closed_loops.mechanisms import BY_NAME
 from tests.constraints.closed_mechanisms import assembled, parallelogram
 from tests.linear_analysis.test_closed_forms import four_bar, pendulum, start
 
@@ -46,6 +48,36 @@ def test_other_starts_are_tried():
     found = mech.assemble().equilibrium([1.5])
     assert found.found
     assert abs(np.sin(found.q[0])) < 1e-8
+
+
+@pytest.mark.long
+@at_each("name", {each: each for each in ("four-bar", "Bricard", "five-bar", "delta robot")})
+def test_mechanisms_settle(name):
+    """Downhill from where they are assembled, to where the potential energy is least around."""
+    system = BY_NAME[name].system()
+    start = system.close_loops()
+    found = system.equilibrium(start, stable=True)
+    assert found.found
+    assert found.stability == "stable"
+
+    def energy(q):
+        return system.potential_energy(q) + system.force_potentials(q).sum()
+
+    assert energy(found.q) < energy(start)
+    lowest = energy(found.q)
+    for name in found.independent:
+        for step in (-1e-3, 1e-3):
+            moved = found.q.copy()
+            moved[system.position_names.index(name)] += step
+            assert energy(system.close_loops(moved, fixed=[name])) > lowest
+
+
+def test_pendulum_falls_from_upright():
+    for links in (((1.0, 2.0),), ((1.0, 2.0), (2.0, 1.0))):
+        system = pendulum(*links).assemble()
+        found = system.equilibrium([np.pi] + [0.0] * (len(links) - 1), stable=True)
+        np.testing.assert_allclose(np.cos(found.q), 1.0, atol=1e-14)
+        assert found.stability == "stable"
 
 
 def test_follower_force_has_no_signs():

@@ -1,0 +1,78 @@
+"""Descent to a stable equilibrium, as a mechanism with friction settles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import ConstraintError
+from mbkit.linear_analysis.balance import Balance
+from mbkit.linear_analysis.small_motions import BALANCED, SmallMotions, unbalanced
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.calls.entries import velocity_sizes
+
+__all__ = ["settled", "stiffness_in_metres"]
+
+#: Steps of a descent; the largest one and the least, in parts of the length of the system.
+_STEPS, _LARGEST, _LEAST = 300, 0.3, 1e-12
+
+#: Stiffness that counts as none, in parts of the largest.
+_NONE = 1e-9
+
+
+def stiffness_in_metres(motions: SmallMotions) -> tuple[Any, Any]:
+    """Return R and the symmetric part of ``R^-T K R^-1``.
+
+    ``R xi`` are coordinates in which motions of all joints have their lengths: rotations count by
+    the length of the system.
+    """
+    state, K = motions.state, motions.K
+    R: Any = np.linalg.qr(motions.H * velocity_sizes(state.system, state.q)[:, None], mode="r")
+    return R, np.linalg.solve(R.T, np.linalg.solve(R.T, (K + K.T) / 2.0).T)
+
+
+def settled(balance: Balance, start: FloatArray, fixed: Iterable[str]) -> FloatArray:
+    """Return the configuration that a descent from a closed one ends at.
+
+    Newton steps with the absolute values of the eigenvalues of the stiffness, which go downhill
+    also where it is negative (saddle-free Newton, Dauphin et al. 2014). A step is taken if the work
+    of what is left of the forces, by the mean of both ends, is positive.
+    """
+    system, length = balance.system, balance.system.arrays.closure.length
+    q, radius = start, _LARGEST * length
+    left, size, multipliers = unbalanced(balance.state(q), balance.held)
+    for _ in range(_STEPS if len(balance.free) else 0):
+        motions = SmallMotions.of(balance.state(q, multipliers), balance.held)
+        R, K = stiffness_in_metres(motions)
+        step = _downhill(np.linalg.solve(R.T, motions.H.T @ left), K, BALANCED * size, radius)
+        if step is None:
+            break
+        dx = motions.H @ np.linalg.solve(R, step)
+        while radius > _LEAST * length:
+            try:
+                near = system.close_loops(system.retract(q, dx), fixed=fixed, t=balance.t)
+            except ConstraintError:
+                near = q
+            found = unbalanced(balance.state(near), balance.held)
+            if near is not q and (left + found[0]) @ dx <= 0.0:
+                break
+            dx, radius = dx / 2.0, radius / 2.0
+        else:
+            break
+        q, (left, size, multipliers) = near, found
+        radius = min(2.0 * radius, _LARGEST * length)
+    return balance.ended(q, multipliers / balance.force)[0]
+
+
+def _downhill(slope: FloatArray, K: Any, limit: float, radius: float) -> FloatArray | None:
+    """Return a step of at most the radius that goes down, None at a minimum."""
+    k, V = np.linalg.eigh(K)
+    largest = np.abs(k).max(initial=0.0)
+    if np.abs(slope).max(initial=0.0) <= limit:
+        if not len(k) or k[0] >= -_NONE * largest:
+            return None
+        return np.asarray(V[:, 0] * radius)
+    step = -V @ ((V.T @ slope) / np.maximum(np.abs(k), max(_NONE * largest, 1e-300)))
+    return np.asarray(step * min(1.0, radius / np.linalg.norm(step)))
