@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike
 from mbkit.coordinates.division import Division
 from mbkit.coordinates.force_joints import check_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure
+from mbkit.coordinates.loosened import loosened
 from mbkit.coordinates.rows import assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
 from mbkit.model.document import can_be_written, to_toml
+from mbkit.model.graph import graph_of
 from mbkit.model.parameters import changed, parameters
 from mbkit.representations import Representation
 from mbkit.solvers import ConstraintSolver
@@ -29,6 +31,7 @@ from mbkit.systems.compiling import tell_of_compiling
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.memory.forces import force_arrays
+from mbkit.topology import build_topology
 
 if TYPE_CHECKING:
     from mbkit.joints import Joint
@@ -186,6 +189,29 @@ class Assembly:
             other.division.rule.check(other.division, self.topology)
         return other.system()
 
+    def loosened(self, places: Sequence[tuple[str, str]]) -> tuple[System, tuple[str, ...]]:
+        """Return the system with free joints at places of joints, and their names."""
+        division = self.division
+        parts, names = loosened(division.parts, places)
+        topology = build_topology(graph_of(parts), self.topology.loop_joints)
+        other = attrs.evolve(
+            self, division=attrs.evolve(division, parts=parts), topology=topology,
+            length=self._length(),
+        )  # fmt: skip
+        return other.system(), names
+
+    def with_length(self, length: float) -> System:
+        """Return the system with another length, by which moments are scaled in constraints."""
+        return attrs.evolve(self, length=length).system()
+
+    def length_with(self, values: Mapping[str, ArrayLike]) -> float:
+        """Return the length by which moments are scaled in constraints, with other numbers."""
+        return self._length(changed(self.parts, values))
+
+    def _length(self, parts: Parts | None = None) -> float:
+        # the size is that of the mechanism, whatever was hung or cut
+        return characteristic_length(parts or self.parts) if self.length is None else self.length
+
     def _divided(self, parts: Parts) -> Assembly:
         """Return the assembly of the same bodies and joints with other forces or numbers."""
         return attrs.evolve(self, division=self.division.rule.divide(parts))
@@ -257,10 +283,8 @@ class Assembly:
             acting=self.division.rule.acting(self.parts),
         )
         arrays = attrs.evolve(rows, forces=forces)
-        # the size is that of the mechanism, whatever was hung or cut
-        length = characteristic_length(self.parts) if self.length is None else self.length
         solver = self.constraint_solver
-        closure = loop_closure(parts, loops, arrays, length, positions, velocities, solver)
+        closure = loop_closure(parts, loops, arrays, self._length(), positions, velocities, solver)
         return attrs.evolve(arrays, closure=closure)
 
 

@@ -8,7 +8,7 @@ the coordinates, and kernels call those that are written in Python.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import attrs
@@ -207,4 +207,16 @@ class Blueprint(Protocol):
 
     def changed(self, values: Mapping[str, ArrayLike]) -> System:
         """Return the system with other numbers."""
+        ...
+
+    def loosened(self, places: Sequence[tuple[str, str]]) -> tuple[System, tuple[str, ...]]:
+        """Return the system with free joints at places of joints, and their names."""
+        ...
+
+    def with_length(self, length: float) -> System:
+        """Return the system with another length, by which moments are scaled in constraints."""
+        ...
+
+    def length_with(self, values: Mapping[str, ArrayLike]) -> float:
+        """Return the length by which moments are scaled in constraints, with other numbers."""
         ...

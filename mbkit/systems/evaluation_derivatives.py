@@ -17,7 +17,11 @@ from mbkit.systems.calls.arguments import Floats, check_on_error
 from mbkit.systems.calls.entries import broadcast
 from mbkit.systems.constraint_checks import check_certain, check_dependent
 from mbkit.systems.input_changes import INPUTS, Point, Solution, change_by_input
-from mbkit.systems.parameter_changes import change_by_parameter, shape_of_parameter
+from mbkit.systems.parameter_changes import (
+    change_by_parameter,
+    changes_by_places,
+    shape_of_parameter,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -127,9 +131,10 @@ def derivatives(
     point = state.chosen(good)
     solution = Solution.of(point)
     found: dict[str, dict[str, Floats]] = {"vdot": {}, "tau": {}, "multipliers": {}}
+    places = changes_by_places(point, names)
     for name, shape in shapes.items():
-        change = (change_by_input if name in INPUTS else change_by_parameter)(point, name)
-        parts = solution.solve(change)
+        by_name = change_by_input if name in INPUTS else change_by_parameter
+        parts = solution.solve(places[name] if name in places else by_name(point, name))
         for what, value in values.items():
             whole = np.full((count, value.shape[-1], math.prod(shape)), np.nan)
             whole[good] = parts[what]

@@ -34,7 +34,10 @@ from mbkit.systems.calls.arguments import Floats
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["INPUTS", "Change", "Point", "Solution", "change_by_input", "differences"]
+__all__ = [
+    "INPUTS", "Change", "Point", "Solution", "along_steps", "best_rate", "change_by_input",
+    "differences",
+]  # fmt: skip
 
 INPUTS = ("q", "v", "vdot", "tau", "t")
 
@@ -221,25 +224,42 @@ def change_by_input(point: Point, name: str) -> Change:
 
 
 def _by_configuration(point: Point) -> Change:
+    moving = np.ones(point.system.ndx, dtype=bool)
+    if point.by_motion:
+        for joint in point.system.motions:
+            moving[point.system.step_slice(joint)] = False
+    mu = Solution.of(point).mu if point.redundant else None
+    return along_steps(point, moving, mu)
+
+
+def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
+    """Return the change along steps of the configuration.
+
+    Parameters
+    ----------
+    point : Point
+        The states.
+    moving : ndarray of bool, shape (ndx,)
+        Entries of steps to look at; the columns of others are zero.
+    mu : ndarray, shape (N, nv), optional
+        See `Solution.mu`, where rows depend on others.
+    """
     system, q, v, t = point.system, point.q, point.v, point.t
     efforts = system.inverse_dynamics_derivatives(q, v, point.vdot)[0]
     efforts = efforts - system.force_derivatives(q, v, t)[0]
-    moving = np.ones(system.ndx)
-    if point.by_motion:
-        for joint in system.motions:
-            moving[system.step_slice(joint)] = 0.0
     if not point.constrained:
         return Change(efforts * moving)
     efforts = efforts - system.constraint_force_derivative(q, point.multipliers, t)
-    steps = np.multiply.outer(_STEPS, np.eye(system.ndx))  # (8, ndx, ndx)
+    steps = np.multiply.outer(_STEPS, np.eye(system.ndx)[moving])  # (8, moving, ndx)
     near = system.retract(q[:, None, None], steps)
     rates = [x[:, None, None] for x in (v, point.vdot, t)]
-    rows = np.einsum("s,nskm->nmk", _WEIGHTS, system.constraint_acceleration(near, *rates))
+    rows = np.zeros((*point.multipliers.shape, system.ndx))
+    accelerations = system.constraint_acceleration(near, *rates)
+    rows[..., moving] = np.einsum("s,nskm->nmk", _WEIGHTS, accelerations)
     turned: Any = 0.0
-    if point.redundant:
-        mu = Solution.of(point).mu
+    if mu is not None:
         turned = system.constraint_jacobian_velocity_derivative(q, mu, t) * moving
-    return Change(efforts * moving, rows * moving, turned)
+    return Change(efforts * moving, rows, turned)
 
 
 def _by_velocity(point: Point) -> Change:

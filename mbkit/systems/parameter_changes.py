@@ -6,20 +6,26 @@ other parameters are differentiated by differences of eighth order, of systems w
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.forces.built_in import UniformField
+from mbkit.joints import JOINT_TYPES
+from mbkit.joints.built_in import CylindricalJoint, HelicalJoint, PrismaticJoint, RevoluteJoint
 from mbkit.lie import SE3
+from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.input_changes import Change, Point, differences
+from mbkit.systems.input_changes import Change, Point, Solution, along_steps, best_rate, differences
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["change_by_parameter", "shape_of_parameter"]
+__all__ = ["change_by_parameter", "changes_by_places", "shape_of_parameter"]
 
 
 def shape_of_parameter(system: System, name: str) -> tuple[int, ...]:
@@ -44,6 +50,99 @@ def change_by_parameter(point: Point, name: str) -> Change:
     if whole and not (field == "com" and point.constrained):
         return Change(_inertial(point, body, field) - _fields(point, name))
     return _by_differences(point, name)
+
+
+#: The places of a joint, and how the step of the free joint there moves them.
+_PLACES = {"S_pred": 1.0, "S_succ": -1.0}
+
+#: Joints that are the same for any turn about their axis.
+_ABOUT_AN_AXIS = (RevoluteJoint, PrismaticJoint, HelicalJoint, CylindricalJoint)
+
+
+def changes_by_places(point: Point, names: Iterable[str]) -> dict[str, Change]:
+    """Return the changes by those parameters that move joints of the tree on their bodies.
+
+    They are along the steps of free joints there, at rest (`mbkit.coordinates.loosened`): as exact
+    as by configurations. In absolute coordinates, and where bodies are split, other numbers of the
+    system depend on places: none are returned.
+    """
+    system = point.system
+    twists = {name: twist for name in names if (twist := _twists(system, name)) is not None}
+    if not twists or _spread(system) or system.free_joints:
+        return {}
+    places = list(dict.fromkeys(place for each in twists.values() for place in each))
+    loose, joints = system._blueprint.loosened(places)
+    mu = _padded(Solution.of(point).mu, loose.nv) if point.redundant else None
+    moving = np.zeros(loose.ndx, dtype=bool)
+    moving[system.ndx :] = True
+    change = along_steps(_loose_point(point, loose), moving, mu)
+    scale = _by_length(point) if point.constrained else None
+    found = {}
+    for name, each in twists.items():
+        # along the twists of all places that move
+        steps = np.zeros((loose.ndx, math.prod(shape_of_parameter(system, name))))
+        for place, twist in each.items():
+            steps[loose.step_slice(joints[places.index(place)])] = _PLACES[place[1]] * twist
+        parts = [x if np.ndim(x) == 0 else x @ steps for x in change]
+        parts[0] = parts[0][:, : system.nv]
+        found[name] = Change(*parts)
+        if scale is not None:
+            found[name] = _with_length(system, name, found[name], scale)
+    return found
+
+
+def _twists(system: System, name: str) -> dict[tuple[str, str], Any] | None:
+    """Return how each place of a joint moves by the entries of a parameter, twists in columns.
+
+    None for other parameters, and for joints that close loops: their rows are measured beside the
+    bodies that they join.
+    """
+    kind, _, rest = name.partition(".")
+    joint, _, field = rest.rpartition(".")
+    if kind != "joints" or joint not in system.joint_places or joint in system.loop_joints:
+        return None
+    if field in _PLACES:
+        return {(joint, field): np.eye(6)}
+    made = system.arrays.tree_joints.get(joint)
+    if field == "point" and type(made) in JOINT_TYPES.values():
+        twist = np.concatenate([np.zeros((3, 3)), np.eye(3)])
+    elif field == "axis" and isinstance(made, _ABOUT_AN_AXIS):
+        # the axis a turns by a x da, about the point
+        turn = hat(made.axis) / (made.axis @ made.axis)
+        twist = np.concatenate([turn, hat(made.point) @ turn])
+    else:
+        return None
+    return dict.fromkeys([(joint, place) for place in _PLACES], twist)
+
+
+def _padded(x: Floats, size: int) -> Floats:
+    return np.concatenate([x, np.zeros((len(x), size - x.shape[-1]))], axis=-1)
+
+
+def _loose_point(point: Point, loose: System) -> Point:
+    """Return the same states of the loosened system, its free joints at rest."""
+    rest = np.broadcast_to(loose.reference_configuration(), (len(point.q), loose.nq))
+    q = np.concatenate([point.q, rest[:, point.system.nq :]], axis=-1)
+    v, vdot, tau = (_padded(x, loose.nv) for x in (point.v, point.vdot, point.tau))
+    return attrs.evolve(point, system=loose, q=q, v=v, vdot=vdot, tau=tau)
+
+
+def _by_length(point: Point) -> Change:
+    """By the length that scales rows of constraints, in parts of it."""
+    blueprint, length = point.system._blueprint, point.system.arrays.closure.length
+    return differences(point, lambda e: (blueprint.with_length(length * np.exp(e)), point.t), 1.0)
+
+
+def _with_length(system: System, name: str, change: Change, scale: Change) -> Change:
+    """Add what a place does to the length."""
+    length, start, moves = system.arrays.closure.length, *_moves(system, name)
+
+    def logarithm(e: float, move: Any) -> Floats:
+        return np.array([np.log(system._blueprint.length_with({name: move(e)}) / length)])
+
+    slope = [best_rate(lambda e, m=m: logarithm(e, m), start)[0] for m in moves]  # type: ignore[misc]
+    pairs = zip(change, scale, strict=True)
+    return Change(*(part + np.multiply(other, slope) for part, other in pairs))
 
 
 def _spread(system: System) -> bool:
@@ -101,16 +200,19 @@ def _row(mass: float, first: Any, moment: Any) -> Floats:
     return np.concatenate([[mass], first, moment[np.triu_indices(3)]])
 
 
+def _moves(system: System, name: str) -> tuple[float, list[Any]]:
+    """Return how a parameter is moved along each entry, by a number, and a large number for it."""
+    value, start = np.asarray(system.parameters[name]), 1.0
+    if _is_pose(value):
+        return start, [lambda e, x=x: value @ SE3.exp(e * x) for x in np.eye(6)]
+    start = max(start, float(np.abs(value).max(initial=0.0)))
+    units = np.eye(value.size).reshape((-1, *value.shape))
+    return start, [lambda e, x=x: value + e * x for x in units]
+
+
 def _by_differences(point: Point, name: str) -> Change:
     """By each entry of a parameter, along the axes of the frame if it is a pose."""
-    system, value = point.system, np.asarray(point.system.parameters[name])
-    start = 1.0
-    if _is_pose(value):
-        moves = [lambda e, x=x: value @ SE3.exp(e * x) for x in np.eye(6)]
-    else:
-        start = max(start, float(np.abs(value).max(initial=0.0)))
-        units = np.eye(value.size).reshape((-1, *value.shape))
-        moves = [lambda e, x=x: value + e * x for x in units]
+    system, (start, moves) = point.system, _moves(point.system, name)
     changes = []
     for move in moves:
 

@@ -3218,8 +3218,10 @@ class System:
         By q and v as exact as `inverse_dynamics_derivatives`, `force_derivatives` and
         `constraint_force_derivative`; what constraints do to accelerations is differentiated along
         q by differences of eighth order, to 1e-12 or so. By tau, vdot, gravity and inertial
-        parameters exact to rounding. By time and other parameters by differences of eighth order of
-        the equations of motion at fixed accelerations, to 1e-11 or so where these are smooth.
+        parameters exact to rounding. By the places of joints of the tree, `S_pred`, `S_succ` and
+        `point`, and the axes of joints about one axis, as by q: they are steps of free joints at
+        rest there. By time and other parameters by differences of eighth order of the equations of
+        motion at fixed accelerations, to 1e-11 or so where these are smooth.
 
         Where rows of constraints depend on others, the derivative holds along motions and
         parameters that keep them so: with a planar linkage, within its plane. The multipliers are
@@ -3229,8 +3231,8 @@ class System:
         efforts are zero in forward dynamics, and the derivative by t has what their motion does.
 
         Cost: O(nv^2 (nv + m)) a state, and one O(nv) evaluation for each column; with constraints 8
-        for each entry of q. A parameter that is differentiated by differences takes 8 assemblies or
-        more for each of its numbers.
+        for each entry of q. All places together take one assembly, a parameter that is
+        differentiated by differences 8 or more for each of its numbers.
 
         Examples
         --------

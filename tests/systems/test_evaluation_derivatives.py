@@ -151,8 +151,8 @@ def test_a_planar_linkage_against_complex_steps():
 MECHANISMS = {
     "slider-crank": (
         spatial_slider_crank,
-        ("bodies.rod.moment_about_com", "bodies.rod.com", "joints.ball.S_pred", "joints.pivot.axis",
-         "joints.cross.S_succ"),
+        ("bodies.rod.moment_about_com", "bodies.rod.com", "joints.cross.S_pred",
+         "joints.pivot.axis", "joints.ball.S_succ"),
     ),
     "stewart": (
         stewart_platform,
@@ -198,7 +198,8 @@ def loaded():
 #: One number of each kind, of a tree that is made anew.
 SOME = (
     "gravity", "bodies.body6.mass", "bodies.body2.com", "bodies.body7.moment_about_com",
-    "joints.joint2.S_pred", "joints.joint4.S_succ", "forces.pair.stiffness", "forces.drag.point",
+    "joints.joint2.S_pred", "joints.joint4.S_succ",
+    "joints.joint0.axis", "joints.joint6.point", "forces.pair.stiffness", "forces.drag.point",
     "forces.mount.damping", "forces.spline.effort",
 )  # fmt: skip
 
