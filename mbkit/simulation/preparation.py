@@ -41,6 +41,7 @@ from mbkit.simulation.stepping.watch import Watch, checked_events
 from mbkit.solvers import ConstraintSolver
 from mbkit.sparsity.step_blocks import step_blocks
 from mbkit.systems import System
+from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS, MASS_MATRIX
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.memory.drive import Drive
@@ -99,13 +100,7 @@ def prepare(
     if not several(forces):
         raise UsageError(f"forces must be a list of forces, got {forces!r}.")
     further = tuple(forces)
-    if further:
-        system = system.with_forces(further)
-    if constraint_solver is not None:
-        words = "an mbkit.ConstraintSolver"
-        check_kind("constraint_solver", constraint_solver, ConstraintSolver, words)
-    if constraint_solver is not None and constraint_solver != system.constraint_solver:
-        system = system.with_constraint_solver(constraint_solver)
+    system = _with_options(system, further, constraint_solver)
     t_span, h, steps = number_of_steps(t_span, h)
     save_every = saving_interval(save_every)
     times = _output_times(save_at, save_every, t_span, h, steps)
@@ -117,25 +112,16 @@ def prepare(
     check_forces(system, integrator, tau, float(t_span[0]), q_start)
     if not continued:
         check_constraints(system, integrator, float(t_span[0]), q_start, v_start)
+    keeping = _keeping(integrator, stabilisation)
     workspace = Workspace(system.arrays, system.evaluator)
     workspace.record[0]["forward_dynamics"] = system.evaluator.function(system.equations)
-    keeping = _keeping(integrator, stabilisation)
     workspace.stabilise(project=True)
     force = _install_forces(system, workspace, tau)
     drive = _install_drive(system, integrator, workspace)
-    problem = Problem(
-        space=workspace.address,
-        nq=system.nq, nv=system.nv, ndx=system.ndx,
-        num_rows=len(system.arrays.bodies),
-        t0=float(t_span[0]), h=float(h),
-        q=q_start.copy(), v=v_start.copy(), work=np.zeros(2),
-        q_stage=q_start.copy(), v_stage=v_start.copy(),
-        save_every=save_every, equations=system, tau=_tau(tau, workspace),
+    problem = _problem(
+        workspace, system, (q_start, v_start), t0=float(t_span[0]), h=float(h),
+        save_every=save_every, tau=_tau(tau, workspace),
         multipliers=np.full(_num_multipliers(system, integrator), np.nan),
-        provide=functools.partial(_provide, system, workspace),
-        blocks=functools.cache(
-            lambda stabilised: step_blocks(system.arrays, stabilised=stabilised)
-        ),
     )  # fmt: skip
     found: tuple[str, ...] = ()
     if system.num_velocity_constraints:
@@ -155,6 +141,40 @@ def prepare(
     return Prepared(
         system, integrator, tau, problem, course, steps, workspace, force, drive, options,
         start=None if continued else (q_start, v_start), momenta=momenta,
+    )  # fmt: skip
+
+
+def _with_options(
+    system: System, forces: tuple[Force, ...], constraint_solver: ConstraintSolver | None
+) -> System:
+    if forces:
+        system = system.with_forces(forces)
+    if constraint_solver is None:
+        return system
+    words = "an mbkit.ConstraintSolver"
+    check_kind("constraint_solver", constraint_solver, ConstraintSolver, words)
+    if constraint_solver == system.constraint_solver:
+        return system
+    return system.with_constraint_solver(constraint_solver)
+
+
+def _problem(
+    workspace: Workspace, system: System, start: tuple[Floats, Floats], **options: Any
+) -> Problem:
+    """Return what an integrator is given, with copies of the state at the start."""
+    q, v = start
+    return Problem(
+        space=workspace.address,
+        nq=system.nq, nv=system.nv, ndx=system.ndx,
+        num_rows=len(system.arrays.bodies),
+        q=q.copy(), v=v.copy(), work=np.zeros(2),
+        q_stage=q.copy(), v_stage=v.copy(),
+        equations=system,
+        provide=functools.partial(_provide, system, workspace),
+        blocks=functools.cache(
+            lambda stabilised: step_blocks(system.arrays, stabilised=stabilised)
+        ),
+        **options,
     )  # fmt: skip
 
 
