@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+import mbkit as mb
 from benchmarks.mechanisms import MIXED, REVOLUTE, benchmark_tree
 from benchmarks.report import Row, Table
 from benchmarks.timing import interleaved, sized
@@ -30,6 +31,9 @@ CLOSED_FORMS: dict[str, dict[int, float]] = {
     "Coriolis matrix": {7: 0.9, 30: 0.6, 100: 0.6, 300: 0.6},
     "inertial regressor": {7: 0.9, 30: 0.4, 100: 0.4, 300: 0.4},
 }
+
+#: Most of the time of forward dynamics that Hamilton's equations may take.
+CANONICAL: dict[int, float] = {7: 1.2, 30: 1.2, 100: 1.2}
 
 #: Most that the time by body may grow from the smallest to the largest of `LARGE`.
 GROWTH = 1.5
@@ -69,7 +73,7 @@ def _rows(count: int, kinds: Sequence[str]) -> list[Row]:
             if peer in functions:
                 times = found.best(name), found.best(peer), found.ratio(name, peer)
                 rows.append(Row(f"{count} bodies, {what}{label}", *times, limit))
-    return rows + _closed_forms(count, system, twin, state)
+    return [*rows, *_closed_forms(count, system, twin, state), _canonical(count, system, state)]
 
 
 def _closed_forms(count: int, system: Any, twin: PinocchioTwin, state: Any) -> list[Row]:
@@ -107,6 +111,21 @@ def _closed_forms(count: int, system: Any, twin: PinocchioTwin, state: Any) -> l
         times = found.best("own"), found.best("peer"), found.ratio("own", "peer")
         rows.append(Row(f"{count} bodies, {what}", *times, CLOSED_FORMS[what].get(count)))
     return rows
+
+
+def _canonical(count: int, system: Any, state: Any) -> Row:
+    """Return the row of canonical forward dynamics, by forward dynamics of the same system."""
+    form, (q, v, tau) = mb.MomentumForm(system), (state.q, state.v, state.tau)
+    p = form.momenta(q, v)
+    found = interleaved(
+        {
+            "own": lambda: form.canonical_forward_dynamics(q, p, tau),
+            "peer": lambda: system.forward_dynamics(q, v, tau),
+        }
+    )
+    times = found.best("own"), found.best("peer"), found.ratio("own", "peer")
+    what = f"{count} bodies, canonical forward dynamics, by mbkit's forward dynamics"
+    return Row(what, *times, CANONICAL.get(count))
 
 
 def _check(system: Any, twin: PinocchioTwin, state: Any) -> None:

@@ -15,8 +15,8 @@ from mbkit.systems.system import System
 __all__ = ["MomentumForm"]
 
 
-def _check_system(_form: object, _attribute: object, system: Any) -> None:
-    """Refuse what has no momentum form."""
+def _checked(system: Any) -> System:
+    """Return a system; UsageError if it has no momentum form."""
     if not isinstance(system, System):
         raise UsageError(
             f"MomentumForm needs an mbkit.System, got {system!r}; a mechanism becomes one by "
@@ -34,6 +34,7 @@ def _check_system(_form: object, _attribute: object, system: Any) -> None:
             f"{', '.join(map(repr, system.motions))}: their velocities do not follow from momenta. "
             f"Simulate the system itself."
         )
+    return system
 
 
 @final
@@ -93,7 +94,12 @@ class MomentumForm:
     True
     """
 
-    system: System = attrs.field(validator=_check_system)
+    system: System = attrs.field(converter=_checked)
+    # at hand: a call of seven bodies takes as long as a few look-ups
+    _nv: int = attrs.field(init=False, default=attrs.Factory(lambda own: own.system.nv, True))
+    _has_forces: bool = attrs.field(
+        init=False, default=attrs.Factory(lambda own: bool(own.system.force_names), True)
+    )
 
     def __repr__(self) -> str:
         return f"<MomentumForm of '{self.system.name}': nq={self.system.nq}, np={self.system.nv}>"
@@ -144,7 +150,9 @@ class MomentumForm:
         >>> mb.MomentumForm(mech.assemble()).velocities([0.0], [6.0])
         array([3.])
         """
-        return self._found(q, p, None, on_error)[..., : self.system.nv].copy()
+        zero = self.system.evaluator.zero
+        found = self.system._canonical_forward_dynamics(q, p, zero, None, on_error)
+        return found[..., : self._nv].copy()
 
     def canonical_forward_dynamics(
         self,
@@ -188,17 +196,14 @@ class MomentumForm:
         >>> form.canonical_forward_dynamics([0.0], [6.0], [5.0])
         (array([3.]), array([-15.]))
         """
-        system, nv = self.system, self.system.nv
-        found = self._found(q, p, tau, on_error)
+        system, nv = self.system, self._nv
+        if tau is None:
+            tau = system.evaluator.zero
+        found = system._canonical_forward_dynamics(q, p, tau, None, on_error)
         if t.__class__ is not float:
             leading = common_axes({"t": times_of(t, on_error).shape, "q, p": found.shape[:-1]})
             found = np.broadcast_to(found, (*leading, 2 * nv)).copy()
         v, pdot = found[..., :nv], found[..., nv:]
-        if system.force_names:
+        if self._has_forces:
             pdot += system.generalized_forces(q, v, t, on_error=on_error)
         return v, pdot
-
-    def _found(self, q: ArrayLike, p: ArrayLike, tau: ArrayLike | None, on_error: str) -> Floats:
-        """Return v and the rates of p without the forces of the system, (..., 2 nv)."""
-        given = self.system.evaluator.zero if tau is None else tau
-        return self.system._canonical_forward_dynamics(q, p, given, None, on_error)
