@@ -135,6 +135,7 @@ from mbkit.systems import JacobianRates as JacobianRates
 from mbkit.systems import MassFactor as MassFactor
 from mbkit.systems import MomentumForm as MomentumForm
 from mbkit.systems import NearSingularity as NearSingularity
+from mbkit.systems import NewtonEulerEquations as NewtonEulerEquations
 from mbkit.systems import System as System
 from mbkit.systems import SystemJacobian as SystemJacobian
 from mbkit.systems import near_singularity as near_singularity

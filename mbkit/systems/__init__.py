@@ -5,6 +5,7 @@ from mbkit.systems.evaluation_derivatives import Derivatives as Derivatives
 from mbkit.systems.jacobian_rates import JacobianRates as JacobianRates
 from mbkit.systems.mass_factor import MassFactor as MassFactor
 from mbkit.systems.momentum_form import MomentumForm as MomentumForm
+from mbkit.systems.newton_euler import NewtonEulerEquations as NewtonEulerEquations
 from mbkit.systems.protocol import EquationsOfMotion as EquationsOfMotion
 from mbkit.systems.singularities import NearSingularity as NearSingularity
 from mbkit.systems.singularities import near_singularity as near_singularity
@@ -17,6 +18,7 @@ __all__ = [
     "EquationsOfMotion",
     "MassFactor",
     "MomentumForm",
+    "NewtonEulerEquations",
     "NearSingularity",
     "System",
     "JacobianRates",

@@ -65,6 +65,7 @@ from mbkit.systems.forces import ActuatorEfforts
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
+from mbkit.systems.newton_euler import NewtonEulerEquations, newton_euler
 from mbkit.systems.system_jacobian import SystemJacobian, system_jacobian
 
 if TYPE_CHECKING:
@@ -1159,6 +1160,42 @@ class System:
         <SystemJacobian: 6 x 3, hybrid twists of hybrid screws>
         """
         return system_jacobian(self, q, representation, screws)
+
+    def newton_euler(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        representation: Representation | None = None,
+        screws: str | None = None,
+    ) -> NewtonEulerEquations:
+        """Return Newton's and Euler's equations of all bodies, to be projected by J = A X.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (nq,), (nv,)
+            State.
+        representation : see `System`
+        screws : str, optional
+            Form of the joint screws in X, as in `system_jacobian`.
+
+        Returns
+        -------
+        NewtonEulerEquations
+            Sparse block-diagonal M and C, weights W and twists V, and the Jacobian with its rate:
+            J^T (M Vdot + C V - W) = f + tau, of the tree.
+
+        Raises
+        ------
+        UsageError
+            If `representation` or `screws` is unknown.
+        ShapeError
+            If q or v has another shape.
+
+        Examples
+        --------
+        See `NewtonEulerEquations`.
+        """
+        return newton_euler(self, q, v, representation, screws)
 
     def state_of(
         self,

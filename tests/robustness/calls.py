@@ -31,9 +31,9 @@ NOT_CALLED = {
     "save_model", "load_result", "load_urdf", "read_urdf", "save_urdf", "load_project",
     "load_study", "resume", "simulate", "plot", "save", "main", "Project", "Study", "Result",
     "EventLog", "Urdf", "EquationsOfMotion", "System", "MassFactor", "SystemJacobian",
-    "Topology", "Diagnosis", "InverseKinematics", "RatesFit", "Manipulability",
-    "NearSingularity", "Derivatives", "BodyPath", "JointKernels", "joint_kernel", "Group",
-    "disagreement",
+    "NewtonEulerEquations", "Topology", "Diagnosis", "InverseKinematics", "RatesFit",
+    "Manipulability", "NearSingularity", "Derivatives", "BodyPath", "JointKernels", "joint_kernel",
+    "Group", "disagreement",
 }  # fmt: skip
 
 
