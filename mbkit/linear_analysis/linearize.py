@@ -55,11 +55,12 @@ def linearize(
     state = State.of(system, at, moving, applied, t)
     motions = SmallMotions.of(state, held, independent)
     _check_regular(motions, held)
-    forces = [np.zeros((system.nv, 0)), *(input_forces(state, each) for each in given)]
-    F = motions.H.T @ np.hstack(forces)
-    nothing = (np.zeros((0, system.nv)),) * 3
-    rows = [nothing, *(output_rows(state, each) for each in wanted)]
-    by_x, by_w, by_a = (np.vstack(parts) for parts in zip(*rows, strict=True))
+    parts = [np.zeros((system.nv, 0)), *(input_forces(state, each) for each in given)]
+    forces = np.hstack(parts)
+    F = motions.H.T @ forces
+    nothing = [np.zeros((0, system.nv))] * 4
+    rows = [nothing, *(output_rows(motions, held, each) for each in wanted)]
+    by_x, by_w, by_a, by_f = (np.vstack(each) for each in zip(*rows, strict=True))
     A, B = _first_order(motions, F)
     m = len(motions.independent)
     C = np.hstack(
@@ -76,7 +77,7 @@ def linearize(
         (*(f"{name}.q" for name in names), *(f"{name}.v" for name in names)),
         tuple(label for each in given for label in each.labels),
         tuple(label for each in wanted for label in each.labels),
-        A, B, C, by_a @ motions.H @ B[m:], F, is_equilibrium, note, motions,
+        A, B, C, by_a @ motions.H @ B[m:] + by_f @ forces, F, is_equilibrium, note, motions,
     )  # fmt: skip
 
 

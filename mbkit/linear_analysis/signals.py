@@ -9,11 +9,12 @@ import attrs
 import numpy as np
 
 from mbkit.errors import NameUnknownError, UsageError, several, suggestion
-from mbkit.linear_analysis.small_motions import State
+from mbkit.linear_analysis.small_motions import SmallMotions, State
 from mbkit.representations import Hybrid
 from mbkit.spatial import translation
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
-from mbkit.systems.calls.entries import entries_of, names_of
+from mbkit.systems.calls.entries import entries_of, names_of, velocity_sizes
+from mbkit.systems.rank import Ranked, largest_row
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -32,7 +33,7 @@ _WRENCHES = {"moment": _FIRST, "force": _LAST, "wrench": _ALL}
 _JOINTS = ("q", "v", "vdot")
 
 INPUTS = ("effort", *_WRENCHES)
-OUTPUTS = (*_JOINTS, *_POSES, *_TWISTS)
+OUTPUTS = (*_JOINTS, "effort", *_POSES, *_TWISTS)
 
 
 @final
@@ -110,7 +111,7 @@ def _signal(system: System, label: Any, given: Any, kinds: tuple[str, ...], who:
         if isinstance(given, tuple):
             raise UsageError(f"linearize: {who} has a point for '{text}', which is of a joint.")
         entries = names_of(system, entries_of(system, [name], who))
-        suffix = "" if kind == "effort" else f".{kind}"
+        suffix = "" if kind == kinds[0] == "effort" else f".{kind}"
         labels = _labelled(label, [f"{each}{suffix}" for each in entries])
     else:
         system.body_index(name)
@@ -141,21 +142,48 @@ def input_forces(state: State, signal: Signal) -> FloatArray:
     return _jacobian(state, signal)[_WRENCHES[signal.kind]].T
 
 
-def output_rows(state: State, signal: Signal) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the rows by which a signal depends on increments of q, v and vdot, (entries, nv)."""
-    system = state.system
+def output_rows(motions: SmallMotions, held: list[int], signal: Signal) -> list[FloatArray]:
+    """Return the rows by which a signal depends on changes of q, v, vdot and forces.
+
+    Each is of shape (entries, nv).
+    """
+    state, system = motions.state, motions.state.system
+    if signal.kind == "effort":
+        entries = entries_of(system, [signal.name], "outputs")
+        return _effort_rows(motions, held, entries, signal.name)
     if signal.kind in _JOINTS:
         rows = np.eye(system.nv)[entries_of(system, [signal.name], "outputs")]
-        parts = [np.zeros_like(rows) for _ in _JOINTS]
-        parts[_JOINTS.index(signal.kind)] = rows
-        return parts[0], parts[1], parts[2]
-    J = _jacobian(state, signal)
-    if signal.kind in _POSES:
-        rows = J[_POSES[signal.kind]]
-        return rows, np.zeros_like(rows), np.zeros_like(rows)
-    chosen = _TWISTS[signal.kind]
-    by_q = _twist_change(state, signal)
-    return by_q[chosen], J[chosen], np.zeros_like(J[chosen])
+        parts = {_JOINTS.index(signal.kind): rows}
+    elif signal.kind in _POSES:
+        rows = _jacobian(state, signal)[_POSES[signal.kind]]
+        parts = {0: rows}
+    else:
+        chosen = _TWISTS[signal.kind]
+        rows = _jacobian(state, signal)[chosen]
+        parts = {0: _twist_change(state, signal)[chosen], 1: rows}
+    return [parts.get(k, np.zeros_like(rows)) for k in range(4)]
+
+
+def _effort_rows(
+    motions: SmallMotions, held: list[int], entries: list[int], name: str
+) -> list[FloatArray]:
+    """Return the rows of the efforts that drive prescribed joints.
+
+    The rows of the other velocities give the change of the multipliers, of least norm.
+    """
+    system, q, t = motions.state.system, motions.state.q, motions.state.t
+    if not set(entries) <= set(held):
+        raise UsageError(
+            f"linearize: as an output the effort is that which drives a prescribed joint, and "
+            f"'{name}' is not prescribed: its effort is an input, '{name}'."
+        )
+    A = system.constraint_jacobian(q, t)
+    free = np.setdiff1d(np.arange(system.nv), held)
+    sizes = velocity_sizes(system, q)
+    ranked = Ranked.of((A / sizes)[:, free].T, largest_row(A / sizes))
+    rows = np.eye(system.nv)[entries]
+    rows[:, free] -= A[:, entries].T @ ranked.solve(np.diag(1.0 / sizes[free]))
+    return [rows @ motions.by_q, rows @ motions.by_v, rows @ motions.mass, -rows]
 
 
 def _jacobian(state: State, signal: Signal) -> FloatArray:

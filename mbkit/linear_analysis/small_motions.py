@@ -101,6 +101,9 @@ class SmallMotions:
         Increments of q, v and vdot: ``H xi``, ``H eta + P xi``, ``H eta' + Q xi + R eta``.
     M, D, K, E : ndarray, shape (m, m)
         The equations.
+    by_q, by_v, mass : ndarray, shape (nv, nv)
+        Those of all velocities, before they are reduced: ``by_q x + by_v w + mass a = B u + A^T
+        (change of multipliers)``.
     """
 
     state: State
@@ -113,6 +116,9 @@ class SmallMotions:
     D: FloatArray
     K: FloatArray
     E: FloatArray
+    by_q: FloatArray
+    by_v: FloatArray
+    mass: FloatArray
 
     @classmethod
     def of(cls, state: State, held: list[int], independent: Sequence[str] | None = None) -> Self:
@@ -153,7 +159,7 @@ class SmallMotions:
         return cls(
             state, entries, H, P, Q, R,
             M=H.T @ M @ H, D=H.T @ (by_v @ H + M @ R), K=H.T @ (by_q @ H + by_v @ P + M @ Q),
-            E=(_bracket(system, v) @ H)[entries],
+            E=(_bracket(system, v) @ H)[entries], by_q=by_q, by_v=by_v, mass=M,
         )  # fmt: skip
 
     @property

@@ -138,6 +138,17 @@ def test_constraints_and_drives_that_depend_on_time():
         return system.solve_dynamics(q, v, force, t=t)[0][[1]]
 
     start = system.close_loops([0.3, 0.8, -1.0, -1.0], t=t)
-    model = system.linearize(*state(np.zeros(2)), independent=[name], t=t)
+    model = system.linearize(
+        *state(np.zeros(2)), ["hinge2"], ["hinge0.effort"], independent=[name], t=t
+    )
     assert_close(model.A[1:], differences(2, gain))
+
+    def effort(z, tau=0.0):
+        q, v = state(z)
+        return system.driving_efforts(q, v, [0.0, 0.0, tau, 0.0], t)[[0]]
+
+    assert_close(model.C, differences(2, effort))
+    assert_close(model.D, differences(1, lambda tau: effort(np.zeros(2), tau[0])))
     assert model.independent == (name,)
+    with pytest.raises(mb.UsageError, match="'hinge1' is not prescribed"):
+        system.linearize(*state(np.zeros(2)), outputs=["hinge1.effort"], t=t)

@@ -118,6 +118,22 @@ def test_conical_pendulum(prescribed):
         model.compliance()
 
 
+def test_sleeping_top():
+    """Tilts go with l in I1 l^2 - I3 W l + m g h = 0, and with l - W as increments in the body."""
+    I1, I3, mgh, spin = 0.4, 0.2, 1.5 * 9.81 * 0.4, 20.0
+    moment = np.diag([I1 - 1.5 * 0.4**2, I1 - 1.5 * 0.4**2, I3])
+    mech = mb.Mechanism("top", gravity=(0, 0, -9.81))
+    top = mech.add_body(mb.Body("top", mb.SpatialInertia.from_com(1.5, (0, 0, 0.4), moment)))
+    mech.add_joint(mb.SphericalJoint("tip"), mech.world, top)
+    system = mech.assemble()
+    s = np.linalg.eigvals(system.linearize(system.reference_configuration(), [0, 0, spin]).A)
+    tilts = np.roots([I1, -I3 * spin, mgh]) - spin
+    expected = np.sort([0.0, 0.0, *np.real(tilts), *-np.real(tilts)])
+    assert np.isreal(tilts).all()
+    np.testing.assert_allclose(np.sort(s.imag), expected, atol=1e-9)
+    np.testing.assert_allclose(s.real, 0.0, atol=1e-9)
+
+
 # ------------------------------------------------------------------------------ a four-bar
 
 
