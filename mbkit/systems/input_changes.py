@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 import attrs
 import numpy as np
 
-from mbkit.errors import ParameterError, SingularMassMatrixError
+from mbkit.errors import ParameterError, SingularMassMatrixError, UsageError
 from mbkit.joints.defaults.differences import derivative_by
 from mbkit.systems.calls.arguments import Floats
 
@@ -291,7 +291,7 @@ def _by_time(point: Point) -> Change:
 
 
 def differences(
-    point: Point, moved: Callable[[float], tuple[System, Floats]], start: float
+    point: Point, moved: Callable[[float], tuple[System, Floats]], start: float, what: str = "t"
 ) -> Change:
     """Return a change by differences of the equations at fixed accelerations and multipliers.
 
@@ -303,24 +303,54 @@ def differences(
         Takes a number to the system and the times that go with it.
     start : float
         A large number for it.
+    what : str
+        What the number is, for messages.
+
+    Raises
+    ------
+    UsageError
+        If the equations jump.
     """
     mu = Solution.of(point).mu if point.redundant else np.zeros(point.v.shape)
     here = point.equations(point.system, point.t, mu)
     sizes = {name: np.where(size > 0.0, size, 1.0) for name, (_, size) in here.items()}
 
-    def parts(e: float) -> Floats:
-        there = point.equations(*moved(e), mu)
-        return np.concatenate([there[name][0] / sizes[name] for name in here], axis=-1)
+    def parts(equations: dict[str, tuple[Floats, Any]]) -> Floats:
+        return np.concatenate([equations[name][0] / sizes[name] for name in here], axis=-1)
 
-    rates = np.split(
-        best_rate(parts, start), np.cumsum([x.shape[-1] for x, _ in here.values()]), -1
-    )
+    def at(e: float) -> Floats:
+        return parts(point.equations(*moved(e), mu))
+
+    rate = best_rate(at, start)
+    _check_no_jump(at, parts(here), rate, _BESIDE * start, what)
+    rates = np.split(rate, np.cumsum([x.shape[-1] for x, _ in here.values()]), -1)
     return Change(
         **{
             name: (rate * size)[..., None]
             for (name, size), rate in zip(sizes.items(), rates, strict=False)
         }
     )
+
+
+#: How near equations are compared with where they are, and how far apart they may be.
+_BESIDE, _JUMP = 1e-8, 1e-4
+
+
+def _check_no_jump(
+    function: Callable[[float], Floats], here: Floats, rate: Floats, step: float, what: str
+) -> None:
+    """Raise UsageError if a function is not the limit of what it is beside 0."""
+    for e in (-step, step):
+        try:
+            jump = np.abs(function(e) - here - e * rate)
+        except ParameterError:  # there is nothing on that side
+            continue
+        if jump.max(initial=0.0) > _JUMP:
+            raise UsageError(
+                f"There is no derivative by '{what}' at this value: directions in which "
+                f"constraints or forces are measured change at once beside it. Change it a little, "
+                f"by 1e-6 or so."
+            )
 
 
 #: How many first steps are tried, each a quarter of the one before; what is good enough, and what

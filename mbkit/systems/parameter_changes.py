@@ -219,7 +219,7 @@ def _by_differences(point: Point, name: str) -> Change:
         def moved(e: float, move: Any = move) -> tuple[System, Floats]:
             return system.with_parameters({name: move(e)}), point.t
 
-        changes.append(differences(point, moved, start))
+        changes.append(differences(point, moved, start, name))
     names = ("efforts", "rows", "turned", "vdot")
     return Change(**{n: np.concatenate([getattr(x, n) for x in changes], axis=-1) for n in names})
 

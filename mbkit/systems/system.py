@@ -3245,8 +3245,8 @@ class System:
         NameUnknownError
             If there is no such evaluation, or no such input.
         UsageError
-            If the evaluation does not take an argument, or needs one; or if a parameter is an
-            integer.
+            If the evaluation does not take an argument, or needs one; or if there is no derivative
+            by a parameter: it is an integer, or equations jump at its value.
         SingularMassMatrixError, ConstraintError
             As by the evaluation.
 

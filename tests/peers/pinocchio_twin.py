@@ -281,6 +281,15 @@ class PinocchioTwin:
         )
         return G.T @ found[0] @ G, G.T @ found[1] @ G
 
+    def forward_dynamics_derivatives(self, q: Any, v: Any, tau: Any) -> tuple[Any, Any, Any]:
+        """Return d vdot by d q, along steps, by d v and by d tau, where G is constant."""
+        G = self.rates(q)
+        back = np.linalg.inv(G)
+        found = pin.computeABADerivatives(
+            self.model, self.data, self.positions(q), G @ v, back.T @ tau
+        )
+        return back @ found[0] @ G, back @ found[1] @ G, back @ found[2] @ back.T
+
     def coriolis_matrix(self, q: Any, v: Any) -> Any:
         """Return C, where G is constant."""
         G = self.rates(q)

@@ -142,7 +142,7 @@ def test_mass_matrix(case):
 
 
 @pytest.mark.parametrize("name", ["several freedoms", "screws turned round", *range(5)])
-def test_derivatives_of_inverse_dynamics_and_coriolis_matrix(name):
+def test_derivatives_of_dynamics_and_coriolis_matrix(name):
     """Along steps and velocities that differ by a constant matrix in both programs.
 
     Without universal joints and angles: of joints whose motion subspace depends on q, those of
@@ -163,6 +163,12 @@ def test_derivatives_of_inverse_dynamics_and_coriolis_matrix(name):
     for each, other in zip(found, expected, strict=True):
         assert_equal(each, other)
     assert_equal(system.coriolis_matrix(state.q, state.v), twin.coriolis_matrix(state.q, state.v))
+    given = state.q, state.v, state.tau
+    found = system.derivatives("forward_dynamics", *given, by=("q", "v", "tau"))
+    expected = twin.forward_dynamics_derivatives(*given)
+    for name, other in zip(("q", "v", "tau"), expected, strict=True):
+        size = np.abs(other).max()
+        np.testing.assert_allclose(found[name], other, rtol=0.0, atol=1e-10 * size)
 
 
 @pytest.mark.parametrize("seed", range(3))

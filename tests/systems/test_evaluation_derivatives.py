@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from examples.closed_loops import four_bar, spatial_slider_crank, stewart_platform
+from examples.closed_loops import bricard, four_bar, spatial_slider_crank, stewart_platform
 from mbkit.joints.defaults.differences import derivative
 from mbkit.lie import SE3
 from tests.closed_loops.planar_four_bar import PlanarFourBar, Rod
+from tests.constraints.examples import EXAMPLES
+from tests.constraints.test_built_in import _mechanism
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
 from tests.trees import random_state
@@ -146,6 +148,23 @@ def test_a_planar_linkage_against_complex_steps():
     # gravity is along -y
     rate = -slope(linkage.potential_energy, a) / linkage.gravity / linkage.reduced_inertia(a)
     assert_close(found["gravity"][crank, 1], -rate, 1e-11)
+    # the effort that turns the crank with a given acceleration: hybrid dynamics
+    driven = system.derivatives(
+        "hybrid_dynamics", q, v, vdot=2.0 * np.eye(system.nv)[crank], prescribed=["A"],
+        by=("vdot", "v", "bodies.coupler.mass"),
+    )  # fmt: skip
+    J = linkage.reduced_inertia(a)
+    assert_close(driven.tau["vdot"][crank, crank], J, 1e-12)
+    assert_close(driven.tau["v"][crank] @ v / w, slope(linkage.reduced_inertia, a) * w, 1e-11)
+
+    def driving(mass):
+        rod = attrs.evolve(rods[1], mass=rods[1].mass + mass)
+        heavier = attrs.evolve(linkage, coupler=rod)
+        needed = 0.5 * slope(heavier.reduced_inertia, a) * w**2
+        needed += slope(heavier.potential_energy, a)
+        return needed + 2.0 * heavier.reduced_inertia(a)
+
+    assert_close(driven.tau["bodies.coupler.mass"][crank], derivative(driving))
 
 
 MECHANISMS = {
@@ -260,6 +279,56 @@ def test_inverse_and_hybrid_dynamics(loaded):
     assert_close(given, np.transpose(linear), 1e-10)
 
 
+# ------------------------------------------------------- redundant rows, absolute coordinates
+
+
+@pytest.mark.parametrize(
+    ("example", "coordinates"),
+    [
+        (bricard, mb.RelativeCoordinates()),
+        (four_bar, mb.AbsoluteCoordinates()),
+        pytest.param(stewart_platform, mb.AbsoluteCoordinates(), marks=pytest.mark.long),
+    ],
+    ids=["bricard", "four-bar, absolute", "stewart, absolute"],
+)
+def test_along_motions_that_keep_the_loops_closed(example, coordinates):
+    """Accelerations and multipliers of least norm along a curve on the constraints."""
+    system = example.build().assemble(coordinates)
+    rng = np.random.default_rng(1)
+    q, tau = system.reference_configuration(), rng.normal(size=system.nv)
+    A = system.constraint_jacobian(q)
+    rank = np.linalg.matrix_rank(A, tol=1e-9)
+
+    def allowed(q):
+        return np.linalg.svd(system.constraint_jacobian(q))[2][rank:].T
+
+    v, w = (allowed(q) @ rng.normal(size=system.nv - rank) for _ in range(2))
+    mass = [name for name in system.parameters if name.endswith("mass")][1]
+
+    def there(e):
+        near = system.close_loops(system.retract(q, e * w))
+        N = allowed(near)
+        return near, N @ (N.T @ v)
+
+    found = system.derivatives("forward_dynamics", q, v, tau, by=("q", "v", mass))
+    values = accelerations(system, q, v, tau, 0.0)
+    size = np.abs(values).max()
+    dx = derivative(lambda e: system.difference(q, there(e)[0]))
+    dv = derivative(lambda e: there(e)[1])
+    along = [each["q"] @ dx + each["v"] @ dv for each in (found.vdot, found.multipliers)]
+    expected = derivative(lambda e: accelerations(system, *there(e), tau, 0.0) / size) * size
+    assert_close(np.concatenate(along), expected, 1e-9, size)
+    m = system.parameters[mass]
+    heavier = derivative(
+        lambda e: accelerations(system.with_parameters({mass: m + m * e}), q, v, tau, 0.0) / size
+    )
+    assert_close(m * numbers_of(found, mass), size * heavier, 1e-9, size)
+
+
+def numbers_of(found, name):
+    return np.concatenate([found.vdot[name], found.multipliers[name]])
+
+
 # ------------------------------------------------------------------------------------- calls
 
 
@@ -296,6 +365,32 @@ def test_failed_samples_are_nan(loaded):
     found = system.derivatives("forward_dynamics", q, state.v, by="q", on_error="nan")
     assert np.isfinite(found["q"][0]).all()
     assert np.isnan(found["q"][1]).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "constraint", [EXAMPLES[k] for k in (0, 2, 7, 12, 14)], ids=lambda each: each.name
+)
+def test_parameters_of_constraints(constraint):
+    """Rows, rates and biases of all kinds, at a state that need not satisfy them."""
+    system = _mechanism(constraint).assemble(mb.RelativeCoordinates(length=0.7))
+    rng = np.random.default_rng(7)
+    q = system.retract(system.reference_configuration(), 0.5 * rng.normal(size=system.nv))
+    own = [
+        name for name, value in system.parameters.items()
+        if name.startswith("constraints.") and 0 < np.size(value) < 4
+        and np.asarray(value).dtype.kind == "f"
+    ]  # fmt: skip
+    check(system, (q, *rng.normal(size=(2, system.nv)), 0.4), ("q", "v", "t", *own))
+
+
+def test_where_rows_jump_there_is_no_derivative():
+    """The plane's own directions are chosen by its normal, along z in another way than beside."""
+    ball = next(each for each in EXAMPLES if each.name == "ball on the ground")
+    system = _mechanism(ball).assemble()
+    q, v = system.reference_configuration(), np.ones(system.nv)
+    with pytest.raises(mb.UsageError, match="There is no derivative by"):
+        system.derivatives("forward_dynamics", q, v, by="constraints.ball on the ground.normal")
 
 
 @pytest.mark.parametrize(
