@@ -6,8 +6,10 @@ their family: `mbkit.catalogue` says how.
 
 from mbkit import conventions as conventions
 from mbkit import testing as testing
+from mbkit.bridges import SymbolicSystem as SymbolicSystem
 from mbkit.bridges import casadi_function as casadi_function
 from mbkit.bridges import jax_function as jax_function
+from mbkit.bridges import symbolic as symbolic
 from mbkit.constraints import Constraint as Constraint
 from mbkit.constraints.built_in import *
 from mbkit.coordinates import AbsoluteCoordinates as AbsoluteCoordinates

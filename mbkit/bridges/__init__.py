@@ -2,5 +2,6 @@
 
 from mbkit.bridges.casadi_function import casadi_function
 from mbkit.bridges.jax_function import jax_function
+from mbkit.bridges.symbolic import SymbolicSystem, symbolic
 
-__all__ = ["casadi_function", "jax_function"]
+__all__ = ["casadi_function", "SymbolicSystem", "jax_function", "symbolic"]

@@ -14,7 +14,7 @@ from mbkit.errors import UsageError, check_choice, check_kind
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["EVALUATIONS", "Asked", "check_system", "read_evaluation"]
+__all__ = ["EVALUATIONS", "Asked", "bias_less_forces", "check_system", "read_evaluation"]
 
 
 @attrs.frozen
@@ -57,6 +57,11 @@ def _bias(trace: Trace) -> Any:
     return trace.call(_own(trace, "inverse_dynamics"), trace.system.nv, trace.v)
 
 
+def bias_less_forces(trace: Trace) -> Any:
+    """Return b - f, (nv,)."""
+    return _bias(trace) - _forces(trace)
+
+
 def _inverse(trace: Trace, vdot: Any) -> Any:
     made = trace.call(_own(trace, "inverse_dynamics"), trace.system.nv, trace.v, vdot)
     return made - _forces(trace)
@@ -70,6 +75,19 @@ def _forward(trace: Trace, tau: Any) -> Any:
 def _mass(trace: Trace) -> Any:
     nv = trace.system.nv
     return trace.call(_own(trace, "mass_matrix"), nv * nv).reshape(nv, nv)
+
+
+def _coriolis(trace: Trace) -> Any:
+    from mbkit.kernels.derivatives.coriolis_matrix import coriolis_matrix
+
+    if not trace.system.arrays.bodies[1:]["constant"].all():
+        raise UsageError(
+            f"{trace.what}: the Coriolis matrix of system '{trace.system.name}' is here for joints "
+            f"with a constant motion subspace, since that of others takes differences of poses; "
+            f"use bias_force, or System.coriolis_matrix for numbers."
+        )
+    nv = trace.system.nv
+    return trace.call(coriolis_matrix, nv * nv, trace.v).reshape(nv, nv)
 
 
 def _poses(trace: Trace) -> Any:
@@ -112,6 +130,7 @@ EVALUATIONS = {
     "bias_force": Asked(("q", "v"), _bias),
     "generalized_forces": Asked(("q", "v"), _forces),
     "mass_matrix": Asked(("q",), _mass),
+    "coriolis_matrix": Asked(("q", "v"), _coriolis),
     "poses": Asked(("q",), _poses),
     "twists": Asked(("q", "v"), _twists),
     "pose": Asked(("q",), lambda trace, row: _poses(trace)[row], of_body=True),

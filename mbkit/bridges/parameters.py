@@ -286,7 +286,7 @@ def _sizes(system: System) -> Any:
         for name in array.dtype.names or (None,):
             part = array if name is None else array[name]
             if part.dtype == np.float64:
-                size = np.abs(part).max() if part.size else 0.0
+                size = np.abs(part).max(initial=0.0)
                 parts.append(np.full(part.size, size if name is not None else 0.0))
     return np.concatenate(parts)
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.bridges.branches import BranchingTape, substituted
+from mbkit.bridges.expressions import is_plain, rounded, rounded_fit
 from mbkit.bridges.kernels import ClosedForms, KernelCopies, SmoothForms
 from mbkit.bridges.memory import Mirror, as_objects
 from mbkit.bridges.parameters import Free, numbers_of, polynomials
 from mbkit.differentiation.rules import differentiate
 from mbkit.differentiation.runs import numbers as checked_numbers
 from mbkit.differentiation.runs import reason
-from mbkit.differentiation.tape import Number, add, multiply, power
+from mbkit.differentiation.tape import Number, Traced, add, multiply, power
 from mbkit.errors import UsageError
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.defaults.derivatives import defines, twist_of_pose
@@ -42,10 +43,14 @@ class Trace:
         The time.
     parameters : list of ndarray of Traced
         What stays free, each entry a number.
+    constants : dict of float to Traced
+        Numbers of the system for which something exact may stand, if not `smooth`.
     """
 
     def __init__(self, what: str, system: System, free: Sequence[Free], *, smooth: bool) -> None:
         self.what, self.system = what, system
+        self._smooth = smooth
+        self.constants: dict[float, Traced] = {}
         self.tape = BranchingTape()
         rng = np.random.default_rng(4)
         q = system.retract(system.reference_configuration(), rng.uniform(0.3, 1.0, system.ndx))
@@ -92,8 +97,13 @@ class Trace:
                 part = array if name is None else array[name]
                 if part.dtype != np.float64:
                     continue
-                if values is not None:
-                    made = values[start : start + part.size].reshape(part.shape)
+                if values is not None or not self._smooth:
+                    made = part if values is None else values[start : start + part.size]
+                    made = made.reshape(part.shape)
+                    if not self._smooth:
+                        made = self._leaves(
+                            made, 0.0 if name is None else np.abs(part).max(initial=0.0)
+                        )
                     if name is None:
                         objects[...] = made
                     else:
@@ -103,16 +113,39 @@ class Trace:
         bodies = self._mirror.pointer_at(numbers[0].address)
         bodies["floating"] = 0  # by roots of moments, which are no polynomials
 
+    def _leaves(self, numbers: Any, size: float) -> Any:
+        """Return numbers with a node for each that floating point may not have as it is meant.
+
+        Those that are the rounding of others of this size are zero.
+        """
+        found = np.empty(numbers.shape, dtype=object)
+        for k, x in np.ndenumerate(numbers):
+            found[k] = self._leaf(x, 1e-15 * max(size, 1.0))
+        return found
+
+    def _leaf(self, x: Number, least: float) -> Number:
+        if isinstance(x, Traced):
+            return x
+        x = 0.0 if abs(x) < least else rounded(float(x))
+        if is_plain(x):
+            return x
+        if x not in self.constants:
+            self.constants[x] = self.tape.input(f"constant {x!r}", x)
+        return self.constants[x]
+
     def _values(self, found: Any, symbols: Sequence[Number]) -> Any:
         values = np.zeros(found.coefficients.shape[1], dtype=object)
-        constant = np.ones(len(values), dtype=bool)
+        depends = [row != 0.0 for p, row in zip(*found, strict=True) if any(p)]
+        fixed = ~np.any(depends, axis=0)
         for exponents, row in zip(found.powers, found.coefficients, strict=True):
             product: Number = 1.0
             for x, k in zip(symbols, exponents, strict=True):
                 product = multiply(product, power(x, float(k)))
             for j in np.flatnonzero(row):
-                values[j] = add(values[j], multiply(float(row[j]), product))
-                constant[j] &= not any(exponents)
+                factor = float(row[j])
+                if not self._smooth:
+                    factor = self._leaf(factor if fixed[j] else rounded_fit(factor), 0.0)
+                values[j] = add(values[j], multiply(factor, product))
         return values
 
     # -------------------------------------------------------------------------------- joints

@@ -187,7 +187,7 @@ def words_of(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
         "accelerations": rng.normal(size=shape), "weights": np.ones(shape), "limits": {},
         "targets": {last: mb.spatial.translation((0.1, 0.2, 0.3))}, "restarts": 1, "length": 0.3,
         "preferred": system.reference_configuration(), "max_iterations": 20, "threshold": 0.1,
-        "evaluation": "mass_matrix", "parameters": [],
+        "evaluation": "mass_matrix", "parameters": [], "simplify": True,
         "frame": np.eye(4), "directions": np.eye(3), "preference_tolerance": 1e-6,
     }  # fmt: skip
 

@@ -1,0 +1,259 @@
+"""Equations of motion of a small mechanism as expressions of sympy."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from mbkit.bridges.evaluations import EVALUATIONS, bias_less_forces, check_system
+from mbkit.bridges.expressions import exact, expressions
+from mbkit.bridges.extras import imported
+from mbkit.bridges.parameters import Free, read_parameters
+from mbkit.bridges.trace import Trace
+from mbkit.errors import UsageError, check_switch
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["SymbolicSystem", "symbolic"]
+
+_WHAT = "symbolic"
+
+#: Letters of parameters in expressions; others have the name of their field.
+_LETTERS = {"mass": "m", "com": "c", "moment_about_com": "Theta", "gravity": "g"}
+
+
+def symbolic(
+    system: System,
+    *,
+    parameters: Iterable[str] | Mapping[str, str] = (),
+    simplify: bool = True,
+) -> SymbolicSystem:
+    """Return the equations of motion of a small mechanism as expressions of sympy.
+
+    They come from the kernels that compute numbers, run once on numbers that write down what is
+    done with them.
+
+    Parameters
+    ----------
+    system : System
+        A tree of any joints, or the tree of a closed mechanism; some five bodies.
+    parameters : iterable of str, or mapping of str to str
+        Parameters that stay symbols, by their names in ``system.parameters``, such as
+        "bodies.rod.mass", with an index for one entry, "bodies.rod.com[2]"; a mapping names their
+        symbols. Two parameters with one name are one symbol.
+    simplify : bool
+        Whether each entry is written in the shortest of some ways.
+
+    Returns
+    -------
+    SymbolicSystem
+        Its methods return expressions.
+
+    Raises
+    ------
+    UsageError
+        If a joint or a force cannot be traced, or the numbers of the system are no polynomials of a
+        parameter: by name.
+    NameUnknownError
+        If there is no such parameter.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -9.81))
+    >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(0.1 + 0.2, (0, 0, -2.0))))
+    >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+    >>> system = mech.assemble()
+    >>> mb.symbolic(system).equations()
+    [Eq(1.2*vdot1 + 5.886*sin(q1), tau1)]
+    >>> free = {"bodies.bob.mass": "m", "bodies.bob.com[2]": "h", "gravity[2]": "g"}
+    >>> mb.symbolic(system, parameters=free).equations()
+    [Eq(g*h*m*sin(q1) + h**2*m*vdot1, tau1)]
+    """
+    check_system(_WHAT, system, dynamic=False)
+    check_switch(f"{_WHAT}: simplify", simplify)
+    free = read_parameters(_WHAT, system, parameters)
+    return SymbolicSystem(system, free, bool(simplify))
+
+
+@final
+class SymbolicSystem:
+    """Expressions of sympy for a system; `symbolic` makes it.
+
+    Attributes
+    ----------
+    system : System
+        The system.
+    q, v, vdot, tau : sympy.Matrix
+        Columns of symbols ``q1``, ``v1``, ``vdot1``, ``tau1``, ..., in the order of
+        ``system.position_names`` and ``system.velocity_names``.
+    t : sympy.Symbol
+        The time.
+    parameters : dict of str to Symbol or sympy.Matrix
+        Symbols of the parameters that stay free.
+    """
+
+    def __init__(self, system: System, free: tuple[Free, ...], simplify: bool) -> None:
+        self._sympy = sympy = imported(_WHAT, "sympy")
+        self.system, self._simplify = system, simplify
+        self._trace = Trace(_WHAT, system, free, smooth=False)
+        self.q = self._column("q", system.nq)
+        self.v = self._column("v", system.nv)
+        self.vdot = self._column("vdot", system.nv)
+        self.tau = self._column("tau", system.nv)
+        self.t = sympy.Symbol("t", real=True)
+        self._inputs = {**dict(zip(self._trace.q, self.q, strict=True))}
+        self._inputs |= dict(zip(self._trace.v, self.v, strict=True))
+        self._inputs[self._trace.t] = self.t
+        self.parameters: dict[str, Any] = {}
+        for each, traced in zip(free, self._trace.parameters, strict=True):
+            symbols = [sympy.Symbol(name, real=True) for name in _names(each)]
+            self._inputs |= dict(zip(traced, symbols, strict=True))
+            self.parameters[each.label] = _shaped(sympy, each, symbols)
+
+    def __repr__(self) -> str:
+        return f"SymbolicSystem({self.system.name!r}, nq={self.system.nq}, nv={self.system.nv})"
+
+    def pose(self, body: str) -> Any:
+        """Return the pose C(q) of a body in the world, (4, 4)."""
+        return self._poses[self.system.body_index(body)]
+
+    def twist(self, body: str) -> Any:
+        """Return the twist of a body in the representation of the system, (6, 1)."""
+        return self._evaluated("twist", row=self.system.body_index(body))
+
+    def jacobian(self, body: str) -> Any:
+        """Return the Jacobian J(q) of a body in the representation of the system, (6, nv)."""
+        return self._evaluated("jacobian", row=self.system.body_index(body))
+
+    def mass_matrix(self) -> Any:
+        """Return M(q), (nv, nv)."""
+        return self._mass_matrix.copy()
+
+    def bias_force(self) -> Any:
+        """Return b(q, v), the velocity terms and gravity, (nv, 1)."""
+        return self._evaluated("bias_force")
+
+    def generalized_forces(self) -> Any:
+        """Return f(t, q, v), what the forces of the mechanism do, (nv, 1)."""
+        return self._evaluated("generalized_forces")
+
+    def kinetic_energy(self) -> Any:
+        """Return T(q, v)."""
+        return self._evaluated("kinetic_energy")[0]
+
+    def potential_energy(self) -> Any:
+        """Return U(t, q), of gravity and of the forces that have one."""
+        return self._evaluated("potential_energy")[0]
+
+    def coriolis_matrix(self) -> Any:
+        """Return C(q, v) with M-dot - 2 C skew, (nv, nv); see `System.coriolis_matrix`.
+
+        UsageError where a joint has a motion subspace that changes and velocities that are no rates
+        of positions.
+        """
+        rows = self.system.arrays.bodies[1:]
+        if rows["constant"].all():
+            return self._evaluated("coriolis_matrix")
+        if not self._has_rates:
+            raise UsageError(
+                f"{_WHAT}: the Coriolis matrix of system '{self.system.name}' is here for joints "
+                f"with a constant motion subspace, or velocities that are rates of positions; use "
+                f"bias_force, or System.coriolis_matrix for numbers."
+            )
+        M, n = self._mass_matrix, self.system.nv
+        slopes = [M.diff(self.q[k]) for k in range(n)]
+        C = self._sympy.zeros(n, n)
+        for i in range(n):
+            for j in range(n):
+                C[i, j] = sum(
+                    (slopes[k][i, j] + slopes[j][i, k] - slopes[i][j, k]) * self.v[k] / 2
+                    for k in range(n)
+                )
+        return C.applyfunc(self._sympy.expand)
+
+    def equations(self) -> list[Any]:
+        """Return the equations of motion, ``M vdot + b - f = tau``, a list of ``sympy.Eq``.
+
+        UsageError where the system has constraints or prescribed joints.
+        """
+        check_system(_WHAT, self.system, dynamic=True)
+        rest = self._sympy.Matrix(self.system.nv, 1, self._written(bias_less_forces(self._trace)))
+        left = self._mass_matrix * self.vdot + rest
+        return [self._sympy.Eq(a, b, evaluate=False) for a, b in zip(left, self.tau, strict=True)]
+
+    def latex(self, expression: Any) -> str:
+        """Return an expression in LaTeX, velocities as rates where they are rates of positions.
+
+        Of a list, such as `equations`, one line each.
+        """
+        names = {}
+        for k in range(self.system.nv):
+            rate = rf"\dot{{{'q' if self._has_rates else 'v'}}}_{{{k + 1}}}"
+            if self._has_rates:
+                names[self.v[k]] = rate
+                names[self.vdot[k]] = rf"\ddot{{q}}_{{{k + 1}}}"
+            else:
+                names[self.vdot[k]] = rate
+        every = expression if isinstance(expression, list | tuple) else [expression]
+        return " \\\\\n".join(self._sympy.latex(each, symbol_names=names) for each in every)
+
+    # ------------------------------------------------------------------------------- private
+
+    def _column(self, letter: str, count: int) -> Any:
+        symbols = [self._sympy.Symbol(f"{letter}{k + 1}", real=True) for k in range(count)]
+        return self._sympy.ImmutableMatrix(count, 1, symbols)
+
+    @functools.cached_property
+    def _has_rates(self) -> bool:
+        """Whether velocities are the rates of positions."""
+        joints = self.system.arrays.tree_joints.values()
+        return self.system.nq == self.system.nv and all(each.positions_add for each in joints)
+
+    @functools.cached_property
+    def _mass_matrix(self) -> Any:
+        return self._evaluated("mass_matrix")
+
+    @functools.cached_property
+    def _poses(self) -> list[Any]:
+        found = self._written(EVALUATIONS["poses"].compute(self._trace))
+        return [
+            self._sympy.Matrix(4, 4, found[16 * k : 16 * k + 16]) for k in range(len(found) // 16)
+        ]
+
+    def _evaluated(self, name: str, **options: Any) -> Any:
+        result = EVALUATIONS[name].compute(self._trace, **options)
+        height, width = result.shape if result.ndim == 2 else (len(result), 1)
+        return self._sympy.Matrix(height, width, self._written(result))
+
+    def _written(self, result: Any) -> list[Any]:
+        constants = {node: exact(self._sympy, x) for x, node in self._trace.constants.items()}
+        inputs = self._inputs | constants
+        return expressions(self._sympy, _WHAT, [*np.ravel(result)], inputs, self._simplify)
+
+
+def _names(each: Free) -> list[str]:
+    """Return names of the symbols of a parameter."""
+    owner, _, field = each.path.rpartition(".")
+    name = each.label
+    if name == each.path or "[" in name:
+        letter = _LETTERS.get(field, field)
+        name = "_".join([letter, *owner.split(".")[1:]])
+    elif not each.shape:
+        return [name]
+    return [
+        "_".join([name, *("xyzw"[k] if k < 3 else str(k) for k in entry)]) for entry in each.entries
+    ]
+
+
+def _shaped(sympy: Any, each: Free, symbols: list[Any]) -> Any:
+    if not each.shape:
+        return symbols[0]
+    if not each.symmetric:
+        return sympy.ImmutableMatrix(len(symbols), 1, symbols)
+    by_entry = dict(zip(each.entries, symbols, strict=True))
+    return sympy.ImmutableMatrix(3, 3, lambda i, j: by_entry[min(i, j), max(i, j)])

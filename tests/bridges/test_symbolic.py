@@ -1,0 +1,182 @@
+"""Expressions of sympy: textbook forms, numbers at random states, what cannot be handed on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy
+from sympy import cos, sin
+
+import mbkit as mb
+from tests.every_representation import each_representation
+from tests.joints.pose_only import AxisJoint
+from tests.reference.user_joints import EllipseJoint
+from tests.trees import MAKERS, random_inertia, random_state
+
+
+def numbers(symbolic, expression, state):
+    """Return an expression at a state."""
+    symbols = [*symbolic.q, *symbolic.v, *symbolic.vdot, symbolic.t]
+    values = [*state.q, *state.v, *state.vdot, 0.3]
+    return np.array(sympy.lambdify(symbols, expression, cse=True)(*values), dtype=float)
+
+
+def assert_same(found, expected):
+    expected = np.asarray(expected)
+    found = found.reshape(expected.shape)
+    assert np.abs(found - expected).max() <= 1e-12 * max(1.0, np.abs(expected).max())
+
+
+def double_pendulum(**options):
+    """Return two rods about y, each with its centre of mass below its hinge."""
+    mech = mb.Mechanism("double pendulum", gravity=(0, 0, -9.81))
+    first = mech.add_body(mb.Body("first", mb.SpatialInertia.from_com(0.1 + 0.2, (0, 0, -0.5))))
+    second = mech.add_body(mb.Body("second", mb.SpatialInertia.from_com(0.7, (0, 0, -0.3))))
+    mech.add_joint(mb.RevoluteJoint("hip", axis=(0, 1, 0)), mech.world, first)
+    knee = mb.RevoluteJoint("knee", axis=(0, 1, 0))
+    mech.add_joint(knee, first, second, frames=(mb.spatial.translation((0, 0, -1.2)), np.eye(4)))
+    return mech.assemble(mb.RelativeCoordinates(**options))
+
+
+@each_representation
+def test_the_double_pendulum_of_textbooks(representation):
+    system = double_pendulum(representation=representation)
+    names = {
+        "bodies.first.mass": "m1", "bodies.second.mass": "m2", "bodies.first.com[2]": "a1",
+        "bodies.second.com[2]": "a2", "joints.knee.S_pred[2,3]": "l", "gravity[2]": "g",
+    }  # fmt: skip
+    found = mb.symbolic(system, parameters=names)
+    m1, m2, a1, a2, l, g = found.parameters.values()  # noqa: E741 - a length
+    (q1, q2), (v1, v2) = found.q, found.v
+    c = m2 * l * a2 * cos(q2)
+    M12 = m2 * a2**2 + c
+    M = sympy.Matrix([[m1 * a1**2 + m2 * (l**2 + a2**2) + 2 * c, M12], [M12, m2 * a2**2]])
+    assert sympy.simplify(found.mass_matrix() - M).is_zero_matrix
+    h = m2 * l * a2 * sin(q2)
+    C = sympy.Matrix([[-h * v2, -h * (v1 + v2)], [h * v1, 0]])
+    assert sympy.simplify(found.coriolis_matrix() - C).is_zero_matrix
+    last = m2 * a2 * g * sin(q1 + q2)
+    gravity = sympy.Matrix([(m1 * a1 + m2 * l) * g * sin(q1) + last, last])
+    b = C * found.v + gravity
+    assert sympy.simplify(found.bias_force() - b).is_zero_matrix
+    for equation, left, tau in zip(found.equations(), M * found.vdot + b, found.tau, strict=True):
+        assert sympy.simplify(equation.lhs - left) == 0
+        assert equation.rhs == tau
+    U = -g * (m1 * a1 * cos(q1) + m2 * (l * cos(q1) + a2 * cos(q1 + q2)))
+    assert sympy.simplify(found.potential_energy() - U) == 0
+    assert sympy.simplify(found.kinetic_energy() - (found.v.T * M * found.v)[0] / 2) == 0
+
+
+def test_expressions_read_as_somebody_would_write_them():
+    found = mb.symbolic(double_pendulum())
+    assert str(found.mass_matrix()[0, 1]) == "0.252*cos(q2) + 0.063"
+    assert str(found.coriolis_matrix()) == (
+        "Matrix([[-0.252*v2*sin(q2), -0.252*(v1 + v2)*sin(q2)], [0.252*v1*sin(q2), 0]])"
+    )
+    c, s = cos(found.q[0]), sin(found.q[0])
+    turned = [[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
+    assert found.pose("first") == sympy.Matrix(turned)
+    text = found.latex(found.equations()).splitlines()
+    assert len(text) == 2
+    assert r"0.252 \dot{q}_{1}^{2} \sin{\left(q_{2} \right)}" in text[1]
+    assert text[1].endswith(r"= \tau_{2}")
+
+
+def test_a_screw_about_a_diagonal_axis():
+    """Numbers of its frames are sqrt(3)/3 and the like, and come out as such."""
+    mech = mb.Mechanism("screw", gravity=(0, 0, 0))
+    nut = mech.add_body(mb.Body("nut", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    joint = mb.HelicalJoint("thread", axis=(1, 1, 1), point=(1, 0, 0), pitch=0.25)
+    mech.add_joint(joint, mech.world, nut)
+    found = mb.symbolic(mech.assemble())
+    (q,) = found.q
+    e, point = sympy.Matrix([1, 1, 1]) / sympy.sqrt(3), sympy.Matrix([1, 0, 0])
+    K = sympy.Matrix([[0, -e[2], e[1]], [e[2], 0, -e[0]], [-e[1], e[0], 0]])
+    R = sympy.eye(3) + sin(q) * K + (1 - cos(q)) * K * K
+    p = point - R * point + e * q / 4
+    expected = R.row_join(p).col_join(sympy.Matrix([[0, 0, 0, 1]]))
+    assert sympy.simplify(found.pose("nut") - expected).is_zero_matrix
+    assert not found.pose("nut").atoms(sympy.Float)
+
+
+PLAIN = (
+    "revolute", "prismatic", "helical", "screw", "spherical", "free", "cylindrical", "universal",
+    "translational", "planar", "Schoenflies", "planar, second kind", "planar, first kind",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind if kind in PLAIN[:6] else pytest.param(kind, marks=pytest.mark.long) for kind in PLAIN],
+)
+def test_joints_in_any_direction(kind):
+    """Pose, M and b of a body on a joint, which hangs on a hinge."""
+    rng = np.random.default_rng(3)
+    mech = mb.Mechanism("chain")
+    arm = mech.add_body(mb.Body("arm", random_inertia(rng)))
+    body = mech.add_body(mb.Body("body", random_inertia(rng)))
+    mech.add_joint(mb.PrismaticJoint("base", axis=(1, 2, 2)), mech.world, arm)
+    mech.add_joint(MAKERS[kind](rng, "joint"), arm, body)
+    system = mech.assemble()
+    check(system, random_state(rng, system), body="body", simplify=kind in PLAIN[:6])
+
+
+def check(system, state, *, body, simplify):
+    found = mb.symbolic(system, simplify=simplify)
+    assert_same(numbers(found, found.pose(body), state), system.pose(body, state.q))
+    assert_same(numbers(found, found.jacobian(body), state), system.jacobian(body, state.q))
+    assert_same(numbers(found, found.mass_matrix(), state), system.mass_matrix(state.q))
+    bias = system.bias_force(state.q, state.v)
+    assert_same(numbers(found, found.bias_force(), state), bias)
+
+
+@pytest.mark.long
+def test_exponential_coordinates_and_joints_in_python():
+    rng = np.random.default_rng(5)
+    for joints in (
+        (AxisJoint("axis", (1, 2, 3), (0, 1, 2), shift=0.1), EllipseJoint("ellipse", 0.3, 0.5)),
+        (MAKERS["rotation vector"](rng, "ball"),),
+    ):
+        mech = mb.Mechanism("chain")
+        parent = mech.world
+        for joint in joints:
+            body = mech.add_body(mb.Body(f"of {joint.name}", random_inertia(rng)))
+            mech.add_joint(joint, parent, body)
+            parent = body
+        system = mech.assemble()
+        check(system, random_state(rng, system), body=body.name, simplify=False)
+
+
+def test_forces_with_branches_are_piecewise():
+    system = double_pendulum().with_forces([
+        mb.LimitStop("stop", "knee", lower=-0.1, upper=0.2, stiffness=100.0, damping=2.0),
+        mb.JointSpring("spring", "hip", stiffness=3.0),
+        mb.ForceFunction("push", lambda t, q, v: [np.sin(t) * v[0]], joints="hip"),
+    ])  # fmt: skip
+    found = mb.symbolic(system)
+    forces = found.generalized_forces()
+    assert forces.has(sympy.Piecewise)
+    rng = np.random.default_rng(7)
+    for angle in (0.5, 0.1, -0.4):
+        state = random_state(rng, system)
+        state.q[1] = angle
+        expected = system.generalized_forces(state.q, state.v, 0.3)
+        assert_same(numbers(found, forces, state), expected)
+        left = [equation.lhs for equation in found.equations()]
+        bare = system.without_forces(system.force_names)
+        total = bare.inverse_dynamics(state.q, state.v, state.vdot) - expected
+        assert_same(numbers(found, left, state), total)
+
+
+def test_what_cannot_be_handed_on_is_named():
+    system = double_pendulum()
+    with pytest.raises(mb.UsageError, match=r"'joints.knee.axis'.*axes"):
+        mb.symbolic(system, parameters=["joints.knee.axis"])
+    with pytest.raises(mb.NameUnknownError, match=r"bodies\.first\.mass"):
+        mb.symbolic(system, parameters=["bodies.first.mas"])
+    with pytest.raises(mb.UsageError, match="labels"):
+        mb.symbolic(system, parameters=3)
+    with pytest.raises(mb.NameUnknownError, match="'first'"):
+        mb.symbolic(system).pose("firs")
+    with pytest.raises(mb.UsageError, match=r"mbkit\.System"):
+        mb.symbolic("pendulum")
