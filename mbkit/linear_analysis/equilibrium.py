@@ -34,6 +34,9 @@ __all__ = ["Equilibrium", "equilibrium"]
 #: or of half the length.
 _SPREADS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 
+#: What another start must leave of the forces, in parts of what is left from the first.
+_BETTER = 0.5
+
 #: Stiffness that counts as none, in parts of the largest.
 _NEUTRAL = 1e-9
 
@@ -150,7 +153,7 @@ def equilibrium(
     applied = applied_efforts(system, tau)
     start = system.close_loops(q, fixed=names, t=t)
     balance = Balance.of(system, start, applied, t, mask)
-    if stable:
+    if stable and balance.free.size:
         return _record(balance, settled(balance, start, names), names)
     best = balance.searched(start)
     rng = np.random.default_rng(0)
@@ -160,7 +163,7 @@ def equilibrium(
         limits = np.where(system.arrays.turning[balance.free], np.pi, 0.5)
         x = spread * limits * rng.uniform(-1.0, 1.0, balance.free.size)
         other = balance.searched(balance.moved(start, x))
-        best = min(best, other, key=lambda pair: pair[1])
+        best = other if other[1] < _BETTER * best[1] else best
     return _record(balance, best[0], names)
 
 

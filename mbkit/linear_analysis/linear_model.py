@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LinearModel"]
 
-#: How much K and M may be unsymmetric, and what damping counts as none, by the largest entry.
-_SYMMETRIC = 1e-9
+#: How much K may be unsymmetric, by its largest entry, and what damping ratios count as none:
+#: forces are differentiated by differences.
+_SYMMETRIC, _UNDAMPED = 1e-9, 1e-10
 
 #: Stiffness that counts as none, in parts of the largest.
 _LOOSE = 1e-11
@@ -149,7 +150,7 @@ class LinearModel:
                 f"ask for modes() of the whole model."
             )
         scale = np.sqrt(np.abs(m.K).max(initial=0.0) * np.abs(m.M).max(initial=0.0))
-        if symmetric and (not damped or np.abs(m.D).max(initial=0.0) <= _SYMMETRIC**2 * scale):
+        if symmetric and (not damped or np.abs(m.D).max(initial=0.0) <= _UNDAMPED * scale):
             return symmetric_modes(m, damped=damped)
         return modes_of(m, self.A)
 
@@ -246,7 +247,7 @@ class LinearModel:
     def __repr__(self) -> str:
         def row(what: str, names: tuple[str, ...]) -> str:
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-            return f"  {what:8s} {len(names):3d}  {', '.join(names[:8])}{more}"
+            return f"  {what:8s} {len(names):3d}  {', '.join(names[:8])}{more}".rstrip()
 
         lines = [
             f"LinearModel of '{self.name}': {self.state_note}",

@@ -133,6 +133,9 @@ def _state_note(state: State, held: list[int]) -> tuple[bool, str]:
     """Return whether the state is an equilibrium, and what it is in words."""
     system = state.system
     left, size, _ = unbalanced(state, held)
+    still = "at rest" if not state.v.any() else "in motion"
+    if state.vdot[held].any():
+        return False, f"{still}, no equilibrium: prescribed joints accelerate"
     left[held] = 0.0
     compared = np.abs(left) / np.where(system.arrays.turning, system.arrays.closure.length, 1.0)
     balanced = bool(compared.max(initial=0.0) <= BALANCED * size)
@@ -143,7 +146,6 @@ def _state_note(state: State, held: list[int]) -> tuple[bool, str]:
         return False, "in steady motion, no equilibrium: the forces balance, but v is not zero"
     name = names_of(system, [worst])[0]
     unit = "N m" if system.arrays.turning[worst] else "N"
-    still = "at rest" if not state.v.any() else "in motion"
     return False, (
         f"{still}, no equilibrium: '{name}' is left with {-left[worst]:.4g} {unit}, and accelerates"
     )

@@ -43,7 +43,7 @@ def settled(balance: Balance, start: FloatArray, fixed: Iterable[str]) -> FloatA
     system, length = balance.system, balance.system.arrays.closure.length
     q, radius = start, _LARGEST * length
     left, size, multipliers = unbalanced(balance.state(q), balance.held)
-    for _ in range(_STEPS if len(balance.free) else 0):
+    for _ in range(_STEPS):
         motions = SmallMotions.of(balance.state(q, multipliers), balance.held)
         R, K = stiffness_in_metres(motions)
         step = _downhill(np.linalg.solve(R.T, motions.H.T @ left), K, BALANCED * size, radius)

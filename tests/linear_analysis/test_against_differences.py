@@ -104,6 +104,9 @@ def test_closed_mechanism_in_motion(name):
 
     assert_close(model.A[m:], differences(2 * m, gain))
     assert_close(model.C, differences(2 * m, lambda z: state(z)[1]))
+    both = system.derivatives("forward_dynamics", q, v)
+    along = both["q"] @ np.hstack([H, np.zeros_like(H)]) + both["v"] @ model.C
+    assert_close(model.A[m:], along[entries])
     assert_close(model.A[:m], np.hstack([np.zeros((m, m)), np.eye(m)]), 1e-12)
 
 

@@ -146,6 +146,24 @@ def test_texts():
     assert everything.stability == "stable"
 
 
+def test_what_cannot_move():
+    mech = mb.Mechanism("drive", gravity=(0, 0, -9.81))
+    arm = mech.add_body(mb.Body("arm", mb.SpatialInertia.from_com(1.0, (0.5, 0, 0))))
+    drive = mb.RevoluteJoint("drive", axis=(0, 1, 0)).prescribe(lambda t: t**2)
+    mech.add_joint(drive, mech.world, arm)
+    system = mech.assemble()
+    for stable in (False, True):
+        found = system.equilibrium(t=1.0, stable=stable)
+        np.testing.assert_allclose(found.efforts["drive"], -0.5 * 9.81 * np.cos(1.0), rtol=1e-14)
+        assert found.stability == "stable"
+    push = ("arm.force", (0.5, 0, 0))
+    model = system.linearize([0.0], inputs=[push], outputs=["drive.effort"], t=1.0)
+    assert "prescribed joints accelerate" in repr(model)
+    np.testing.assert_allclose(model.D, [[np.sin(1.0) / 2, 0.0, np.cos(1.0) / 2]], atol=1e-15)
+    assert "nothing can move" in repr(model.modes())
+    assert model.frequency_response(1.0).shape == (1, 3)
+
+
 def test_loose_mechanism_has_no_compliance():
     with pytest.raises(mb.UsageError, match="no stiffness against motions of 'slide'"):
         slider().linearize([0.0]).compliance()
