@@ -20,7 +20,9 @@ from mbkit.joints.built_in import CylindricalJoint, HelicalJoint, PrismaticJoint
 from mbkit.lie import SE3
 from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.input_changes import Change, Point, Solution, along_steps, best_rate, differences
+from mbkit.systems.evaluation_states import Change, Point, Solution
+from mbkit.systems.input_changes import along_steps
+from mbkit.systems.numeric_changes import best_rate, differences
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

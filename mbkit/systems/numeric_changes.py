@@ -1,0 +1,123 @@
+"""Changes of the equations of motion by differences of eighth order whose step is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.errors import ParameterError, UsageError
+from mbkit.joints.defaults.differences import derivative_by
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.evaluation_states import Change, Point, Solution
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["best_rate", "differences"]
+
+
+def differences(
+    point: Point, moved: Callable[[float], tuple[System, Floats]], start: float, what: str = "t"
+) -> Change:
+    """Return a change by differences of the equations at fixed accelerations and multipliers.
+
+    Parameters
+    ----------
+    point : Point
+        The states.
+    moved : callable
+        Takes a number to the system and the times that go with it.
+    start : float
+        A large number for it.
+    what : str
+        What the number is, for messages.
+
+    Raises
+    ------
+    UsageError
+        If the equations jump.
+    """
+    mu = Solution.of(point).mu if point.redundant else np.zeros(point.v.shape)
+    here = point.equations(point.system, point.t, mu)
+    sizes = {name: np.where(size > 0.0, size, 1.0) for name, (_, size) in here.items()}
+
+    def parts(equations: dict[str, tuple[Floats, Any]]) -> Floats:
+        return np.concatenate([equations[name][0] / sizes[name] for name in here], axis=-1)
+
+    def at(e: float) -> Floats:
+        return parts(point.equations(*moved(e), mu))
+
+    rate = best_rate(at, start)
+    _check_no_jump(at, parts(here), rate, _BESIDE * start, what)
+    rates = np.split(rate, np.cumsum([x.shape[-1] for x, _ in here.values()]), -1)
+    return Change(
+        **{
+            name: (rate * size)[..., None]
+            for (name, size), rate in zip(sizes.items(), rates, strict=False)
+        }
+    )
+
+
+#: How near equations are compared with where they are, and how far apart they may be.
+_BESIDE, _JUMP = 1e-8, 1e-4
+
+
+def _check_no_jump(
+    function: Callable[[float], Floats], here: Floats, rate: Floats, step: float, what: str
+) -> None:
+    """Raise UsageError if a function is not the limit of what it is beside 0."""
+    for e in (-step, step):
+        try:
+            jump = np.abs(function(e) - here - e * rate)
+        except ParameterError:  # there is nothing on that side
+            continue
+        if jump.max(initial=0.0) > _JUMP:
+            raise UsageError(
+                f"There is no derivative by '{what}' at this value: directions in which "
+                f"constraints or forces are measured change at once beside it. Change it a little, "
+                f"by 1e-6 or so."
+            )
+
+
+#: How many first steps are tried, each a quarter of the one before; what is good enough, and what
+#: is so good that a shorter step, which is worse, is the last.
+_TRIALS, _ENOUGH, _GOOD = 10, 1e-13, 1e-9
+
+
+def best_rate(function: Callable[[float], Floats], start: float) -> Floats:
+    """Return the derivative at 0 by the differences of eighth order that agree best.
+
+    Where there is a function on one side alone, by those of sixth order there.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a number to an array whose entries are of like size.
+    start : float
+        Four times the first step that is tried.
+
+    Raises
+    ------
+    ParameterError
+        The function's own, if there is nothing on either side.
+    """
+    refusal = ParameterError("There are no numbers on either side.")
+    for side in (0, 1, -1):
+        best, found = np.inf, None
+        for k in range(1, _TRIALS):
+            try:
+                rate, error = derivative_by(function, side, start / 4.0**k)
+            except ParameterError as refused:
+                refusal = refused
+                continue
+            size = float(np.abs(rate).max(initial=0.0))
+            worse = not error < best
+            if not worse:
+                best, found = error, rate
+            if best <= _ENOUGH * size or (worse and best <= _GOOD * size):
+                break
+        if found is not None:
+            return np.asarray(found)
+    raise refusal
