@@ -9,7 +9,7 @@ from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.simulation.python_force import PythonForce
 from mbkit.systems import MomentumForm, System
-from mbkit.systems.momenta import MomentaInLoops, momenta_in_world
+from mbkit.systems.momenta import MomentaInLoops
 
 if TYPE_CHECKING:
     from mbkit.systems.memory.workspace import Workspace
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["check_run", "install", "with_velocities"]
 
 
-def check_run(form: MomentumForm, integrator: Any, events: Any, output: Any) -> None:
+def check_run(form: MomentumForm, integrator: Any, output: Any) -> None:
     """Raise UsageError where a run of a momentum form is asked for what it has not."""
     name, remedy = form.system.name, "simulate the system itself"
     if isinstance(integrator, Integrator) and not integrator.takes_momenta:
@@ -25,11 +25,6 @@ def check_run(form: MomentumForm, integrator: Any, events: Any, output: Any) -> 
             f"{type(integrator).__name__} does not take the momentum form of system '{name}'; use "
             f"an explicit method, such as mbkit.RungeKuttaMuntheKaas(), let it say "
             f"takes_momenta = True where it takes all rates from its problem, or {remedy}."
-        )
-    if not (isinstance(events, tuple | list) and len(events) == 0):
-        raise UsageError(
-            f"events are of velocities, and the momentum form of system '{name}' has momenta on "
-            f"the way; leave them out, or {remedy}."
         )
     if output is not None:
         raise UsageError(
@@ -43,9 +38,8 @@ def install(
 ) -> MomentaInLoops:
     """Let a problem be that of momenta, its v those of the velocity that it has."""
     momenta = MomentaInLoops(system.evaluator, workspace)
-    p = system.mass_action(problem.q, problem.v)
     problem.momenta = True
-    problem.v = momenta_in_world(system.evaluator, problem.q, p)
+    problem.v = momenta.of_velocity(problem.q, problem.v)
     problem.v_stage[:] = problem.v
     if force is not None:
         function = force.function

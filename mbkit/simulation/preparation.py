@@ -134,7 +134,7 @@ def prepare(
         steps=steps, tau=tau, forces=further, events=watched, times=times, keeping=keeping,
     )  # fmt: skip
     momenta = momentum_runs.install(system, workspace, problem, force) if in_momenta else None
-    watch = Watch(watched, system, workspace) if watched else None
+    watch = Watch(watched, system, workspace, momenta) if watched else None
     samples = Samples(problem, steps, momenta) if save_every > 1 else None  # rows may be few
     jumps = _jumps(drive, integrator)
     course = Course(system, integrator, problem, watch, times, samples, jumps, found)

@@ -169,7 +169,7 @@ def simulate(
     integrator = RungeKuttaMuntheKaas() if integrator is None else integrator
     in_momenta = isinstance(system, MomentumForm)
     if isinstance(system, MomentumForm):
-        check_run(system, integrator, events, output)
+        check_run(system, integrator, output)
         system = system.system
     integrator = checked_parts(system, integrator)
     run = prepare(

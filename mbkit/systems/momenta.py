@@ -10,6 +10,7 @@ from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.evaluations import (
     CANONICAL_FORWARD_DYNAMICS,
     GENERALIZED_FORCES,
+    MASS_ACTION,
     MOMENTA_IN_WORLD,
 )
 
@@ -74,6 +75,11 @@ class MomentaInLoops:
         space["forward_dynamics"] = time_loops.dynamics.address
         space["drive_slot"] = array_address(self._record)
         assert self._powers.size == layout.NUM_POWERS
+
+    def of_velocity(self, q: Any, v: Any) -> Floats:
+        """Return the momenta of one state."""
+        p = self._evaluator.compute(MASS_ACTION, q, v)
+        return momenta_in_world(self._evaluator, q, p)
 
     def velocity(self, q: Any, z: Any) -> Floats:
         """Return the velocity of one state."""

@@ -95,6 +95,38 @@ def derivatives() -> dict[str, Any]:
     return found
 
 
+def momenta() -> dict[str, Any]:
+    """Return v and the rates of p of p = M v, and these by differences of M v, with 40 digits."""
+    from mbkit.kernels.configuration import retract
+    from mbkit.kernels.momentum.canonical import canonical_forward_dynamics
+    from mbkit.kernels.recursions.mass_action import mass_action
+    from mbkit.kernels.spatial.algorithms import forward_dynamics
+
+    found: dict[str, Any] = {}
+    mpmath.mp.dps = DIGITS
+    h = mpmath.mpf(10) ** -12
+    for frames, system, state in trees():
+        numbers = OtherNumbers(system, mpmath.mpf)
+        nv = system.nv
+        q, v, tau = (numbers.vector(x) for x in (state.q, state.v, state.tau))
+        vdot = numbers.call(forward_dynamics, q, v, tau, nv)
+        p = numbers.call(mass_action, q, v, v, nv)
+        moved = [
+            numbers.call(mass_action, there, v + e * vdot, v, nv)
+            for e in (-h, h)
+            for there in [numbers.call(retract, q, e * v, q, system.nq)]
+        ]
+        results = {
+            "p": p,
+            "found": numbers.call(canonical_forward_dynamics, q, p, tau, 2 * nv),
+            "expected": [*v, *((moved[1] - moved[0]) / (2 * h))],
+        }
+        found[frames] = {
+            what: [mpmath.nstr(x, DIGITS) for x in result] for what, result in results.items()
+        }
+    return found
+
+
 def helper_counts() -> dict[str, Any]:
     """Return the operations of small functions."""
     rng = np.random.default_rng(0)
@@ -146,6 +178,7 @@ if __name__ == "__main__":
     results = {
         "exact": exact(),
         "derivatives": derivatives(),
+        "momenta": momenta(),
         "helpers": helper_counts(),
         "chains": chain_counts(),
     }

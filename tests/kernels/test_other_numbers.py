@@ -16,6 +16,7 @@ import sys
 import numpy as np
 import pytest
 
+import mbkit as mb
 from tests.kernels.other_numbers import FRAMES, REPRESENTATIONS, trees
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -89,6 +90,25 @@ def test_derivatives_of_inverse_dynamics_to_20_digits(found, frames):
     expected = exact.astype(float)
     error = np.abs(np.concatenate([d_q.ravel(), d_v.ravel()]) - expected).max()
     assert error < 1e-13 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("frames", FRAMES)
+def test_hamilton_s_equations_to_20_digits(found, frames):
+    """The rates of p against differences of M v along the motion; in doubles the same."""
+    results = {
+        what: np.array([decimal.Decimal(x) for x in row])
+        for what, row in found["momenta"][frames].items()
+    }
+    system, state = next((system, state) for name, system, state in trees() if name == frames)
+    nv = system.nv
+    assert deviation(results["found"][:nv], results["expected"][:nv]) < 1e-35
+    assert deviation(results["found"][nv:], results["expected"][nv:]) < 1e-20
+    form, p = mb.MomentumForm(system), results["p"].astype(float)
+    exact = np.split(results["found"].astype(float), 2)
+    for own, true in zip(
+        form.canonical_forward_dynamics(state.q, p, state.tau), exact, strict=True
+    ):
+        assert np.abs(own - true).max() < 1e-12 * np.abs(true).max()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from mbkit.events.event import DIRECTIONS
 from mbkit.systems import System
 from mbkit.systems.memory.callbacks import callback_address, register
 from mbkit.systems.memory.workspace import Workspace
+from mbkit.systems.momenta import MomentaInLoops
 
 __all__ = ["Watch", "checked_events"]
 
@@ -56,9 +57,17 @@ class Watch:
         Whose state is looked at.
     workspace : Workspace
         Where the compiled steps find the watch.
+    momenta : MomentaInLoops, optional
+        Of a run in momenta, whose states have them for v.
     """
 
-    def __init__(self, events: Sequence[Event], system: System, workspace: Workspace) -> None:
+    def __init__(
+        self,
+        events: Sequence[Event],
+        system: System,
+        workspace: Workspace,
+        momenta: MomentaInLoops | None = None,
+    ) -> None:
         from mbkit.kernels import layout
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.time_loops.watch import watch
@@ -69,6 +78,7 @@ class Watch:
         self.error: BaseException | None = None
         self.memory = np.zeros(start + nq + nv)
         self._system = system
+        self.momenta = momenta
         self._table = self.memory[layout.WATCH_EVENTS : start].reshape(count, layout.WATCH_SIZE)
         self._now = self._table[:, layout.EVENT_NOW]
         self._before = self._table[:, layout.EVENT_BEFORE]
@@ -92,7 +102,7 @@ class Watch:
         in_python = []
         for k, (event, row) in enumerate(zip(self.events, self._table, strict=True)):
             compiled = event.when.compiled(self._system)
-            if compiled is None:
+            if compiled is None or (compiled[0] == "v" and self.momenta is not None):
                 row[layout.EVENT_KIND] = layout.EVENT_PYTHON
                 in_python.append(k)
             else:
@@ -118,8 +128,9 @@ class Watch:
         It is given copies of q and v, which it may keep or change.
         """
         event = self.events[number]
+        v = v.copy() if self.momenta is None else self.momenta.velocity(q, v)
         try:
-            value = event.when.value(self._system, t, q.copy(), v.copy())
+            value = event.when.value(self._system, t, q.copy(), v)
         except Exception as error:
             error.add_note(f"Raised by event '{event.name}' at t = {t:.9g} s.")
             raise

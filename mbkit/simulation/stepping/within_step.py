@@ -141,14 +141,14 @@ class WithinStep:
             segments.append(Segment(state, length))
             for at, k, there in hits:
                 if at <= length and not self._events[k].stops:
-                    occurrences.append(_occurrence(step, k, there, there))
+                    occurrences.append(self._occurrence(step, k, there, there))
             if not stops:
                 return Passage(segments, occurrences, end, None)
             there = next(state for at, _, state in hits if at == length)
             fired = sorted(k for at, k in stops if at == length)  # in the order of the user
             for k in fired:
                 after = self._reset(k, there)
-                occurrences.append(_occurrence(step, k, there, after))
+                occurrences.append(self._occurrence(step, k, there, after))
                 there = after
             terminal = [k for k in fired if self._events[k].terminal]
             if terminal:
@@ -225,6 +225,7 @@ class WithinStep:
         event = self._events[k]
         if event.reset is None:
             return state
+        state = self._in_velocities(state)
         try:
             q, v = self._checked(
                 event.reset.apply(self.system, event, state.t, state.q.copy(), state.v.copy())
@@ -239,7 +240,19 @@ class WithinStep:
         )
         work = state.work.copy()
         work[SUPPLIED if gained > 0.0 else DISSIPATED] += abs(gained)
+        assert self.watch is not None
+        v = v if self.watch.momenta is None else self.watch.momenta.of_velocity(q, v)
         return State(state.t, q, v, work)
+
+    def _in_velocities(self, state: State) -> State:
+        """Return a state with velocities, which it has but in a run in momenta."""
+        assert self.watch is not None
+        momenta = self.watch.momenta
+        return state if momenta is None else state._replace(v=momenta.velocity(state.q, state.v))
+
+    def _occurrence(self, step: int, event: int, before: State, after: State) -> Occurrence:
+        before, after = self._in_velocities(before), self._in_velocities(after)
+        return Occurrence(step, event, before.t, before.q, before.v, after.q, after.v)
 
     def _closed(self, k: int, state: State, q: Any, v: Any) -> tuple[Any, Any]:
         """Return q and v after a reset, brought back to the constraints as the end of a step is."""
@@ -265,10 +278,6 @@ class WithinStep:
             f"step at t = {t:.9g} s: its moments accumulate, as those of a ball that comes to rest "
             "do. End the run before, or model the contact by a LimitStop or another force."
         )
-
-
-def _occurrence(step: int, event: int, before: State, after: State) -> Occurrence:
-    return Occurrence(step, event, before.t, before.q, before.v, after.q, after.v)
 
 
 def _halves(h: float) -> Iterator[float]:
