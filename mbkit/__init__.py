@@ -62,6 +62,9 @@ from mbkit.events import Reset as Reset
 from mbkit.forces import Force as Force
 from mbkit.forces import ForceFunction as ForceFunction
 from mbkit.forces.built_in import *
+from mbkit.identification import Identification as Identification
+from mbkit.identification import calibrate as calibrate
+from mbkit.identification import identify as identify
 from mbkit.integrators import COMMUTATOR_FREE3 as COMMUTATOR_FREE3
 from mbkit.integrators import COMMUTATOR_FREE4 as COMMUTATOR_FREE4
 from mbkit.integrators import Integrator as Integrator

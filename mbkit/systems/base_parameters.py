@@ -71,9 +71,14 @@ def triangle(blocks: Iterable[Any], width: int, who: str) -> FloatArray:
     return R
 
 
-def base_of(W: FloatArray, names: tuple[str, ...], order: Any) -> BaseParameters:
-    """Return the base parameters of a regressor, whose columns are looked at in this order."""
-    independent, dependent, coefficients = _independent_columns(W, order)
+def base_of(
+    W: FloatArray, names: tuple[str, ...], order: Any, largest: float = 0.0
+) -> BaseParameters:
+    """Return the base parameters of a regressor, whose columns are looked at in this order.
+
+    Where W has some of the columns, `largest` is the size of the largest of all.
+    """
+    independent, dependent, coefficients = _independent_columns(W, order, largest)
     combinations = np.zeros((len(independent), len(names)))
     combinations[np.arange(len(independent)), independent] = 1.0
     combinations[:, dependent] = coefficients
@@ -87,7 +92,7 @@ def base_of(W: FloatArray, names: tuple[str, ...], order: Any) -> BaseParameters
     )
 
 
-def _independent_columns(W: FloatArray, order: Any) -> tuple[Any, Any, FloatArray]:
+def _independent_columns(W: FloatArray, order: Any, largest: float) -> tuple[Any, Any, FloatArray]:
     """Return which columns depend on none before, which do, and coefficients of the latter.
 
     Gram-Schmidt with each column orthogonalised twice; columns of zero are neither.
@@ -95,9 +100,9 @@ def _independent_columns(W: FloatArray, order: Any) -> tuple[Any, Any, FloatArra
     from scipy.linalg import solve_triangular
 
     sizes = np.linalg.norm(W, axis=0)
-    if not sizes.any():
+    least = NOTHING * sizes.max(initial=largest)
+    if not (sizes > least).any():
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 0))
-    least = NOTHING * sizes.max(initial=0.0)
     Q = np.zeros((len(W), 0))
     found, dependent = [], []
     for k in order[sizes[order] > least]:

@@ -32,8 +32,8 @@ NOT_CALLED = {
     "load_study", "resume", "simulate", "plot", "save", "main", "Project", "Study", "Result",
     "EventLog", "Urdf", "EquationsOfMotion", "System", "MassFactor", "SystemJacobian",
     "NewtonEulerEquations", "Topology", "Diagnosis", "InverseKinematics", "RatesFit",
-    "Manipulability", "NearSingularity", "Derivatives", "BodyPath", "JointKernels", "joint_kernel",
-    "Group", "disagreement",
+    "Manipulability", "NearSingularity", "Identification", "Derivatives", "BodyPath",
+    "JointKernels", "joint_kernel", "Group", "disagreement",
 }  # fmt: skip
 
 
@@ -181,6 +181,8 @@ def words_of(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
     """Return arguments that fit functions of a system, by name."""
     bodies = system.body_names
     shape, last = (len(bodies), 6), bodies[-1]
+    data = {key: rng.normal(size=(24, system.nv)) for key in ("v", "vdot", "efforts")}
+    data["q"] = np.tile(system.reference_configuration(), (24, 1))
     return {
         **_WORDS, **regular(system, rng), "system": system, "body": last, "rows": "linear",
         "twists": rng.normal(size=shape), "twist_rates": rng.normal(size=shape), "locked": [],
@@ -188,6 +190,7 @@ def words_of(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
         "targets": {last: mb.spatial.translation((0.1, 0.2, 0.3))}, "restarts": 1, "length": 0.3,
         "preferred": system.reference_configuration(), "max_iterations": 20, "threshold": 0.1,
         "evaluation": "mass_matrix", "parameters": [], "simplify": True,
+        "data": data, "poses": {last: np.zeros((1, 3))},
         "frame": np.eye(4), "directions": np.eye(3), "preference_tolerance": 1e-6,
     }  # fmt: skip
 

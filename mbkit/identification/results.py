@@ -1,0 +1,241 @@
+"""Results of identifications, and the statistics of least squares that they share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Self, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import ConvergenceError, InertiaError, ModelError, UsageError
+from mbkit.spatial.arrays import FloatArray, frozen_array
+from mbkit.systems import BaseParameters, System
+
+__all__ = ["Identification", "Linear", "completed", "estimated_noise", "minimised"]
+
+#: Combinations that are shown.
+_SHOWN = 12
+
+#: Of the estimate of noise: how often it is repeated, until it changes by less than this part; the
+#: least in parts of the largest; and what is left at least of the rows of a group.
+_REPETITIONS = 20
+_SETTLED = 1e-3
+_LEAST_NOISE = 1e-6
+_LEAST_LEFT = 0.5
+
+#: At most, of an iteration that is not linear.
+_ITERATIONS = 2000
+
+
+@final
+@attrs.frozen(eq=False, slots=False, repr=False)
+class Identification:
+    """Parameters from measurements, how sure they are, and what the measurements do not tell.
+
+    Attributes
+    ----------
+    parameter_names : tuple of str
+        The parameters that were asked for.
+    parameters : ndarray, shape (p,)
+        Their values. Where the measurements tell combinations alone, they satisfy these: `identify`
+        changes what the system had least, or so that bodies stay possible; `calibrate` changes the
+        parameters alone by which combinations are named.
+    standard_errors : ndarray, shape (p,)
+        Of parameters that the measurements tell by themselves; NaN for all others.
+    base : BaseParameters
+        The combinations that the measurements tell, by the rank of their regressor, with names;
+        ``base.combinations @ parameters`` are their values.
+    base_values, base_standard_errors : ndarray, shape (k,)
+        Values of the combinations, and their standard errors.
+    covariance : ndarray, shape (k, k)
+        Of the combinations.
+    residuals : ndarray, or dict of str to ndarray
+        Measured less fitted: efforts (samples, nv); or by body (samples, 6), rotation vectors and
+        positions, or (samples, 3). [N m], [N]; [rad], [m]
+    noise : ndarray
+        Standard deviations by which the residuals were weighted, given or estimated, of the shape
+        of one sample. [N m], [N]; [rad], [m]
+    condition : float
+        Condition number of the weighted regressor of the combinations, its columns of length one:
+        from some hundreds on, the measurements hardly tell some combinations from others.
+    """
+
+    parameter_names: tuple[str, ...]
+    parameters: FloatArray = attrs.field(converter=frozen_array)
+    standard_errors: FloatArray = attrs.field(converter=frozen_array)
+    base: BaseParameters
+    base_values: FloatArray = attrs.field(converter=frozen_array)
+    base_standard_errors: FloatArray = attrs.field(converter=frozen_array)
+    covariance: FloatArray = attrs.field(converter=frozen_array)
+    residuals: Any
+    noise: Any
+    condition: float
+    _start: System
+    _changed: Callable[[], Mapping[str, Any]]
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """The parameters that the measurements do not tell by themselves, or not at all."""
+        told = set(self.base.single().tolist())
+        return tuple(name for k, name in enumerate(self.parameter_names) if k not in told)
+
+    @functools.cached_property
+    def system(self) -> System:
+        """The system with the parameters found.
+
+        Raises
+        ------
+        InertiaError
+            If no body has an inertia that was found: `identify` with ``consistent=True`` finds one.
+        """
+        try:
+            return self._start.with_parameters(self._changed())
+        except ModelError as error:
+            raise InertiaError(
+                f"System '{self._start.name}' cannot have the parameters found: {error} Identify "
+                f"with consistent=True, give fewer parameters, or measure a motion that tells more."
+            ) from error
+
+    def __repr__(self) -> str:
+        names = self.base.names
+        width = max(map(len, names[:_SHOWN]), default=0)
+        rows = zip(names, self.base_values, self.base_standard_errors, strict=True)
+        lines = [f"  {name:{width}}  {value:.6g} +- {error:.2g}" for name, value, error in rows]
+        if len(lines) > _SHOWN:
+            lines[_SHOWN:] = [f"  and {len(lines) - _SHOWN} more"]
+        count, left = len(self.parameter_names), len(self.undetermined)
+        first = (
+            f"<Identification of '{self._start.name}': {len(names)} combinations of {count} "
+            f"parameters, {left} not told by themselves, condition {self.condition:.3g}"
+        )
+        return "\n".join([first, *lines]) + ">"
+
+
+@final
+@attrs.frozen(eq=False)
+class Linear:
+    """A weighted linear problem W x = y, by what its columns can tell.
+
+    Attributes
+    ----------
+    base : BaseParameters
+        What they can tell.
+    values, covariance : ndarray
+        Of the combinations.
+    leverages : ndarray, shape (rows,)
+        How much of its own noise each fitted row has taken up; their sum is the number of values.
+    condition : float
+        Condition number.
+    """
+
+    base: BaseParameters
+    values: FloatArray
+    covariance: FloatArray
+    leverages: FloatArray
+    condition: float
+
+    @classmethod
+    def of(cls, W: FloatArray, y: FloatArray, base: BaseParameters, who: str) -> Self:
+        """Return the least squares of W (rows, p), y (rows,), both weighted by the noise."""
+        from scipy.linalg import qr, solve_triangular
+
+        count = len(base.independent)
+        if not count:
+            raise UsageError(
+                f"{who}: the measurements tell nothing about the parameters; measure a motion that "
+                f"depends on them, or give others."
+            )
+        if len(W) <= count:
+            raise UsageError(
+                f"{who}: {len(W)} measured numbers are too few for {count} combinations of "
+                f"parameters and their errors; give more samples."
+            )
+        A = W[:, base.independent]
+        sizes = np.linalg.norm(A, axis=0)
+        Q, R = qr(A / sizes, mode="economic", check_finite=False)
+        inverse = solve_triangular(R, np.eye(count))
+        values = inverse @ (Q.T @ y) / sizes
+        covariance = inverse @ inverse.T / np.outer(sizes, sizes)
+        return cls(base, values, covariance, (Q**2).sum(axis=1), float(np.linalg.cond(R)))
+
+    def errors(self, count: int) -> tuple[FloatArray, FloatArray]:
+        """Return standard errors of the combinations, and of the parameters, NaN if not alone."""
+        of_base = np.sqrt(np.diagonal(self.covariance))
+        found = np.full(count, np.nan)
+        place = {int(k): n for n, k in enumerate(self.base.independent)}
+        for k in self.base.single().tolist():
+            found[k] = of_base[place[k]]
+        return of_base, found
+
+
+def completed(
+    base: BaseParameters, values: FloatArray, start: FloatArray, scale: FloatArray
+) -> FloatArray:
+    """Return the parameters nearest to `start`, in parts of `scale`, with values of combinations.
+
+    Parameters that are combinations by themselves have these values to the last digit.
+    """
+    P = base.combinations * scale
+    left = values - base.combinations @ start
+    found: FloatArray = start + scale * np.linalg.lstsq(P, left, rcond=None)[0]
+    return found
+
+
+def estimated_noise(
+    fit: Callable[[FloatArray], tuple[FloatArray, Linear, FloatArray]],
+    groups: Any,
+    rounding: float,
+) -> FloatArray:
+    """Return the standard deviation of each group of rows, at least that of rounding.
+
+    ``fit(noise of rows)`` gives parameters, linear problem and residuals. The noise is what the
+    residuals of its own fit say, s^2 = sum r^2 / (rows - leverages) in each group (restricted
+    maximum likelihood), found by repetition; at least a millionth of the largest: a group without
+    noise would be all that counts.
+    """
+    count = int(groups.max()) + 1
+    noise = np.ones(count)
+    for _ in range(_REPETITIONS):
+        _, linear, residuals = fit(noise[groups])
+        left = np.bincount(groups, 1.0 - linear.leverages, count)
+        squares = np.bincount(groups, residuals**2, count)
+        found = np.sqrt(squares / np.maximum(left, _LEAST_LEFT))
+        found = np.maximum(found, max(_LEAST_NOISE * float(found.max()), rounding))
+        change = np.abs(found / noise - 1.0).max()
+        noise = found
+        if change < _SETTLED:
+            break
+    return noise
+
+
+def minimised(
+    residual: Callable[..., Any],
+    slopes: Callable[..., Any],
+    start: FloatArray,
+    who: str,
+    *,
+    tolerance: float = 1e-13,
+    to_the_end: bool = True,
+    **options: Any,
+) -> FloatArray:
+    """Return where the sum of squares is least, by scipy's trust regions.
+
+    The tolerance is of parts that sum and parameters change by; ConvergenceError where they do not
+    settle, unless it need not be `to_the_end`.
+    """
+    from scipy.optimize import least_squares
+
+    done = least_squares(
+        residual, start, slopes, method="trf", max_nfev=_ITERATIONS,
+        ftol=tolerance, xtol=tolerance, gtol=tolerance, **options,
+    )  # fmt: skip
+    if done.status == 0 and to_the_end:
+        raise ConvergenceError(
+            f"{who}: the sum of squares still falls after {_ITERATIONS} iterations, to "
+            f"{2.0 * done.cost:.3g}; start from a system nearer to what was measured, or give "
+            f"fewer parameters."
+        )
+    found: FloatArray = done.x
+    return found

@@ -1,0 +1,171 @@
+"""Identification: what was put in comes out, and within the errors that are told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.constraints.loops import closed, random_loops
+from tests.forces.cases import KINDS
+from tests.systems.test_regressor import arm, with_inertias
+from tests.trees import random_mechanism
+
+
+def motion_of(rng, system, samples=60):
+    """Return samples of random states, without efforts."""
+    q = system.retract(system.reference_configuration(), rng.normal(size=(samples, system.ndx)))
+    v, vdot = rng.normal(size=(2, samples, system.nv))
+    return {"q": q, "v": v, "vdot": vdot}
+
+
+def measured(system, data, noise=None, rng=None, t=0.0):
+    """Return the data with the efforts that a system needs, and noise."""
+    q, v, vdot = data["q"], data["v"], data["vdot"]
+    efforts = system.inverse_dynamics(q, v, vdot) - system.generalized_forces(q, v, t)
+    if noise is not None:
+        efforts = efforts + noise * rng.normal(size=efforts.shape)
+    return {**data, "efforts": efforts}
+
+
+def test_a_tree_of_many_joints_without_noise():
+    """Combinations of the true system; the system found needs its efforts anywhere."""
+    rng = np.random.default_rng(120)
+    mech = random_mechanism(rng, 9, KINDS)
+    system, true = mech.assemble(), with_inertias(mech, rng).assemble()
+    data = measured(true, motion_of(rng, system))
+    found = mb.identify(system, data)
+    expected = found.base.combinations @ true.inertial_parameters
+    np.testing.assert_allclose(found.base_values, expected, rtol=0.0, atol=1e-9)
+    assert len(found.base.names) == len(system.base_parameters().names)
+    assert np.abs(found.residuals).max() < 1e-10
+    own = motion_of(rng, system, 5)
+    expected = measured(true, own)["efforts"]
+    np.testing.assert_allclose(measured(found.system, own)["efforts"], expected, atol=1e-8)
+    assert len(found.undetermined) + np.isfinite(found.standard_errors).sum() == 90
+
+
+def test_standard_errors_are_those_of_repeated_measurements():
+    """Efforts in N m and N with other noise each, told or estimated; the whole covariance."""
+    rng = np.random.default_rng(121)
+    mech = random_mechanism(rng, 3, ("revolute", "prismatic", "revolute"), reach=1)
+    system, true = mech.assemble(), with_inertias(mech, rng).assemble()
+    data = motion_of(rng, system, 100)
+    noise = np.array([0.01, 3.0, 0.2])
+    for given in (noise, None):
+        parts = []
+        for _ in range(30):
+            found = mb.identify(system, measured(true, data, noise, rng), noise=given)
+            assert (np.abs(found.noise / noise - 1.0) < 0.3).all()
+            assert (np.abs(found.residuals) / noise).max() < 6.0
+            left = found.base_values - found.base.combinations @ true.inertial_parameters
+            assert np.abs(left / found.base_standard_errors).max() < 5.0
+            # independent, of unit variance
+            parts.append(np.linalg.solve(np.linalg.cholesky(found.covariance), left))
+        assert 0.88 < np.sqrt(np.square(parts).mean()) < 1.12
+
+
+def test_forces_of_which_the_efforts_are_not_linear():
+    """Smoothed friction and a stop beside inertias; parameters that must not be negative."""
+    rng = np.random.default_rng(122)
+    mech = random_mechanism(rng, 2, ("revolute",), reach=1)
+    mech.add_force(mb.DryFriction("friction", "joint0", friction=0.5, smoothing=0.3))
+    mech.add_force(mb.JointSpring("spring", "joint1", stiffness=4.0, rest=0.1))
+    mech.add_force(mb.BodyWrench("push", "body1", wrench=[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]))
+    system = mech.assemble()
+    names = [
+        "body1", "forces.friction.friction", "forces.friction.smoothing", "forces.spring.stiffness",
+        "forces.spring.rest", "forces.push.wrench",
+    ]  # fmt: skip
+    values = {
+        "forces.friction.friction": 2.0, "forces.friction.smoothing": 0.6,
+        "forces.spring.stiffness": 9.0, "forces.spring.rest": -0.2,
+        "forces.push.wrench": [0.3, -0.2, 0.4, 0.0, 2.0, -1.0],
+    }  # fmt: skip
+    true = system.with_parameters(values)
+    data = measured(true, motion_of(rng, system, 80))
+    found = mb.identify(system, data, names)
+    assert found.parameter_names[10:14] == tuple(names[1:5])
+    assert found.parameter_names[-1] == "forces.push.wrench[0, 5]"
+    np.testing.assert_allclose(found.parameters[10:14], [2.0, 0.6, 9.0, -0.2], rtol=1e-7)
+    for name in names[1:5]:
+        assert name not in found.undetermined
+    assert np.abs(found.residuals).max() < 1e-8
+    # at rest where it starts, with nothing of it measured
+    still = mb.identify(system, measured(system, motion_of(rng, system)), names[1:4])
+    np.testing.assert_allclose(still.parameters, [0.5, 0.3, 4.0], rtol=1e-9)
+
+
+def test_possible_bodies():
+    """Noise leads linear least squares to masses that no body has, and log-Cholesky not."""
+    rng = np.random.default_rng(123)
+    mech = random_mechanism(rng, 3, ("revolute",), reach=1)
+    system, true = mech.assemble(), with_inertias(mech, rng).assemble()
+    data = motion_of(rng, system, 40)
+    exact = mb.identify(system, measured(true, data), consistent=True)
+    free = mb.identify(system, measured(true, data))
+    np.testing.assert_allclose(exact.base_values, free.base_values, atol=1e-6)
+    noisy = measured(true, data, 8.0, rng)
+    free, bound = (mb.identify(system, noisy, consistent=each) for each in (False, True))
+    with pytest.raises(mb.InertiaError, match="consistent=True"):
+        _ = free.system
+    assert bound.system.mass > 0.0
+    for row in bound.parameters.reshape(-1, 10):
+        assert not mb.SpatialInertia.from_parameters(row).unphysical
+    assert (bound.residuals**2).sum() >= (free.residuals**2).sum()
+    with pytest.raises(mb.UsageError, match="whole bodies"):
+        mb.identify(system, noisy, ["body0.mass"], consistent=True)
+
+
+def test_some_parameters_and_what_is_not_told():
+    """A plane arm of two links; what is not asked for is taken from the system."""
+    system = arm([(0, 1, 0)] * 2)
+    rng = np.random.default_rng(124)
+    data = motion_of(rng, system)
+    true = system.with_parameters({"bodies.link2.mass": 9.0})
+    found = mb.identify(system, measured(true, data), ["link2.mass", "link1.mass"])
+    assert found.base.names == ("link2.mass",)
+    assert found.base.without_effect == ("link1.mass",)
+    assert found.undetermined == ("link1.mass",)
+    both = mb.identify(system, measured(true, data), ["link1", "link2"])
+    assert len(both.base.names) == 6
+    assert "link1.first_moment[x] + link2.mass" in repr(both)
+    assert "14 not told" in repr(both) or "not told" in repr(both)
+    own = motion_of(rng, system, 3)
+    expected = measured(true, own)["efforts"]
+    np.testing.assert_allclose(measured(both.system, own)["efforts"], expected, atol=1e-9)
+    assert both.condition < 100.0
+
+
+def test_what_is_refused():
+    system = arm([(0, 1, 0)])
+    rng = np.random.default_rng(125)
+    data = measured(system, motion_of(rng, system))
+    still = {key: np.zeros_like(each) for key, each in data.items()}
+    cases = [
+        ((system, still, ["link1.moment_about_origin[yy]"]), {}, mb.UsageError, "tell nothing"),
+        ((system, {"q": data["q"]}), {}, mb.UsageError, "lacks 'v', 'vdot', 'efforts'"),
+        ((system, {**data, "tau": 1}), {}, mb.NameUnknownError, "'tau'"),
+        ((system, {**data, "v": data["v"][1:]}), {}, mb.ShapeError, "one length"),
+        ((system, {**data, "t": data["v"]}), {}, mb.ShapeError, "one length"),
+        ((system, {**data, "v": np.nan * data["v"]}), {}, mb.NotFiniteError, "'v'"),
+        ((system, data, ["link"]), {}, mb.NameUnknownError, "did you mean 'link1'"),
+        ((system, data, "link1"), {}, mb.UsageError, "list of names"),
+        ((system, data, []), {}, mb.UsageError, "list of names"),
+        ((system, data), {"noise": [0.0]}, mb.UsageError, "positive"),
+        ((system, data), {"noise": [1.0, 1.0]}, mb.UsageError, r"shape \(1,\)"),
+        ((system, {key: each[:2] for key, each in data.items()}), {}, mb.UsageError, "too few"),
+        ((system, data), {"consistent": 1}, mb.UsageError, "True or False"),
+        ((None, data), {}, mb.UsageError, "System"),
+    ]
+    for given, named, error, words in cases:
+        with pytest.raises(error, match=words):
+            mb.identify(*given, **named)
+    mech, _, loops = random_loops(rng, 4, ("revolute", "spherical"))
+    with pytest.raises(mb.UsageError, match="loops"):
+        mb.identify(closed(mech, loops), data)
+    point = mb.Mechanism("point")
+    bob = point.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+    point.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), point.world, bob)
+    with pytest.raises(mb.InertiaError, match="body 'bob'"):
+        mb.identify(point.assemble(), data, consistent=True)
