@@ -33,6 +33,9 @@ _WRENCHES = {"moment": _FIRST, "force": _LAST, "wrench": _ALL}
 _JOINTS = ("q", "v", "vdot")
 
 INPUTS = ("effort", *_WRENCHES)
+
+#: A parameter of a force, which is an input by its name in `System.parameters`.
+_PARAMETER = "parameter"
 OUTPUTS = (*_JOINTS, "effort", *_POSES, *_TWISTS)
 
 
@@ -44,9 +47,9 @@ class Signal:
     Attributes
     ----------
     kind : str
-        The quantity, one of `INPUTS` or `OUTPUTS`.
+        The quantity, one of `INPUTS` or `OUTPUTS`, or "parameter".
     name : str
-        The joint, one of its velocities, or the body.
+        The joint, one of its velocities, the body, or the parameter.
     point : ndarray, shape (3,)
         The point in the frame of the body. [m]
     labels : tuple of str
@@ -99,6 +102,10 @@ def _signal(system: System, label: Any, given: Any, kinds: tuple[str, ...], who:
             f"linearize: {who} must be names such as 'hinge', or pairs of such a name and a point "
             f"of the body, ('rod.position', (0, 0, 1)); got {given!r}."
         )
+    if who == "inputs" and text.startswith("forces.") and text in system.parameters:
+        count = np.size(system.parameters[text])
+        names = [text] if count == 1 else [f"{text}[{k}]" for k in range(count)]
+        return Signal(_PARAMETER, text, point, _labelled(label, names))
     whole = text in system.joint_names or text in system.velocity_names
     name, _, kind = (text, "", kinds[0]) if whole else text.rpartition(".")
     if kind not in kinds:
@@ -137,6 +144,11 @@ def _body_labels(name: str, kind: str, *, short: bool) -> tuple[str, ...]:
 def input_forces(state: State, signal: Signal) -> FloatArray:
     """Return the generalized forces of units of the signal, (nv, entries)."""
     system = state.system
+    if signal.kind == _PARAMETER:
+        change = system.derivatives(
+            "inverse_dynamics", state.q, state.v, vdot=state.vdot, by=[signal.name], t=state.t
+        )
+        return -change[signal.name].reshape((system.nv, -1))
     if signal.kind == "effort":
         return np.asarray(np.eye(system.nv)[:, entries_of(system, [signal.name], "inputs")])
     return _jacobian(state, signal)[_WRENCHES[signal.kind]].T

@@ -3593,14 +3593,14 @@ class System:
             Velocity that the constraints allow; by default zero.
         inputs, outputs : sequence or mapping, optional
             Quantities by name, or a mapping from names of your own to them. Inputs: ``"hinge"``,
-            the effort of a joint, ``"ball[2]"`` one of several, ``"rod.force"``, ``"rod.moment"``,
-            ``"rod.wrench"`` of a body. Outputs: ``"hinge"`` or ``"hinge.q"``, ``"hinge.v"``,
-            ``"hinge.vdot"`` of a joint, ``"drive.effort"``, what drives a prescribed joint;
-            ``"rod.position"``, ``"rod.rotation"``, ``"rod.pose"``,
-            ``"rod.velocity"``, ``"rod.angular_velocity"``, ``"rod.twist"`` of a body. Those of
-            bodies are of the origin of the body's frame, or of a point in it, ``("rod.position",
-            (0, 0, 1))``, along the axes of the world. By default the efforts and the positions of
-            all joints that are not prescribed.
+            the effort of a joint, ``"ball[2]"`` one of several; ``"rod.force"``, ``"rod.moment"``,
+            ``"rod.wrench"`` of a body; ``"forces.spring.rest"``, a parameter of a force. Outputs:
+            ``"hinge"`` or ``"hinge.q"``, ``"hinge.v"``, ``"hinge.vdot"`` of a joint;
+            ``"drive.effort"``, what drives a prescribed joint; ``"rod.position"``,
+            ``"rod.rotation"``, ``"rod.pose"``, ``"rod.velocity"``, ``"rod.angular_velocity"``,
+            ``"rod.twist"`` of a body. Those of bodies are of the origin of the body's frame, or of
+            a point in it, ``("rod.position", (0, 0, 1))``, along the axes of the world. By default
+            the efforts and the positions of all joints that are not prescribed.
         tau : array_like, shape (nv,), or mapping of str to array_like, optional
             Constant generalized forces at the state, such as the efforts that hold it.
         independent : sequence of str, optional

@@ -192,8 +192,12 @@ def test_four_bar_with_spring(coordinates):
     angle = relative.state_of(system, found.q)[0][0]
     (J, _, slope), (_, _, curvature) = of_one_coordinate(plane, angle)
     assert abs(slope) < 1e-9
-    modes = system.linearize(found.q).modes()
-    np.testing.assert_allclose(modes.omega, np.sqrt(curvature / J), rtol=1e-10)
+    model = system.linearize(
+        found.q, inputs=["forces.spring.rest"], outputs=["A.q", "A.vdot"], independent=["A"]
+    )
+    np.testing.assert_allclose(model.modes().omega, np.sqrt(curvature / J), rtol=1e-10)
+    np.testing.assert_allclose(model.compliance(), [[30.0 / curvature], [0.0]], atol=1e-10)
+    np.testing.assert_allclose(model.D, [[0.0], [30.0 / J]], rtol=1e-9)
     held = relative.equilibrium(start(plane, 1.0), fixed=["A"])
     np.testing.assert_allclose(held.efforts["A"], of_one_coordinate(plane, 1.0)[0][2], rtol=1e-11)
     again = relative.equilibrium(start(plane, 1.1), tau={"A": held.efforts["A"]})
