@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from examples import swing_up
 from tests.joints.pose_only import AxisJoint, FreeTwin, ScrewCoordinates
 from tests.reference.user_joints import BallJoint, EllipseJoint
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_state
@@ -178,6 +179,11 @@ def test_c_code(tmp_path):
     changed = system.with_parameters({"bodies.body1.mass": 3.0})
     assert same(compiled(q, 3.0), changed.mass_matrix(q))
     assert ctypes.CDLL(str(tmp_path / "mass.so")).mass_matrix_n_in() == 2
+
+
+def test_the_swing_up_reaches_the_top(capsys):
+    swing_up.main()
+    assert "standing at rest" in capsys.readouterr().out
 
 
 class Bisected(mb.Joint):
