@@ -66,8 +66,8 @@ def forward_dynamics_derivatives(
     """See `System.forward_dynamics_derivatives`."""
     if system.arrays.closure:
         raise UsageError(
-            f"System '{system.name}' has loops: forward_dynamics_derivatives is of trees. What "
-            f"derivatives of the closed motion are made of is in mbkit.EquationsOfMotion."
+            f"System '{system.name}' has loops: forward_dynamics_derivatives is of trees. Those of "
+            f"the closed motion are system.derivatives('forward_dynamics', q, v, tau)."
         )
     moving, steps = np.ones(system.nv, dtype=bool), np.ones(system.ndx, dtype=bool)
     if system.motions:

@@ -21,6 +21,7 @@ d(A_F mu) has no part but dA_F mu outside the columns of A_F.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import attrs
@@ -56,7 +57,7 @@ class Change(NamedTuple):
 
 
 @final
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class Point:
     """States in which everything is known, one a row.
 
@@ -90,6 +91,25 @@ class Point:
         names = ("q", "v", "vdot", "tau", "t", "multipliers", "rank")
         return attrs.evolve(self, **{name: getattr(self, name)[good] for name in names})
 
+    @functools.cached_property
+    def by_state(self) -> tuple[Floats, Floats]:
+        """The derivatives of inverse dynamics, less forces, by configuration and velocity."""
+        system, q, v = self.system, self.q, self.v
+        needed = system.inverse_dynamics_derivatives(q, v, self.vdot)
+        applied = system.force_derivatives(q, v, self.t)
+        return needed[0] - applied[0], needed[1] - applied[1]
+
+    @functools.cached_property
+    def regressor(self) -> Floats:
+        """The derivative of inverse dynamics by inertial parameters, (N, nv, bodies, 10)."""
+        Y = self.system.inertial_regressor(self.q, self.v, self.vdot)
+        return Y.reshape((*Y.shape[:-1], -1, 10))
+
+    @functools.cached_property
+    def mu(self) -> Floats:
+        """The mu (N, nv) for which the multipliers are A mu, where rows depend on others; or 0."""
+        return Solution.of(self).mu if self.redundant else np.zeros(self.v.shape)
+
     @property
     def constrained(self) -> bool:
         """Whether constraints take part."""
@@ -106,7 +126,7 @@ class Point:
             return np.zeros((len(self.q), 0, self.system.nv))
         return (system or self.system).constraint_jacobian(self.q, self.t if t is None else t)
 
-    def equations(self, system: System, t: Floats, mu: Floats) -> dict[str, tuple[Floats, Any]]:
+    def equations(self, system: System, t: Floats) -> dict[str, tuple[Floats, Any]]:
         """Return e, r, A mu and vdot of another system, or at other times, and how large each is.
 
         By the names of `Change`; sizes (N, 1).
@@ -121,7 +141,7 @@ class Point:
             A = system.constraint_jacobian(q, t)
             terms.append(-np.einsum("nmv,nm->nv", A, self.multipliers))
             rows = system.constraint_acceleration(q, v, vdot, t)
-            turned = np.einsum("nmv,nv->nm", A, mu)
+            turned = np.einsum("nmv,nv->nm", A, self.mu)
         size = np.abs(terms).max(axis=(0, 2), initial=0.0)[:, None]
         # of the rows nothing is left: large are the accelerations that they balance
         speed = np.abs(vdot).max(axis=-1, initial=0.0, keepdims=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.evaluation_states import Change, Point, Solution
+from mbkit.systems.evaluation_states import Change, Point
 from mbkit.systems.numeric_changes import differences
 
 __all__ = ["INPUTS", "along_steps", "change_by_input"]
@@ -31,8 +31,7 @@ def _by_configuration(point: Point) -> Change:
     if point.by_motion:
         for joint in point.system.motions:
             moving[point.system.step_slice(joint)] = False
-    mu = Solution.of(point).mu if point.redundant else None
-    return along_steps(point, moving, mu)
+    return along_steps(point, moving, point.mu if point.redundant else None)
 
 
 def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
@@ -48,8 +47,7 @@ def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
         See `Solution.mu`, where rows depend on others.
     """
     system, q, v, t = point.system, point.q, point.v, point.t
-    efforts = system.inverse_dynamics_derivatives(q, v, point.vdot)[0]
-    efforts = efforts - system.force_derivatives(q, v, t)[0]
+    efforts = point.by_state[0]
     if not point.constrained:
         return Change(efforts * moving)
     efforts = efforts - system.constraint_force_derivative(q, point.multipliers, t)
@@ -67,8 +65,7 @@ def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
 
 def _by_velocity(point: Point) -> Change:
     system, q, v, t = point.system, point.q, point.v, point.t
-    efforts = system.inverse_dynamics_derivatives(q, v, point.vdot)[1]
-    efforts = efforts - system.force_derivatives(q, v, t)[1]
+    efforts = point.by_state[1]
     moving = np.where(point.given, 0.0, 1.0) if point.by_motion else 1.0
     if not point.constrained:
         return Change(efforts * moving)

@@ -10,7 +10,7 @@ import numpy as np
 from mbkit.errors import ParameterError, UsageError
 from mbkit.joints.defaults.differences import derivative_by
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.evaluation_states import Change, Point, Solution
+from mbkit.systems.evaluation_states import Change, Point
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -39,15 +39,14 @@ def differences(
     UsageError
         If the equations jump.
     """
-    mu = Solution.of(point).mu if point.redundant else np.zeros(point.v.shape)
-    here = point.equations(point.system, point.t, mu)
+    here = point.equations(point.system, point.t)
     sizes = {name: np.where(size > 0.0, size, 1.0) for name, (_, size) in here.items()}
 
     def parts(equations: dict[str, tuple[Floats, Any]]) -> Floats:
         return np.concatenate([equations[name][0] / sizes[name] for name in here], axis=-1)
 
     def at(e: float) -> Floats:
-        return parts(point.equations(*moved(e), mu))
+        return parts(point.equations(*moved(e)))
 
     rate = best_rate(at, start)
     _check_no_jump(at, parts(here), rate, _BESIDE * start, what)

@@ -20,7 +20,7 @@ from mbkit.joints.built_in import CylindricalJoint, HelicalJoint, PrismaticJoint
 from mbkit.lie import SE3
 from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.evaluation_states import Change, Point, Solution
+from mbkit.systems.evaluation_states import Change, Point
 from mbkit.systems.input_changes import along_steps
 from mbkit.systems.numeric_changes import best_rate, differences
 
@@ -74,7 +74,7 @@ def changes_by_places(point: Point, names: Iterable[str]) -> dict[str, Change]:
         return {}
     places = list(dict.fromkeys(place for each in twists.values() for place in each))
     loose, joints = system._blueprint.loosened(places)
-    mu = _padded(Solution.of(point).mu, loose.nv) if point.redundant else None
+    mu = _padded(point.mu, loose.nv) if point.redundant else None
     moving = np.zeros(loose.ndx, dtype=bool)
     moving[system.ndx :] = True
     change = along_steps(_loose_point(point, loose), moving, mu)
@@ -168,8 +168,7 @@ def _inertial(point: Point, body: str, field: str) -> Floats:
     row = system.body_index(body)
     inertias = system.inertias
     m, c = float(inertias.masses[row]), inertias.coms[row]
-    Y = system.inertial_regressor(point.q, point.v, point.vdot)
-    Y = Y.reshape((*Y.shape[:-1], -1, 10))[..., row - 1, :]
+    Y = point.regressor[..., row - 1, :]
     if field == "moment_about_com":
         # half of an entry off the diagonal is from either side
         a, b, d, e, f, g = np.moveaxis(Y[..., 4:] * [1.0, 0.5, 0.5, 1.0, 0.5, 1.0], -1, 0)
