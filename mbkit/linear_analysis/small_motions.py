@@ -24,7 +24,13 @@ import attrs
 import numpy as np
 
 from mbkit.closed_loops.kinematics import Partition, partition
-from mbkit.errors import ConstraintError, RedundantConstraintsWarning, UsageError, listed
+from mbkit.errors import (
+    ConstraintError,
+    NotFiniteError,
+    RedundantConstraintsWarning,
+    UsageError,
+    listed,
+)
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import entries_of, velocity_sizes
 from mbkit.systems.rank import Ranked, largest_row, rank_of
@@ -156,11 +162,18 @@ class SmallMotions:
         f_q, f_v = system.force_derivatives(q, v, t)
         by_v = r_v - f_v
         by_q = r_q - f_q - system.constraint_force_derivative(q, state.multipliers, t)
-        return cls(
-            state, entries, H, P, Q, R,
-            M=H.T @ M @ H, D=H.T @ (by_v @ H + M @ R), K=H.T @ (by_q @ H + by_v @ P + M @ Q),
-            E=(_bracket(system, v) @ H)[entries], by_q=by_q, by_v=by_v, mass=M,
-        )  # fmt: skip
+        with np.errstate(all="ignore"):
+            found = cls(
+                state, entries, H, P, Q, R,
+                M=H.T @ M @ H, D=H.T @ (by_v @ H + M @ R), K=H.T @ (by_q @ H + by_v @ P + M @ Q),
+                E=(_bracket(system, v) @ H)[entries], by_q=by_q, by_v=by_v, mass=M,
+            )  # fmt: skip
+        if not all(np.isfinite(each).all() for each in (found.M, found.D, found.K, found.E)):
+            raise NotFiniteError(
+                f"Small motions of system '{system.name}' around this state are not finite: its "
+                f"positions, velocities or forces are too large."
+            )
+        return found
 
     @property
     def names(self) -> tuple[str, ...]:
