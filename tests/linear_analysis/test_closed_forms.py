@@ -226,7 +226,6 @@ def test_four_bar_in_motion():
     assert "in motion" in model.state_note
 
 
-@pytest.mark.long
 def test_small_run_has_the_frequency():
     """Of the four-bar, by its zero crossings, to 1e-6."""
     mech, plane = four_bar()
@@ -244,7 +243,6 @@ def test_small_run_has_the_frequency():
     np.testing.assert_allclose((crossings[-1] - crossings[0]) / (len(k) - 1), period, rtol=1e-6)
 
 
-@pytest.mark.long
 def test_example_of_mode_shapes(capsys):
     """Two platforms on parallel rods: frequencies to 1e-10, those of small runs to 1e-6."""
     mode_shapes.main()
