@@ -62,36 +62,53 @@ def exact() -> dict[str, Any]:
     return found
 
 
-def derivatives() -> dict[str, Any]:
-    """Return derivatives of tau, and central differences of 1e-12, with 40 digits."""
+def differences(
+    system: mb.System, numbers: OtherNumbers, function: Any, given: Any, inputs: Any
+) -> list[str]:
+    """Return central differences of 1e-12 by entries of "q", "v" or "x", one array after another.
+
+    The function takes all of them, given as q, v, x, to a vector (nv,).
+    """
     from mbkit.kernels.configuration import retract
+
+    h, found = mpmath.mpf(10) ** -12, []
+    for along in inputs:
+        columns = []
+        for k in range(system.nv):
+            both = []
+            for e in (-h, h):
+                step = numbers.vector(np.zeros(system.nv))
+                step[k] = e
+                q, v, x = given
+                if along == "q":
+                    q = numbers.call(retract, q, step, q, system.nq)
+                elif along == "v":
+                    v = v + step
+                else:
+                    x = x + step
+                both.append(numbers.call(function, q, v, x, system.nv))
+            columns.append((both[1] - both[0]) / (2 * h))
+        found += [mpmath.nstr(x, DIGITS) for x in np.array(columns).T.ravel()]
+    return found
+
+
+def derivatives() -> dict[str, Any]:
+    """Return derivatives of tau, and central differences of it and of vdot, with 40 digits."""
     from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
-    from mbkit.kernels.spatial.algorithms import inverse_dynamics
+    from mbkit.kernels.spatial.algorithms import forward_dynamics, inverse_dynamics
 
     found: dict[str, Any] = {}
     mpmath.mp.dps = DIGITS
-    h = mpmath.mpf(10) ** -12
     for frames, system, state in trees():
         numbers = OtherNumbers(system, mpmath.mpf)
-        nv = system.nv
-        q, v, vdot = (numbers.vector(x) for x in (state.q, state.v, state.vdot))
-        both = numbers.call(inverse_dynamics_derivatives, q, v, vdot, 2 * nv * nv)
-        columns = []
-        for along in ("q", "v"):
-            for k in range(nv):
-                taus = []
-                for e in (-h, h):
-                    step = numbers.vector(np.zeros(nv))
-                    step[k] = e
-                    there = numbers.call(retract, q, step, q, system.nq) if along == "q" else q
-                    speed = v if along == "q" else v + step
-                    taus.append(numbers.call(inverse_dynamics, there, speed, vdot, nv))
-                columns.append((taus[1] - taus[0]) / (2 * h))
-        differences = [*np.array(columns[:nv]).T.ravel(), *np.array(columns[nv:]).T.ravel()]
+        q, v, vdot, tau = (numbers.vector(x) for x in (state.q, state.v, state.vdot, state.tau))
+        both = numbers.call(inverse_dynamics_derivatives, q, v, vdot, 2 * system.nv**2)
         found[frames] = {
             "exact": [mpmath.nstr(x, DIGITS) for x in both],
-            "differences": [mpmath.nstr(x, DIGITS) for x in differences],
+            "differences": differences(system, numbers, inverse_dynamics, (q, v, vdot), "qv"),
         }
+    given = q, v, tau  # the last frames alone: these evaluations take the longest
+    found[frames]["forward"] = differences(system, numbers, forward_dynamics, given, "qvx")
     return found
 
 

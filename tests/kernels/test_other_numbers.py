@@ -111,6 +111,16 @@ def test_hamilton_s_equations_to_20_digits(found, frames):
         assert np.abs(own - true).max() < 1e-12 * np.abs(true).max()
 
 
+def test_derivatives_of_forward_dynamics_to_rounding(found):
+    """Of joints with several velocities too; differences with 40 digits leave 1e-24."""
+    frames, system, state = list(trees())[-1]
+    expected = np.array([float(x) for x in found["derivatives"][frames]["forward"]])
+    by = ("q", "v", "tau")
+    every = system.derivatives("forward_dynamics", state.q, state.v, state.tau, by=by)
+    for name, exact in zip(by, expected.reshape((3, system.nv, system.nv)), strict=True):
+        assert np.abs(every[name] - exact).max() < 1e-12 * np.abs(exact).max()
+
+
 @pytest.mark.parametrize(
     ("name", "additions", "multiplications"),
     [
