@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, final
 
 import attrs
@@ -230,7 +230,7 @@ class _Problem:
             x = completed(linear.base, linear.values, self.unknown.start, self.sizes)
         else:
             x = self._least(noise, consistent)
-            W = self._efforts(noise)(x)[1]
+            W = self._derivative(x, noise)
             linear = Linear.of(W, np.zeros(len(W)), self._base(W, noise), _WHO)
         return x, linear, self.residuals(x)
 
@@ -256,27 +256,30 @@ class _Problem:
     def _least(self, noise: FloatArray, consistent: bool) -> FloatArray:
         """Return the parameters by an iteration."""
         n, start = self.count, self.unknown.start
-        base = self._base(self.Y / noise[:, None], noise)
-        coordinates = (
-            of_bodies(self.unknown) if consistent else of_combinations(base, start[:n], self.sizes)
-        )
+        if consistent:
+            coordinates = of_bodies(self.unknown)
+        else:
+            base = self._base(self.Y / noise[:, None], noise)
+            coordinates = of_combinations(base, start[:n], self.sizes)
         size, held = len(coordinates.start), (_HELD if consistent else 0.0)
         first = np.concatenate([coordinates.start, start[n:]])
         if self.affine is None:
-            efforts: Any = self._efforts(noise)
+            left: Any = lambda x: -self.residuals(x) / noise  # noqa: E731
+            derivative: Any = lambda x: self._derivative(x, noise)  # noqa: E731
         else:  # the same sums of squares, of few rows
             W, y = self._weighted(noise)
             R: Any = np.linalg.qr(np.column_stack([W, y]), mode="r")
-            efforts = lambda x: (R[:, :-1] @ x - R[:, -1], R[:, :-1])  # noqa: E731
+            left = lambda x: R[:, :-1] @ x - R[:, -1]  # noqa: E731
+            derivative = lambda _: R[:, :-1]  # noqa: E731
 
         def parameters(y: Any) -> Any:
             return np.concatenate([coordinates.parameters(y[:size]), y[size:]])
 
         def residual(y: Any) -> Any:
-            return np.concatenate([efforts(parameters(y))[0], held * (y - first)[:size]])
+            return np.concatenate([left(parameters(y)), held * (y - first)[:size]])
 
         def slopes(y: Any) -> Any:
-            D = efforts(parameters(y))[1]
+            D = derivative(parameters(y))
             D = np.column_stack([coordinates.columns(D[:, :n], y[:size]), D[:, n:]])
             return np.vstack([D, held * np.eye(size, len(y))])
 
@@ -295,15 +298,10 @@ class _Problem:
         y = self.target + self.forces(numbers) - affine @ numbers
         return np.column_stack([self.Y, -affine]) / noise[:, None], y / noise
 
-    def _efforts(self, noise: FloatArray) -> Callable[[Any], tuple[Any, Any]]:
-        """Return a function for what is left of the efforts, and its derivative."""
-        n = self.count
-
-        def efforts(x: Any) -> tuple[Any, Any]:
-            W = np.column_stack([self.Y, -self._slopes(x[n:])]) / noise[:, None]
-            return -self.residuals(x) / noise, W
-
-        return efforts
+    def _derivative(self, x: FloatArray, noise: FloatArray) -> FloatArray:
+        """Return the derivative of the fitted efforts, weighted."""
+        found: FloatArray = np.column_stack([self.Y, -self._slopes(x[self.count :])])
+        return found / noise[:, None]
 
     # ------------------------------------------------------------------------- numbers of forces
 

@@ -131,7 +131,7 @@ def with_possible_bodies(
 
     z = bodies.start
     for held in _HELD:
-        z = minimised(residual, slopes, z, _WHO, tolerance=1e-6, to_the_end=False, args=(held,))
+        z = minimised(residual, slopes, z, _WHO, tolerance=1e-6, attempt=True, args=(held,))
     near = np.concatenate([bodies.parameters(z), x[n:]])
     near = completed(base, values, near, sizes)
     return near if _are_possible(near[:n]) else x

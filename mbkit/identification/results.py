@@ -27,6 +27,7 @@ _LEAST_LEFT = 0.5
 
 #: At most, of an iteration that is not linear.
 _ITERATIONS = 2000
+_ATTEMPTED = 200
 
 
 @final
@@ -217,21 +218,21 @@ def minimised(
     who: str,
     *,
     tolerance: float = 1e-13,
-    to_the_end: bool = True,
+    attempt: bool = False,
     **options: Any,
 ) -> FloatArray:
     """Return where the sum of squares is least, by scipy's trust regions.
 
     The tolerance is of parts that sum and parameters change by; ConvergenceError where they do not
-    settle, unless it need not be `to_the_end`.
+    settle. An `attempt` ends earlier, wherever it is.
     """
     from scipy.optimize import least_squares
 
     done = least_squares(
-        residual, start, slopes, method="trf", max_nfev=_ITERATIONS,
+        residual, start, slopes, method="trf", max_nfev=_ATTEMPTED if attempt else _ITERATIONS,
         ftol=tolerance, xtol=tolerance, gtol=tolerance, **options,
     )  # fmt: skip
-    if done.status == 0 and to_the_end:
+    if done.status == 0 and not attempt:
         raise ConvergenceError(
             f"{who}: the sum of squares still falls after {_ITERATIONS} iterations, to "
             f"{2.0 * done.cost:.3g}; start from a system nearer to what was measured, or give "

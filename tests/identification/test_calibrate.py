@@ -80,7 +80,7 @@ def test_standard_errors_are_those_of_repeated_measurements(rows):
     true = varied(system, dict(zip(system.joint_places, variations.reshape(-1, 2, 6), strict=True)))
     q = configurations(rng, system, 60)
     C, noise, parts = true.pose(body, q, frame=S), np.array([2e-3, 5e-4]), []
-    for _ in range(12):
+    for _ in range(9):
         seen = noisy(rng, C, *noise)
         seen = seen if rows == "all" else seen[:, :3, 3]
         found = mb.calibrate(system, {body: seen}, names, q=q, frames={body: S})
