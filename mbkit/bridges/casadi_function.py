@@ -10,10 +10,11 @@ import numpy as np
 
 from mbkit.bridges.evaluations import read_evaluation
 from mbkit.bridges.extras import imported
-from mbkit.bridges.parameters import read_parameters
+from mbkit.bridges.parameters import Free, read_parameters
 from mbkit.bridges.replay import ARITHMETIC, replay
 from mbkit.bridges.trace import Trace
 from mbkit.differentiation.rules import ELEMENTARY, reachable
+from mbkit.errors import UsageError
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -49,8 +50,9 @@ def casadi_function(
     parameters : iterable of str, or mapping of str to str
         Parameters that stay free, by their names in ``system.parameters``, such as
         "bodies.rod.mass", with an index for one entry, "bodies.rod.com[2]"; a mapping gives labels
-        to them. Each is an input with its label, "." and "[" written as "_": a number, a vector, or
-        a matrix (3, 3) of moments, of which the upper triangle is read.
+        to them, and those with one label are one input. Each is an input with its label, "." and
+        "[" written as "_": a number, a vector, or a matrix (3, 3) of moments, of which the upper
+        triangle is read.
 
     Returns
     -------
@@ -100,27 +102,43 @@ def casadi_function(
     if result.ndim == 3:  # poses side by side
         result = np.concatenate([*result], axis=1)
 
-    names = [*asked.arguments, *(_identifier(each.label) for each in free)]
-    symbols: list[Any] = [casadi.SX.sym(name, len(vectors[name])) for name in asked.arguments]
-    inputs = {
-        x: symbol[k]
-        for name, symbol in zip(asked.arguments, symbols, strict=True)
-        for k, x in enumerate(vectors[name])
-    }
+    symbols: dict[str, Any] = {}
+    inputs: dict[Any, Any] = {}
+    for name in asked.arguments:
+        symbols[name] = casadi.SX.sym(name, len(vectors[name]))
+        inputs |= {x: symbols[name][k] for k, x in enumerate(vectors[name])}
+    for name, each in _inputs_of(what, asked.arguments, free).items():
+        symbols[name] = casadi.SX.sym(name, *(each.shape or (1,)))
     for each, traced in zip(free, trace.parameters, strict=True):
-        symbol = casadi.SX.sym(_identifier(each.label), *(each.shape or (1,)))
-        symbols.append(symbol)
+        symbol = symbols[_identifier(each.label)]
         for entry, x in zip(each.entries, traced, strict=True):
             inputs[x] = symbol[entry[-1] if len(entry) == 1 else entry] if each.shape else symbol
     outputs = [*result.ravel()]
     if trace.t in reachable(outputs):
-        inputs[trace.t] = casadi.SX.sym("t")
-        names.append("t")
-        symbols.append(inputs[trace.t])
+        inputs[trace.t] = symbols["t"] = casadi.SX.sym("t")
     made = replay(what, outputs, inputs, _operations(casadi), casadi.SX)
     height, width = result.shape if result.ndim == 2 else (len(result), 1)
     matrix = casadi.vertcat(*made).reshape((width, height)).T
-    return casadi.Function(evaluation, symbols, [matrix], names, [evaluation])
+    names = [*symbols]
+    return casadi.Function(evaluation, [*symbols.values()], [matrix], names, [evaluation])
+
+
+def _inputs_of(what: str, arguments: tuple[str, ...], free: tuple[Free, ...]) -> dict[str, Free]:
+    """Return the inputs for parameters by name: one for all that have the same label."""
+    found: dict[str, Free] = {}
+    for each in free:
+        name = _identifier(each.label)
+        if name in (*arguments, "t") or not name[:1].isalpha():
+            raise UsageError(
+                f"{what}: a parameter cannot have the label {each.label!r}, which is no name of an "
+                f"input, or that of another; give it a label, parameters={{{each.path!r}: ...}}."
+            )
+        if found.setdefault(name, each).shape != each.shape:
+            raise UsageError(
+                f"{what}: {found[name].path!r} and {each.path!r} have the label {each.label!r} and "
+                f"different shapes; give them two."
+            )
+    return found
 
 
 def _identifier(label: str) -> str:

@@ -95,6 +95,8 @@ class _Ring:
         What each generator stands for, an expression; None for those that are not used yet.
     turns : list of tuple of int
         Generators of a sine and a cosine of the same angle.
+    roots : dict of int to int
+        Generators that are roots of primes, with these.
     """
 
     def __init__(self, sympy: Any, symbols: Sequence[Any], more: int) -> None:
@@ -105,7 +107,7 @@ class _Ring:
         self.turns: list[tuple[int, int]] = []
         self._known = {symbol: k for k, symbol in enumerate(symbols)}
         self._angles: dict[Any, tuple[int, int]] = {}
-        self._roots: dict[int, int] = {}
+        self.roots: dict[int, int] = {}
 
     def constant(self, x: float) -> Any:
         """Return a float as a polynomial."""
@@ -129,7 +131,7 @@ class _Ring:
         found = self.ring.one
         for prime, power in self.sympy.factorint(n).items():
             root = self._generator(self.sympy.sqrt(prime))
-            self._roots[self._known[self.sympy.sqrt(prime)]] = int(prime)
+            self.roots[self._known[self.sympy.sqrt(prime)]] = int(prime)
             found = found * root**power
         return self.reduced(found, 0)
 
@@ -188,7 +190,7 @@ class _Ring:
         rest = self.ring.zero
         kept = {}
         for powers, coefficient in polynomial.items():
-            if all(powers[s] < 2 for s, _ in pairs) and all(powers[r] < 2 for r in self._roots):
+            if all(powers[s] < 2 for s, _ in pairs) and all(powers[r] < 2 for r in self.roots):
                 kept[powers] = coefficient
                 continue
             lower, factor = list(powers), self.ring.one
@@ -196,7 +198,7 @@ class _Ring:
                 if lower[s] >= 2:
                     factor = factor * (1 - self.ring.gens[c] ** 2) ** (lower[s] // 2)
                     lower[s] %= 2
-            for r, square in self._roots.items():
+            for r, square in self.roots.items():
                 coefficient = coefficient * square ** (lower[r] // 2)
                 lower[r] %= 2
             rest = rest + factor.mul_term((tuple(lower), coefficient))
@@ -253,6 +255,23 @@ def expressions(
     return found
 
 
+def _with_decimals(ring: _Ring, polynomial: Any) -> Any:
+    """Return a polynomial with roots as decimals, where what stands before one is a decimal."""
+    roots = {r: Fraction(math.sqrt(n)) for r, n in ring.roots.items()}
+    before = [c for powers, c in polynomial.items() if any(powers[r] for r in roots)]
+    if all(int(c.denominator) in _FRACTIONS for c in before):
+        return polynomial
+    total = ring.ring.zero
+    for powers, coefficient in polynomial.items():
+        lower = list(powers)
+        for r, root in roots.items():
+            if lower[r]:
+                coefficient = coefficient * ring.sympy.QQ(root.numerator, root.denominator)
+                lower[r] = 0
+        total = total + ring.ring.from_dict({tuple(lower): coefficient})
+    return _without_rounding(ring, total)
+
+
 def _fu() -> Any:
     return importlib.import_module("sympy.simplify.fu")
 
@@ -279,7 +298,7 @@ def _without_rounding(ring: _Ring, polynomial: Any) -> Any:
 def _shortest(ring: _Ring, polynomial: Any) -> Any:
     """Return the shortest of some ways to write a polynomial."""
     sympy = ring.sympy
-    polynomial = _without_rounding(ring, polynomial)
+    polynomial = _with_decimals(ring, _without_rounding(ring, polynomial))
     if len(polynomial) > _MANY:
         return readable(sympy, ring.expression(polynomial))
     forms = [ring.expression(polynomial), ring.expression(ring.reduced(polynomial, 1))]

@@ -34,7 +34,7 @@ _LARGEST = 24
 #: What of a number is the rounding of an assembly.
 _ROUNDING = 1e-12
 
-_INDEX = re.compile(r"(.*)\[([\d,\s]+)\]")
+_INDEX = re.compile(r"(.*)\[(\d+(?:\s*,\s*\d+)*)\]")
 
 
 @final
@@ -81,10 +81,10 @@ def read_parameters(
             f"{what}: parameters must be names of System.parameters, in a list, or a mapping of "
             f"these to labels, got {given!r}."
         )
-    labels = dict(given) if isinstance(given, Mapping) else {name: name for name in given}
+    pairs = given.items() if isinstance(given, Mapping) else [(name, name) for name in given]
     known = system.parameters
-    found = []
-    for name, label in labels.items():
+    found: dict[str, Free] = {}
+    for name, label in pairs:
         if not isinstance(name, str) or not isinstance(label, str) or not label:
             raise UsageError(
                 f"{what}: parameters and labels must be text, got {name!r}: {label!r}."
@@ -98,8 +98,8 @@ def read_parameters(
             )
         value = np.asarray(known[path], dtype=np.float64)
         index = tuple(map(int, match[2].split(","))) if match else None
-        found.append(_free(what, path, label, value, index))
-    return tuple(found)
+        found[name] = _free(what, path, label, value, index)
+    return tuple(found.values())
 
 
 def _free(what: str, path: str, label: str, value: Any, index: tuple[int, ...] | None) -> Free:

@@ -112,6 +112,12 @@ class SymbolicSystem:
         self.parameters: dict[str, Any] = {}
         for each, traced in zip(free, self._trace.parameters, strict=True):
             symbols = [sympy.Symbol(name, real=True) for name in _names(each)]
+            taken = {*self.q, *self.v, *self.vdot, *self.tau, self.t}.intersection(symbols)
+            if taken:
+                raise UsageError(
+                    f"{_WHAT}: {each.path!r} cannot have the label {each.label!r}: {taken.pop()} "
+                    f"is a symbol of the state; give it another."
+                )
             self._inputs |= dict(zip(traced, symbols, strict=True))
             self.parameters[each.label] = _shaped(sympy, each, symbols)
 

@@ -174,6 +174,14 @@ def test_what_cannot_be_handed_on_is_named():
         mb.symbolic(system, parameters=["joints.knee.axis"])
     with pytest.raises(mb.NameUnknownError, match=r"bodies\.first\.mass"):
         mb.symbolic(system, parameters=["bodies.first.mas"])
+    with pytest.raises(mb.UsageError, match="symbol of the state"):
+        mb.symbolic(system, parameters={"bodies.first.mass": "q1"})
+    for odd in ([["gravity"]], {"gravity": 3}, [None]):
+        with pytest.raises(mb.UsageError, match="must be text"):
+            mb.symbolic(system, parameters=odd)
+    for odd in ("gravity[3]", "gravity[0, 0]", "joints.knee.S_pred[0, 0]"):
+        with pytest.raises(mb.UsageError, match="no entry"):
+            mb.symbolic(system, parameters=[odd])
     with pytest.raises(mb.UsageError, match="labels"):
         mb.symbolic(system, parameters=3)
     with pytest.raises(mb.NameUnknownError, match="'first'"):

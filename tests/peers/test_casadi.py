@@ -89,6 +89,10 @@ def forced(rng):
         mb.LimitStop("stop", second, lower=-0.1, upper=0.2, stiffness=100.0, damping=2.0),
         mb.SpringDamper("rope", "body0", "body3", stiffness=10.0, rest_length=0.1, damping=1.0),
         mb.Drag("drag", "body2", linear=0.1, quadratic=0.3),
+        mb.Bushing("bushing", "body1", "body2", (3, 2, 1, 10, 20, 30), (0.1, 0.2, 0.3, 1, 2, 3)),
+        mb.UniformField("wind", (1.0, 2.0, 3.0), bodies=["body3"]),
+        mb.BodyWrench("pull", "body4", rng.normal(size=(5, 6)), times=np.arange(5) * 0.2),
+        mb.JointEffort("motor", first, rng.normal(size=9), times=np.arange(9) * 0.1),
         mb.ForceFunction("push", push, joints=first),
         mb.ForceFunction("lift", lambda t, T, V: np.vstack([V[0] * np.cos(t)]), bodies="body1"),
     ):
@@ -186,6 +190,18 @@ def test_the_swing_up_reaches_the_top(capsys):
     assert "standing at rest" in capsys.readouterr().out
 
 
+SHAPES = ("bodies.body.mass", "gravity")
+
+
+def test_parameters_of_one_label_are_one_input():
+    system = random_mechanism(np.random.default_rng(8), 2, ("revolute",)).assemble()
+    names = dict.fromkeys(("bodies.body0.mass", "bodies.body1.mass"), "m")
+    function = mb.casadi_function(system, "mass_matrix", parameters=names)
+    assert function.name_in() == ["q", "m"]
+    changed = system.with_parameters(dict.fromkeys(names, 2.5))
+    assert same(function([0.1, 0.2], 2.5), changed.mass_matrix([0.1, 0.2]))
+
+
 class Bisected(mb.Joint):
     """A joint whose pose numpy alone can compute."""
 
@@ -216,6 +232,10 @@ def test_what_cannot_be_handed_on_is_named():
         mb.casadi_function(system, "mass_matrix", parameters=["joints.nut.S_pred"])
     with pytest.raises(mb.UsageError, match="forward_dynamics"):
         mb.casadi_function(system, "fd")
+    with pytest.raises(mb.UsageError, match="label 'q'"):
+        mb.casadi_function(system, "mass_matrix", parameters={"bodies.body.mass": "q"})
+    with pytest.raises(mb.UsageError, match="different shapes"):
+        mb.casadi_function(system, "mass_matrix", parameters=dict.fromkeys(SHAPES, "p"))
     with pytest.raises(mb.UsageError, match="one body"):
         mb.casadi_function(system, "pose")
     table = mb.ForceFunction("table", lambda t, q, v: np.interp(q, [0.0, 1.0], [0.0, 1.0]))
