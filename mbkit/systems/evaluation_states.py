@@ -126,30 +126,35 @@ class Point:
             return np.zeros((len(self.q), 0, self.system.nv))
         return (system or self.system).constraint_jacobian(self.q, self.t if t is None else t)
 
-    def equations(self, system: System, t: Floats) -> dict[str, tuple[Floats, Any]]:
-        """Return e, r, A mu and vdot of another system, or at other times, and how large each is.
-
-        By the names of `Change`; sizes (N, 1).
-        """
+    def equations(self, system: System, t: Floats) -> dict[str, Floats]:
+        """Return e, r, A mu and vdot of another system, or at other times; names as in `Change`."""
         q, v, vdot = self.q, self.v, self.vdot
         if self.by_motion:
             q, v, moved = system.prescribed_rows(t, q, v)
             vdot = np.where(self.given, moved, vdot)
-        terms = [system.inverse_dynamics(q, v, vdot), -system.generalized_forces(q, v, t)]
+        efforts = system.inverse_dynamics(q, v, vdot) - system.generalized_forces(q, v, t)
         rows = turned = np.zeros((len(q), 0))
         if self.constrained:
             A = system.constraint_jacobian(q, t)
-            terms.append(-np.einsum("nmv,nm->nv", A, self.multipliers))
+            efforts = efforts - np.einsum("nmv,nm->nv", A, self.multipliers)
             rows = system.constraint_acceleration(q, v, vdot, t)
             turned = np.einsum("nmv,nv->nm", A, self.mu)
-        size = np.abs(terms).max(axis=(0, 2), initial=0.0)[:, None]
-        # of the rows nothing is left: large are the accelerations that they balance
-        speed = np.abs(vdot).max(axis=-1, initial=0.0, keepdims=True)
+        vdot = np.where(self.given, vdot, 0.0)
+        return {"efforts": efforts, "rows": rows, "turned": turned, "vdot": vdot}
+
+    @functools.cached_property
+    def sizes(self) -> dict[str, Floats]:
+        """How large terms of these equations are, (N, 1), where nothing may be left of them."""
+        fall = float(np.linalg.norm(self.system.gravity))
+        vdot, v = (np.abs(x).max(axis=-1, initial=0.0) for x in (self.vdot, self.v))
+        gain = vdot + v**2 + fall
+        force = np.abs(self.system.mass_matrix(self.q)).max(axis=(-2, -1), initial=0.0) * gain
+        applied = np.abs(self.system.generalized_forces(self.q, self.v, self.t))
+        force = force + applied.max(axis=-1, initial=0.0)
+        found = {"efforts": force, "rows": gain, "turned": np.abs(self.mu).max(-1, initial=0.0)}
         return {
-            "efforts": (np.sum(terms, axis=0), size),
-            "rows": (rows, speed + np.abs(v).max(axis=-1, initial=0.0, keepdims=True) ** 2),
-            "turned": (turned, np.abs(turned).max(axis=-1, initial=0.0, keepdims=True)),
-            "vdot": (np.where(self.given, vdot, 0.0), speed),
+            name: np.where(size > 0.0, size, 1.0)[:, None]
+            for name, size in {**found, "vdot": gain}.items()
         }
 
 

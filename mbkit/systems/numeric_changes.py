@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,24 +39,20 @@ def differences(
     UsageError
         If the equations jump.
     """
-    here = point.equations(point.system, point.t)
-    sizes = {name: np.where(size > 0.0, size, 1.0) for name, (_, size) in here.items()}
+    sizes = point.sizes
 
-    def parts(equations: dict[str, tuple[Floats, Any]]) -> Floats:
-        return np.concatenate([equations[name][0] / sizes[name] for name in here], axis=-1)
+    def parts(system: System, t: Floats) -> Floats:
+        found = point.equations(system, t)
+        return np.concatenate([x / sizes[name] for name, x in found.items()], axis=-1)
 
     def at(e: float) -> Floats:
-        return parts(point.equations(*moved(e)))
+        return parts(*moved(e))
 
     rate = best_rate(at, start)
-    _check_no_jump(at, parts(here), rate, _BESIDE * start, what)
-    rates = np.split(rate, np.cumsum([x.shape[-1] for x, _ in here.values()]), -1)
-    return Change(
-        **{
-            name: (rate * size)[..., None]
-            for (name, size), rate in zip(sizes.items(), rates, strict=False)
-        }
-    )
+    _check_no_jump(at, parts(point.system, point.t), rate, _BESIDE * start, what)
+    widths = [point.v.shape[-1], *[point.multipliers.shape[-1]] * 2]
+    rates = np.split(rate, np.cumsum(widths), axis=-1)
+    return Change(**{n: (x * sizes[n])[..., None] for n, x in zip(sizes, rates, strict=True)})
 
 
 #: How near equations are compared with where they are, and how far apart they may be.
@@ -74,9 +70,9 @@ def _check_no_jump(
             continue
         if jump.max(initial=0.0) > _JUMP:
             raise UsageError(
-                f"There is no derivative by '{what}' at this value: directions in which "
-                f"constraints or forces are measured change at once beside it. Change it a little, "
-                f"by 1e-6 or so."
+                f"There is no derivative by '{what}' at this value: the equations jump, as "
+                f"where a force is switched, or where directions in a plane are chosen by case. "
+                f"Change it a little, by 1e-6 or so."
             )
 
 

@@ -15,7 +15,7 @@ from tests.constraints.examples import EXAMPLES
 from tests.constraints.test_built_in import _mechanism
 from tests.every_representation import each_representation
 from tests.forces.cases import every_force, tree
-from tests.trees import random_state
+from tests.trees import random_mechanism, random_state
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
 
@@ -236,6 +236,17 @@ def test_trees(loaded, representation):
 def test_parameters_of_trees(loaded, name):
     _, system, state = loaded
     check(system, (state.q, state.v, state.tau, 0.45), (name,))
+
+
+def test_where_efforts_balance():
+    """Without forces and efforts nothing is left of M vdot + b: its rounding is no size."""
+    rng = np.random.default_rng(8)
+    system = random_mechanism(rng, 4, ("helical", "universal")).assemble()
+    state = random_state(rng, system)
+    names = [n for n in system.parameters if n.endswith(("pitch", "axis1", "com"))]
+    check(system, (state.q, state.v, np.zeros(system.nv), 0.0), names[:4])
+    rest = system.derivatives("forward_dynamics", state.q, 0.0 * state.v, by=names)
+    assert all(np.isfinite(rest[name]).all() for name in names)
 
 
 @pytest.mark.long
