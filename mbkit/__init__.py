@@ -94,9 +94,9 @@ from mbkit.kinematics import fit_rates as fit_rates
 from mbkit.kinematics import inverse_kinematics as inverse_kinematics
 from mbkit.kinematics import manipulability as manipulability
 from mbkit.kinematics import rates_from_twists as rates_from_twists
-from mbkit.linear_analysis import Equilibrium as Equilibrium
-from mbkit.linear_analysis import LinearModel as LinearModel
-from mbkit.linear_analysis import Modes as Modes
+from mbkit.linear_models import Equilibrium as Equilibrium
+from mbkit.linear_models import LinearModel as LinearModel
+from mbkit.linear_models import Modes as Modes
 from mbkit.memory import NoMemoryError as NoMemoryError
 from mbkit.model import Body as Body
 from mbkit.model import DenavitHartenbergRow as DenavitHartenbergRow

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
-import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -22,13 +21,14 @@ from mbkit.linear_analysis.small_motions import (
     freedoms_around,
     unbalanced,
 )
+from mbkit.linear_models.equilibrium import Equilibrium
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_sizes
 
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Equilibrium", "equilibrium"]
+__all__ = ["equilibrium"]
 
 #: Starts after the first, at random motions of the free joints by up to these parts of a half turn
 #: or of half the length.
@@ -37,103 +37,8 @@ _SPREADS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 #: What another start must leave of the forces, in parts of what is left from the first.
 _BETTER = 0.5
 
-#: Stiffness that counts as none, in parts of the largest.
-_NEUTRAL = 1e-9
-
 #: How much a symmetric stiffness may differ from its transpose: forces are differentiated.
 _SYMMETRIC = 1e-7
-
-#: Positions that the text of a result names.
-_TOLD = 12
-
-
-@final
-@attrs.frozen(eq=False, repr=False)
-class Equilibrium:
-    """A configuration in which forces balance, or what the search for one came to.
-
-    Attributes
-    ----------
-    name : str
-        That of the system.
-    q : ndarray, shape (nq,)
-        The configuration, with closed loops.
-    found : bool
-        Whether the forces balance to 1e-8 of the largest, the weight included.
-    reason : str
-        "found", or what is left where.
-    efforts : dict of str to float
-        What holds the joints that are fixed or prescribed, by the names of velocities. [N m], [N]
-    multipliers : ndarray, shape (num_velocity_constraints,)
-        Of the constraints; of least norm where they are redundant. [N]
-    residual : float
-        The largest force that is left, in parts of the largest.
-    stiffness : ndarray, shape (m, m)
-        Change of the forces by the independent coordinates that are free, with its sign turned; its
-        rows and columns are those of `independent`.
-    stiffnesses : ndarray, shape (m,)
-        Its eigenvalues where all motions count in metres, rotations by the length of the system,
-        and motions of all joints have unit length. Of the symmetric part. [N/m]
-    independent : tuple of str
-        Names of the independent coordinates.
-    is_conservative : bool
-        Whether the stiffness is symmetric. Where it is not, as with forces that follow a body,
-        its signs do not decide on stability: ask `System.linearize` for the modes.
-    is_singular : bool
-        Whether the mechanism has more freedoms in this configuration than around it; the stiffness
-        then includes motions that end at once.
-    """
-
-    name: str
-    q: FloatArray
-    found: bool
-    reason: str
-    efforts: dict[str, float]
-    multipliers: FloatArray
-    residual: float
-    stiffness: FloatArray
-    stiffnesses: FloatArray
-    independent: tuple[str, ...]
-    is_conservative: bool
-    is_singular: bool
-    _position_names: tuple[str, ...]
-
-    @property
-    def positions(self) -> dict[str, float]:
-        """The entries of q by name."""
-        return dict(zip(self._position_names, self.q.tolist(), strict=True))
-
-    @property
-    def stability(self) -> str:
-        """Return "stable", "unstable" or "neutral", by the signs of the stiffness.
-
-        "undecided" where no equilibrium was found, the stiffness is not symmetric, or the
-        configuration is singular. What cannot move is stable.
-        """
-        if not self.found or not self.is_conservative or self.is_singular:
-            return "undecided"
-        limit = _NEUTRAL * np.abs(self.stiffnesses).max(initial=0.0)
-        if (self.stiffnesses < -limit).any():
-            return "unstable"
-        return "neutral" if (self.stiffnesses <= limit).any() else "stable"
-
-    def __repr__(self) -> str:
-        if not self.found:
-            return f"No equilibrium of '{self.name}': {self.reason}"
-        signs = self.stiffnesses
-        limit = _NEUTRAL * np.abs(signs).max(initial=0.0)
-        counts = int((signs > limit).sum()), int((np.abs(signs) <= limit).sum())
-        told = f"{counts[0]} positive, {counts[1]} zero, {len(signs) - sum(counts)} negative"
-        lines = [
-            f"Equilibrium of '{self.name}', {self.stability}"
-            + (", in a singular configuration" if self.is_singular else ""),
-            f"  stiffnesses: {told if len(signs) else 'none, it cannot move'}",
-            *(f"  {name} = {value:.6g}" for name, value in [*self.positions.items()][:_TOLD]),
-            *([f"  and {len(self.q) - _TOLD} more positions"] if len(self.q) > _TOLD else []),
-            *(f"  '{name}' is held by {value:.6g}" for name, value in self.efforts.items()),
-            f"  left of the forces: {self.residual:.1e} of the largest",
-        ]
-        return "\n".join(lines)
 
 
 def equilibrium(

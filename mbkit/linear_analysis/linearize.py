@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, ShapeError, SingularMassMatrixError, listed
-from mbkit.linear_analysis.linear_model import LinearModel
 from mbkit.linear_analysis.signals import INPUTS, OUTPUTS, input_forces, output_rows, signals_of
 from mbkit.linear_analysis.small_motions import (
     BALANCED,
@@ -20,6 +19,7 @@ from mbkit.linear_analysis.small_motions import (
     holds,
     unbalanced,
 )
+from mbkit.linear_models.linear_model import LinearModel
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import names_of, vector_of
 
@@ -77,7 +77,7 @@ def linearize(
         (*(f"{name}.q" for name in names), *(f"{name}.v" for name in names)),
         tuple(label for each in given for label in each.labels),
         tuple(label for each in wanted for label in each.labels),
-        A, B, C, by_a @ motions.H @ B[m:] + by_f @ forces, F, is_equilibrium, note, motions,
+        A, B, C, by_a @ motions.H @ B[m:] + by_f @ forces, F, is_equilibrium, note, motions.form,
     )  # fmt: skip
 
 

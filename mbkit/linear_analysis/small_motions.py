@@ -31,6 +31,7 @@ from mbkit.errors import (
     UsageError,
     listed,
 )
+from mbkit.linear_models.modes import SecondOrderForm
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import entries_of, velocity_sizes
 from mbkit.systems.rank import Ranked, largest_row, rank_of
@@ -179,6 +180,17 @@ class SmallMotions:
     def names(self) -> tuple[str, ...]:
         """Names of the independent coordinates."""
         return tuple(self.state.system.velocity_names[k] for k in self.independent)
+
+    @property
+    def form(self) -> SecondOrderForm:
+        """What a model keeps of them."""
+        state, system = self.state, self.state.system
+        return SecondOrderForm(
+            system, state.q, state.v, state.vdot, state.t, self.names,
+            H=self.H, M=self.M, D=self.D, K=self.K, E=self.E,
+            sizes=velocity_sizes(system, state.q),
+            units=np.where(system.arrays.turning, 1.0, system.arrays.closure.length),
+        )  # fmt: skip
 
 
 def check_holonomic(system: System, who: str) -> None:

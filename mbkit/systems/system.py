@@ -69,8 +69,8 @@ from mbkit.systems.newton_euler import NewtonEulerEquations, newton_euler
 from mbkit.systems.system_jacobian import SystemJacobian, system_jacobian
 
 if TYPE_CHECKING:
-    from mbkit.linear_analysis.equilibrium import Equilibrium
-    from mbkit.linear_analysis.linear_model import LinearModel
+    from mbkit.linear_models.equilibrium import Equilibrium
+    from mbkit.linear_models.linear_model import LinearModel
     from mbkit.results.diagnosis import Diagnosis
 
 __all__ = ["System"]

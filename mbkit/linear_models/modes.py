@@ -7,12 +7,10 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.linear_analysis.small_motions import SmallMotions
 from mbkit.representations import Hybrid, Representation
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.calls.entries import velocity_sizes
 
-__all__ = ["Modes", "modes_of", "symmetric_modes"]
+__all__ = ["Modes", "SecondOrderForm", "modes_of", "symmetric_modes"]
 
 #: What counts as zero: of squares of frequencies, in parts of the largest; of the imaginary part of
 #: an eigenvalue, in parts of the largest eigenvalue.
@@ -20,6 +18,42 @@ _ZERO = 1e-12
 
 #: Joints of a mode that its text names.
 _NAMED = 3
+
+
+@final
+@attrs.frozen(eq=False)
+class SecondOrderForm:
+    """Small motions around a state: ``M eta' + D eta + K xi = F u``, ``xi' = eta + E xi``.
+
+    Attributes
+    ----------
+    system : System
+        Which moves.
+    q, v, vdot, t
+        The state, with its acceleration.
+    names : tuple of str
+        The independent coordinates.
+    H : ndarray, shape (nv, m)
+        Increments of all joints by those of the independent coordinates.
+    M, D, K, E : ndarray, shape (m, m)
+        The equations.
+    sizes, units : ndarray, shape (nv,)
+        What makes velocities comparable, and what an entry of 1 is of them: 1 rad, or the length.
+    """
+
+    system: Any
+    q: FloatArray
+    v: FloatArray
+    vdot: FloatArray
+    t: float
+    names: tuple[str, ...]
+    H: FloatArray
+    M: FloatArray
+    D: FloatArray
+    K: FloatArray
+    E: FloatArray
+    sizes: FloatArray
+    units: FloatArray
 
 
 @final
@@ -42,7 +76,7 @@ class Modes:
     eigenvalues: Any
     shapes: Any
     damped: bool
-    _motions: SmallMotions
+    _form: SecondOrderForm
 
     @property
     def omega(self) -> FloatArray:
@@ -69,7 +103,7 @@ class Modes:
 
     def shape(self, mode: int) -> dict[str, complex]:
         """Return the motion of each joint in a mode, by the names of velocities."""
-        names = self._motions.state.system.velocity_names
+        names = self._form.system.velocity_names
         return dict(zip(names, self.shapes[:, mode].tolist(), strict=True))
 
     def twists(self, body: str, representation: Representation | None = None) -> Any:
@@ -88,23 +122,22 @@ class Modes:
         NameUnknownError
             If there is no such body.
         """
-        state = self._motions.state
+        form = self._form
         chosen = Hybrid() if representation is None else representation
-        return state.system.jacobian(body, state.q, representation=chosen) @ self.shapes
+        return form.system.jacobian(body, form.q, representation=chosen) @ self.shapes
 
     def __repr__(self) -> str:
-        state = self._motions.state
+        system = self._form.system
         lines = [
-            f"Modes of '{state.system.name}'" + ("" if self.damped else ", without damping"),
+            f"Modes of '{system.name}'" + ("" if self.damped else ", without damping"),
             "  mode  frequency [Hz]  omega [rad/s]  damping ratio  largest motions",
         ]
-        sizes = velocity_sizes(state.system, state.q)
         rows = zip(self.frequency, self.omega, self.damping_ratio, strict=True)
         for k, (hertz, omega, ratio) in enumerate(rows):
-            size = np.abs(self.shapes[:, k] * sizes)
+            size = np.abs(self.shapes[:, k] * self._form.sizes)
             largest = [int(j) for j in np.argsort(-size, kind="stable")[:_NAMED] if size[j] > 0.0]
             named = ", ".join(
-                f"{state.system.velocity_names[j]} {_number(self.shapes[j, k])}" for j in largest
+                f"{system.velocity_names[j]} {_number(self.shapes[j, k])}" for j in largest
             )
             lines.append(f"  {k:4d}  {hertz:14.6g}  {omega:13.6g}  {ratio:13.4g}  {named}")
         if not len(self.eigenvalues):
@@ -119,38 +152,36 @@ def _number(x: complex) -> str:
     return f"{abs(x):.3g} at {phase} deg"
 
 
-def modes_of(motions: SmallMotions, A: FloatArray) -> Modes:
+def modes_of(form: SecondOrderForm, A: FloatArray) -> Modes:
     """Return the modes of the first-order form ``x' = A x``, x = (xi, eta)."""
-    m = len(motions.independent)
+    m = len(form.names)
     s, vectors = np.linalg.eig(A) if m else (np.zeros(0, complex), np.zeros((0, 0)))
     s = np.asarray(s, dtype=complex)
     limit = _ZERO * np.abs(s).max(initial=0.0)
     s.imag[np.abs(s.imag) <= limit] = 0.0
     kept = np.flatnonzero(s.imag >= 0.0)
     order = kept[np.lexsort((s[kept].imag, np.abs(s[kept])))]
-    return Modes(s[order], _scaled(motions, motions.H @ vectors[:m, order]), True, motions)
+    return Modes(s[order], _scaled(form, form.H @ vectors[:m, order]), True, form)
 
 
-def symmetric_modes(motions: SmallMotions, *, damped: bool) -> Modes:
+def symmetric_modes(form: SecondOrderForm, *, damped: bool) -> Modes:
     """Return the modes of ``M xi'' + K xi = 0``, by eigh."""
     from scipy.linalg import eigh
 
-    m = len(motions.independent)
-    symmetric = (motions.K + motions.K.T) / 2.0
-    squares, vectors = eigh(symmetric, motions.M) if m else (np.zeros(0), np.zeros((0, 0)))
+    m = len(form.names)
+    symmetric = (form.K + form.K.T) / 2.0
+    squares, vectors = eigh(symmetric, form.M) if m else (np.zeros(0), np.zeros((0, 0)))
     squares[np.abs(squares) <= _ZERO * np.abs(squares).max(initial=0.0)] = 0.0
     s = np.where(squares < 0.0, np.sqrt(np.abs(squares)), 1j * np.sqrt(np.abs(squares)))
-    return Modes(s, _scaled(motions, motions.H @ vectors), damped, motions)
+    return Modes(s, _scaled(form, form.H @ vectors), damped, form)
 
 
-def _scaled(motions: SmallMotions, shapes: Any) -> Any:
+def _scaled(form: SecondOrderForm, shapes: Any) -> Any:
     """Return shapes whose largest entry is 1, in radians or parts of the length."""
-    system = motions.state.system
-    compared = np.abs(shapes) * velocity_sizes(system, motions.state.q)[:, None]
+    compared = np.abs(shapes) * form.sizes[:, None]
     shapes = np.array(shapes, dtype=complex)
     if not shapes.size:
         return shapes
     first = np.argmax(compared >= (1.0 - 1e-9) * compared.max(axis=0), axis=0)
     columns = np.arange(shapes.shape[1])
-    unit = np.where(system.arrays.turning, 1.0, system.arrays.closure.length)
-    return shapes / (shapes[first, columns] / unit[first])
+    return shapes / (shapes[first, columns] / form.units[first])

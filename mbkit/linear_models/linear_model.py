@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError, check_switch, listed
 from mbkit.lie.arrays import as_floats
-from mbkit.linear_analysis.modes import Modes, modes_of, symmetric_modes
-from mbkit.linear_analysis.small_motions import SmallMotions
+from mbkit.linear_models.modes import Modes, SecondOrderForm, modes_of, symmetric_modes
 from mbkit.spatial.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -78,47 +77,47 @@ class LinearModel:
     input_matrix: FloatArray
     is_equilibrium: bool
     state_note: str
-    _motions: SmallMotions
+    _form: SecondOrderForm
 
     @property
     def independent(self) -> tuple[str, ...]:
         """Names of the independent coordinates."""
-        return self._motions.names
+        return self._form.names
 
     @property
     def mass(self) -> FloatArray:
         """``H^T M H``."""
-        return self._motions.M
+        return self._form.M
 
     @property
     def damping(self) -> FloatArray:
         """The change of the forces by velocities, with its sign turned."""
-        return self._motions.D
+        return self._form.D
 
     @property
     def stiffness(self) -> FloatArray:
         """The change of the forces by positions, with its sign turned: the static stiffness."""
-        return self._motions.K
+        return self._form.K
 
     @property
     def q(self) -> FloatArray:
         """Configuration (nq,)."""
-        return self._motions.state.q
+        return self._form.q
 
     @property
     def v(self) -> FloatArray:
         """Velocity (nv,)."""
-        return self._motions.state.v
+        return self._form.v
 
     @property
     def vdot(self) -> FloatArray:
         """Acceleration (nv,)."""
-        return self._motions.state.vdot
+        return self._form.vdot
 
     @property
     def t(self) -> float:
         """Time, in seconds."""
-        return self._motions.state.t
+        return self._form.t
 
     def modes(self, *, damped: bool = True) -> Modes:
         """Return natural frequencies, damping ratios and mode shapes.
@@ -141,18 +140,18 @@ class LinearModel:
             not at rest or forces follow their body.
         """
         check_switch("damped", damped)
-        m = self._motions
-        symmetric = not m.E.any() and _small(m.K - m.K.T, m.K)
+        form = self._form
+        symmetric = not form.E.any() and _small(form.K - form.K.T, form.K)
         if not damped and not symmetric:
             raise UsageError(
                 f"The stiffness of '{self.name}' at this state is not symmetric ({self.state_note})"
                 f": without damping its modes are no eigenvectors of stiffness and mass; "
                 f"ask for modes() of the whole model."
             )
-        scale = np.sqrt(np.abs(m.K).max(initial=0.0) * np.abs(m.M).max(initial=0.0))
-        if symmetric and (not damped or np.abs(m.D).max(initial=0.0) <= _UNDAMPED * scale):
-            return symmetric_modes(m, damped=damped)
-        return modes_of(m, self.A)
+        scale = np.sqrt(np.abs(form.K).max(initial=0.0) * np.abs(form.M).max(initial=0.0))
+        if symmetric and (not damped or np.abs(form.D).max(initial=0.0) <= _UNDAMPED * scale):
+            return symmetric_modes(form, damped=damped)
+        return modes_of(form, self.A)
 
     def compliance(self) -> FloatArray:
         """Return what constant inputs change the outputs by, once at rest, (outputs, inputs).
