@@ -44,7 +44,8 @@ def casadi_function(
         "potential_energy" (of q); "pose", "jacobian" (of q), "twist" (of q, v) of one body. Forces
         of the mechanism are included in forward and inverse dynamics,
         ``M vdot + b = tau + f(t, q, v)``, and in the potential energy. Of a closed mechanism all
-        but the two dynamics: those of its tree.
+        but the two dynamics: those of its tree, and "constraint_residual", "constraint_jacobian"
+        (of q) and "constraint_bias" (of q, v), without parameters.
     body : str, optional
         Name of the body, where the evaluation is of one.
     parameters : iterable of str, or mapping of str to str

@@ -124,12 +124,53 @@ def _potential(trace: Trace) -> Any:
     return np.array([total], dtype=object)
 
 
+def _constraint_state(trace: Trace) -> tuple[Any, Any]:
+    """Return g, and A' v + ...; see `mbkit.kernels.constraints.evaluate`."""
+    from mbkit.kernels.constraints.evaluate import constraint_state
+
+    system = trace.system
+    _check_constraints(trace)
+    heights = system.num_position_constraints, system.num_velocity_constraints
+    rest = np.zeros(system.nv + 1, dtype=object)
+    rest[-1] = trace.t
+    found = trace.call(constraint_state, heights[0] + 2 * heights[1], trace.v, rest)
+    return found[: heights[0]], found[sum(heights) :]
+
+
+def _constraint_jacobian(trace: Trace) -> Any:
+    from mbkit.kernels.constraints.jacobian import constraint_jacobian
+
+    _check_constraints(trace)
+    size = trace.system.num_velocity_constraints, trace.system.nv
+    time = np.array([trace.t], dtype=object)
+    return trace.call(constraint_jacobian, size[0] * size[1], x=time).reshape(size)
+
+
+def _check_constraints(trace: Trace) -> None:
+    if not trace.system.arrays.closure:
+        raise UsageError(f"{trace.what}: system '{trace.system.name}' has no constraints.")
+    for constraint in trace.system.arrays.closure.objects:
+        if constraint.kernel() is None:
+            raise UsageError(
+                f"{trace.what}: constraint {constraint.name!r} of system '{trace.system.name}' is "
+                f"in Python, and only compiled ones are handed on; write its rows by yourself."
+            )
+    if len(trace.parameters):
+        raise UsageError(
+            f"{trace.what}: constraints of system '{trace.system.name}' are here without free "
+            f"parameters; leave these out, and assemble anew for each value."
+        )
+
+
 EVALUATIONS = {
     "forward_dynamics": Asked(("q", "v", "tau"), _forward, dynamic=True),
     "inverse_dynamics": Asked(("q", "v", "vdot"), _inverse, dynamic=True),
     "bias_force": Asked(("q", "v"), _bias),
     "generalized_forces": Asked(("q", "v"), _forces),
     "mass_matrix": Asked(("q",), _mass),
+    "constraint_residual": Asked(("q",), lambda trace: _constraint_state(trace)[0]),
+    "constraint_bias": Asked(("q", "v"), lambda trace: _constraint_state(trace)[1]),
+    "constraint_jacobian": Asked(("q",), _constraint_jacobian),
     "coriolis_matrix": Asked(("q", "v"), _coriolis),
     "poses": Asked(("q",), _poses),
     "twists": Asked(("q", "v"), _twists),

@@ -34,6 +34,7 @@ class KernelCopies(Retargeting):
         super().__init__()
         from mbkit.kernels import compile as door
         from mbkit.kernels import rows
+        from mbkit.kernels.constraints.kinds import loop_joint
         from mbkit.kernels.joints import unit
         from mbkit.kernels.lie import quaternion, series
 
@@ -58,7 +59,15 @@ class KernelCopies(Retargeting):
             (series.c2_c3, maps.coefficients("c2_c3")),
             *maps.elementary(),
         ]
+        pairs.append((loop_joint.log_near, self._logarithm))
         self._stand_ins = {python_of(kernel): made for kernel, made in pairs}
+
+    def _logarithm(self, R: Any, d: Any) -> Any:
+        """Return log(R, d) on SE(3), for every angle below pi."""
+        from mbkit.kernels.lie import so3
+
+        x = self.convert(so3.so3_log)(R)
+        return x, self.convert(so3.so3_dexp_spatial_inv)(x, d)
 
     def _function(self, function: Any, cell: Any = None) -> Any:
         made = self._stand_ins.get(function)

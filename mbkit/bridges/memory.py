@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from mbkit.differentiation.tape import CannotTraceError
+
 __all__ = ["Mirror"]
 
 
@@ -56,12 +58,21 @@ class Mirror:
 
     def pointer_at(self, address: int) -> Any:
         """Return what was put at an address."""
-        return self._arrays[int(address)] if address else np.zeros(0, dtype=object)
+        if not address:
+            return np.zeros(0, dtype=object)
+        if int(address) not in self._arrays:
+            raise CannotTraceError("a joint in Python, or one that is searched for, closes a loop")
+        return self._arrays[int(address)]
 
     def call_address(self, address: int, arguments: tuple[Any, ...]) -> int:
         """Call what stands for the compiled function at an address; arrays arrive flat."""
         flat = (x.reshape(-1) if isinstance(x, np.ndarray) else x for x in arguments)
-        return int(self.functions[int(address)](*flat))
+        function = self.functions.get(int(address))
+        if function is None:
+            raise CannotTraceError(
+                "a joint or a constraint is in Python, or a configuration is searched for"
+            )
+        return int(function(*flat))
 
 
 def memory_at(address: int, count: int, dtype: np.dtype[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ from mbkit.bridges.parameters import Free, numbers_of, polynomials
 from mbkit.differentiation.rules import differentiate
 from mbkit.differentiation.runs import numbers as checked_numbers
 from mbkit.differentiation.runs import reason
-from mbkit.differentiation.tape import Number, Traced, add, multiply, power
-from mbkit.errors import UsageError
+from mbkit.differentiation.tape import CannotTraceError, Number, Traced, add, multiply, power
+from mbkit.errors import MbkitError, UsageError
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.defaults.derivatives import defines, twist_of_pose
 from mbkit.systems.memory.callbacks import callback_address
@@ -53,7 +54,12 @@ class Trace:
         self.constants: dict[float, Traced] = {}
         self.tape = BranchingTape()
         rng = np.random.default_rng(4)
-        q = system.retract(system.reference_configuration(), rng.uniform(0.3, 1.0, system.ndx))
+        q = system.reference_configuration()
+        if system.arrays.closure:
+            with contextlib.suppress(MbkitError):  # comparisons come out as where loops are closed
+                q = system.close_loops(q)
+        else:
+            q = system.retract(q, rng.uniform(0.3, 1.0, system.ndx))
         self.q = self.tape.inputs("q", q.tolist())
         self.v = self.inputs("v")
         self.t = self.tape.input("t", 0.7)
@@ -70,6 +76,8 @@ class Trace:
         self._enter_joints()
         if system.forces:
             self._enter_forces()
+        if system.arrays.closure:
+            self._enter_constraints()
 
     def inputs(self, name: str) -> Any:
         """Return traced velocities, accelerations or forces (nv,)."""
@@ -217,6 +225,28 @@ class Trace:
             rate = checked_numbers(shadow.bias(q, v), (6,))
         return T, S, rate
 
+    def _enter_constraints(self) -> None:
+        """Let loop joints and constraints be called, but those that search for a configuration."""
+        functions, copies, arrays = self._mirror.functions, self._copies, self.system.arrays.closure
+        for joint in arrays.joints:
+            kernels: Any = None if joint is None else joint.kernels()
+            for operation in ("motion", "configuration_from_pose", "constraint_wrenches"):
+                kernel = getattr(kernels, operation, None)
+                if kernel is not None and joint is not None and joint.screw_form() is None:
+                    made = self._straight(copies.convert(kernel.function))
+                    functions[kernel.address] = self._named(f"Joint {joint.name!r}", made)
+        for row, joint in zip(arrays.joint_rows, arrays.joints, strict=True):
+            for entry in ("", "wrench_", "configuration_from_pose_"):
+                address = int(row[f"{entry}parameters"])
+                if joint is not None and address and joint.kernels() is not None:
+                    numbers = np.asarray(joint.parameters(), dtype=np.float64)
+                    self._mirror.put(address, numbers.astype(object))
+        for constraint in arrays.objects:
+            own: Any = constraint.kernel()
+            if own is not None:
+                made = self._straight(copies.convert(own.function))
+                functions[own.address] = self._named(f"Constraint {constraint.name!r}", made)
+
     # -------------------------------------------------------------------------------- forces
 
     def _enter_forces(self) -> None:
@@ -315,6 +345,9 @@ class Trace:
     def _named(self, name: str, function: Any) -> Callable[..., int]:
         return lambda *arguments: self._refusing(name, lambda: function(*arguments))
 
+    def _straight(self, function: Any) -> Callable[..., int]:
+        return lambda *arguments: self.tape.one_way(lambda: function(*arguments))
+
     def _refusing(self, name: str, call: Callable[[], Any]) -> Any:
         """Return what a call returns; name the joint or the force that cannot be traced."""
         try:
@@ -327,6 +360,8 @@ class Trace:
                 f"use System.without_forces([{own}]), or write it with the functions listed in "
                 f"docs/custom-joints.md"
                 if kind == "Force"
+                else "take a constraint without branches, or write its rows by yourself"
+                if kind == "Constraint"
                 else "write its pose with the functions listed in docs/custom-joints.md"
             )
             raise UsageError(
@@ -339,9 +374,13 @@ class Trace:
         out = np.zeros(size, dtype=object)
         rest = np.zeros(max(1, self.system.nv), dtype=object)
         made = self._copies.convert(function.function)
-        state = made(
-            self.space, option, self.q, rest if v is None else v, rest if x is None else x, out
-        )
+        given = self.q, rest if v is None else v, rest if x is None else x
+        try:
+            state = made(self.space, option, *given, out)
+        except CannotTraceError as error:
+            raise UsageError(
+                f"{self.what}: system '{self.system.name}' cannot be traced: {reason(error)}."
+            ) from error
         if state != 0:
             raise UsageError(f"{self.what}: kernel {function.function.__name__} reports {state}.")
         return out

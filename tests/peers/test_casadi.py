@@ -11,6 +11,8 @@ import pytest
 
 import mbkit as mb
 from examples import swing_up
+from examples.closed_loops import bricard, four_bar, spatial_slider_crank, stewart_platform
+from tests.constraints.examples import EXAMPLES
 from tests.joints.pose_only import AxisJoint, FreeTwin, ScrewCoordinates
 from tests.reference.user_joints import BallJoint, EllipseJoint
 from tests.trees import MAKERS, random_inertia, random_mechanism, random_state
@@ -188,6 +190,62 @@ def test_c_code(tmp_path):
 def test_the_swing_up_reaches_the_top(capsys):
     swing_up.main()
     assert "standing at rest" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("example", [four_bar, spatial_slider_crank, bricard, stewart_platform])
+def test_loops(example):
+    """Residual, Jacobian and bias; A is the derivative of the residual where loops are closed."""
+    rng = np.random.default_rng(9)
+    built = example.build()
+    system = (built[0] if isinstance(built, tuple) else built).assemble()
+    closed = system.close_loops(system.reference_configuration())
+    functions = constraint_functions(system)
+    for size in (0.0, 1e-5, 0.1):
+        q = system.retract(closed, size * rng.normal(size=system.ndx))
+        check_constraints(system, functions, q, rng.normal(size=system.nv), 0.0)
+    residual = functions["constraint_residual"]
+    slopes = residual.jacobian()(closed, np.zeros(system.num_position_constraints))
+    E = np.array([system.position_rates(closed, e) for e in np.eye(system.nv)]).T
+    assert same(slopes @ E, system.constraint_jacobian(closed))
+
+
+NAMES = ("constraint_residual", "constraint_jacobian", "constraint_bias")
+HANDED_ON = (
+    "rod", "rod to the world", "slot", "wire", "plane", "table", "gears", "polynomial", "locked",
+    "ball", "ball on the ground",
+)  # fmt: skip
+
+
+def constraint_functions(system):
+    return {name: mb.casadi_function(system, name) for name in NAMES}
+
+
+def check_constraints(system, functions, q, v, t):
+    for name, function in functions.items():
+        given = [{"q": q, "v": v, "t": t}[each] for each in function.name_in()]
+        state = (q, v) if name == "constraint_bias" else (q,)
+        assert same(function(*given), getattr(system, name)(*state, t=t)), name
+
+
+@pytest.mark.parametrize("constraint", EXAMPLES, ids=[each.name for each in EXAMPLES])
+def test_constraints(constraint):
+    rng = np.random.default_rng(10)
+    mech = mb.Mechanism("two")
+    bodies = [mech.add_body(mb.Body(name, random_inertia(rng))) for name in "ab"]
+    if set(constraint.joints) & {"i", "j"}:
+        mech.add_joint(mb.RevoluteJoint("i", axis=(1, 2, 3)), mech.world, bodies[0])
+        mech.add_joint(mb.RevoluteJoint("j", axis=(0, 2, 3)), *bodies)
+    else:
+        for body in bodies:
+            mech.add_joint(mb.FreeJoint(f"of {body.name}"), mech.world, body)
+    mech.add_constraint(constraint)
+    system = mech.assemble()
+    if constraint.name not in HANDED_ON:
+        with pytest.raises(mb.UsageError, match=f"onstraint '{constraint.name}'"):
+            constraint_functions(system)
+        return
+    q = system.retract(system.reference_configuration(), rng.normal(size=system.ndx))
+    check_constraints(system, constraint_functions(system), q, rng.normal(size=system.nv), 0.7)
 
 
 SHAPES = ("bodies.body.mass", "gravity")
