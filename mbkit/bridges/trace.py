@@ -169,7 +169,7 @@ class Trace:
             for each in _members(joint):
                 kernels: Any = each.kernels()
                 if kernels is not None:
-                    motion = self._copies.convert(kernels.motion.function)
+                    motion = self._straight(self._copies.convert(kernels.motion.function))
                     functions[kernels.motion.address] = self._named(f"Joint {each.name!r}", motion)
             if joint.kernels() is None:
                 address = int(self._workspace.slots[row].memory.ctypes.data)
