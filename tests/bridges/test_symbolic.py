@@ -38,6 +38,7 @@ def double_pendulum(**options):
     return mech.assemble(mb.RelativeCoordinates(**options))
 
 
+@pytest.mark.long
 @each_representation
 def test_the_double_pendulum_of_textbooks(representation):
     system = double_pendulum(representation=representation)
@@ -105,6 +106,7 @@ PLAIN = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind",
     [kind if kind in PLAIN[:6] else pytest.param(kind, marks=pytest.mark.long) for kind in PLAIN],

@@ -66,6 +66,7 @@ def test_the_derivative_far_from_the_start():
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", ["all", "linear"])
 def test_standard_errors_are_those_of_repeated_measurements(rows):
     """Of the parameters that are told, all others at rest; noise is estimated."""

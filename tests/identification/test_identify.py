@@ -45,6 +45,7 @@ def test_a_tree_of_many_joints_without_noise():
     assert len(found.undetermined) + np.isfinite(found.standard_errors).sum() == 90
 
 
+@pytest.mark.long
 def test_standard_errors_are_those_of_repeated_measurements():
     """Efforts in N m and N with other noise each, told or estimated; the whole covariance."""
     rng = np.random.default_rng(121)
@@ -65,6 +66,7 @@ def test_standard_errors_are_those_of_repeated_measurements():
         assert 0.88 < np.sqrt(np.square(parts).mean()) < 1.12
 
 
+@pytest.mark.long
 def test_forces_of_which_the_efforts_are_not_linear():
     """Smoothed friction and a stop beside inertias; parameters that must not be negative."""
     rng = np.random.default_rng(122)
