@@ -27,8 +27,8 @@ from mbkit.representations import Hybrid
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 from mbkit.systems import BaseParameters, System
-from mbkit.systems.base_parameters import base_of, triangle
-from mbkit.systems.geometric_parameters import geometric_order
+from mbkit.systems.parameters.base_parameters import base_of, triangle
+from mbkit.systems.parameters.geometric_parameters import geometric_order
 
 __all__ = ["calibrate"]
 

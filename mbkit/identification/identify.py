@@ -30,8 +30,8 @@ from mbkit.memory import check_memory
 from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems import BaseParameters, System
-from mbkit.systems.base_parameters import base_of, triangle
-from mbkit.systems.inertial_parameters import inertial_order
+from mbkit.systems.parameters.base_parameters import base_of, triangle
+from mbkit.systems.parameters.inertial_parameters import inertial_order
 
 __all__ = ["identify"]
 

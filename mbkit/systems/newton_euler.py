@@ -13,9 +13,9 @@ from mbkit.lie import SE3, SO3
 from mbkit.representations import BodyFixed, Representation
 from mbkit.representations.arguments import times, transposed
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.inertial_parameters import inertial_parameters
-from mbkit.systems.jacobian_factors import sparse_blocks
-from mbkit.systems.system_jacobian import SystemJacobian, system_jacobian
+from mbkit.systems.jacobians.jacobian_factors import sparse_blocks
+from mbkit.systems.jacobians.system_jacobian import SystemJacobian, system_jacobian
+from mbkit.systems.parameters.inertial_parameters import inertial_parameters
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

@@ -26,17 +26,12 @@ from mbkit.systems import (
     configurations,
     constraint_checks,
     constraints,
-    derivatives,
     dynamics,
-    evaluation_derivatives,
-    geometric_parameters,
     higher_orders,
-    inertial_parameters,
     kinematics,
     reactions,
 )
 from mbkit.systems import forces as applied_forces
-from mbkit.systems.base_parameters import BaseParameters
 from mbkit.systems.blueprint import Blueprint, BodyInertias, InertiaTransfer, JointPlace, SplitBody
 from mbkit.systems.calls.arguments import Floats, time_of
 from mbkit.systems.calls.evaluations import (
@@ -60,13 +55,16 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
-from mbkit.systems.evaluation_derivatives import Derivatives
+from mbkit.systems.derivatives import dynamics_derivatives, evaluation_derivatives
+from mbkit.systems.derivatives.evaluation_derivatives import Derivatives
 from mbkit.systems.forces import ActuatorEfforts
+from mbkit.systems.jacobians.system_jacobian import SystemJacobian, system_jacobian
 from mbkit.systems.mass_factor import MassFactor, factorise
 from mbkit.systems.memory.arrays import SystemArrays
 from mbkit.systems.memory.body_tree import BodyTree
 from mbkit.systems.newton_euler import NewtonEulerEquations, newton_euler
-from mbkit.systems.system_jacobian import SystemJacobian, system_jacobian
+from mbkit.systems.parameters import geometric_parameters, inertial_parameters
+from mbkit.systems.parameters.base_parameters import BaseParameters
 
 if TYPE_CHECKING:
     from mbkit.linear_models.equilibrium import Equilibrium
@@ -3341,7 +3339,7 @@ class System:
         >>> d_q.round(9), d_v.round(9)
         (array([[9.81]]), array([[0.]]))
         """
-        return derivatives.inverse_dynamics_derivatives(
+        return dynamics_derivatives.inverse_dynamics_derivatives(
             self, q, v, vdot, wrenches, on_error=on_error
         )
 
@@ -3395,7 +3393,7 @@ class System:
         >>> d_q.round(9), d_tau.round(9)
         (array([[-9.81]]), array([[1.]]))
         """
-        return derivatives.forward_dynamics_derivatives(
+        return dynamics_derivatives.forward_dynamics_derivatives(
             self, q, v, tau, wrenches, t=t, on_error=on_error
         )
 
@@ -3436,7 +3434,7 @@ class System:
         >>> mech.assemble().force_derivatives([0.3], [0.0])
         (array([[-100.]]), array([[-3.]]))
         """
-        return derivatives.force_derivatives(self, q, v, t, on_error=on_error)
+        return dynamics_derivatives.force_derivatives(self, q, v, t, on_error=on_error)
 
     def constraint_jacobian_velocity_derivative(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
@@ -3465,7 +3463,9 @@ class System:
         --------
         See `mbkit.EquationsOfMotion`.
         """
-        return derivatives.constraint_jacobian_velocity_derivative(self, q, v, t, on_error=on_error)
+        return dynamics_derivatives.constraint_jacobian_velocity_derivative(
+            self, q, v, t, on_error=on_error
+        )
 
     def constraint_force_derivative(
         self, q: ArrayLike, multipliers: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
@@ -3493,7 +3493,9 @@ class System:
         --------
         See `mbkit.EquationsOfMotion`.
         """
-        return derivatives.constraint_force_derivative(self, q, multipliers, t, on_error=on_error)
+        return dynamics_derivatives.constraint_force_derivative(
+            self, q, multipliers, t, on_error=on_error
+        )
 
     # ------------------------------------------------------------------------------ linear analysis
 

@@ -17,13 +17,13 @@ from mbkit.lie.arrays import as_floats
 from mbkit.representations import Representation
 from mbkit.representations.arguments import transposed
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.jacobian_factors import (
+from mbkit.systems.jacobians.jacobian_factors import (
     Recursions,
     between,
     screw_maps,
     sparse_blocks,
 )
-from mbkit.systems.jacobian_rates import JacobianRates
+from mbkit.systems.jacobians.jacobian_rates import JacobianRates
 from mbkit.systems.memory.body_tree import BodyTree, Integers
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from mbkit.errors import UsageError, check_choice
 from mbkit.lie import SE3
 from mbkit.memory import check_memory
 from mbkit.representations import Hybrid, Representation
-from mbkit.systems.base_parameters import BaseParameters, base_of, triangle
 from mbkit.systems.body_motion import between, frame_on
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.kinematics import checked_choice
+from mbkit.systems.parameters.base_parameters import BaseParameters, base_of, triangle
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

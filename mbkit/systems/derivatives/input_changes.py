@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.evaluation_states import Change, Point
-from mbkit.systems.numeric_changes import differences
+from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.numeric_changes import differences
 
 __all__ = ["INPUTS", "along_steps", "change_by_input"]
 

@@ -20,9 +20,9 @@ from mbkit.joints.built_in import CylindricalJoint, HelicalJoint, PrismaticJoint
 from mbkit.lie import SE3
 from mbkit.lie.arrays import hat
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.evaluation_states import Change, Point
-from mbkit.systems.input_changes import along_steps
-from mbkit.systems.numeric_changes import best_rate, differences
+from mbkit.systems.derivatives.evaluation_states import Change, Point
+from mbkit.systems.derivatives.input_changes import along_steps
+from mbkit.systems.derivatives.numeric_changes import best_rate, differences
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

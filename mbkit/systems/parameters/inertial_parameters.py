@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from mbkit.errors import UsageError
 from mbkit.memory import check_memory
 from mbkit.spatial.inertial_parameters import PARAMETER_NAMES, parameters_of
-from mbkit.systems.base_parameters import BaseParameters, base_of, triangle
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.parameters.base_parameters import BaseParameters, base_of, triangle
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

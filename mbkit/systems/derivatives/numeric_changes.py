@@ -10,7 +10,7 @@ import numpy as np
 from mbkit.errors import ParameterError, UsageError
 from mbkit.joints.defaults.differences import derivative_by
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.evaluation_states import Change, Point
+from mbkit.systems.derivatives.evaluation_states import Change, Point
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

@@ -16,9 +16,9 @@ from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import Floats, check_on_error
 from mbkit.systems.calls.entries import broadcast
 from mbkit.systems.constraint_checks import check_certain, check_dependent
-from mbkit.systems.evaluation_states import Point, Solution
-from mbkit.systems.input_changes import INPUTS, change_by_input
-from mbkit.systems.parameter_changes import (
+from mbkit.systems.derivatives.evaluation_states import Point, Solution
+from mbkit.systems.derivatives.input_changes import INPUTS, change_by_input
+from mbkit.systems.derivatives.parameter_changes import (
     change_by_parameter,
     changes_by_places,
     shape_of_parameter,

@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.jacobian_factors import sparse_blocks
+from mbkit.systems.jacobians.jacobian_factors import sparse_blocks
 from mbkit.systems.memory.body_tree import BodyTree
 
 __all__ = ["JacobianRates"]

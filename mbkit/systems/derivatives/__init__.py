@@ -1,0 +1,1 @@
+"""Derivatives of evaluations by states, efforts, time and parameters."""

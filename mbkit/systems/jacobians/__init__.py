@@ -1,0 +1,1 @@
+"""The Jacobian of all bodies, its factors and its rates."""
