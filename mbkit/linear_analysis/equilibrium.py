@@ -59,7 +59,7 @@ def equilibrium(
     start = system.close_loops(q, fixed=names, t=t)
     balance = Balance.of(system, start, applied, t, mask)
     if stable and balance.free.size:
-        return _record(balance, settled(balance, start, names), names)
+        return _record(balance, *settled(balance, start, names), names)
     best = balance.searched(start)
     rng = np.random.default_rng(0)
     for spread in _SPREADS if balance.free.size else ():
@@ -69,11 +69,14 @@ def equilibrium(
         x = spread * limits * rng.uniform(-1.0, 1.0, balance.free.size)
         other = balance.searched(balance.moved(start, x))
         best = other if other[1] < _BETTER * best[1] else best
-    return _record(balance, best[0], names)
+    return _record(balance, best[0], 0.0, names)
 
 
-def _record(balance: Balance, q: FloatArray, fixed: Iterable[str]) -> Equilibrium:
-    """Return the record of a configuration, with loops closed where they are not."""
+def _record(balance: Balance, q: FloatArray, way: float, fixed: Iterable[str]) -> Equilibrium:
+    """Return the record of a configuration, with loops closed where they are not.
+
+    `way` is that of a descent without end, else 0.
+    """
     system, held = balance.system, balance.held
     with contextlib.suppress(ConstraintError):  # the gap is in the residual
         q = system.close_loops(q, fixed=fixed, t=balance.t)
@@ -91,8 +94,9 @@ def _record(balance: Balance, q: FloatArray, fixed: Iterable[str]) -> Equilibriu
         reason = f"the loops stay open by {gap * system.arrays.closure.length:.3g} m"
     elif not found:
         unit = "N m" if system.arrays.turning[worst] else "N"
+        where = f"after a way of {way:.3g} m downhill" if way else "anywhere near"
         reason = (
-            f"forces do not balance anywhere near: '{system.velocity_names[worst]}' is left with "
+            f"forces do not balance {where}: '{system.velocity_names[worst]}' is left with "
             f"{-left[worst]:.4g} {unit}; hold it with fixed, give it a spring or an effort, or "
             f"start nearer to an equilibrium"
         )

@@ -15,8 +15,12 @@ from mbkit.systems.calls.entries import velocity_sizes
 
 __all__ = ["settled", "stiffness_in_metres"]
 
-#: Steps of a descent; the largest one and the least, in parts of the length of the system.
-_STEPS, _LARGEST, _LEAST = 300, 0.3, 1e-12
+#: Steps of a descent; the largest one and the least, and the way after which a descent is one
+#: without end, in parts of the length of the system.
+_STEPS, _LARGEST, _LEAST, _FAR = 300, 0.3, 1e-12, 1e4
+
+#: Forces that a step changes by less, in parts of what is left of them, are constant along it.
+_CONSTANT = 1e-9
 
 #: Stiffness that counts as none, in parts of the largest.
 _NONE = 1e-9
@@ -33,15 +37,23 @@ def stiffness_in_metres(motions: SmallMotions) -> tuple[Any, Any]:
     return R, np.linalg.solve(R.T, np.linalg.solve(R.T, (K + K.T) / 2.0).T)
 
 
-def settled(balance: Balance, start: FloatArray, fixed: Iterable[str]) -> FloatArray:
+def settled(balance: Balance, start: FloatArray, fixed: Iterable[str]) -> tuple[FloatArray, float]:
     """Return the configuration that a descent from a closed one ends at.
 
     Newton steps with the absolute values of the eigenvalues of the stiffness, which go downhill
     also where it is negative (saddle-free Newton, Dauphin et al. 2014). A step is taken if the work
-    of what is left of the forces, by the mean of both ends, is positive.
+    of what is left of the forces, by the mean of both ends, is positive. Where the forces are
+    constant steps follow them, and double.
+
+    Returns
+    -------
+    q : ndarray, shape (nq,)
+        The configuration.
+    way : float
+        How far the descent went until it was given up as one without end, else 0. [m]
     """
     system, length = balance.system, balance.system.arrays.closure.length
-    q, radius = start, _LARGEST * length
+    q, radius, way = start, _LARGEST * length, 0.0
     left, size, multipliers = unbalanced(balance.state(q), balance.held)
     for _ in range(_STEPS):
         motions = SmallMotions.of(balance.state(q, multipliers), balance.held)
@@ -49,6 +61,8 @@ def settled(balance: Balance, start: FloatArray, fixed: Iterable[str]) -> FloatA
         step = _downhill(np.linalg.solve(R.T, motions.H.T @ left), K, BALANCED * size, radius)
         if step is None:
             break
+        if way > _FAR * length:
+            return q, way
         dx = motions.H @ np.linalg.solve(R, step)
         while radius > _LEAST * length:
             try:
@@ -58,12 +72,14 @@ def settled(balance: Balance, start: FloatArray, fixed: Iterable[str]) -> FloatA
             found = unbalanced(balance.state(near), balance.held)
             if near is not q and (left + found[0]) @ dx <= 0.0:
                 break
-            dx, radius = dx / 2.0, radius / 2.0
+            dx, step, radius = dx / 2.0, step / 2.0, radius / 2.0
         else:
             break
+        change = np.abs(found[0] - left).max() > _CONSTANT * np.abs(left).max()
+        way += float(np.linalg.norm(step))
         q, (left, size, multipliers) = near, found
-        radius = min(2.0 * radius, _LARGEST * length)
-    return balance.ended(q, multipliers / balance.force)[0]
+        radius = min(2.0 * radius, _LARGEST * length) if change else 2.0 * radius
+    return balance.ended(q, multipliers / balance.force)[0], 0.0
 
 
 def _downhill(slope: FloatArray, K: Any, limit: float, radius: float) -> FloatArray | None:
@@ -74,5 +90,6 @@ def _downhill(slope: FloatArray, K: Any, limit: float, radius: float) -> FloatAr
         if not len(k) or k[0] >= -_NONE * largest:
             return None
         return np.asarray(V[:, 0] * radius)
-    step = -V @ ((V.T @ slope) / np.maximum(np.abs(k), max(_NONE * largest, 1e-300)))
+    flat = np.linalg.norm(slope) / radius  # along what has less stiffness the step is -slope
+    step = -V @ ((V.T @ slope) / np.maximum(np.abs(k), max(_NONE * largest, flat)))
     return np.asarray(step * min(1.0, radius / np.linalg.norm(step)))

@@ -122,6 +122,11 @@ def _signal(system: System, label: Any, given: Any, kinds: tuple[str, ...], who:
         labels = _labelled(label, [f"{each}{suffix}" for each in entries])
     else:
         system.body_index(name)
+        if name == system.body_names[0] and who == "inputs":
+            raise UsageError(
+                f"linearize: inputs has '{text}', and the world cannot be moved: it would be "
+                f"without effect. Give a body: {', '.join(map(repr, system.body_names[1:13]))}."
+            )
         labels = _body_labels(label or name, kind, short=label is not None)
     return Signal(kind, name, point, labels)
 

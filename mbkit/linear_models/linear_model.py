@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbkit.errors import UsageError, check_switch, listed
+from mbkit.errors import NotFiniteError, UsageError, check_switch, listed
 from mbkit.lie.arrays import as_floats
 from mbkit.linear_models.modes import Modes, SecondOrderForm, modes_of, symmetric_modes
 from mbkit.spatial.arrays import FloatArray
@@ -190,9 +190,20 @@ class LinearModel:
         Returns
         -------
         ndarray of complex, shape (..., outputs, inputs)
-            Infinite, or NaN, at an undamped natural frequency.
+            At an undamped natural frequency it is infinite, and what is returned is infinite or as
+            large as rounding of omega and A makes it, such as 1e15.
+
+        Raises
+        ------
+        NotFiniteError
+            If a frequency is not finite.
         """
         given = as_floats(omega, "omega")
+        if not np.isfinite(given).all():
+            raise NotFiniteError(
+                f"frequency_response: omega must be finite, got {given[~np.isfinite(given)][0]}; "
+                f"far above all natural frequencies the response is D."
+            )
         unit = np.eye(len(self.A))
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.empty((given.size, *self.D.shape), dtype=complex)

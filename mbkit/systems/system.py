@@ -3547,7 +3547,9 @@ class System:
         group, which ``scipy.optimize.least_squares`` solves with exact derivatives; those of
         forces are as exact as `force_derivatives`. If it ends elsewhere, other starts follow, with
         fixed seeds. With `stable`, Newton steps of independent coordinates go down along all
-        eigenvectors of the stiffness, with closed loops. Joint limits are ignored.
+        eigenvectors of the stiffness, with closed loops, and steps along the forces where there is
+        none; after a way of 1e4 lengths of the system it is given up, and the result says so.
+        Joint limits are ignored.
 
         Examples
         --------

@@ -72,6 +72,18 @@ def test_mechanisms_settle(name):
             assert energy(system.close_loops(moved, fixed=[name])) > lowest
 
 
+def test_mass_falls_onto_a_stop():
+    """U = m g z + k (z - lower)^2 / 2 below the stop: there is only a slope above it."""
+    stop = mb.LimitStop("stop", "slide", lower=-0.5, upper=1.0, stiffness=1e5, damping=0.5)
+    for z in (0.0, 0.9, -0.5, -0.6, 2.0, 40.0):
+        found = slider(stop, gravity=10.0).equilibrium([z], stable=True)
+        assert (found.found, found.stability) == (True, "stable")
+        np.testing.assert_allclose(found.q, -0.5 - 20.0 / 1e5, rtol=1e-12)
+    falling = slider(gravity=10.0).equilibrium(stable=True)
+    assert not falling.found
+    assert "m downhill: 'slide' is left with -20 N" in falling.reason
+
+
 def test_pendulum_falls_from_upright():
     for links in (((1.0, 2.0),), ((1.0, 2.0), (2.0, 1.0))):
         system = pendulum(*links).assemble()
@@ -101,12 +113,37 @@ def test_follower_force_has_no_signs():
         return mech.assemble()
 
     limit = 3.5 - np.sqrt(2.0)
+    for part in (0.1, 0.5, 0.99):
+        modes = column(part * limit).linearize([0.0, 0.0]).modes()
+        assert modes.is_stable
+        assert (modes.damping_ratio == 0.0).all()
+    assert not column(limit).linearize([0.0, 0.0]).modes().is_stable
     assert column(limit).equilibrium([0.0, 0.0]).stability == "undecided"
     for P, stable in ((limit - 1e-6, True), (limit + 1e-6, False)):
         modes = column(P).linearize([0.0, 0.0]).modes()
         assert (modes.eigenvalues.real.max() < 1e-4) == stable
+        assert modes.is_stable == stable
     with pytest.raises(mb.UsageError, match="not symmetric"):
         column(1.0).linearize([0.0, 0.0]).modes(damped=False)
+
+
+@at_each("part", {str(part): part for part in (0.9, 1.1, 1.5, 5.0)})
+def test_spin_holds_a_rotor_upright(part):
+    """Above the critical spin 2 sqrt(I1 m g l) / I3 a top sleeps: its modes do not decay."""
+    m, length, about, along = 1.0, 0.5, 0.05, 0.08
+    spin = part * 2.0 * np.sqrt((about + m * length**2) * m * 9.81 * length) / along
+    mech = mb.Mechanism("top", gravity=(0, 0, -9.81))
+    light = mb.SpatialInertia.from_com(1e-9, (0, 0, length), 1e-9 * np.eye(3))
+    heavy = mb.SpatialInertia.from_com(m, (0, 0, length), np.diag([about, about, along]))
+    frame, rotor = (mech.add_body(mb.Body(*each)) for each in (("a", light), ("b", heavy)))
+    mech.add_joint(mb.UniversalJoint("u", axis1=(1, 0, 0), axis2=(0, 1, 0)), mech.world, frame)
+    drive = mb.RevoluteJoint("spin", axis=(0, 0, 1))
+    drive = drive.prescribe(lambda t: spin * t, lambda t: spin, lambda t: 0.0)
+    mech.add_joint(drive, frame, rotor)
+    modes = mech.assemble().linearize([0.0, 0.0, 0.0]).modes()
+    assert modes.is_stable == (part > 1.0)
+    if part > 1.0:
+        assert (modes.damping_ratio == 0.0).all()
 
 
 def test_programs_of_others():
@@ -189,6 +226,7 @@ def test_refusals():
     system = pendulum((1.0, 1.0)).assemble()
     for given, error, words in (
         ({"inputs": ["nothing"]}, mb.NameUnknownError, "nothing"),
+        ({"inputs": ["world.force"]}, mb.UsageError, "the world cannot be moved"),
         ({"inputs": ["link0.speed"]}, mb.NameUnknownError, "quantities are"),
         ({"outputs": ["link1.position"]}, mb.NameUnknownError, "link1"),
         ({"outputs": ["hinge0", "hinge0"]}, mb.UsageError, "twice"),
@@ -199,6 +237,15 @@ def test_refusals():
     ):
         with pytest.raises(error, match=words):
             system.linearize([0.0], **given)
+    model = system.linearize([0.0])
+    for mode in (1, -2, "a", True, 0.0):
+        with pytest.raises(
+            mb.UsageError, match=r"mode must be an integer of 0 or more and below 1"
+        ):
+            model.modes().shape(mode)
+    for omega in (np.nan, np.inf, [1.0, -np.inf]):
+        with pytest.raises(mb.NotFiniteError, match="omega must be finite"):
+            model.frequency_response(omega)
     rolling = mb.Mechanism("wheel")
     wheel = rolling.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.5)))
     rolling.add_joint(mb.FreeJoint("free"), rolling.world, wheel)
