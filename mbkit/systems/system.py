@@ -3219,6 +3219,7 @@ class System:
             Accelerations, and multipliers of constraints, of efforts `tau`; efforts of
             accelerations `vdot`, those of the tree, without constraints; or both by joint.
         q, v, t, on_error : see `System`
+            Loops that are open are not refused, as in `solve_dynamics`: `check_motion` tells.
         tau : array_like, shape (..., nv), optional
             Efforts besides those of the mechanism's forces, of forward and hybrid dynamics.
         vdot : array_like, shape (..., nv)
