@@ -216,8 +216,11 @@ class _Problem:
         return system.generalized_forces(m.q, m.v, m.t).ravel()
 
     def residuals(self, x: FloatArray) -> FloatArray:
-        """Return measured less fitted."""
+        """Return measured less fitted; where forces are linear, for numbers beyond bounds too."""
         n = self.count
+        if self.affine is not None:
+            W, y = self._weighted(np.ones(1))
+            return y - W @ x
         found: FloatArray = self.target + self.forces(x[n:]) - self.Y @ x[:n]
         return found
 

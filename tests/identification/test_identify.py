@@ -139,6 +139,35 @@ def test_some_parameters_and_what_is_not_told():
     assert both.condition < 100.0
 
 
+def pendulum(*forces):
+    """Return a rod with a damper, and 200 samples of its motion."""
+    mech = mb.Mechanism("pendulum")
+    rod = mb.SpatialInertia.from_com(2.0, (0, 0, -0.5), 0.1 * np.eye(3))
+    rod = mech.add_body(mb.Body("rod", rod))
+    mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, rod)
+    for force in (mb.JointDamper("damper", "hinge", damping=0.0), *forces):
+        mech.add_force(force)
+    t = np.linspace(0.0, 10.0, 200)
+    s, c = np.sin(3 * t)[:, None], np.cos(3 * t)[:, None]
+    return mech.assemble(), {"q": s, "v": 3 * c, "vdot": -9 * s}
+
+
+def test_an_estimate_beyond_the_bound_of_a_number():
+    """Without friction noise makes the damping negative half the time: it is told, unbiased."""
+    system, data = pendulum()
+    rng = np.random.default_rng(126)
+    parts = []
+    for _ in range(12):
+        noisy = measured(system, data, 0.2, rng)
+        found = mb.identify(system, noisy, ["rod", "forces.damper.damping"])
+        parts.append(found.parameters[-1] / found.standard_errors[-1])
+        if found.parameters[-1] < 0.0:
+            with pytest.raises(mb.InertiaError, match=r"forces\.damper\.damping"):
+                _ = found.system
+    assert min(parts) < 0.0 < max(parts)
+    assert np.abs(parts).max() < 4.0
+
+
 def test_what_is_refused():
     system = arm([(0, 1, 0)])
     rng = np.random.default_rng(125)
