@@ -18,7 +18,7 @@ from mbkit.identification.inertias import (
     sizes_of,
     with_possible_bodies,
 )
-from mbkit.identification.measured import Motion, Unknown, noise_of
+from mbkit.identification.measured import Motion, Unknown, check_timeless, noise_of
 from mbkit.identification.results import (
     Identification,
     Linear,
@@ -146,6 +146,8 @@ def identify(
             f"its joints do not tell the forces of its constraints. Give the tree."
         )
     motion, unknown = Motion.of(system, data), Unknown.of(system, parameters)
+    if "t" not in data:
+        check_timeless(system, motion)
     shape = motion.efforts.shape
     words = f"standard deviations of shape ({system.nv},) or {shape}"
     given = noise_of(_WHO, noise, [(system.nv,), shape], words)

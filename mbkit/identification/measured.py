@@ -22,7 +22,15 @@ from mbkit.spatial.arrays import FloatArray
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import times_of
 
-__all__ = ["ForceNumber", "Motion", "Unknown", "check_ordinary", "names_given", "noise_of"]
+__all__ = [
+    "ForceNumber",
+    "Motion",
+    "Unknown",
+    "check_ordinary",
+    "check_timeless",
+    "names_given",
+    "noise_of",
+]
 
 #: Of measured numbers: their products are squared and summed.
 LARGEST = 1e50
@@ -73,6 +81,30 @@ class Motion:
         for key, each in found.items():
             check_ordinary(each, f"identify: data[{key!r}]")
         return cls(**found)
+
+
+def check_timeless(system: System, motion: Motion) -> None:
+    """Raise UsageError where a force depends on time, by a table or by other values then."""
+    count = len(motion.q)
+    spread = np.geomspace(1e-2, 1e3, count)
+    moments = (spread, spread[::-1], np.linspace(0.1, 10.0, count))
+    for force in system.forces:
+        timed = np.size(getattr(force, "times", ())) > 0
+        if not timed:
+            others = [name for name in system.force_names if name != force.name]
+            alone = system.without_forces(others) if others else system
+            at_zero = alone.generalized_forces(motion.q, motion.v, 0.0)
+            timed = any(
+                not np.array_equal(
+                    alone.generalized_forces(motion.q, motion.v, t, on_error="nan"), at_zero
+                )
+                for t in moments
+            )
+        if timed:
+            raise UsageError(
+                f"identify: data lacks 't', and force '{force.name}' depends on time; give the "
+                f"times of the samples, data['t']."
+            )
 
 
 class ForceNumber(NamedTuple):

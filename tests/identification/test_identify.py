@@ -168,6 +168,24 @@ def test_an_estimate_beyond_the_bound_of_a_number():
     assert np.abs(parts).max() < 4.0
 
 
+def test_forces_that_depend_on_time_need_the_times():
+    t = np.linspace(0.0, 10.0, 200)
+    names = ["rod", "forces.damper.damping"]
+    table = mb.JointEffort("drive", "hinge", effort=0.6 * np.cos(3 * t), times=t)
+    function = mb.ForceFunction("push", lambda t, q, v: [0.6 * np.cos(3 * t)], joints="hinge")
+    for force in (table, function):
+        system, data = pendulum(force)
+        true = system.with_parameters({"forces.damper.damping": 0.4})
+        data = measured(true, data, t=t)
+        with pytest.raises(mb.UsageError, match=rf"'{force.name}' depends on time.*data\['t'\]"):
+            mb.identify(system, data, names)
+        found = mb.identify(system, {**data, "t": t}, names)
+        assert abs(found.parameters[-1] - 0.4) < 1e-9
+    constant = mb.ForceFunction("push", lambda t, q, v: [0.6 * q[0]], joints="hinge")
+    system, data = pendulum(constant)
+    assert abs(mb.identify(system, measured(system, data), names).parameters[-1]) < 1e-9
+
+
 def test_what_is_refused():
     system = arm([(0, 1, 0)])
     rng = np.random.default_rng(125)
