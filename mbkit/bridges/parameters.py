@@ -98,7 +98,13 @@ def read_parameters(
             )
         value = np.asarray(known[path], dtype=np.float64)
         index = tuple(map(int, match[2].split(","))) if match else None
-        found[name] = _free(what, path, label, value, index)
+        made = found[name] = _free(what, path, label, value, index)
+        for other, each in found.items():
+            if other != name and each.path == path and {*each.entries} & {*made.entries}:
+                raise UsageError(
+                    f"{what}: parameters {other!r} and {name!r} overlap, and would add up; name "
+                    f"each number once."
+                )
     return tuple(found.values())
 
 

@@ -184,6 +184,9 @@ def test_what_cannot_be_handed_on_is_named():
     for odd in ("gravity[3]", "gravity[0, 0]", "joints.knee.S_pred[0, 0]"):
         with pytest.raises(mb.UsageError, match="no entry"):
             mb.symbolic(system, parameters=[odd])
+    for one, other in (("gravity", "gravity[2]"), ("gravity[1]", "gravity[01]")):
+        with pytest.raises(mb.UsageError, match=r"'gravity.*' and 'gravity.*' overlap"):
+            mb.symbolic(system, parameters=[other, one])
     with pytest.raises(mb.UsageError, match="labels"):
         mb.symbolic(system, parameters=3)
     with pytest.raises(mb.NameUnknownError, match="'first'"):
