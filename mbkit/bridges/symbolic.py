@@ -249,6 +249,11 @@ def _names(each: Free) -> list[str]:
     if name == each.path or "[" in name:
         letter = _LETTERS.get(field, field)
         name = "_".join([letter, *owner.split(".")[1:]])
+    elif not name.isidentifier():
+        raise UsageError(
+            f"{_WHAT}: {each.path!r} cannot have the label {name!r}, which is no name; use "
+            f"letters, digits and '_', not a digit first."
+        )
     elif not each.shape:
         return [name]
     return [

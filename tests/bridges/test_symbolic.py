@@ -178,6 +178,9 @@ def test_what_cannot_be_handed_on_is_named():
         mb.symbolic(system, parameters=["bodies.first.mas"])
     with pytest.raises(mb.UsageError, match="symbol of the state"):
         mb.symbolic(system, parameters={"bodies.first.mass": "q1"})
+    for odd in ("1+", "m 1", "2m"):
+        with pytest.raises(mb.UsageError, match=r"'bodies.first.mass'.*no name"):
+            mb.symbolic(system, parameters={"bodies.first.mass": odd})
     for odd in ([["gravity"]], {"gravity": 3}, [None]):
         with pytest.raises(mb.UsageError, match="must be text"):
             mb.symbolic(system, parameters=odd)
