@@ -40,9 +40,9 @@ def casadi_function(
         A tree of any joints. Joints and forces in Python are traced.
     evaluation : str
         "forward_dynamics" (of q, v, tau), "inverse_dynamics" (of q, v, vdot), "bias_force",
-        "generalized_forces", "twists", "kinetic_energy" (of q, v), "mass_matrix", "poses",
-        "potential_energy" (of q); "pose", "jacobian" (of q), "twist" (of q, v) of one body. Forces
-        of the mechanism are included in forward and inverse dynamics,
+        "generalized_forces", "coriolis_matrix", "twists", "kinetic_energy" (of q, v),
+        "mass_matrix", "poses", "potential_energy" (of q); "pose", "jacobian" (of q), "twist"
+        (of q, v) of one body. Forces of the mechanism are included in forward and inverse dynamics,
         ``M vdot + b = tau + f(t, q, v)``, and in the potential energy. Of a closed mechanism all
         but the two dynamics: those of its tree, and "constraint_residual", "constraint_jacobian"
         (of q) and "constraint_bias" (of q, v), without parameters.
