@@ -85,6 +85,7 @@ def along_time(system, q, rates, t, function):
     return derivative(moved)
 
 
+@pytest.mark.slow
 def test_smooth_forces_of_every_kind():
     """Forces and efforts that time changes, and quasi-velocities."""
     rng = np.random.default_rng(102)
