@@ -71,7 +71,7 @@ def jerks(
     if out is None:
         found = _of_vectors(system, ONE_JERKS, q, rates, plan, on_error)
         if found is not None:
-            return found.reshape((*found.shape[:-1], -1, 6))
+            return found.reshape((*found.shape[:-1], found.shape[-1] // 6, 6))
     return _compute(system, JERKS, q, _stacked(system, rates), 3, plan, out, on_error)
 
 

@@ -34,6 +34,7 @@ NOT_CALLED = {
     "NewtonEulerEquations", "Topology", "Diagnosis", "InverseKinematics", "RatesFit",
     "Manipulability", "NearSingularity", "Identification", "Derivatives", "BodyPath",
     "JointKernels", "joint_kernel", "Group", "disagreement",
+    "SymbolicSystem",
 }  # fmt: skip
 
 

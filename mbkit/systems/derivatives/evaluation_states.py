@@ -103,7 +103,7 @@ class Point:
     def regressor(self) -> Floats:
         """The derivative of inverse dynamics by inertial parameters, (N, nv, bodies, 10)."""
         Y = self.system.inertial_regressor(self.q, self.v, self.vdot)
-        return Y.reshape((*Y.shape[:-1], -1, 10))
+        return Y.reshape((*Y.shape[:-1], Y.shape[-1] // 10, 10))
 
     @functools.cached_property
     def mu(self) -> Floats:
