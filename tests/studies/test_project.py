@@ -75,6 +75,7 @@ def test_the_command_says_what_to_do_next(tmp_path):
     assert_is_the_motion(mb.load_result(tmp_path / "pendulum" / "results" / "swing.nc"))
 
 
+@pytest.mark.long
 @needs_git
 def test_a_study_runs_with_and_without_changes(project):
     """The motion is that of an independent derivation, and the result knows where it came from."""
