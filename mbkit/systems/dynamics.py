@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "centre_of_mass",
+    "check_unique",
     "christoffel",
     "energies",
     "forward_dynamics",
@@ -126,13 +127,13 @@ def hybrid_dynamics(
     known = system.known(tau, vdot, prescribed)
     if system.arrays.closure:
         vdot, tau, _, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error)
-        _check_unique(system, q, kept, prescribed, tau, t=t, on_error=on_error)
+        check_unique(system, q, kept, prescribed, tau, t=t, on_error=on_error)
         return vdot, tau
     found = computed(system, HYBRID_DYNAMICS, q, v, known, wrenches=wrenches, on_error=on_error)
     return found[..., system.nv :].copy(), found[..., : system.nv].copy()
 
 
-def _check_unique(
+def check_unique(
     system: System,
     q: ArrayLike,
     kept: Floats,

@@ -50,7 +50,8 @@ class MomentaInLoops:
         nq, nv = evaluator.arguments.num_positions, evaluator.arguments.num_velocities
         self._evaluator = evaluator
         self._q, self._z, self._found = np.zeros(nq), np.zeros(nv), np.zeros(2 * nv)
-        self._efforts, self._sum, self._powers = np.zeros(nv), np.zeros(nv), np.zeros(2)
+        self._efforts, self._sum = np.zeros(nv), np.zeros(nv)
+        self._powers = np.zeros(layout.NUM_POWERS)
         self._record = np.zeros(1, time_loops.MOMENTA)
         own, space = self._record[0], workspace.record[0]
         own["dynamics"] = evaluator.function(CANONICAL_FORWARD_DYNAMICS)
@@ -74,7 +75,6 @@ class MomentaInLoops:
         space["rates"] = time_loops.rates.address
         space["forward_dynamics"] = time_loops.dynamics.address
         space["drive_slot"] = array_address(self._record)
-        assert self._powers.size == layout.NUM_POWERS
 
     def of_velocity(self, q: Any, v: Any) -> Floats:
         """Return the momenta of one state."""

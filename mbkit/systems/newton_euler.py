@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from mbkit.lie import SE3, SO3
 from mbkit.representations import BodyFixed, Representation
 from mbkit.representations.arguments import times, transposed
+from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.jacobians.jacobian_factors import sparse_blocks
 from mbkit.systems.jacobians.system_jacobian import SystemJacobian, system_jacobian
-from mbkit.systems.parameters.inertial_parameters import inertial_parameters
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -108,14 +108,10 @@ def _crossed(h: FloatArray) -> FloatArray:
 
 def _inertias(system: System) -> FloatArray:
     """Return the inertia matrices of the bodies in their frames, (n, 6, 6), without the world."""
-    rows = inertial_parameters(system).reshape(-1, 10)
-    xx, xy, xz, yy, yz, zz = rows[:, 4:].T
-    M = np.zeros((len(rows), 6, 6))
-    M[:, :3, :3] = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).transpose(2, 0, 1)
-    M[:, 3:, 3:] = rows[:, 0, None, None] * np.eye(3)
-    M[:, :3, 3:] = SO3.ad(rows[:, 1:4])
-    M[:, 3:, :3] = transposed(M[:, :3, 3:])
-    return M
+    own = system.inertias
+    bodies = zip(own.masses[1:], own.coms[1:], own.moments_about_com[1:], strict=True)
+    matrices = [SpatialInertia(*each, unphysical=True).matrix() for each in bodies]
+    return np.reshape(matrices, (-1, 6, 6))
 
 
 def newton_euler(

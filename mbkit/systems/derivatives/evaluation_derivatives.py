@@ -16,13 +16,14 @@ from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import Floats, check_on_error
 from mbkit.systems.calls.entries import broadcast
 from mbkit.systems.constraint_checks import check_certain, check_dependent
-from mbkit.systems.derivatives.evaluation_states import Point, Solution
+from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.input_changes import INPUTS, change_by_input
 from mbkit.systems.derivatives.parameter_changes import (
     change_by_parameter,
     changes_by_places,
     shape_of_parameter,
 )  # fmt: skip
+from mbkit.systems.dynamics import check_unique
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -130,12 +131,11 @@ def derivatives(
     values = {what: getattr(state, what) for what in EVALUATIONS[of][0]}
     good = np.isfinite(np.concatenate([state.vdot, state.tau], axis=-1)).all(axis=-1)
     point = state.chosen(good)
-    solution = Solution.of(point)
     found: dict[str, dict[str, Floats]] = {"vdot": {}, "tau": {}, "multipliers": {}}
     places = changes_by_places(point, names)
     for name, shape in shapes.items():
         by_name = change_by_input if name in INPUTS else change_by_parameter
-        parts = solution.solve(places[name] if name in places else by_name(point, name))
+        parts = point.solution.solve(places[name] if name in places else by_name(point, name))
         for what, value in values.items():
             whole = np.full((count, value.shape[-1], math.prod(shape)), np.nan)
             whole[good] = parts[what]
@@ -199,16 +199,14 @@ def _evaluated(
         given = known[0, 2 * nv :] != 0.0 if count else np.zeros(nv, dtype=bool)
         if of == "forward_dynamics":
             vdot, multipliers, kept = system.solved(q, v, tau + forces, t=t, on_error=on_error)
-        elif system.arrays.closure:
-            vdot, found = system.hybrid_dynamics(
-                q, v, tau=tau + forces, vdot=vdot, prescribed=prescribed, t=t, on_error=on_error
-            )
-            _, _, multipliers, kept = system.solve_hybrid(q, v, known, None, t, on_error)
-            tau = np.where(given, found - forces, tau)
         else:
-            vdot, found = system.hybrid_dynamics(
-                q, v, tau=tau + forces, vdot=vdot, prescribed=prescribed, on_error=on_error
-            )
+            if system.arrays.closure:
+                vdot, found, multipliers, kept = system.solve_hybrid(q, v, known, None, t, on_error)
+                check_unique(system, q, kept, prescribed, found, t=t, on_error=on_error)
+            else:
+                vdot, found = system.hybrid_dynamics(
+                    q, v, tau=tau + forces, vdot=vdot, prescribed=prescribed, on_error=on_error
+                )
             tau = np.where(given, found - forces, tau)
         if on_error == "raise" and system.arrays.closure:
             check_certain(system, q, vdot, multipliers, t)

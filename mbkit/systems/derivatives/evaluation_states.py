@@ -106,9 +106,14 @@ class Point:
         return Y.reshape((*Y.shape[:-1], Y.shape[-1] // 10, 10))
 
     @functools.cached_property
+    def solution(self) -> Solution:
+        """The factors of the equations."""
+        return Solution.of(self)
+
+    @functools.cached_property
     def mu(self) -> Floats:
         """The mu (N, nv) for which the multipliers are A mu, where rows depend on others; or 0."""
-        return Solution.of(self).mu if self.redundant else np.zeros(self.v.shape)
+        return self.solution.mu if self.redundant else np.zeros(self.v.shape)
 
     @property
     def constrained(self) -> bool:
