@@ -10,11 +10,11 @@ import numpy as np
 
 from mbkit.bridges.evaluations import read_evaluation
 from mbkit.bridges.extras import imported
-from mbkit.bridges.parameters import Free, read_parameters
 from mbkit.bridges.replay import ARITHMETIC, replay
-from mbkit.bridges.trace import Trace
 from mbkit.differentiation.rules import ELEMENTARY, reachable
 from mbkit.errors import UsageError
+from mbkit.tracing.parameters import Free, read_parameters
+from mbkit.tracing.trace import Trace
 
 if TYPE_CHECKING:
     from mbkit.systems import System

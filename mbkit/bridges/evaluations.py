@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from mbkit.bridges.trace import Trace
 from mbkit.errors import UsageError, check_choice, check_kind
+from mbkit.tracing.trace import Trace
 
 if TYPE_CHECKING:
     from mbkit.systems import System

@@ -17,8 +17,9 @@ from typing import Any
 from mbkit.bridges.replay import ARITHMETIC, replay
 from mbkit.differentiation.rules import ELEMENTARY, reachable
 from mbkit.differentiation.tape import Number, Traced
+from mbkit.tracing.numbers import is_plain, rounded
 
-__all__ = ["exact", "expressions", "is_plain", "readable", "rounded", "rounded_fit"]
+__all__ = ["exact", "expressions", "readable"]
 
 _IN_SYMPY = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
@@ -36,22 +37,6 @@ _FEW = 60
 
 #: Terms up to which anything is tried.
 _MANY = 300
-
-
-def rounded(x: float) -> float:
-    """Return a number without its last digit: 0.30000000000000004 is 0.3."""
-    return float(f"{x:.15g}")
-
-
-def rounded_fit(x: float) -> float:
-    """Return a coefficient that was fitted, with 11 digits if 13 of it are those."""
-    short = float(f"{x:.11g}")
-    return short if abs(x - short) < 1e-12 * abs(x) else x
-
-
-def is_plain(x: float) -> bool:
-    """Whether floating point has the number itself: an integer by 64, or what is no number."""
-    return not math.isfinite(x) or float(64.0 * x).is_integer()
 
 
 def exact(sympy: Any, x: float) -> Any:

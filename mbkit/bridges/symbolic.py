@@ -11,9 +11,9 @@ import numpy as np
 from mbkit.bridges.evaluations import EVALUATIONS, bias_less_forces, check_system
 from mbkit.bridges.expressions import exact, expressions
 from mbkit.bridges.extras import imported
-from mbkit.bridges.parameters import Free, read_parameters
-from mbkit.bridges.trace import Trace
 from mbkit.errors import UsageError, check_switch
+from mbkit.tracing.parameters import Free, read_parameters
+from mbkit.tracing.trace import Trace
 
 if TYPE_CHECKING:
     from mbkit.systems import System

@@ -53,6 +53,10 @@ def evaluate(
                 known[node.index] = np.asarray(inputs[node.arguments[0]], dtype=np.float64)[:count]
             elif node.operation == "spline":
                 known[node.index] = _spline(node, series(node.arguments[3]))
+            elif node.operation == "where":
+                comparison, *numbers = node.arguments
+                left, right, a, b = map(series, numbers)
+                known[node.index] = a if COMPARISONS[comparison](left[0], right[0]) else b
             else:
                 known[node.index] = _RULES[node.operation](*map(series, node.arguments))
     for guard in tape.guards:

@@ -8,11 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbkit.bridges.branches import BranchingTape, substituted
-from mbkit.bridges.expressions import is_plain, rounded, rounded_fit
-from mbkit.bridges.kernels import ClosedForms, KernelCopies, SmoothForms
-from mbkit.bridges.memory import Mirror, as_objects
-from mbkit.bridges.parameters import Free, numbers_of, polynomials
 from mbkit.differentiation.rules import differentiate
 from mbkit.differentiation.runs import numbers as checked_numbers
 from mbkit.differentiation.runs import reason
@@ -20,8 +15,13 @@ from mbkit.differentiation.tape import CannotTraceError, Number, Traced, add, mu
 from mbkit.errors import MbkitError, UsageError
 from mbkit.joints import CompositeJoint, Joint
 from mbkit.joints.defaults.derivatives import defines, twist_of_pose
-from mbkit.systems.memory.callbacks import callback_address
 from mbkit.systems.memory.workspace import Workspace
+from mbkit.tracing.branches import BranchingTape, substituted
+from mbkit.tracing.forces import enter_forces
+from mbkit.tracing.kernels import ClosedForms, KernelCopies, SmoothForms
+from mbkit.tracing.memory import Mirror, as_objects
+from mbkit.tracing.numbers import is_plain, rounded, rounded_fit
+from mbkit.tracing.parameters import Free, numbers_of, polynomials
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -46,36 +46,39 @@ class Trace:
         What stays free, each entry a number.
     constants : dict of float to Traced
         Numbers of the system for which something exact may stand, if not `smooth`.
+    workspace, mirror, copies : Workspace, Mirror, KernelCopies
+        The memory of the system, what stands for it, and the kernels that work on that.
     """
 
-    def __init__(self, what: str, system: System, free: Sequence[Free], *, smooth: bool) -> None:
+    def __init__(
+        self,
+        what: str,
+        system: System,
+        free: Sequence[Free],
+        *,
+        smooth: bool,
+        q: Any = None,
+    ) -> None:
         self.what, self.system = what, system
         self._smooth = smooth
         self.constants: dict[float, Traced] = {}
         self.tape = BranchingTape()
-        rng = np.random.default_rng(4)
-        q = system.reference_configuration()
-        if system.arrays.closure:
-            with contextlib.suppress(MbkitError):  # comparisons come out as where loops are closed
-                q = system.close_loops(q)
-        else:
-            q = system.retract(q, rng.uniform(0.3, 1.0, system.ndx))
-        self.q = self.tape.inputs("q", q.tolist())
+        self.q = self.tape.inputs("q", (_any_configuration(system) if q is None else q).tolist())
         self.v = self.inputs("v")
         self.t = self.tape.input("t", 0.7)
         self.parameters = [
             self.tape.inputs(f"p{i}", [x or 0.1 for x in each.values])
             for i, each in enumerate(free)
         ]
-        self._workspace = Workspace(system.arrays, system.evaluator)
-        self._mirror = Mirror()
+        self.workspace = Workspace(system.arrays, system.evaluator)
+        self.mirror = Mirror()
         maps = (SmoothForms if smooth else ClosedForms)(self.tape)
-        self._copies = KernelCopies(self._mirror, maps)
-        self.space = self._workspace.address
+        self.copies = KernelCopies(self.mirror, maps)
+        self.space = self.workspace.address
         self._fill(free)
         self._enter_joints()
         if system.forces:
-            self._enter_forces()
+            enter_forces(self)
         if system.arrays.closure:
             self._enter_constraints()
 
@@ -92,7 +95,7 @@ class Trace:
 
     def _fill(self, free: Sequence[Free]) -> None:
         """Put the numbers of the system into the mirror, those that depend on parameters traced."""
-        numbers = numbers_of(self.system, self._workspace)
+        numbers = numbers_of(self.system, self.workspace)
         values = None
         if free:
             found = polynomials(self.what, self.system, free)
@@ -117,8 +120,8 @@ class Trace:
                     else:
                         objects[name] = made
                 start += part.size
-            self._mirror.put(address, objects)
-        bodies = self._mirror.pointer_at(numbers[0].address)
+            self.mirror.put(address, objects)
+        bodies = self.mirror.pointer_at(numbers[0].address)
         bodies["floating"] = 0  # by roots of moments, which are no polynomials
 
     def _leaves(self, numbers: Any, size: float) -> Any:
@@ -161,23 +164,27 @@ class Trace:
     def _enter_joints(self) -> None:
         from mbkit.kernels.joints import python_joint
 
-        functions = self._mirror.functions
+        functions = self.mirror.functions
         self._joints: dict[int, Joint] = {}
         for row, joint in enumerate(self.system.arrays.joints):
             if joint is None or joint.screw_form() is not None:
                 continue
             for each in _members(joint):
                 kernels: Any = each.kernels()
-                if kernels is not None:
-                    motion = self._straight(self._copies.convert(kernels.motion.function))
-                    functions[kernels.motion.address] = self._named(f"Joint {each.name!r}", motion)
+                for operation in ("motion", "retract", "rates"):
+                    kernel = getattr(kernels, operation, None)
+                    if kernel is not None:
+                        made = self._straight(self.copies.convert(kernel.function))
+                        functions[kernel.address] = self._named(f"Joint {each.name!r}", made)
             if joint.kernels() is None:
-                address = int(self._workspace.slots[row].memory.ctypes.data)
+                address = int(self.workspace.slots[row].memory.ctypes.data)
                 self._joints[address] = joint
-                self._mirror.put(
+                self.mirror.put(
                     self.system.arrays.bodies[row]["parameters"], np.zeros(1, dtype=object)
                 )
         functions[python_joint.motion.address] = self._move_python_joint
+        functions[python_joint.retract.address] = self._retract_python_joint
+        functions[python_joint.rates.address] = self._rates_of_python_joint
 
     def _move_python_joint(
         self, slot: int, _parameters: Any, q: Any, v: Any, R: Any, p: Any, S: Any, bias: Any
@@ -190,14 +197,33 @@ class Trace:
             T, columns, rate = self._motion_of(joint, own_q, own_v)
             return [*T[:3, :3].ravel(), *T[:3, 3], *columns.T.ravel(), *rate]
 
-        found = self._refusing(f"Joint {joint.name!r}", lambda: self.tape.every_way(run))
+        found = self.refusing(f"Joint {joint.name!r}", lambda: self.tape.every_way(run))
         R[:9], p[:3] = found[:9], found[9:12]
         S[: 6 * nv], bias[:6] = found[12 : 12 + 6 * nv], found[12 + 6 * nv :]
         return 0
 
+    def _retract_python_joint(self, slot: int, _parameters: Any, q: Any, dx: Any, out: Any) -> int:
+        joint = self._joints[slot]
+        given = q[: joint.num_positions].copy(), dx[: joint.ndx].copy()
+        return self._by_method(joint, "retract", given, out, joint.num_positions)
+
+    def _rates_of_python_joint(self, slot: int, _parameters: Any, q: Any, v: Any, out: Any) -> int:
+        joint = self._joints[slot]
+        given = q[: joint.num_positions].copy(), v[: joint.num_velocities].copy()
+        return self._by_method(joint, "rates", given, out, joint.ndx)
+
+    def _by_method(self, joint: Joint, method: str, given: Any, out: Any, size: int) -> int:
+        """Write what a method of a joint in Python returns."""
+
+        def run() -> list[Number]:
+            return [*checked_numbers(getattr(self.copies.convert(joint), method)(*given), (size,))]
+
+        out[:size] = self.refusing(f"Joint {joint.name!r}", lambda: self.tape.every_way(run))
+        return 0
+
     def _motion_of(self, joint: Joint, q: Any, v: Any) -> tuple[Any, Any, Any]:
         """Return T, S and S-dot v of a joint in Python, as its methods or its pose say."""
-        shadow = self._copies.convert(joint)
+        shadow = self.copies.convert(joint)
         if defines(joint, "motion_subspace") and defines(joint, "bias"):
             T, S = shadow.pose(q), shadow.motion_subspace(q)
             bias = checked_numbers(shadow.bias(q, v), (6,))
@@ -227,7 +253,7 @@ class Trace:
 
     def _enter_constraints(self) -> None:
         """Let loop joints and constraints be called, but those that search for a configuration."""
-        functions, copies, arrays = self._mirror.functions, self._copies, self.system.arrays.closure
+        functions, copies, arrays = self.mirror.functions, self.copies, self.system.arrays.closure
         for joint in arrays.joints:
             kernels: Any = None if joint is None else joint.kernels()
             for operation in ("motion", "configuration_from_pose", "constraint_wrenches"):
@@ -240,115 +266,22 @@ class Trace:
                 address = int(row[f"{entry}parameters"])
                 if joint is not None and address and joint.kernels() is not None:
                     numbers = np.asarray(joint.parameters(), dtype=np.float64)
-                    self._mirror.put(address, numbers.astype(object))
+                    self.mirror.put(address, numbers.astype(object))
         for constraint in arrays.objects:
             own: Any = constraint.kernel()
             if own is not None:
                 made = self._straight(copies.convert(own.function))
                 functions[own.address] = self._named(f"Constraint {constraint.name!r}", made)
 
-    # -------------------------------------------------------------------------------- forces
-
-    def _enter_forces(self) -> None:
-        from mbkit.kernels.forces import force_pass, python_force
-
-        functions, copies = self._mirror.functions, self._copies
-        functions[force_pass.force_search.address] = copies.convert(
-            force_pass.force_search.function
-        )
-        self._slots: dict[int, Any] = {}
-        for k, force in enumerate(self.system.forces):
-            kernels: Any = force.kernels()
-            if kernels is None:
-                slot = self._workspace.force_slots[k]
-                address = int(slot.memory.ctypes.data)
-                self._slots[address] = slot
-                self._mirror.put(address, as_objects(slot.memory))
-                kernels = python_force
-            for kernel, call in ((kernels.evaluate, self._act), (kernels.potential, self._store)):
-                if kernel is not None:
-                    functions[kernel.address] = call(copies.convert(kernel.function))
-        for operation in ("evaluate", "potential", "powers"):
-            functions[callback_address(operation)] = self._calling(operation)
-
-    def _act(self, function: Any) -> Callable[..., int]:
-        """Let a force act by every way through its comparisons."""
-        record = self._workspace.record[0]
-
-        def call(space: int, k: int, t: Any, q: Any, v: Any, tau: Any, powers: Any) -> int:
-            from mbkit.kernels.layout import SITE
-
-            sites = self._mirror.records_at(record["sites"], int(record["num_sites"]), SITE)
-            parts = [tau, powers, *(sites[s]["W"] for s in range(len(sites)))]
-            start = [part.copy() for part in parts]
-
-            def run() -> list[Number]:
-                for part, value in zip(parts, start, strict=True):
-                    part[...] = value
-                if function(space, k, t, q, v, tau, powers) != 0:
-                    raise ValueError("it reports a failure")
-                return [number for part in parts for number in part]
-
-            name = f"Force {self.system.forces[k].name!r}"
-            found = iter(self._refusing(name, lambda: self.tape.every_way(run)))
-            for part in parts:
-                part[...] = [next(found) for _ in part]
-            return 0
-
-        return call
-
-    def _store(self, function: Any) -> Callable[..., int]:
-        def call(space: int, k: int, t: Any, q: Any, out: Any) -> int:
-            def run() -> list[Number]:
-                energy = np.zeros(2, dtype=object)
-                if function(space, k, t, q, energy) != 0:
-                    raise ValueError("it reports a failure")
-                return [energy[0]]
-
-            name = f"Force {self.system.forces[k].name!r}"
-            out[0] = add(out[0], self._refusing(name, lambda: self.tape.every_way(run))[0])
-            return 0
-
-        return call
-
-    def _calling(self, operation: str) -> Callable[[int], int]:
-        """Return what stands for the callbacks of forces in Python."""
-        from mbkit.kernels import layout
-
-        def call(address: int) -> int:
-            slot = self._slots[address]
-            memory = self._mirror.floats_at(address, len(slot.memory))
-            q, v, poses, twists, out = slot._arguments
-            counts = np.cumsum([q.size, v.size, poses.size, twists.size])
-            parts = np.split(memory[layout.OWN_VECTORS :], counts)
-            t, force = memory[layout.OWN_TIME], self._copies.convert(slot.force)
-            given = [
-                part.reshape(x.shape)
-                for part, x in zip(parts[:4], slot._arguments[:4], strict=True)
-            ]
-            poses = given[2]
-            for b in range(len(poses)):
-                poses[b, 3] = [0.0, 0.0, 0.0, 1.0]
-            if operation == "evaluate":
-                force.evaluate(t, *given, parts[4][: out.size].reshape(out.shape))
-            elif operation == "potential":
-                parts[4][0] = force.potential_energy(t, given[0], poses)
-            else:
-                parts[4][:2] = force.powers(t, *given)
-            memory[layout.SLOT_STATE] = layout.DONE
-            return 0
-
-        return call
-
     # ---------------------------------------------------------------------------- evaluation
 
     def _named(self, name: str, function: Any) -> Callable[..., int]:
-        return lambda *arguments: self._refusing(name, lambda: function(*arguments))
+        return lambda *arguments: self.refusing(name, lambda: function(*arguments))
 
     def _straight(self, function: Any) -> Callable[..., int]:
         return lambda *arguments: self.tape.one_way(lambda: function(*arguments))
 
-    def _refusing(self, name: str, call: Callable[[], Any]) -> Any:
+    def refusing(self, name: str, call: Callable[[], Any]) -> Any:
         """Return what a call returns; name the joint or the force that cannot be traced."""
         try:
             return call()
@@ -373,7 +306,7 @@ class Trace:
         """Return what a kernel of the form of `mbkit.kernels.evaluation` writes, (size,)."""
         out = np.zeros(size, dtype=object)
         rest = np.zeros(max(1, self.system.nv), dtype=object)
-        made = self._copies.convert(function.function)
+        made = self.copies.convert(function.function)
         given = self.q, rest if v is None else v, rest if x is None else x
         try:
             state = made(self.space, option, *given, out)
@@ -384,6 +317,16 @@ class Trace:
         if state != 0:
             raise UsageError(f"{self.what}: kernel {function.function.__name__} reports {state}.")
         return out
+
+
+def _any_configuration(system: System) -> Any:
+    """Return one at which comparisons come out as in most, with closed loops if there are any."""
+    q = system.reference_configuration()
+    if not system.arrays.closure:
+        return system.retract(q, np.random.default_rng(4).uniform(0.3, 1.0, system.ndx))
+    with contextlib.suppress(MbkitError):
+        q = system.close_loops(q)
+    return q
 
 
 def _members(joint: Joint) -> list[Joint]:

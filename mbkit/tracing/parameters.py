@@ -164,7 +164,7 @@ def numbers_of(system: System, workspace: Workspace) -> list[Numbers]:
 
 
 def _doubles(address: Any, count: int) -> Numbers:
-    from mbkit.bridges.memory import memory_at
+    from mbkit.tracing.memory import memory_at
 
     return Numbers(int(address), memory_at(int(address), count, np.dtype(np.float64)))
 

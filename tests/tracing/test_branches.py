@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mbkit.bridges.branches import BranchingTape
 from mbkit.differentiation.rules import differentiate
 from mbkit.differentiation.tape import CannotTraceError
+from mbkit.tracing.branches import BranchingTape
 
 
 def clipped(x):

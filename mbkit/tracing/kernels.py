@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.bridges.branches import BranchingTape
-from mbkit.bridges.memory import Mirror
 from mbkit.differentiation.retarget import Retargeting
 from mbkit.differentiation.tape import Number, Traced, apply
+from mbkit.tracing.branches import BranchingTape
+from mbkit.tracing.memory import Mirror
 
 __all__ = ["KernelCopies"]
 

@@ -1,0 +1,1 @@
+"""Systems on traced numbers: copies of their kernels, which leave a tape."""
