@@ -9,6 +9,7 @@ import numpy as np
 
 from mbkit.errors import NameUnknownError, UsageError, check_kind, several, suggestion
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.calls.entries import velocity_scales
 from mbkit.systems.memory.body_tree import Integers
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ __all__ = [
     "checked_entries",
     "checked_fixed",
     "position_rows",
-    "velocity_scales",
 ]
 
 #: Step for differences of the residual: error and rounding are both about 1e-10.
@@ -121,11 +121,6 @@ def position_rows(system: System) -> Integers:
         int(each["first_row"]) + np.arange(int(each["num_position_rows"])) for each in constraints
     ]
     return np.concatenate(parts)
-
-
-def velocity_scales(system: System) -> FloatArray:
-    """Return 1 for velocities that turn their body, the length of the system for others, (nv,)."""
-    return np.where(system.arrays.turning, 1.0, system.arrays.closure.length)
 
 
 def checked_fixed(system: System, fixed: Any, who: str) -> Any:

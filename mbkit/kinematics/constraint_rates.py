@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.joints.defaults.differences import central_differences
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.calls.entries import velocity_scales
 
 if TYPE_CHECKING:
     from mbkit.systems import System
 
 __all__ = ["constraint_jerk", "prescribed_jerk"]
 
-#: Differences of sixth order: weights of steps ahead, less those behind.
-_WEIGHTS = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
+#: Steps in parts of a time, and their weights.
+_STEPS, _WEIGHTS = central_differences(6, 1.0)
 
 #: How far such a step moves the fastest joint, in radians or lengths of the system: errors by
 #: truncation and by rounding are both about 1e-13.
@@ -50,14 +52,14 @@ def prescribed_jerk(system: System, v: Any, vdot: Any, t: Any) -> FloatArray:
 
 def _time_step(system: System, v: Any, vdot: Any) -> FloatArray:
     """Return the time (...) in which the fastest joint moves by `_STEP`; 1 s at rest."""
-    sizes = np.where(system.arrays.turning, 1.0, 1.0 / system.arrays.closure.length)
-    rate = np.abs(v * sizes).max(axis=-1, initial=0.0)
-    gain = np.abs(vdot * sizes).max(axis=-1, initial=0.0)
+    scales = velocity_scales(system)
+    rate = np.abs(v / scales).max(axis=-1, initial=0.0)
+    gain = np.abs(vdot / scales).max(axis=-1, initial=0.0)
     fastest = np.maximum(rate, np.sqrt(gain))
     return np.asarray(np.where(fastest > 0.0, _STEP / np.where(fastest > 0.0, fastest, 1.0), 1.0))
 
 
 def _differentiated(function: Callable[[FloatArray], FloatArray], h: FloatArray) -> FloatArray:
     """Return the derivative (..., n) of a function of time at 0, by steps h (...)."""
-    changes = (w * (function(k * h) - function(-k * h)) for k, w in _WEIGHTS.items())
-    return np.asarray(sum(changes) / h[..., None])
+    values = function(np.multiply.outer(_STEPS, h))
+    return np.asarray(np.tensordot(_WEIGHTS, values, 1) / h[..., None])

@@ -11,6 +11,7 @@ from mbkit.closed_loops.loops import position_rows
 from mbkit.errors import NotFiniteError
 from mbkit.linear_analysis.small_motions import State, unbalanced
 from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.calls.entries import velocity_scales
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -50,7 +51,7 @@ class Balance:
     def of(cls, system: System, q: FloatArray, tau: FloatArray, t: float, mask: Any) -> Balance:
         """Return the equations of a system with some velocities held, (nv,), and the size at q."""
         held = [int(k) for k in np.flatnonzero(mask)]
-        unit = np.where(system.arrays.turning, 1.0, system.arrays.closure.length)
+        unit = velocity_scales(system)
         found = cls(system, tau, t, np.flatnonzero(~mask), held, unit, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
             size = unbalanced(found.state(q), held)[1]

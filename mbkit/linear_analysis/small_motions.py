@@ -31,9 +31,11 @@ from mbkit.errors import (
     UsageError,
     listed,
 )
+from mbkit.joints.defaults.differences import central_differences
 from mbkit.linear_models.modes import SecondOrderForm
 from mbkit.spatial.arrays import FloatArray
-from mbkit.systems.calls.entries import entries_of, velocity_sizes
+from mbkit.systems.calls.entries import entries_of, velocity_scales, velocity_sizes
+from mbkit.systems.derivatives.input_changes import bias_by_velocity
 from mbkit.systems.rank import Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
@@ -49,9 +51,8 @@ __all__ = [
     "unbalanced",
 ]
 
-#: Central differences of sixth order: steps of the fastest joint in radians or lengths, weights.
-_STEPS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]) / 128.0
-_WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) * 128.0 / 60.0
+#: Steps of the fastest joint, in radians or lengths.
+_STEPS, _WEIGHTS = central_differences(6, 1.0 / 128.0)
 
 #: Rounding of brackets of unit motions.
 _NO_BRACKET = 1e-11
@@ -156,8 +157,9 @@ class SmallMotions:
         H = units + completed(A @ units)
         rates = _Rates(state, H)
         P = completed(rates.velocity())
-        Q = completed(rates.acceleration() + rates.bias_by_velocity(P))
-        R = completed(rates.bias_by_velocity(H))
+        gamma_v = bias_by_velocity(system, q, v, t)
+        Q = completed(rates.acceleration() + gamma_v @ P)
+        R = completed(gamma_v @ H)
         M = system.mass_matrix(q)
         r_q, r_v = system.inverse_dynamics_derivatives(q, v, state.vdot)
         f_q, f_v = system.force_derivatives(q, v, t)
@@ -189,7 +191,7 @@ class SmallMotions:
             system, state.q, state.v, state.vdot, state.t, self.names,
             H=self.H, M=self.M, D=self.D, K=self.K, E=self.E,
             sizes=velocity_sizes(system, state.q),
-            units=np.where(system.arrays.turning, 1.0, system.arrays.closure.length),
+            units=velocity_scales(system),
         )  # fmt: skip
 
 
@@ -228,9 +230,8 @@ def freedoms_around(motions: SmallMotions, held: list[int], fixed: Iterable[str]
     system, m = state.system, len(motions.independent)
     if not (m and system.num_velocity_constraints):
         return m
-    scales = np.where(system.arrays.turning, 1.0, 1.0 / system.arrays.closure.length)
     step = H @ np.random.default_rng(0).uniform(0.5, 1.0, m)
-    step *= _AROUND / np.abs(step * scales).max()
+    step *= _AROUND / np.abs(step / velocity_scales(system)).max()
     try:
         near = system.close_loops(system.retract(state.q, step), fixed=fixed, t=state.t)
     except ConstraintError:
@@ -315,20 +316,9 @@ class _Rates:
         exact = s.system.constraint_jacobian_velocity_derivative(s.q, s.vdot, s.t) @ self.H
         return exact + self._along(lambda q: s.system.constraint_bias(q, s.v, s.t))
 
-    def bias_by_velocity(self, X: FloatArray) -> FloatArray:
-        """Return ``gamma_v X``: gamma is of second degree in v, which makes differences exact."""
-        s = self.state
-        step = max(float(np.abs(s.v).max(initial=0.0)), 1.0)
-        speed = np.abs(X).max(axis=0, initial=0.0)
-        speed[speed == 0.0] = 1.0
-        unit = step * (X / speed).T
-        ahead, behind = (s.system.constraint_bias(s.q, s.v + d, s.t) for d in (unit, -unit))
-        return np.asarray((ahead - behind).T * (speed / (2.0 * step)))
-
     def _along(self, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         s = self.state
-        scales = np.where(s.system.arrays.turning, 1.0, 1.0 / s.system.arrays.closure.length)
-        speed = np.abs(self.H * scales[:, None]).max(axis=0, initial=0.0)
+        speed = np.abs(self.H / velocity_scales(s.system)[:, None]).max(axis=0, initial=0.0)
         steps = np.multiply.outer(_STEPS, (self.H / speed).T)
         values = function(s.system.retract(s.q, steps))
         return np.asarray(np.einsum("s,smr->rm", _WEIGHTS, values) * speed)

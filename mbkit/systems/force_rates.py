@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbkit.joints.defaults.differences import extrapolated
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ __all__ = ["force_rate"]
 
 #: First steps that are tried, halved three times each. [s]
 _STEPS = np.array([0.2, 5e-2, 1e-2, 2e-3, 4e-4])
-_HALVES = 0.5 ** np.arange(4)
+_HALVES = 0.5 ** np.arange(4)[:, None]
 
 
 def force_rate(
@@ -66,7 +67,7 @@ def _derivative(function: Callable[[Any], Floats], leading: tuple[int, ...], ord
     Central differences, extrapolated three times: the error is of order h^8. The first step is, for
     each entry by itself, the one whose last two extrapolations agree best.
     """
-    e = _STEPS[:, None] * _HALVES
+    e = _HALVES * _STEPS  # (4, first steps)
     steps = np.concatenate([[0.0], e.ravel(), -e.ravel()])
     values = function(steps.reshape((-1, *(1,) * (len(leading) + 1))))
     middle, sides = values[0], values[1:].reshape((2, *e.shape, *values.shape[1:]))
@@ -76,12 +77,8 @@ def _derivative(function: Callable[[Any], Floats], leading: tuple[int, ...], ord
             table = (sides[0] - sides[1]) / (2.0 * h)
         else:
             table = (sides[0] - 2.0 * middle + sides[1]) / (h * h)
-        last = table
-        for n in range(1, len(_HALVES)):
-            last, table = table, (4.0**n * table[:, 1:] - table[:, :-1]) / (4.0**n - 1.0)
-        found = table[:, 0]
-        rounding = 1e-16 * np.abs(sides).max(axis=(0, 2)) / h[:, -1] ** order
-        error = np.abs(found - last[:, -1]) + rounding
+        found, moved = extrapolated(table, 4.0)
+        error = moved + 1e-16 * np.abs(sides).max(axis=(0, 1)) / h[-1] ** order
     best = np.argmin(np.where(np.isnan(error), np.inf, error), axis=0)[None]
     chosen: Floats = np.take_along_axis(found, best, axis=0)[0]
     return chosen

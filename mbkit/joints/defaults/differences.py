@@ -1,8 +1,8 @@
-"""Motion subspace and bias from differences of poses, where tracing is not possible."""
+"""Derivatives by differences; motion subspace and bias where tracing is not possible."""
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +11,15 @@ import numpy as np
 from mbkit.joints.defaults.poses import inverse_of, pose_of
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["PoseDifferences", "derivative", "derivative_by", "disagreement", "wrong_motion"]
+__all__ = [
+    "PoseDifferences",
+    "central_differences",
+    "derivative",
+    "derivative_by",
+    "disagreement",
+    "extrapolated",
+    "wrong_motion",
+]
 
 #: First steps that are tried, until the error is below `_ENOUGH`; halved three times each.
 _STEPS = (5e-2, 1e-2, 2e-3, 4e-4, 4e-5, 4e-6)
@@ -23,6 +31,26 @@ _ENOUGH = 1e-12
 
 #: How far motion subspace and bias may be from differences, of the larger of both.
 _NEAR = 1e-4
+
+
+def central_differences(order: int, step: float) -> tuple[FloatArray, FloatArray]:
+    """Return the steps (order,) of central differences of an even order, and their weights.
+
+    Source: Fornberg, Generation of finite difference formulas, 1988.
+
+    Examples
+    --------
+    >>> central_differences(2, 0.5)
+    (array([-0.5,  0.5]), array([-1.,  1.]))
+    """
+    n = order // 2
+    multiples = [k for k in range(-n, n + 1) if k]
+    weights = [
+        (-1.0) ** (k + 1) * math.factorial(n) ** 2
+        / (k * math.factorial(n - k) * math.factorial(n + k))
+        for k in multiples
+    ]  # fmt: skip
+    return step * np.array(multiples), np.array(weights) / step
 
 
 def derivative(function: Callable[[float], Any], side: int = 0) -> Any:
@@ -54,10 +82,12 @@ def derivative_by(function: Callable[[float], Any], side: int, h: float) -> tupl
     if side:
         start = np.asarray(function(0.0))
         steps = [side * h / 2**k for k in range(_LEVELS_OF_A_SIDE)]
-        return _extrapolated([(np.asarray(function(e)) - start) / e for e in steps], 2.0)
-    steps = [h / 2**k for k in range(_LEVELS)]
-    table = [(np.asarray(function(e)) - np.asarray(function(-e))) / (2 * e) for e in steps]
-    return _extrapolated(table, 4.0)
+        table = [(np.asarray(function(e)) - start) / e for e in steps]
+    else:
+        steps = [h / 2**k for k in range(_LEVELS)]
+        table = [(np.asarray(function(e)) - np.asarray(function(-e))) / (2 * e) for e in steps]
+    rate, moved = extrapolated(np.array(table), 2.0 if side else 4.0)
+    return rate, float(moved.max(initial=0.0))
 
 
 def disagreement(
@@ -100,22 +130,17 @@ def disagreement(
     return np.asarray(best[1])
 
 
-def _extrapolated(table: list[Any], base: float) -> tuple[Any, float]:
-    """Return Richardson's extrapolation of differences with halved steps, and how it moved last.
+def extrapolated(table: Any, base: float) -> tuple[Any, Any]:
+    """Return Richardson's extrapolation of differences, and by how much each entry moved last.
 
-    The error is a series in powers of h where the base is 2, and of h^2 where it is 4.
+    The first axis of the table is that of the steps, each half of the one before. The error is a
+    series in powers of h where the base is 2, and of h^2 where it is 4.
     """
     last = table
     for order in range(1, len(table)):
         factor = base**order
-        last, table = (
-            table,
-            [
-                (factor * fine - coarse) / (factor - 1.0)
-                for coarse, fine in itertools.pairwise(table)
-            ],
-        )
-    return table[0], float(np.abs(table[0] - last[-1]).max(initial=0.0))
+        last, table = table, (factor * table[1:] - table[:-1]) / (factor - 1.0)
+    return table[0], np.abs(table[0] - last[-1])
 
 
 class PoseDifferences:

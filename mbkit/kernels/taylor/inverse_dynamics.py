@@ -9,8 +9,6 @@ All products are of series; the efforts are S^T W. Source: Mueller 2018, section
 joint and order.
 """
 
-import numpy as np
-
 from mbkit.kernels.compile import address_kernel, as_array, helper, records_at
 from mbkit.kernels.evaluation import EVALUATION, positions, rows
 from mbkit.kernels.layout import SCREW
@@ -19,7 +17,7 @@ from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.taylor.layout import PLAN
 from mbkit.kernels.taylor.motion import has_pieces, outward, relative_twist
-from mbkit.kernels.taylor.room import room_at, room_size
+from mbkit.kernels.taylor.room import new_room
 from mbkit.kernels.vectors import (
     accumulate,
     add,
@@ -115,8 +113,7 @@ def inverse_dynamics_rate(space, option, q, _v, given, out):
     count = plan.count
     nv = model[0].num_velocities
     q = positions(model, q)
-    memory = np.empty(room_size(model, plan))
-    room = room_at(memory, model, count, plan.num_pieces)
+    memory, room = new_room(model, plan)
     given = as_array(given, count * nv + plan.num_given)
     status = outward(space, option, q, given, count, memory, room)
     if status != OK:

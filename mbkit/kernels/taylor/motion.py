@@ -9,8 +9,6 @@ representation by
 where D = d/dt + ad_V, or d/dt + ad_w, gives the rates. Source: Mueller 2018, (12) to (33), (65).
 """
 
-import numpy as np
-
 from mbkit.kernels.compile import (
     address_kernel,
     as_array,
@@ -26,7 +24,7 @@ from mbkit.kernels.recursions.poses import compose, world_pass
 from mbkit.kernels.space import bodies, frames, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.taylor.layout import BODY_FIXED, MIXED, PLAN, SPATIAL
-from mbkit.kernels.taylor.room import room_at, room_size
+from mbkit.kernels.taylor.room import new_room
 from mbkit.kernels.taylor.series import (
     carry_inward,
     carry_outward,
@@ -203,8 +201,7 @@ def body_derivatives(space, option, q, _v, given, out):
     plan = records_at(option, 1, PLAN)[0]
     model = bodies(space)
     count = plan.count
-    memory = np.empty(room_size(model, plan))
-    room = room_at(memory, model, count, plan.num_pieces)
+    memory, room = new_room(model, plan)
     given = as_array(given, count * model[0].num_velocities + plan.num_given)
     status = outward(space, option, positions(model, q), given, count, memory, room)
     if status == OK:
@@ -260,8 +257,7 @@ def jacobian_rate(space, option, q, _v, given, out):
     count = plan.count
     nv = model[0].num_velocities
     q = positions(model, q)
-    memory = np.empty(room_size(model, plan))
-    room = room_at(memory, model, count, plan.num_pieces)
+    memory, room = new_room(model, plan)
     given = as_array(given, (count - 1) * nv + plan.num_given)
     status = outward(space, option, q, given, count - 1, memory, room)
     if status != OK:

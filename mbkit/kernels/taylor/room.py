@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from mbkit.kernels.compile import helper
 
 
@@ -80,3 +82,10 @@ def room_at(memory, model, count, pieces):
         memory[g:h].reshape((6, more)),
         memory[h : h + SUBSPACE],
     )
+
+
+@helper
+def new_room(model, plan):
+    """Memory for an evaluation, and the room in it."""
+    memory = np.empty(room_size(model, plan))
+    return memory, room_at(memory, model, plan.count, plan.num_pieces)

@@ -1,14 +1,12 @@
 """Rates of motion subspaces of any order, where the user's bodies have their frames."""
 
-import numpy as np
-
 from mbkit.kernels.compile import address_kernel, as_array, integers_at, records_at
 from mbkit.kernels.evaluation import EVALUATION, positions, rows
 from mbkit.kernels.space import bodies, frames
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.taylor.layout import PLAN
 from mbkit.kernels.taylor.motion import has_pieces, load_rates, relative_twist
-from mbkit.kernels.taylor.room import room_at, room_size
+from mbkit.kernels.taylor.room import new_room
 from mbkit.kernels.vectors import angular, linear, motion_to_child, scale, store
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -26,8 +24,7 @@ def motion_subspace_rates(space, option, q, _v, given, out):
     count = plan.count
     nv = model[0].num_velocities
     q = positions(model, q)
-    memory = np.empty(room_size(model, plan))
-    room = room_at(memory, model, count, plan.num_pieces)
+    memory, room = new_room(model, plan)
     given = as_array(given, (count - 1) * nv + plan.num_given)
     load_rates(given, count - 1, room.rates)
     factor = 1.0

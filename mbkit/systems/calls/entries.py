@@ -23,6 +23,7 @@ __all__ = [
     "names_of",
     "positions_of",
     "vector_of",
+    "velocity_scales",
     "velocity_sizes",
 ]
 
@@ -130,6 +131,11 @@ def as_samples(array: Any) -> Any:
 def names_of(system: System, entries: Iterable[int]) -> list[str]:
     """Return the names of some velocities."""
     return [system.velocity_names[k] for k in entries]
+
+
+def velocity_scales(system: System) -> Floats:
+    """Return 1 for velocities that turn a body, the length of the system for others, (nv,)."""
+    return np.where(system.arrays.turning, 1.0, system.arrays.closure.length)
 
 
 def velocity_sizes(system: System, q: ArrayLike) -> Floats:

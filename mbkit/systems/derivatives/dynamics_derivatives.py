@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
+from mbkit.joints.defaults.differences import central_differences
 from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
@@ -139,9 +140,8 @@ def _solver(system: Any, q: Floats, moving: Any) -> Any:
     return lambda b: np.linalg.solve(M, b)
 
 
-#: Central differences of fourth order: steps, and what they weigh. Short ones: a cam is a spline.
-_STEPS = np.array([-2.0, -1.0, 1.0, 2.0]) / 4096.0
-_WEIGHTS = np.array([1.0, -8.0, 8.0, -1.0]) * 4096.0 / 12.0
+#: Short steps: a cam is a spline.
+_STEPS, _WEIGHTS = central_differences(4, 1.0 / 4096.0)
 
 
 def constraint_jacobian_velocity_derivative(

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.joints.defaults.differences import central_differences
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.numeric_changes import differences
 
-__all__ = ["INPUTS", "along_steps", "change_by_input"]
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["INPUTS", "along_steps", "bias_by_velocity", "change_by_input"]
 
 INPUTS = ("q", "v", "vdot", "tau", "t")
 
-#: Central differences of eighth order along steps: h, h^8 f^(9) / 630 is left out.
-_STEP = 1.0 / 512.0
-_STEPS = _STEP * np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
-_WEIGHTS = np.array([3.0, -32.0, 168.0, -672.0, 672.0, -168.0, 32.0, -3.0]) / (840.0 * _STEP)
+#: Steps h of the configuration: h^8 f^(9) / 630 is left out.
+_STEPS, _WEIGHTS = central_differences(8, 1.0 / 512.0)
 
 
 def change_by_input(point: Point, name: str) -> Change:
@@ -69,12 +71,20 @@ def _by_velocity(point: Point) -> Change:
     moving = np.where(point.given, 0.0, 1.0) if point.by_motion else 1.0
     if not point.constrained:
         return Change(efforts * moving)
-    # the bias is quadratic in v: its central differences are exact, and of that size at best
-    size = np.maximum(1.0, np.abs(v).max(axis=-1, initial=0.0))[:, None, None]
+    return Change(efforts * moving, bias_by_velocity(system, q, v, t) * moving)
+
+
+def bias_by_velocity(system: System, q: Any, v: Any, t: Any) -> Floats:
+    """Return the derivative of `System.constraint_bias` by v, (..., m, nv).
+
+    The bias is quadratic in v: its central differences are exact, and of that size at best.
+    """
+    size = np.maximum(1.0, np.abs(v).max(axis=-1, initial=0.0))[..., None, None]
     h = size * np.eye(system.nv)
-    at, there = q[:, None], t[:, None]
-    above, below = (system.constraint_bias(at, v[:, None] + e, there) for e in (h, -h))
-    return Change(efforts * moving, np.swapaxes((above - below) / (2.0 * size), -1, -2) * moving)
+    at, there = q[..., None, :], np.asarray(t)[..., None]
+    above, below = (system.constraint_bias(at, v[..., None, :] + e, there) for e in (h, -h))
+    rates: Floats = np.swapaxes((above - below) / (2.0 * size), -1, -2)
+    return rates
 
 
 def _by_acceleration(point: Point) -> Change:
