@@ -112,6 +112,10 @@ from mbkit.representations import convert_wrench as convert_wrench
 from mbkit.representations.built_in import *
 from mbkit.results import EventLog as EventLog
 from mbkit.results import Result as Result
+from mbkit.sensitivities import Gradient as Gradient
+from mbkit.sensitivities import Sensitivities as Sensitivities
+from mbkit.sensitivities import gradient as gradient
+from mbkit.sensitivities import sensitivities as sensitivities
 from mbkit.simulation import Baumgarte as Baumgarte
 from mbkit.simulation import Projection as Projection
 from mbkit.simulation import resume as resume

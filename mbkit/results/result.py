@@ -110,6 +110,10 @@ class Result:
         How well the constraints hold: the largest entry of their residual, of its rate, and of its
         acceleration; with `Baumgarte` that of its law, which pulls. [m], [m/s], [m/s^2]
 
+    origin : object
+        What `simulate` was given, for `mbkit.sensitivities` and `mbkit.gradient`; None in results
+        of files, of other processes, and of runs that were written to a directory.
+
     Notes
     -----
     The arrays are copied and read-only; an array that is read-only already is taken as it is. They
@@ -167,6 +171,7 @@ class Result:
     residuals: Floats = attrs.field(
         default=attrs.Factory(_no_residuals, takes_self=True), converter=_read_only
     )
+    origin: Any = None
 
     def __attrs_post_init__(self) -> None:
         if self.t.ndim != 1 or self.t.size == 0:
@@ -237,7 +242,7 @@ class Result:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mapping proxies cannot be pickled, and unpickled arrays would be writable.
-        fields = attrs.asdict(self, recurse=False)
+        fields = attrs.asdict(self, recurse=False) | {"origin": None}
         return _from_fields, (fields | {key: _writable(fields[key]) for key in _MAPPINGS},)
 
     def to_xarray(self) -> Dataset:

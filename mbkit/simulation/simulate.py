@@ -21,6 +21,7 @@ from mbkit.simulation.long_runs.long_run import begin
 from mbkit.simulation.momenta import check_run, with_velocities
 from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
 from mbkit.simulation.multipliers import constraints_of
+from mbkit.simulation.origin import Origin
 from mbkit.simulation.preparation import (
     GeneralizedForces,
     Prepared,
@@ -257,7 +258,7 @@ def _result(
         position_names=system.position_names, velocity_names=system.velocity_names,
         position_units=system.position_units, model=system.model_text, options=options,
         versions=versions(), completed=error is None, message=message, warnings=found, events=log,
-        constraint_names=system.constraint_names, **closed,
+        constraint_names=system.constraint_names, origin=Origin.of(run), **closed,
     )  # fmt: skip
     return result, error
 

@@ -1,0 +1,1 @@
+"""Steps of time loops that are kept with their stages, and adjoints that go back through them."""

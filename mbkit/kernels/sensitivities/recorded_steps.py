@@ -1,0 +1,101 @@
+"""Steps of explicit Runge-Kutta-Munthe-Kaas methods, kept with their stages."""
+
+from typing import NamedTuple
+
+from mbkit.kernels.arrays import assign
+from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
+from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.explicit.stages import (
+    Scheme,
+    Stages,
+    combine,
+    combine_velocities,
+    evaluate_stages,
+    settle,
+    take_over,
+)
+from mbkit.kernels.space import bodies, scratch_of
+from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.records import Grid, State
+from mbkit.kernels.time_loops.times import step_of
+from mbkit.kernels.time_loops.watch import look
+
+
+class History(NamedTuple):
+    """N steps of s stages: where each stage is, and where each step ends."""
+
+    span: matrix  # (N, 2), when a step begins, and its size
+    x: stack  # (N, s + 1, d), coordinates about its start, of the stages and of the end
+    q: stack  # (N, s, nq)
+    v: stack  # (N, s, nv)
+    vdot: stack  # (N, s, nv)
+    open_q: matrix  # (N, nq), the end, before loops are closed there
+    open_v: matrix  # (N, nv)
+    t: floats  # (N,), when it ends
+    end_q: matrix  # (N, nq), the end
+    end_v: matrix  # (N, nv)
+
+
+@helper
+def keep_stage(history, k, i, stages):
+    """Keep stage i of step k, which was evaluated last."""
+    assign(history.x[k, i], stages.x)
+    assign(history.q[k, i], stages.q)
+    assign(history.v[k, i], stages.v)
+    assign(history.vdot[k, i], stages.vdot[i])
+
+
+@helper
+def keep_end(space, b, h, start, stages, history, k):
+    """Let the stages lead to the end, before loops are closed, and keep it: see `arrive`."""
+    count = b.shape[0]
+    combine(h, b, stages.xdot, count, stages.x)
+    code = retract_rows(bodies(space), scratch_of(space), start.q, stages.x, stages.q_end)
+    combine_velocities(h, b, stages.vdot, count, start.v, stages.v)
+    assign(history.x[k, count], stages.x)
+    assign(history.open_q[k], stages.q_end)
+    assign(history.open_v[k], stages.v)
+    return code
+
+
+@helper
+def keep_state(history, k, step, state):
+    """Keep when step k began, its size, and where it has led to."""
+    history.span[k, 0] = step.t
+    history.span[k, 1] = step.h
+    history.t[k] = step.end
+    assign(history.end_q[k], state.q)
+    assign(history.end_v[k], state.v)
+
+
+@kernel(
+    int64(
+        int64, typed(Scheme), typed(State), typed(Stages), typed(Grid), typed(History),
+    ),
+    nogil=True,
+)  # fmt: skip
+def record(space, scheme, state, stages, grid, history):
+    """Take the steps of the grid as `mbkit.kernels.time_loops.munthe_kaas` does, and keep them.
+
+    Writes  state, history.
+    """
+    b = scheme.b
+    h = grid.h
+    count = b.shape[0]
+    for n in range(grid.steps):
+        step = step_of(grid, grid.first + n)
+        for i in range(count):
+            code = evaluate_stages(space, scheme, step, state, stages, i, i + 1)
+            if code != OK:
+                return code
+            keep_stage(history, n, i, stages)
+        code = keep_end(space, b, h, state, stages, history, n)
+        if code == OK:
+            code = settle(space, step.end, stages)
+        if code == OK:
+            code = look(space, step.end, stages.q_end, stages.v)
+        if code != OK:
+            return code
+        take_over(b, h, stages, state)
+        keep_state(history, n, step, state)
+    return OK

@@ -1,0 +1,148 @@
+"""The contract between derivatives of runs and the integrators whose steps they are made of.
+
+The state of a method is a point x of a manifold, its tangent (dq, dv, further): dq (ndx,) along
+steps of `System.retract` at q, dv (nv,), and what else the method remembers, as accelerations. A
+step is a map x_{k+1} = Phi_k(x_k, p) of the state and of inputs p, linear about the run:
+
+    dx_{k+1} = A_k dx_k + B_k dp,        dx_0 = S dp,
+
+with S what inputs do to the start. Forward derivatives go through these from the start on; an
+adjoint comes from the end, lambda_k = A_k^T lambda_{k+1} + seed_k, and the gradient is
+S^T lambda_0 + sum_k B_k^T lambda_{k+1}.
+
+An integrator takes part by one subclass of `Linearisation`, called `Steps`, in a module of this
+package that stands in `mbkit.sensitivities.methods`: `take` takes some steps as the run does and
+returns `LinearSteps`, which give A and B. `LinearSteps.reverse` has a default made of both; a
+method overrides it where A^T lambda and B^T lambda are cheaper than the matrices.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import NameUnknownError, UsageError, several, suggestion
+from mbkit.simulation.preparation import Prepared
+from mbkit.systems import System
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.parameter_changes import shape_of_parameter
+
+__all__ = ["STATE_INPUTS", "LinearSteps", "Linearisation", "checked_inputs", "shape_of_input"]
+
+#: Inputs besides parameters: the state at the start, and constant efforts.
+STATE_INPUTS = ("q", "v", "tau")
+
+
+class LinearSteps(abc.ABC):
+    """Some consecutive steps of a run, linear about it.
+
+    Attributes
+    ----------
+    t, q, v : ndarray, shape (N + 1,), (N + 1, nq), (N + 1, nv)
+        Where the N steps begin and end.
+    """
+
+    t: Floats
+    q: Floats
+    v: Floats
+
+    @abc.abstractmethod
+    def matrices(self) -> Floats:
+        """Return A (N, size, size)."""
+
+    @abc.abstractmethod
+    def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
+        """Return B (N, size, k) by the name of the input, its k entries in a row."""
+
+    def reverse(
+        self, adjoint: Floats, seeds: Floats, names: Sequence[str]
+    ) -> tuple[Floats, Mapping[str, Floats]]:
+        """Take an adjoint from the end to the start.
+
+        Parameters
+        ----------
+        adjoint : ndarray, shape (size,)
+            At the end of the last step.
+        seeds : ndarray, shape (N, size)
+            What is added to the adjoint at the beginning of each step.
+        names : sequence of str
+            Inputs.
+
+        Returns
+        -------
+        ndarray, shape (size,)
+            At the beginning of the first step.
+        mapping of str to ndarray
+            sum_k B_k^T lambda_{k+1} by input, (k,).
+        """
+        A, ends = self.matrices(), np.empty(seeds.shape)
+        for k in reversed(range(len(A))):
+            ends[k] = adjoint
+            adjoint = A[k].T @ adjoint + seeds[k]
+        found = {name: np.einsum("nik,ni->k", B, ends) for name, B in self.by_inputs(names).items()}
+        return adjoint, found
+
+
+class Linearisation(abc.ABC):
+    """A run that is taken again, step by step, and is linear about itself.
+
+    Parameters
+    ----------
+    run : Prepared
+        Before its first step.
+    """
+
+    def __init__(self, run: Prepared) -> None:
+        self.run = run
+        self.system: System = run.system
+        self.problem = run.problem
+
+    @property
+    def size(self) -> int:
+        """How many entries the tangent has: those of q, of v, and of what is remembered."""
+        return self.system.ndx + self.system.nv
+
+    @property
+    @abc.abstractmethod
+    def numbers(self) -> int:
+        """How many numbers `LinearSteps` hold for one step; says how many are taken at once."""
+
+    @abc.abstractmethod
+    def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
+        """Return S (size, k) by the name of the input: the derivative of the state at the start."""
+
+    @abc.abstractmethod
+    def take(self, first: int, count: int) -> LinearSteps:
+        """Take the steps `first` to before `first + count` from the problem's state, and keep them.
+
+        The problem's state is advanced as the run itself advances it, to the last bit.
+        """
+
+
+def shape_of_input(system: System, name: str) -> tuple[int, ...]:
+    """Return the axes of a derivative by an input."""
+    sizes = {"q": system.ndx, "v": system.nv, "tau": system.nv}
+    return (sizes[name],) if name in sizes else shape_of_parameter(system, name)
+
+
+def checked_inputs(system: System, by: Any) -> dict[str, tuple[int, ...]]:
+    """Return the axes of inputs by name; errors say which inputs there are."""
+    names = [by] if isinstance(by, str) else list(by) if several(by) else [by]
+    for name in names:
+        if not (isinstance(name, str) and (name in STATE_INPUTS or name in system.parameters)):
+            raise NameUnknownError(
+                f"A run of system '{system.name}' has no derivatives by {name!r}; "
+                f"{suggestion(name, (*STATE_INPUTS, *system.parameters))}"
+            )
+    if not names:
+        raise UsageError("by must name at least one input, such as 'q' or 'bodies.rod.mass'.")
+    return {name: shape_of_input(system, name) for name in dict.fromkeys(names)}
+
+
+def size_of(shape: tuple[int, ...]) -> int:
+    """Return how many entries an input has."""
+    return math.prod(shape)

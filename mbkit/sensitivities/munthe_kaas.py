@@ -1,0 +1,217 @@
+"""Explicit Runge-Kutta-Munthe-Kaas steps, linear about a run.
+
+Stage i of a step from (q, v), with x_i = h sum_j a_ij k_j, q_i = retract(q, x_i),
+v_i = v + h sum_j a_ij l_j, k_i = dexp_inv(x_i, w(q_i, v_i)) and l_i = vdot(t_i, q_i, v_i), moves by
+
+    dx_i = h sum_j a_ij dk_j,    dq_i = C_i dq + E_i dx_i,    dv_i = dv + h sum_j a_ij dl_j,
+    dk_i = K_i dx_i + Q_i dq_i + V_i dv_i,    dl_i = F_i dq_i + G_i dv_i + P_i dp,
+
+and its end likewise, by the weights b. Where coordinates add C = E = V = 1 and K = Q = 0.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.integrators import RungeKuttaMuntheKaas
+from mbkit.sensitivities.accelerations import Accelerations, States
+from mbkit.sensitivities.charts import Charts, Differentials
+from mbkit.sensitivities.linear_steps import Linearisation, LinearSteps, shape_of_input, size_of
+from mbkit.simulation.preparation import Prepared
+from mbkit.systems import System
+from mbkit.systems.calls.arguments import Floats
+
+__all__ = ["Steps"]
+
+
+@final
+class Steps(Linearisation):
+    """The steps of a run by `RungeKuttaMuntheKaas`."""
+
+    def __init__(self, run: Prepared) -> None:
+        from mbkit.integrators.explicit_records import scheme_of, stages_of, state_of
+
+        super().__init__(run)
+        assert isinstance(run.integrator, RungeKuttaMuntheKaas)
+        self.method = run.integrator
+        _check(run)
+        tableau, problem = self.method.tableau, self.problem
+        self._scheme = scheme_of(problem, tableau, None, tableau.num_stages)
+        self._stages = stages_of(problem, tableau.b.size)
+        self._state = state_of(problem)
+        self.charts = Charts.of(self.system)
+
+    @property
+    def numbers(self) -> int:
+        """See `Linearisation`."""
+        n = self.system.nv + self.system.ndx
+        return int(self.method.tableau.num_stages * n * (8 + 4 * n))
+
+    def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
+        """See `Linearisation`; prescribed joints start as they are prescribed to."""
+        ndx, nv = self.system.ndx, self.system.nv
+        parts = {"q": np.eye(ndx + nv)[:, :ndx], "v": np.eye(ndx + nv)[:, ndx:]}
+        found = {}
+        for name in names:
+            none = np.zeros((ndx + nv, size_of(shape_of_input(self.system, name))))
+            found[name] = parts.get(name, none) * moving(self.system)[:, None]
+        return found
+
+    def take(self, first: int, count: int) -> ExplicitSteps:
+        """See `Linearisation`."""
+        from mbkit.kernels.sensitivities.recorded_steps import History, record
+        from mbkit.kernels.time_loops.records import Grid
+
+        problem, stages = self.problem, self.method.tableau.num_stages
+        nq, nv, d = problem.nq, problem.nv, problem.ndx
+        sizes = [
+            (2,),
+            (stages + 1, d),
+            (stages, nq),
+            (stages, nv),
+            (stages, nv),
+            (nq,),
+            (nv,),
+            (),
+            (nq,),
+            (nv,),
+        ]
+        history = History(*(np.empty((count, *size)) for size in sizes))
+        start = problem.t0 + first * problem.h, problem.q.copy(), problem.v.copy()
+        grid = Grid(problem.t0, problem.h, first, count, problem.save_every)
+        status = record(problem.space, self._scheme, self._state, self._stages, grid, history)
+        assert status == 0, "the steps of a run that was completed"
+        ends = history.t, history.end_q, history.end_v
+        t, q, v = (np.concatenate([[a], b]) for a, b in zip(start, ends, strict=True))
+        return ExplicitSteps(self, history, t, q, v)
+
+
+def moving(system: System) -> Floats:
+    """Return 1 for entries of the tangent (dq, dv), 0 for those of prescribed joints."""
+    steps, velocities = np.ones(system.ndx), np.ones(system.nv)
+    for joint in system.motions:
+        steps[system.step_slice(joint)] = 0.0
+        velocities[system.velocity_slice(joint)] = 0.0
+    return np.concatenate([steps, velocities])
+
+
+def _check(run: Prepared) -> None:
+    """Raise UsageError for runs whose steps have no derivatives."""
+    method, course = run.integrator, run.course
+    assert isinstance(method, RungeKuttaMuntheKaas)
+    refused = {
+        "its equations are Hamilton's: simulate the system itself": run.momenta is not None,
+        "its efforts are a function: let a force of the mechanism do it": callable(run.tau),
+        "its states are saved within steps: use save_every": course.times is not None,
+        "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
+        "its inverse differentials are a series: leave out truncation": method.truncation
+        is not None,
+        "its loops are closed after each step": bool(run.system.arrays.closure),
+        "its events reset the state": any(event.stops for event in course.events),
+    }
+    for reason, holds in refused.items():
+        if holds:
+            raise UsageError(f"There are no derivatives of this run, since {reason}.")
+
+
+@final
+@attrs.frozen(eq=False, slots=False)
+class ExplicitSteps(LinearSteps):
+    """Steps that were taken, with their stages."""
+
+    steps: Steps
+    history: Any
+    t: Floats
+    q: Floats
+    v: Floats
+
+    @functools.cached_property
+    def accelerations(self) -> Accelerations:
+        """Of all stages."""
+        history, steps = self.history, self.steps
+        q, v, vdot = (x.reshape((-1, x.shape[-1])) for x in (history.q, history.v, history.vdot))
+        times = (
+            history.span[:, :1] + steps.method.tableau.c[: history.q.shape[1]] * history.span[:, 1:]
+        )
+        tau = np.broadcast_to(steps.run.workspace.tau, v.shape)
+        return Accelerations.at(steps.system, States(times.ravel(), q, v, vdot, tau))
+
+    @functools.cached_property
+    def differentials(self) -> tuple[list[Differentials], list[Differentials]]:
+        """Of the charts at all stages, (N, s, ...), and at the ends, (N, ...)."""
+        charts, history = self.steps.charts, self.history
+        at_stages = charts.differentials(history.x[:, :-1], history.q, history.v)
+        return at_stages, charts.differentials(history.x[:, -1], None, None)
+
+    def matrices(self) -> Floats:
+        """See `LinearSteps`."""
+        n = self.steps.size
+        return self._carried(np.broadcast_to(np.eye(n), (len(self.history.t), n, n)), 0.0)
+
+    def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
+        """See `LinearSteps`."""
+        count, system = len(self.history.t), self.steps.system
+        stages = (count, self.history.q.shape[1])
+        driven = self.accelerations.by_inputs(names)
+        found = {}
+        for name in names:
+            width = size_of(shape_of_input(system, name))
+            none = np.zeros((count, self.steps.size, width))
+            P = driven.get(name)
+            found[name] = (
+                none if P is None else self._carried(none, P.reshape((*stages, system.nv, width)))
+            )
+        return found
+
+    def _carried(self, start: Floats, driven: Any) -> Floats:
+        """Return where columns `start` (N, size, k) lead to, P dp being driven (N, s, nv, k)."""
+        ndx, tableau = self.steps.system.ndx, self.steps.method.tableau
+        count, stages = self.history.q.shape[:2]
+        h = self.history.span[:, 1, None, None]
+        F, G = (x.reshape((count, stages, *x.shape[1:])) for x in self.accelerations.by_state)
+        driven = np.broadcast_to(driven, (count, stages, F.shape[2], start.shape[-1]))
+        dq, dv = start[:, :ndx], start[:, ndx:]
+        dk: list[Floats] = []
+        dl: list[Floats] = []
+
+        def combined(weights: Floats, rates: list[Floats], zero: Floats) -> Floats:
+            terms = (h * w * k for w, k in zip(weights, rates, strict=False) if w != 0.0)
+            return np.asarray(sum(terms, np.zeros(zero.shape)))
+
+        at_stages, at_end = self.differentials
+        for i in range(stages):
+            here = [Differentials(*(x[:, i] for x in each)) for each in at_stages]
+            x, v = combined(tableau.A[i], dk, dq), dv + combined(tableau.A[i], dl, dv)
+            q = self._moved(here, dq, x)
+            dk.append(self._rates(here, x, q, v))
+            dl.append(F[:, i] @ q + G[:, i] @ v + driven[:, i])
+        x, v = combined(tableau.b, dk, dq), dv + combined(tableau.b, dl, dv)
+        end = np.concatenate([self._moved(at_end, dq, x), v], axis=1)
+        return np.asarray(end * moving(self.steps.system)[:, None])
+
+    def _moved(self, maps: list[Differentials], dq: Floats, dx: Floats) -> Floats:
+        """Return how retract(q, x) moves."""
+        found = dq + dx
+        for block, each in zip(self.steps.charts.blocks, maps, strict=True):
+            found[:, block.steps] = each.start @ dq[:, block.steps] + each.step @ dx[:, block.steps]
+        return found
+
+    def _rates(self, maps: list[Differentials], dx: Floats, dq: Floats, dv: Floats) -> Floats:
+        """Return how the rate of x moves."""
+        system, blocks = self.steps.system, self.steps.charts.blocks
+        found = np.empty(dq.shape)
+        steps, velocities = np.ones(system.ndx, dtype=bool), np.ones(system.nv, dtype=bool)
+        for block, each in zip(blocks, maps, strict=True):
+            steps[block.steps] = velocities[block.velocities] = False
+            found[:, block.steps] = (
+                each.by_x @ dx[:, block.steps] + each.by_q @ dq[:, block.steps]
+                + each.by_v @ dv[:, block.velocities]
+            )  # fmt: skip
+        found[:, steps] = dv[:, velocities]
+        return found

@@ -1,0 +1,62 @@
+"""Derivatives of runs against differences of runs, forward against the adjoint, closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.lie import SE3
+from tests.sensitivities.differences import assert_adjoint, assert_same
+from tests.trees import random_mechanism, random_state
+
+KINDS = ("revolute", "spherical", "free", "helical", "planar", "composite", "universal")
+
+
+def tree(representation=None):
+    rng = np.random.default_rng(3)
+    mechanism = random_mechanism(rng, 7, KINDS)
+    system = mechanism.assemble(mb.RelativeCoordinates(representation or mb.BodyFixed()))
+    return system, random_state(rng, system)
+
+
+@pytest.mark.slow
+def test_a_tree_of_joints_with_several_velocities():
+    system, state = tree()
+
+    def run(system=system, q=state.q, v=state.v, tau=state.tau):
+        return mb.simulate(system, (0.0, 0.1), 5e-3, q=q, v=v, tau=tau, save_every=6)
+
+    names = ("bodies.body3.mass", "joints.joint2.S_pred")
+    values = [system.parameters[name] for name in names]
+    base = run()
+    found = mb.sensitivities(base, by=["q", "v", "tau", *names])
+    unit, twist = np.eye(system.nv), np.eye(6)[4]
+    changes = {
+        ("q", 6): lambda e: run(q=system.retract(state.q, e * unit[6])),
+        ("q", 9): lambda e: run(q=system.retract(state.q, e * unit[9])),
+        ("v", 3): lambda e: run(v=state.v + e * unit[3]),
+        ("tau", 5): lambda e: run(tau=state.tau + e * unit[5]),
+        (names[0], ()): lambda e: run(system.with_parameters({names[0]: values[0] + e})),
+        (names[1], 4): lambda e: run(
+            system.with_parameters({names[1]: values[1] @ SE3.exp(e * twist)})
+        ),
+    }
+    for (name, entry), change in changes.items():
+        assert_same(system, base, found, name, entry, change)
+    assert_adjoint(base, found)
+
+
+@pytest.mark.parametrize(
+    "representation", [mb.Spatial(), mb.Hybrid(), mb.Mixed()], ids=lambda each: each.name
+)
+def test_no_representation_is_another_derivative(representation):
+    found = []
+    for each in (representation, mb.BodyFixed()):
+        system, state = tree(each)
+        run = mb.simulate(system, (0.0, 0.02), 5e-3, q=state.q, v=state.v, tau=state.tau)
+        found.append(mb.sensitivities(run, by=["q", "v", "bodies.body2.com"]))
+    for name in found[0].q:
+        size = np.abs(found[1].v[name]).max()
+        assert np.abs(found[0].q[name] - found[1].q[name]).max() < 1e-11 * size
+        assert np.abs(found[0].v[name] - found[1].v[name]).max() < 1e-11 * size
