@@ -12,8 +12,8 @@ import numpy as np
 from mbkit.errors import JointError
 from mbkit.final import FinalBuiltIns
 from mbkit.joints.defaults.complement import complement
+from mbkit.joints.defaults.configuration_from_pose import nearest
 from mbkit.joints.defaults.derivatives import derivatives_of
-from mbkit.joints.defaults.nearest import nearest
 from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import FloatArray
 

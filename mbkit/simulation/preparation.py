@@ -123,12 +123,9 @@ def prepare(
         save_every=save_every, tau=_tau(tau, workspace),
         multipliers=np.full(_num_multipliers(system, integrator), np.nan),
     )  # fmt: skip
-    found: tuple[str, ...] = ()
-    if system.num_velocity_constraints:
-        if not continued:
-            found = _close(system, problem, workspace, t_span)
-        if not integrator.keeps_constraints:
-            workspace.stabilise(**_law(stabilisation))
+    found = () if continued else _close(system, problem, workspace, t_span)
+    if system.num_velocity_constraints and not integrator.keeps_constraints:
+        workspace.stabilise(**_law(stabilisation))
     options = options_of(
         system, integrator, t_span, problem,
         steps=steps, tau=tau, forces=further, events=watched, times=times, keeping=keeping,
@@ -214,6 +211,8 @@ def _close(
 
     Return what it warns of that the result shall say.
     """
+    if not system.num_velocity_constraints:
+        return ()
     given = problem.v.copy()
     status = problem.close(problem.t0, problem.q, problem.v)
     if status != 0:

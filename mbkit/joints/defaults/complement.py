@@ -30,11 +30,11 @@ def complement(S: FloatArray) -> FloatArray:
     >>> bool(np.allclose(W.T @ S, 0.0)), bool(np.allclose(W.T @ W, np.eye(5)))
     (True, True)
     """
-    from mbkit.kernels.joints import nearest
+    from mbkit.kernels.joints import general_forms
 
     n = S.shape[1]
     if n == 0:
         return np.eye(6)
     columns = np.asarray(S, dtype=np.float64).T.flatten()
-    _, (W,) = call(nearest.reciprocal, [np.array([float(n)]), columns], [6 * (6 - n)])
+    _, (W,) = call(general_forms.reciprocal, [np.array([float(n)]), columns], [6 * (6 - n)])
     return W.reshape(6 - n, 6).T

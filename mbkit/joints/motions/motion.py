@@ -11,7 +11,7 @@ import numpy as np
 
 from mbkit.errors import ConfigurationError, JointError
 from mbkit.joints.calls import call, entries
-from mbkit.joints.defaults.nearest import nearest
+from mbkit.joints.defaults.configuration_from_pose import nearest
 from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation

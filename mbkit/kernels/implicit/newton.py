@@ -276,6 +276,15 @@ def grow_older(made):
         made[VALID] = 0.0
 
 
+@helper
+def roundings(record, size, length, h):
+    """What is left of a correction by rounding: of D alone, and of constraints as well."""
+    smallest = UNIT * grain(size) * largest(floats_at(record.D, record.nv))
+    if record.m == 0:
+        return smallest, smallest
+    return smallest, max(smallest, ROUNDED * grain(size) * length / h)
+
+
 @address_kernel("iidddd")
 def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
     """Find D, multipliers and eta such that the step ends on the equations.
@@ -313,10 +322,7 @@ def solve_step(space, step, t, h, velocity_gain, acceleration_gain):
         history[k, 1] = largest(residual)
         solve_matrix(step, change)
         size = add_change(space, step, h, velocity_gain, acceleration_gain)
-        smallest = UNIT * grain(size) * largest(floats_at(record.D, record.nv))
-        rounding = smallest
-        if record.m > 0:
-            rounding = max(rounding, ROUNDED * grain(size) * length / h)
+        smallest, rounding = roundings(record, size, length, h)
         history[k, 0] = size / max(record.tolerance, rounding)
         if not all_finite(change):
             return failure(NOT_CONVERGED, 0)

@@ -1,7 +1,7 @@
 """Poses of joints in coordinates of the first or second kind, in closed form.
 
-Nearest to T = (R, p) as `mbkit.kernels.joints.nearest` has it, those of two crossing axes but for
-terms of second order in what is left. A `Motion` names its own.
+Nearest to T = (R, p) as `mbkit.kernels.joints.general_forms` has it, those of two crossing axes but
+for terms of second order in what is left. A `Motion` names its own.
 """
 
 from mbkit.kernels.compile import address_kernel, helper, pointer_after

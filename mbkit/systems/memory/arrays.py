@@ -149,19 +149,19 @@ def _locates(joint: Joint) -> bool:
 def _general_forms(row: Any, joint: Joint) -> list[Any]:
     """Write forms that call the joint's motion where it has none of its own."""
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.joints import nearest
+    from mbkit.kernels.joints import general_forms
 
     sizes = np.array([row["motion"], row["parameters"], row["retract"], 0.0, 0.0])
     sizes[3:] = joint.num_positions, joint.num_velocities
     # An address is below 2^47 on the machines numba knows: a double holds it exactly.
     general = np.concatenate([sizes, np.asarray(joint.neutral(), dtype=np.float64)])
     if row["constraint_wrenches"] == 0:
-        row["constraint_wrenches"] = nearest.wrenches.address
+        row["constraint_wrenches"] = general_forms.wrenches.address
         row["wrench_parameters"] = array_address(general)
     if row["configuration_from_pose"] == 0 and joint.ndx == joint.num_velocities:
-        row["configuration_from_pose"] = nearest.nearest.address
+        row["configuration_from_pose"] = general_forms.nearest.address
         row["configuration_from_pose_parameters"] = array_address(general)
-    return [general, nearest.wrenches, nearest.nearest]
+    return [general, general_forms.wrenches, general_forms.nearest]
 
 
 def padded(parameters: Any) -> Any:

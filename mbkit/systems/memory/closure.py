@@ -166,7 +166,6 @@ class ClosureMemory:
     def __init__(self, arrays: ClosureArrays, totals: Any, evaluator: Evaluator) -> None:
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.constraints import layout
-        from mbkit.kernels.constraints.evaluate import moving_rows
         from mbkit.kernels.layout import WORK
 
         m, nv = arrays.num_rows, int(totals["num_velocities"])
@@ -212,6 +211,18 @@ class ClosureMemory:
             closure[name] = array_address(array)
         self._count(arrays)
         self._compare(arrays, evaluator)
+        self._call(evaluator)
+        if arrays.propagations is not None:
+            self._install_nested(arrays, nv, evaluator)
+        self._install_solver(solver, kernels, nv, evaluator)
+        self.residual = self._memory["residual"]
+        self.address = array_address(self.record)
+
+    def _call(self, evaluator: Evaluator) -> None:
+        """Write the addresses of the functions that are called."""
+        from mbkit.kernels.constraints.evaluate import moving_rows
+
+        closure: Any = self.record[0]
         for name, what in (
             ("free_dynamics", "forward_dynamics"), ("hybrid_dynamics", "hybrid_dynamics"),
             ("move_sites", "constraint_sites"),
@@ -219,11 +230,6 @@ class ClosureMemory:
         ):  # fmt: skip
             closure[name] = evaluator.own_function(what)
         closure["moving_rows"] = moving_rows.address
-        if arrays.propagations is not None:
-            self._install_nested(arrays, nv, evaluator)
-        self._install_solver(solver, kernels, nv, evaluator)
-        self.residual = self._memory["residual"]
-        self.address = array_address(self.record)
 
     def _count(self, arrays: ClosureArrays) -> None:
         """Write how many there are of everything."""

@@ -123,23 +123,20 @@ def force_arrays(
         return ForceArrays()
     from mbkit.kernels import layout
 
-    sizes = {name: (_size(positions[name]), _size(velocities[name])) for name in velocities}
+    joints = {
+        name: (positions[name].start, _size(positions[name]), own.start, _size(own))
+        for name, own in velocities.items()
+    }
+    sizes = {name: (nq, nv) for name, (_, nq, _, nv) in joints.items()}
     known = {name: row for row, name in enumerate(bodies)}
     table = np.zeros(len(forces), layout.FORCE)
     kept: dict[str, Force] = {}
     found: list[tuple[Any, Any, list[int]]] = []
 
-    def entries_of(names: Iterable[str]) -> Any:
-        """Return where the entries of joints stand, as JOINT_SIZE numbers a joint, and one more."""
-        rows = [
-            (positions[name].start, sizes[name][0], velocities[name].start, sizes[name][1])
-            for name in names
-        ]
-        return np.array([*rows, (0, 0, 0, 0)], dtype=np.int64).reshape(-1)
-
     # one list for all forces that name no joints
-    whole = entries_of(name for name in velocities if sizes[name][1])
-    along = whole if acting is None else entries_of(name for name in acting if sizes[name][1])
+    moving = [name for name in joints if sizes[name][1]]
+    whole = _entries_of(joints, moving)
+    along = whole if acting is None else _entries_of(joints, [n for n in acting if sizes[n][1]])
     for force in forces:
         check_force_definition(force)
         if force.name in kept:
@@ -147,7 +144,7 @@ def force_arrays(
         kept[force.name] = force
         check_force_names(force, owner, sizes, known, loop_joints, remedy)
         every = along if force.acts_on == "joints" else whole
-        entries = entries_of(force.joints) if force.joints else every
+        entries = _entries_of(joints, force.joints) if force.joints else every
         kernels: Any = force.kernels()
         on = [known[name] for name in force.bodies]
         if force.acts_on == "bodies" and not on and kernels.field is None:
@@ -170,6 +167,12 @@ def force_arrays(
         parameters={name: each.parameters for name, each in zip(kept, made, strict=True)},
         owners=tuple(each.functions for each in made),
     )
+
+
+def _entries_of(joints: Mapping[str, tuple[int, ...]], names: Iterable[str]) -> Any:
+    """Return where the entries of joints stand, as JOINT_SIZE numbers a joint, and one more."""
+    rows = [joints[name] for name in names]
+    return np.array([*rows, (0, 0, 0, 0)], dtype=np.int64).reshape(-1)
 
 
 def _site_numbers(found: Sequence[tuple[Any, Any, list[int]]]) -> tuple[dict[int, int], int]:

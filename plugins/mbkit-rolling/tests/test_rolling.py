@@ -1,8 +1,8 @@
-"""Rolling without slip: the contact rests, energy stays, closed forms, orders on the group."""
+"""Rolling without slip: the contact rests, energy stays, orders on the group."""
 
 import numpy as np
 import pytest
-from mbkit_rolling import RollingDisc, RollingJoint, RollingSphere, plugin
+from mbkit_rolling import RollingDisc, RollingSphere
 
 import mbkit as mb
 from mbkit.lie import SE3, SO3, UnitQuaternion
@@ -85,7 +85,7 @@ def simulate(system, span, h, q, v, **options):
     return mb.simulate(system, span, h, q=q, v=v, progress=False, **options)
 
 
-# ---------------------------------------------------------------------------------- the contract
+# ------------------------------------------------------------------------------------- the contract
 
 
 @each_joint
@@ -158,7 +158,7 @@ def test_its_pose_and_rates_alone_give_the_same_motion(joint, make):
     np.testing.assert_allclose(runs[1].v, runs[0].v, atol=1e-11)
 
 
-# ------------------------------------------------------------------------------------ no slip
+# ------------------------------------------------------------------------------------------ no slip
 
 
 @each_joint
@@ -217,7 +217,7 @@ def test_rates_of_many_samples_and_their_mistakes():
         system.rates(q[0], steps[0])
 
 
-# ------------------------------------------------------------------------------------- energy
+# ------------------------------------------------------------------------------------------- energy
 
 
 @each_joint
@@ -253,119 +253,7 @@ def test_all_algorithms_agree_in_all_representations(joint, make):
         np.testing.assert_allclose(found, results[0], rtol=1e-11, atol=1e-11)
 
 
-# ------------------------------------------------------------------------------- closed forms
-
-
-@pytest.mark.parametrize("angle", [0.1, 0.7])
-def test_a_homogeneous_ball_on_a_slope_accelerates_with_five_sevenths(angle):
-    """5/7 g sin(alpha) downhill, across it the velocity stays. Neimark and Fufaev, chapter 2."""
-    radius = 0.4
-    slope = np.eye(4)
-    slope[:3, :3] = SO3.exp(np.array([0.0, angle, 0.0]))  # x goes down
-    ball = RollingSphere("rolls", radius)
-    inertia = mb.SpatialInertia.sphere(3.0, radius=radius)
-    system = one_body(ball, inertia, frames=(slope, np.eye(4))).assemble()
-    across = 0.8
-    q, v = system.reference_configuration(), [-across / radius, 0.0, 3.0]
-    run = simulate(system, (0.0, 2.0), 1e-3, q, v)
-    down = 0.5 * 5.0 / 7.0 * 9.81 * np.sin(angle) * run.t**2
-    np.testing.assert_allclose(run.q[:, 4], down, atol=1e-7)
-    np.testing.assert_allclose(run.q[:, 5], across * run.t, atol=1e-7)
-
-
-def test_a_ball_on_a_turntable_goes_round_with_two_sevenths_of_its_rate():
-    """Seen from the world dV/dt = 2/7 Omega x V, wherever it is. Neimark and Fufaev, chapter 2."""
-    rate, radius = 1.7, 0.2
-    mech = mb.Mechanism("turntable")
-    table = mech.add_body(mb.Body("table", mb.SpatialInertia.sphere(1.0, radius=1.0)))
-    ball = mech.add_body(mb.Body("ball", mb.SpatialInertia.sphere(3.0, radius=radius)))
-    spindle = mb.RevoluteJoint("spindle").prescribe(lambda t: rate * t)
-    mech.add_joint(spindle, mech.world, table)
-    mech.add_joint(RollingSphere("rolls", radius), table, ball, frames=(np.eye(4), np.eye(4)))
-    system = mech.assemble()
-    q = system.reference_configuration()
-    q[system.position_slice("rolls")] = [1.0, 0.0, 0.0, 0.0, 0.7, -0.3]
-    v = np.zeros(system.nv)
-    v[system.velocity_slice("rolls")] = [2.0, -1.0, 0.5]
-    v[system.velocity_slice("spindle")] = rate
-    run = simulate(system, (0.0, 5.0), 1e-3, q, v)
-    velocity = system.twists(run.q, run.v, representation=mb.Hybrid())[:, 2, 3:]
-    angle = 2.0 / 7.0 * rate * run.t
-    c, s = np.cos(angle), np.sin(angle)
-    x, y, _ = velocity[0]
-    expected = np.array([c * x - s * y, s * x + c * y, 0.0 * c]).T
-    assert np.linalg.norm(expected[0]) > 0.3
-    np.testing.assert_allclose(velocity, expected, atol=1e-8)
-
-
-@pytest.mark.parametrize(("lean", "precession"), [(1.2, 1.5), (0.6, -4.0), (2.0, 2.0)])
-def test_a_disc_rolls_in_circles(lean, precession):
-    """Lean, precession W and rate w of turning about the axis keep under one condition.
-
-    A W^2 sin cos - (C + m r^2) W w sin = m g r cos (of the lean, between axis and normal).
-    Source: moments about the centre in the axes of precession; Neimark and Fufaev, chapter 2.
-    """
-    m, r, g = 2.0, 0.3, 9.81
-    A, C = 0.25 * m * r**2, 0.5 * m * r**2
-    disc = mb.SpatialInertia.from_com(m, (0, 0, 0), np.diag([A, A, C]))
-    system = one_body(RollingDisc("rolls", r), disc).assemble()
-    s, c = np.sin(lean), np.cos(lean)
-    turning = (A * precession**2 * s * c - m * g * r * c) / ((C + m * r**2) * precession * s)
-    q = np.array([np.cos(lean / 2), -np.sin(lean / 2), 0, 0, 0, 0])  # R^T n = (0, -s, c)
-    period = 2.0 * np.pi / abs(precession)
-    v = np.array([0.0, -precession * s, turning])
-    run = simulate(system, (0.0, period), period / 2000, q, v)
-    axis = system.poses(run.q)[:, 1, :3, 2]
-    np.testing.assert_allclose(axis[:, 2], c, atol=1e-9)
-    heading = np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
-    np.testing.assert_allclose(heading - heading[0], precession * run.t, atol=1e-8)
-    # the contact goes round in a circle
-    radius = r * abs(turning - precession * c) / abs(precession)
-    centre = run.q[:-1, 4:].mean(axis=0)
-    np.testing.assert_allclose(np.linalg.norm(run.q[:, 4:] - centre, axis=1), radius, atol=1e-8)
-    assert abs(run.energy_drift).max() < 1e-9 * run.energy[0]
-
-
-def test_a_hoop_stands_while_it_rolls_fast_enough():
-    """Upright rolling is stable above w^2 = A m g r / (C (C + m r^2)); slower, it falls."""
-    m, r, g = 1.0, 0.5, 9.81
-    A, C = 0.5 * m * r**2, m * r**2
-    hoop = mb.SpatialInertia.from_com(m, (0, 0, 0), np.diag([A, A, C]))
-    system = one_body(RollingDisc("rolls", r), hoop).assemble()
-    critical = np.sqrt(A * m * g * r / (C * (C + m * r**2)))
-    q = system.retract(system.reference_configuration(), [1e-4, 0, 0, 0, 0])
-    leans = []
-    for factor in (0.8, 1.3):
-        run = simulate(system, (0.0, 4.0), 2e-3, q, [0.0, 0.0, factor * critical])
-        leans.append(abs(system.poses(run.q)[:, 1, 2, 2]).max())
-    assert leans[0] > 1e-2
-    assert leans[1] < 1e-3
-
-
-@pytest.mark.parametrize("side", [0.3, 1e-2])
-def test_a_ball_that_comes_back_is_turned(side):
-    """Rolled round a square without turning on the spot: the product of four quarter ways.
-
-    For small squares the angle is area / r^2, about the normal.
-    """
-    radius = 0.4
-    ball = mb.SpatialInertia.sphere(1.0, radius=radius)
-    system = one_body(RollingSphere("rolls", radius), ball, gravity=(0, 0, 0)).assemble()
-    q, expected = system.reference_configuration(), np.eye(3)
-    for direction in ([1, 0], [0, 1], [-1, 0], [0, -1]):
-        w = np.array([-direction[1], direction[0], 0.0]) / radius  # one metre per second
-        body = UnitQuaternion.Ad(q[:4]).T @ w
-        q = simulate(system, (0.0, side), side / 200, q, body).q[-1]
-        expected = SO3.exp(side * w) @ expected
-    np.testing.assert_allclose(q[4:], 0.0, atol=1e-12)
-    np.testing.assert_allclose(UnitQuaternion.Ad(q[:4]), expected, atol=1e-12)
-    turn = SO3.log(expected)
-    small = side / radius
-    assert abs(abs(turn[2]) - small**2) < small**3
-    assert np.linalg.norm(turn) > 0.9 * small**2
-
-
-# ------------------------------------------------------------------------------------- orders
+# ------------------------------------------------------------------------------------------- orders
 
 
 @each_representation
@@ -425,7 +313,7 @@ def test_the_order_of_a_disc(tableau):
     assert abs(slope.value - tableau.order) < 0.15, (slope, errors)
 
 
-# ------------------------------------------------------------------ in composites, files, messages
+# -------------------------------------------------------------------------- in composites, messages
 
 
 def test_it_may_be_a_part_of_a_composite_joint():
@@ -449,42 +337,6 @@ def test_it_may_be_a_part_of_a_composite_joint():
     np.testing.assert_array_equal(one.rates(q, v), chain.rates(q, v))
     x = np.random.default_rng(5).normal(size=7)
     np.testing.assert_array_equal(one.retract(q, x), chain.retract(q, x))
-
-
-MODEL = """
-mbkit_model = 1
-name = "marble"
-[bodies.marble]
-mass = 2.0
-shape = {type = "sphere", radius = 0.25}
-[joints.rolls]
-type = "rolling_sphere"
-predecessor = "world"
-successor = "marble"
-radius = 0.25
-"""
-
-
-def test_files_have_them_once_the_plugin_is_there():
-    """By type and radius, which is a parameter of the system."""
-    assert set(plugin.mbkit_joint_types()) == {"rolling_sphere", "rolling_disc"}
-    for name, kind in plugin.mbkit_joint_types().items():
-        mech = mb.parse_model(MODEL.replace("rolling_sphere", name))
-        assert isinstance(mech.joints["rolls"].joint, kind)
-        system = mech.assemble()
-        assert system.parameters["joints.rolls.radius"] == 0.25
-        larger = system.with_parameters({"joints.rolls.radius": 0.5})
-        q = system.reference_configuration()
-        moment = 0.4 * 2.0 * 0.25**2
-        np.testing.assert_allclose(system.mass_matrix(q)[0, 0], moment + 2.0 * 0.25**2)
-        np.testing.assert_allclose(larger.mass_matrix(q)[0, 0], moment + 2.0 * 0.5**2)
-
-
-@pytest.mark.parametrize("radius", [0.0, -1.0, np.nan, np.inf, "0.3"])
-@pytest.mark.parametrize("kind", [RollingSphere, RollingDisc])
-def test_a_radius_must_be_one(kind, radius):
-    with pytest.raises(mb.JointError, match="'r': radius must be a positive, finite number"):
-        kind("r", radius)
 
 
 def test_a_flat_disc_and_a_quaternion_that_is_none_are_refused():
@@ -512,20 +364,6 @@ def test_what_cannot_be_done_with_it_says_so():
     goal[system.position_slice("hinge")] += 0.2
     found = mb.inverse_kinematics(system, {"bob": system.poses(goal)[3]}, q=q, locked=["rolls"])
     np.testing.assert_allclose(system.poses(found.q)[3], system.poses(goal)[3], atol=1e-8)
-
-
-def test_the_base_class_is_for_other_round_bodies():
-    """Every class of it has the group of rotations and contacts."""
-    for kind in (RollingSphere, RollingDisc):
-        assert issubclass(kind, RollingJoint)
-        assert kind("r", 1.0).ndx == 5
-
-
-def test_its_examples_pass_the_checks_of_plugins():
-    for example in plugin.mbkit_examples():
-        check_joint(example).raise_if_failed()
-    kinds = {type(each) for each in plugin.mbkit_examples()}
-    assert kinds == set(plugin.mbkit_joint_types().values())
 
 
 def test_variational_integrators_refuse_it():

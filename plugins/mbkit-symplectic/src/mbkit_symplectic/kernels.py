@@ -1,22 +1,23 @@
 """The time loop of the variational method, compiled."""
 
+from typing import NamedTuple
+
 from mbkit.kernels.body_fixed.steps import column_power, to_parent
 from mbkit.kernels.compile import (
     at,
     call_address,
-    float64,
     floats,
     floats_at,
     helper,
     int64,
-    integers,
     kernel,
     matrix,
     records_at,
+    typed,
 )
 from mbkit.kernels.configuration import retract_rows
 from mbkit.kernels.equations import acceleration
-from mbkit.kernels.layout import DISSIPATED, NUM_POWERS, SPACE, SUPPLIED
+from mbkit.kernels.layout import DISSIPATED, SPACE, SUPPLIED
 from mbkit.kernels.lie.exact import dot_near_pole
 from mbkit.kernels.lie.matrices import (
     matrix_times,
@@ -30,7 +31,9 @@ from mbkit.kernels.recursions.energy import motion_pass
 from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.space import bodies, scratch_of
 from mbkit.kernels.status import NOT_FINITE, OK, failure
-from mbkit.kernels.time_loops.times import instant
+from mbkit.kernels.time_loops.records import Grid, Saved, State
+from mbkit.kernels.time_loops.saving import count_step, start_count
+from mbkit.kernels.time_loops.times import step_of
 from mbkit.kernels.time_loops.watch import look
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import (
@@ -52,6 +55,41 @@ MOST_SWEEPS = 50
 
 #: Change of a step, in units of its size, at which an iteration is at its end.
 ROUNDING = 4e-16
+
+
+class Memory(NamedTuple):
+    """Memory for a step.
+
+    Attributes
+    ----------
+    rest, free : (nv,)
+        Accelerations without velocities and forces but gravity, and with velocities.
+    push : (nv,)
+        Accelerations by all forces but gravity.
+    half_way : (nv,)
+        The velocity before the push at the end of a step.
+    x, change, p, residual : (nv,)
+        Of the iteration: the step and its change; momenta, and what is left of them.
+    powers : (NUM_POWERS,)
+        Of forces.
+    poses : (rows, 12)
+        R, p of all bodies at the start of a step.
+    starts, ends : (rows, 6)
+        Discrete momenta of all bodies at the ends of a step.
+    """
+
+    rest: floats
+    free: floats
+    push: floats
+    half_way: floats
+    x: floats
+    change: floats
+    p: floats
+    residual: floats
+    powers: floats
+    poses: matrix
+    starts: matrix
+    ends: matrix
 
 
 @helper
@@ -123,13 +161,20 @@ def project(model, work, wrenches, out):
 
 
 @helper
-def solve_mass(space, q, p, rest, at_rest, v):
+def rest_of(space, nv):
+    """Zeros (nv,)."""
+    return floats_at(records_at(space, 1, SPACE)[0].rest, nv)
+
+
+@helper
+def solve_mass(space, q, p, rest, v):
     """v = M^-1 p, as the difference of two accelerations from rest; `rest` is that without p."""
     equations = records_at(space, 1, SPACE)[0]
-    state = call_address(equations.forward_dynamics, (space, 0, q, at_rest, p, v))
+    at_rest = rest_of(space, v.shape[0])
+    code = call_address(equations.forward_dynamics, (space, 0, q, at_rest, p, v))
     for j in range(v.shape[0]):
         v[j] -= rest[j]
-    return state
+    return code
 
 
 @helper
@@ -150,23 +195,36 @@ def is_driven(space, nv):
 
 
 @helper
-def pushed(space, driven, t, q, v, at_rest, free, out, powers):
-    """out = M^-1 of all forces but gravity at (t, q, v)."""
+def evaluate_push(space, driven, t, q, v, memory):
+    """memory.push = M^-1 of all forces but gravity at (t, q, v), memory.powers theirs."""
     equations = records_at(space, 1, SPACE)[0]
+    push, free = memory.push, memory.free
     if not driven:
-        out[:] = 0.0
-        powers[:] = 0.0
+        push[:] = 0.0
+        memory.powers[:] = 0.0
         return OK
-    state = acceleration(space, t, q, v, out, powers)
-    if state == OK:
-        state = call_address(equations.forward_dynamics, (space, 0, q, v, at_rest, free))
+    code = acceleration(space, t, q, v, push, memory.powers)
+    if code == OK:
+        at_rest = rest_of(space, v.shape[0])
+        code = call_address(equations.forward_dynamics, (space, 0, q, v, at_rest, free))
     for j in range(v.shape[0]):
-        out[j] -= free[j]
-    return state
+        push[j] -= free[j]
+    return code
 
 
 @helper
-def leap(space, h, q, v, x, p, r, dv, rest, at_rest, q_next, poses, ends, starts):
+def move(space, q, x, q_next):
+    """q_next = q exp(x), and the motion pass of it at rest."""
+    model = bodies(space)
+    work = scratch_of(space)
+    code = retract_rows(model, work, q, x, q_next)
+    if code == OK:
+        code = motion_pass(model, work, at(q_next, 0), at(rest_of(space, x.shape[0]), 0))
+    return code
+
+
+@helper
+def leap(space, h, q, q_next, v, memory):
     """From (q, v) to q_next and the velocity there, without forces but gravity; v is overwritten.
 
     Solves  J_0^T sum dexp_spatial^-T(X_i) M_i X_i / h = M v + h/2 g_0  for q_next = q exp(x) by
@@ -175,9 +233,12 @@ def leap(space, h, q, v, x, p, r, dv, rest, at_rest, q_next, poses, ends, starts
     model = bodies(space)
     work = scratch_of(space)
     equations = records_at(space, 1, SPACE)[0]
-    state = motion_pass(model, work, at(q, 0), at(v, 0))
-    if state != OK:
-        return state
+    at_rest = rest_of(space, v.shape[0])
+    x, p, residual, change, rest = memory.x, memory.p, memory.residual, memory.change, memory.rest
+    poses, ends, starts = memory.poses, memory.ends, memory.starts
+    code = motion_pass(model, work, at(q, 0), at(v, 0))
+    if code != OK:
+        return code
     keep_poses(model, work, poses)
     starts[:, :] = 0.0
     for i in range(1, model.shape[0]):
@@ -185,130 +246,101 @@ def leap(space, h, q, v, x, p, r, dv, rest, at_rest, q_next, poses, ends, starts
         store(starts[i], t, f)
     add_weights(model, work, h, starts)
     project(model, work, starts, p)
-    state = call_address(equations.forward_dynamics, (space, 0, q, at_rest, at_rest, rest))
-    if state != OK:
-        return state
+    code = call_address(equations.forward_dynamics, (space, 0, q, at_rest, at_rest, rest))
+    if code != OK:
+        return code
     for j in range(v.shape[0]):
         x[j] = h * v[j]
     last = float("inf")
     for sweep in range(MOST_SWEEPS):
-        state = retract_rows(model, work, q, x, q_next)
-        if state == OK:
-            state = motion_pass(model, work, at(q_next, 0), at(at_rest, 0))
-        if state != OK:
-            return state
+        code = move(space, q, x, q_next)
+        if code != OK:
+            return code
         mean_momenta(model, work, poses, h, ends, starts)
-        state = motion_pass(model, work, at(q, 0), at(at_rest, 0))
-        if state != OK:
-            return state
-        project(model, work, starts, r)
-        for j in range(r.shape[0]):
-            r[j] = p[j] - r[j]
-        state = solve_mass(space, q, r, rest, at_rest, dv)
-        if state != OK:
-            return state
-        change = h * size_of(dv)
+        code = motion_pass(model, work, at(q, 0), at(at_rest, 0))
+        if code != OK:
+            return code
+        project(model, work, starts, residual)
+        for j in range(p.shape[0]):
+            residual[j] = p[j] - residual[j]
+        code = solve_mass(space, q, residual, rest, change)
+        if code != OK:
+            return code
+        size = h * size_of(change)
         for j in range(x.shape[0]):
-            x[j] += h * dv[j]
+            x[j] += h * change[j]
         if not (all_finite(x)) or sweep == MOST_SWEEPS - 1:
             return failure(NOT_FINITE, 0)
         # below the rounding of the poses it cannot fall, and goes up and down
-        if change <= ROUNDING * size_of(x) or (change < 1e-9 * size_of(x) and change >= last):
+        if size <= ROUNDING * size_of(x) or (size < 1e-9 * size_of(x) and size >= last):
             break
-        last = change
-    state = retract_rows(model, work, q, x, q_next)
-    if state == OK:
-        state = motion_pass(model, work, at(q_next, 0), at(at_rest, 0))
-    if state != OK:
-        return state
+        last = size
+    code = move(space, q, x, q_next)
+    if code != OK:
+        return code
     mean_momenta(model, work, poses, h, ends, starts)
     add_weights(model, work, h, ends)
     project(model, work, ends, p)
-    state = call_address(equations.forward_dynamics, (space, 0, q_next, at_rest, at_rest, rest))
-    if state != OK:
-        return state
-    return solve_mass(space, q_next, p, rest, at_rest, v)
+    code = call_address(equations.forward_dynamics, (space, 0, q_next, at_rest, at_rest, rest))
+    if code != OK:
+        return code
+    return solve_mass(space, q_next, p, rest, v)
+
+
+@helper
+def push_at_end(space, driven, step, stage, memory):
+    """v += h/2 M^-1 f where f depends on this v: sweeps until it stays."""
+    v = stage.v
+    memory.half_way[:] = v
+    for _ in range(MOST_SWEEPS):
+        code = evaluate_push(space, driven, step.end, stage.q, v, memory)
+        if code != OK:
+            return code
+        change = 0.0
+        for j in range(v.shape[0]):
+            moved = memory.half_way[j] + 0.5 * step.h * memory.push[j]
+            change = max(change, abs(moved - v[j]))
+            v[j] = moved
+        if not change > ROUNDING * size_of(v):
+            return OK
+    return failure(NOT_FINITE, 0) if change > 1e-12 * size_of(v) else OK
 
 
 @kernel(
-    int64(
-        int64, float64, float64, int64, int64, int64, floats, floats, floats, floats, floats,
-        matrix, matrix, integers, floats, matrix, matrix, matrix,
-    ),
-    nogil=True,
-)  # fmt: skip
-def advance(
-    space, t0, h, first, steps, save_every, q, v, work_done, q_stage, v_stage,
-    memory, by_row, count, rows_t, rows_q, rows_v, rows_work,
-):  # fmt: skip
-    """Take `steps` steps from step `first` on, as `mbkit.Integrator.prepare` says.
+    int64(int64, typed(State), typed(State), typed(Memory), typed(Grid), typed(Saved)), nogil=True
+)
+def advance(space, state, stage, memory, grid, saved):
+    """Take the steps of the grid, as `mbkit.Integrator.prepare` says.
 
     Forces but gravity push at both ends of a step: v += h/2 M^-1 f, the second time implicitly, so
     that the whole is symmetric.
-    Memory  memory (9, nv, and NUM_POWERS at least) for vectors, by_row (24, rows) for poses and
-            momenta.
+    Writes  state, saved, stage (the end of a step before it is the state).
     """
-    nv = v.shape[0]
-    num_rows = bodies(space).shape[0]
-    x = memory[0, :nv]
-    p = memory[1, :nv]
-    r = memory[2, :nv]
-    dv = memory[3, :nv]
-    rest = memory[4, :nv]
-    push = memory[5, :nv]
-    free = memory[6, :nv]
-    half_way = memory[7, :nv]
-    powers = memory[8, :NUM_POWERS]
-    at_rest = floats_at(records_at(space, 1, SPACE)[0].rest, nv)
-    poses = by_row[:12].reshape(-1).reshape((num_rows, 12))
-    ends = by_row[12:18].reshape(-1).reshape((num_rows, 6))
-    starts = by_row[18:24].reshape(-1).reshape((num_rows, 6))
+    nv = state.v.shape[0]
     driven = is_driven(space, nv)
-    count[0] = 0
-    count[1] = 0
-    for k in range(first, first + steps):
-        t = instant(t0, h, k)
-        end = instant(t0, h, k + 1)
-        v_stage[:] = v
-        state = pushed(space, driven, t, q, v, at_rest, free, push, powers)
+    powers = memory.powers
+    start_count(saved)
+    for k in range(grid.first, grid.first + grid.steps):
+        step = step_of(grid, k)
+        stage.v[:] = state.v
+        code = evaluate_push(space, driven, step.t, state.q, stage.v, memory)
         dissipated = powers[DISSIPATED]
         supplied = powers[SUPPLIED]
         for j in range(nv):
-            v_stage[j] += 0.5 * h * push[j]
-        if state == OK:
-            state = leap(
-                space, h, q, v_stage, x, p, r, dv, rest, at_rest, q_stage, poses, ends, starts
-            )
-        half_way[:] = v_stage
-        for sweep in range(MOST_SWEEPS):
-            if state != OK:
-                return state
-            state = pushed(space, driven, end, q_stage, v_stage, at_rest, free, push, powers)
-            change = 0.0
-            for j in range(nv):
-                moved = half_way[j] + 0.5 * h * push[j]
-                change = max(change, abs(moved - v_stage[j]))
-                v_stage[j] = moved
-            if not change > ROUNDING * size_of(v_stage):
-                break
-            if sweep == MOST_SWEEPS - 1 and change > 1e-12 * size_of(v_stage):
-                state = failure(NOT_FINITE, 0)
-        if state == OK and not (all_finite(q_stage) and all_finite(v_stage)):
-            state = failure(NOT_FINITE, 0)
-        if state == OK:
-            state = look(space, end, q_stage, v_stage)
-        if state != OK:
-            return state
-        q[:] = q_stage
-        v[:] = v_stage
-        work_done[DISSIPATED] += 0.5 * h * (dissipated + powers[DISSIPATED])
-        work_done[SUPPLIED] += 0.5 * h * (supplied + powers[SUPPLIED])
-        count[0] += 1
-        if (k + 1) % save_every == 0:
-            row = count[1]
-            rows_t[row] = end
-            rows_q[row] = q
-            rows_v[row] = v
-            rows_work[row] = work_done
-            count[1] += 1
+            stage.v[j] += 0.5 * step.h * memory.push[j]
+        if code == OK:
+            code = leap(space, step.h, state.q, stage.q, stage.v, memory)
+        if code == OK:
+            code = push_at_end(space, driven, step, stage, memory)
+        if code == OK and not (all_finite(stage.q) and all_finite(stage.v)):
+            code = failure(NOT_FINITE, 0)
+        if code == OK:
+            code = look(space, step.end, stage.q, stage.v)
+        if code != OK:
+            return code
+        state.q[:] = stage.q
+        state.v[:] = stage.v
+        state.work[DISSIPATED] += 0.5 * step.h * (dissipated + powers[DISSIPATED])
+        state.work[SUPPLIED] += 0.5 * step.h * (supplied + powers[SUPPLIED])
+        count_step(grid, k, state, saved)
     return OK

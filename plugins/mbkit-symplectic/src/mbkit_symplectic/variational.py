@@ -61,19 +61,15 @@ class VariationalIntegrator(mb.Integrator):
                 "VariationalIntegrator does not take nonholonomic joints, whose motion follows "
                 "from no variational principle; use for example mbkit.RungeKuttaMuntheKaas()."
             )
+        from mbkit.integrators.compiled import advance_by
         from mbkit.kernels.layout import NUM_POWERS
-        from mbkit_symplectic.kernels import advance
+        from mbkit.kernels.time_loops.records import State
+        from mbkit_symplectic.kernels import Memory, advance
 
-        memory = np.zeros((9, max(problem.nv, NUM_POWERS)))
-        by_row = np.zeros((24, problem.num_rows))
-        count = np.zeros(2, dtype=np.int64)
-
-        def run(first: int, steps: int, rows: Any) -> tuple[int, int, int]:
-            state = advance(
-                problem.space, problem.t0, problem.h, first, steps, problem.save_every, problem.q,
-                problem.v, problem.work, problem.q_stage, problem.v_stage, memory, by_row, count,
-                rows.t, rows.q, rows.v, rows.work,
-            )  # fmt: skip
-            return int(state), int(count[0]), int(count[1])
-
-        return run
+        nv, rows = problem.nv, problem.num_rows
+        vectors = (np.zeros(nv) for _ in range(8))
+        wrenches = (np.zeros((rows, 6)) for _ in range(2))
+        memory = Memory(*vectors, np.zeros(NUM_POWERS), np.zeros((rows, 12)), *wrenches)
+        state = State(problem.q, problem.v, problem.work)
+        stage = State(problem.q_stage, problem.v_stage, np.zeros(2))
+        return advance_by(problem, advance, state, stage, memory)

@@ -14,7 +14,7 @@ from mbkit.spatial.frames import inverse
 
 __all__ = ["nearest"]
 
-# What follows is as in `mbkit.kernels.joints.nearest`.
+# What follows is as in `mbkit.kernels.joints.general_forms`.
 _NUM_STARTS = 20
 _CLOSE = 1e-2
 _MOST_STEPS = 60

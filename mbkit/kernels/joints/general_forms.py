@@ -5,7 +5,7 @@ Nearest to (R, p) is least |w|^2 + |d|^2, with w the rotation vector of R_q^T R 
 method for least squares takes steps dx with (S^T S + damping) dx = S^T (w, d). Source: Nocedal,
 Wright, Numerical Optimization, 2nd edition, 10.3.
 
-`mbkit.joints.defaults.nearest` has the same in Python.
+`mbkit.joints.defaults.configuration_from_pose` has the same in Python.
 """
 
 import numpy as np

@@ -1,0 +1,57 @@
+"""Types of the plugin: in files, among its examples, with a radius that is one."""
+
+import numpy as np
+import pytest
+from mbkit_rolling import RollingDisc, RollingJoint, RollingSphere, plugin
+
+import mbkit as mb
+from mbkit.testing import check_joint
+
+MODEL = """
+mbkit_model = 1
+name = "marble"
+[bodies.marble]
+mass = 2.0
+shape = {type = "sphere", radius = 0.25}
+[joints.rolls]
+type = "rolling_sphere"
+predecessor = "world"
+successor = "marble"
+radius = 0.25
+"""
+
+
+def test_files_have_them_once_the_plugin_is_there():
+    """By type and radius, which is a parameter of the system."""
+    assert set(plugin.mbkit_joint_types()) == {"rolling_sphere", "rolling_disc"}
+    for name, kind in plugin.mbkit_joint_types().items():
+        mech = mb.parse_model(MODEL.replace("rolling_sphere", name))
+        assert isinstance(mech.joints["rolls"].joint, kind)
+        system = mech.assemble()
+        assert system.parameters["joints.rolls.radius"] == 0.25
+        larger = system.with_parameters({"joints.rolls.radius": 0.5})
+        q = system.reference_configuration()
+        moment = 0.4 * 2.0 * 0.25**2
+        np.testing.assert_allclose(system.mass_matrix(q)[0, 0], moment + 2.0 * 0.25**2)
+        np.testing.assert_allclose(larger.mass_matrix(q)[0, 0], moment + 2.0 * 0.5**2)
+
+
+@pytest.mark.parametrize("radius", [0.0, -1.0, np.nan, np.inf, "0.3"])
+@pytest.mark.parametrize("kind", [RollingSphere, RollingDisc])
+def test_a_radius_must_be_one(kind, radius):
+    with pytest.raises(mb.JointError, match="'r': radius must be a positive, finite number"):
+        kind("r", radius)
+
+
+def test_the_base_class_is_for_other_round_bodies():
+    """Every class of it has the group of rotations and contacts."""
+    for kind in (RollingSphere, RollingDisc):
+        assert issubclass(kind, RollingJoint)
+        assert kind("r", 1.0).ndx == 5
+
+
+def test_its_examples_pass_the_checks_of_plugins():
+    for example in plugin.mbkit_examples():
+        check_joint(example).raise_if_failed()
+    kinds = {type(each) for each in plugin.mbkit_examples()}
+    assert kinds == set(plugin.mbkit_joint_types().values())
