@@ -89,6 +89,7 @@ from mbkit.kinematics import PoseTarget as PoseTarget
 from mbkit.kinematics import RatesFit as RatesFit
 from mbkit.kinematics import accelerations_from_twist_rates as accelerations_from_twist_rates
 from mbkit.kinematics import fit_accelerations as fit_accelerations
+from mbkit.kinematics import fit_derivatives as fit_derivatives
 from mbkit.kinematics import fit_jerks as fit_jerks
 from mbkit.kinematics import fit_rates as fit_rates
 from mbkit.kinematics import inverse_kinematics as inverse_kinematics

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, ShapeError, UsageError, check_kind, listed
 from mbkit.kinematics.constraint_rates import constraint_jerk, prescribed_jerk
+from mbkit.kinematics.constraint_series import ConstraintSeries
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
 from mbkit.systems.calls.entries import (
     broadcast,
@@ -33,6 +34,7 @@ __all__ = [
     "constrained_jacobian",
     "dependent_acceleration",
     "dependent_jerk",
+    "dependent_rates",
     "dependent_velocity",
     "partition",
 ]
@@ -173,6 +175,56 @@ def dependent_jerk(
     return found
 
 
+def dependent_rates(
+    system: System,
+    q: ArrayLike,
+    independent: Mapping[str, ArrayLike],
+    t: ArrayLike = 0.0,
+    *,
+    on_error: str = "raise",
+) -> Floats:
+    """See `System.dependent_rates`."""
+    entries, values = vector_of(system, independent, "independent")
+    if values.ndim < 2:
+        raise ShapeError(
+            f"dependent_rates: rates must have shape (..., k) of a joint of one velocity, "
+            f"(..., k, nv) of others: v, vdot, vddot, ... along the axis of k; got numbers for "
+            f"{listed(independent)}."
+        )
+    held = _held(system, entries)
+    if held:
+        raise UsageError(
+            f"dependent_rates: {listed(names_of(system, held))} of system '{system.name}' move as "
+            f"they are prescribed; give their rates in independent=."
+        )
+    given = np.zeros((*values.shape[:-1], system.nv))
+    given[..., entries] = values
+    at, time = broadcast(system, t, q=q)
+    leading = common_axes({"independent": given.shape[:-2], "q and t": time.shape})
+    at, time = np.broadcast_to(at, (*leading, system.nq)), np.broadcast_to(time, leading)
+    known = np.broadcast_to(given, (*leading, *given.shape[-2:]))
+    if not system.num_velocity_constraints:
+        partition(system, np.zeros((0, system.nv)), np.ones(system.nv), entries)
+        return known.copy()
+    series = ConstraintSeries(system, "dependent_rates")
+    A = system.constraint_jacobian(at, time, on_error=on_error)
+    sizes = velocity_sizes(system, at)
+    found = np.full(known.shape, np.nan)
+
+    def compute(index: tuple[int, ...]) -> None:
+        split = partition(system, A[index], sizes[index], entries)
+        motion = series.start(at[index], float(time[index]))
+        rows = np.empty(known.shape[-2:])
+        for n, rate in enumerate(known[index]):
+            rest, what = motion.constraints(rate), f"rates of order {n + 1}"
+            rows[n] = split.completed(system, A[index], rate, rest, motion.terms, what)
+            motion.go_on(rows[n])
+        found[index] = rows
+
+    by_sample(leading, on_error, compute)
+    return found
+
+
 def _held(system: System, named: Sequence[int]) -> list[int]:
     """Return the velocities of prescribed joints that are not among those named."""
     held = entries_of(system, system.prescribed_joints, "prescribed")
@@ -218,22 +270,8 @@ def _completed(
 
     def compute(index: tuple[int, ...]) -> None:
         split = partition(system, A[index], sizes[index], entries)
-        x = known[index].copy()
-        x[split.dependent] = split.solve(rate[index])
-        found[index] = x
-        if not len(rate[index]):
-            return
-        left = np.abs(A[index][:, split.dependent] @ x[split.dependent] + rate[index])
-        speed = largest_terms(A[index], v[index]) ** 2 / length
-        terms = largest_terms(A[index], x) + np.abs(rate[index]).max() + speed
-        if left.max() > HOLDS * terms:
-            found[index] = np.nan
-            name = system.constraint_names[int(np.argmax(left))]
-            raise ConstraintError(
-                f"System '{system.name}' has no {what} that satisfy the constraints at this "
-                f"configuration and time: '{name}' is left with {left.max():.3g}. Constraints "
-                f"that depend on time, or prescribed joints, contradict each other."
-            )
+        more = float(largest_terms(A[index], v[index])) ** 2 / length
+        found[index] = split.completed(system, A[index], known[index], rate[index], more, what)
 
     by_sample(q.shape[:-1], on_error, compute)
     return found
@@ -283,6 +321,27 @@ class Partition:
     def solve(self, rate: Any) -> Any:
         """Return the dependent x with A_d x + rate = 0."""
         return (-self._ranked.solve(rate).T / self._sizes).T
+
+    def completed(
+        self, system: System, A: Floats, known: Floats, rate: Floats, more: float, what: str
+    ) -> Floats:
+        """Return known entries of a rate of q with the dependent ones; ConstraintError if none fit.
+
+        `rate` is what A x + rest is with zero for the dependent ones, `more` the size of terms that
+        cancel in it.
+        """
+        x = known.copy()
+        x[self.dependent] = self.solve(rate)
+        left = np.abs(A[:, self.dependent] @ x[self.dependent] + rate)
+        terms = largest_terms(A, x) + np.abs(rate).max(initial=0.0) + more
+        if left.max(initial=0.0) > HOLDS * terms:
+            name = system.constraint_names[int(np.argmax(left))]
+            raise ConstraintError(
+                f"System '{system.name}' has no {what} that satisfy the constraints at this "
+                f"configuration and time: '{name}' is left with {left.max():.3g}. Constraints "
+                f"that depend on time, or prescribed joints, contradict each other."
+            )
+        return x
 
 
 def _three(name: str, values: Any) -> tuple[Any, Any, Any]:

@@ -1,5 +1,6 @@
 """Inverse kinematics, joint rates from measured twists, and manipulability."""
 
+from mbkit.kinematics.fitted_derivatives import fit_derivatives as fit_derivatives
 from mbkit.kinematics.fitted_rates import RatesFit as RatesFit
 from mbkit.kinematics.fitted_rates import fit_accelerations as fit_accelerations
 from mbkit.kinematics.fitted_rates import fit_jerks as fit_jerks

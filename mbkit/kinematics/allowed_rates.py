@@ -15,6 +15,7 @@ from mbkit.systems.constraint_checks import HOLDS, free_rows, largest_terms
 from mbkit.systems.rank import Ranked, largest_row
 
 if TYPE_CHECKING:
+    from mbkit.kinematics.constraint_series import Motion
     from mbkit.systems import System
 
 __all__ = ["AllowedRates"]
@@ -73,6 +74,14 @@ class AllowedRates:
         speed, gain = (float(largest_terms(A, x)) for x in (v, vdot))
         more = speed**3 / length**2 + speed * gain / length
         return cls._of(system, q, held, rest, more, t)
+
+    @classmethod
+    def going_on(cls, system: System, q: FloatArray, t: float, motion: Motion | None) -> Self:
+        """Return those of the next derivative of v along a motion; all if nothing constrains it."""
+        zero = np.zeros(system.nv)
+        if motion is None:
+            return cls._beside(system, zero)
+        return cls._of(system, q, zero, motion.constraints(zero), motion.terms, t)
 
     @classmethod
     def _beside(cls, system: System, held: FloatArray) -> Self:

@@ -17,7 +17,7 @@ from mbkit.tracing.trace import Trace
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["ConstraintSeries"]
+__all__ = ["ConstraintSeries", "Motion"]
 
 #: How far the series may be from what the kernels say, by the largest term of the constraints.
 _NEAR = 1e-9
@@ -63,34 +63,32 @@ class ConstraintSeries:
         self._tape, self._rows = trace.tape, [*rows]
         self._slopes = substituted(slopes, dict.fromkeys(step, 0.0))
 
-    def start(self, q: FloatArray, v: FloatArray, t: float) -> Motion:
-        """Return the motion that begins with a configuration and a velocity."""
-        if not self._is_right(q, v, t):
-            self._trace(q)
-            if not self._is_right(q, v, t):
+    def start(self, q: FloatArray, t: float) -> Motion:
+        """Return the motion that begins at a configuration, of which no rate is known yet."""
+        if not self._is_right(q, t):
+            self._trace(q)  # comparisons come out otherwise here
+            if not self._is_right(q, t):
                 raise UsageError(
                     f"{self._what}: constraints of system '{self._system.name}' cannot be "
-                    f"differentiated at this configuration; use dependent_velocity, "
-                    f"dependent_acceleration and dependent_jerk."
+                    f"differentiated at this configuration; up to jerks there are others: "
+                    f"dependent_velocity, dependent_acceleration, dependent_jerk; fit_rates, "
+                    f"fit_accelerations, fit_jerks."
                 )
-        return Motion(self, q, t)
+        return Motion(self, self._system, q, t)
 
-    def _is_right(self, q: FloatArray, v: FloatArray, t: float) -> bool:
-        """Whether constraints and their rates are what the kernels say at a state."""
+    def _is_right(self, q: FloatArray, t: float) -> bool:
+        """Whether constraints and their rates are what the kernels say for some velocity."""
         system = self._system
-        motion = Motion(self, q, t)
-        velocity = motion.constraints(v)
+        v, zero = np.linspace(0.5, 1.0, system.nv), np.zeros(system.nv)
+        motion = Motion(self, system, q, t)
+        terms = _NEAR * motion.scale(v)
+        velocity = motion.constraints(v) - system.constraint_velocity(q, v, t)
         motion.go_on(v)
-        rate = motion.constraints(np.zeros(system.nv))
-        terms = largest_terms(system.constraint_jacobian(q, t), v)
+        rate = motion.constraints(zero) - system.constraint_acceleration(q, v, zero, t)
         length = system.arrays.closure.length
-        expected = system.constraint_velocity(q, v, t)
-        second = system.constraint_acceleration(q, v, np.zeros(system.nv), t)
-        small = _NEAR * (np.abs(expected).max(initial=0.0) + terms)
-        less = _NEAR * (np.abs(second).max(initial=0.0) + terms**2 / length)
         return bool(
-            np.abs(velocity - expected).max(initial=0.0) <= small
-            and np.abs(rate - second).max(initial=0.0) <= less
+            np.abs(velocity).max(initial=0.0) <= terms * length
+            and np.abs(rate).max(initial=0.0) <= terms * motion.scale(v) * length
         )
 
     def evaluate(self, outputs: list[Any], q: FloatArray, v: FloatArray, t: float) -> FloatArray:
@@ -112,28 +110,45 @@ class ConstraintSeries:
 
 
 class Motion:
-    """A motion whose velocities are found one order after another."""
+    """A motion whose rates are found one order after another."""
 
-    def __init__(self, series: ConstraintSeries, q: FloatArray, t: float) -> None:
+    def __init__(self, series: ConstraintSeries, system: System, q: FloatArray, t: float) -> None:
         self._series, self._t = series, t
+        self._A, self._length = system.constraint_jacobian(q, t), system.arrays.closure.length
         self._q = np.asarray(q, dtype=np.float64)[None]
-        self._v = np.zeros((0, series._system.nv))
+        self._v = np.zeros((0, system.nv))
+        self._fastest = 0.0
+
+    @property
+    def order(self) -> int:
+        """How many rates are known."""
+        return len(self._v)
+
+    @property
+    def terms(self) -> float:
+        """Size of the terms that cancel in the constraints of the next order."""
+        with np.errstate(over="ignore"):  # as large as anything
+            return float(self._length * np.float_power(self._fastest, self.order + 1))
+
+    def scale(self, v: FloatArray) -> float:
+        """Return how fast, [1/s], constraints change by a rate of the next order."""
+        size = float(largest_terms(self._A, v)) / self._length
+        return float(size ** (1.0 / (self.order + 1)))
 
     def constraints(self, v: FloatArray) -> FloatArray:
         """Return the derivative of A v + g_t of the next order, if that of v is the one given."""
-        order, own = len(self._v), self._with(v)
-        found = self._series.rows(self._q, own, self._t)[:, order]
-        return np.asarray(found * _factorial(order))
+        found = self._series.rows(self._q, self._with(v), self._t)[:, self.order]
+        return np.asarray(found * _factorial(self.order))
 
     def go_on(self, v: FloatArray) -> None:
         """Take a derivative of v as the one of the next order."""
-        order = len(self._v)
+        self._fastest = max(self._fastest, self.scale(v))
         self._v = self._with(v)
-        slope = self._series.slopes(self._q, self._v, self._t)[:, order]
-        self._q = np.concatenate([self._q, slope[None] / (order + 1)])
+        slope = self._series.slopes(self._q, self._v, self._t)[:, self.order - 1]
+        self._q = np.concatenate([self._q, slope[None] / self.order])
 
     def _with(self, v: FloatArray) -> FloatArray:
-        return np.concatenate([self._v, v[None] / _factorial(len(self._v))])
+        return np.concatenate([self._v, v[None] / _factorial(self.order)])
 
 
 def _factorial(n: int) -> float:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mbkit.representations import Representation
     from mbkit.systems import System
 
-__all__ = ["RatesFit", "fit_accelerations", "fit_jerks", "fit_rates"]
+__all__ = ["FitTask", "RatesFit", "fit_accelerations", "fit_jerks", "fit_rates"]
 
 #: A velocity that takes part in an undetermined direction by less than this is determined.
 _SHARE = 1e-8
@@ -146,7 +146,9 @@ def fit_rates(
     (array([1.5, 1.5]), 1, ('a', 'b'))
     """
     who = "fit_rates"
-    task = _Task.of(system, {"twists": twists}, weights, frames, representation, t, tolerance, who)
+    task = FitTask.of(
+        system, {"twists": twists}, weights, frames, representation, t, tolerance, who
+    )
     q = system.checked("q", q)
     if system.prescribed_joints:
         q = system.prescribed_state(task.t, q)[0]
@@ -201,7 +203,7 @@ def fit_accelerations(
     """
     who = "fit_accelerations"
     given = {"twist_rates": twist_rates}
-    task = _Task.of(system, given, weights, frames, representation, t, tolerance, who)
+    task = FitTask.of(system, given, weights, frames, representation, t, tolerance, who)
     q, v = system.checked("q", q), system.checked("v", v)
     if system.prescribed_joints:
         q, v = system.prescribed_state(task.t, q, v)[:2]
@@ -257,7 +259,7 @@ def fit_jerks(
     >>> fit_jerks(mech.assemble(), [0.0], [1.0], [3.0], {"cart": [0, 0, 0, 2.0, 0, 0]}).rates
     array([2.])
     """
-    task = _Task.of(
+    task = FitTask.of(
         system, {"jerks": jerks}, weights, frames, representation, t, tolerance, "fit_jerks"
     )
     q, v = system.checked("q", q), system.checked("v", v)
@@ -273,8 +275,8 @@ def fit_jerks(
 
 @final
 @attrs.frozen(eq=False)
-class _Task:
-    """What is to be fitted: arguments of the functions above, checked."""
+class FitTask:
+    """What is to be fitted, for functions of this package: their arguments, checked."""
 
     system: System
     values: FloatArray

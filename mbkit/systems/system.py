@@ -3023,6 +3023,66 @@ class System:
 
         return dependent_jerk(self, q, v, vdot, independent, t, on_error=on_error)
 
+    def dependent_rates(
+        self,
+        q: ArrayLike,
+        independent: Mapping[str, ArrayLike],
+        t: ArrayLike = 0.0,
+        *,
+        on_error: str = "raise",
+    ) -> Floats:
+        """Return v, vdot, vddot, ... of a closed mechanism from those of independent joints.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configuration in which the loops are closed.
+        independent : mapping of str to array_like, shape (..., k) or (..., k, nv of the joint)
+            The velocity of a joint and its derivatives, k of them, by joint, or by single velocity
+            ("ball[2]"). [rad/s], [m/s], and so on by second.
+        t, on_error : see `System`
+
+        Returns
+        -------
+        ndarray, shape (..., k, nv)
+            As `body_derivatives` takes them.
+
+        Raises
+        ------
+        ConstraintError, NameUnknownError
+            As `constrained_jacobian`.
+        UsageError
+            If a joint whose motion is prescribed is not in `independent`; if a constraint or a
+            joint cannot be traced: it is named.
+
+        Notes
+        -----
+        Exact but for rounding: the constraints A(q) v + g_t = 0 are series in time, of which each
+        order is linear in the next rate. For them the kernels of the constraints run once on traced
+        numbers, which takes 20 to 300 ms; a sample of four rates takes some 2 to 40 ms.
+
+        Examples
+        --------
+        A crank of length 2 turns at 3 rad/s and moves a slider across its way, x = 2 sin(3 t):
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("Scotch yoke")
+        >>> ball = mb.SpatialInertia.sphere(1.0, radius=0.1)
+        >>> crank, block, slider = (mech.add_body(mb.Body(n, ball)) for n in "cbs")
+        >>> z = {"axis": (0, 0, 1)}
+        >>> _ = mech.add_joint(mb.RevoluteJoint("crank", **z), mech.world, crank)
+        >>> _ = mech.add_joint(mb.RevoluteJoint("pin", point=(0, -2, 0), **z), crank, block)
+        >>> _ = mech.add_joint(mb.PrismaticJoint("slot", axis=(0, 1, 0)), slider, block)
+        >>> _ = mech.add_joint(mb.PrismaticJoint("slider", axis=(1, 0, 0)), mech.world, slider)
+        >>> system = mech.assemble(mb.RelativeCoordinates(loop_joints=["slot"]))
+        >>> found = system.dependent_rates([0.0, 0.0, 0.0], {"crank": [3.0, 0.0, 0.0, 0.0, 0.0]})
+        >>> found[:, system.velocity_names.index("slider")].round(9) + 0.0
+        array([  6.,   0., -54.,   0., 486.])
+        """
+        from mbkit.closed_loops.kinematics import dependent_rates
+
+        return dependent_rates(self, q, independent, t, on_error=on_error)
+
     def closed_inverse_dynamics(
         self,
         q: ArrayLike,

@@ -73,7 +73,7 @@ def regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
     joints = [name for name in system.joint_names if name not in system.loop_joints]
     dx = 0.1 * rng.normal(size=system.ndx)
     names = joints[:1]
-    by_name = dict.fromkeys(names, 0.1)
+    by_name: dict[str, Any] = dict.fromkeys(names, 0.1 if rng.random() < 0.5 else [0.1, 0.2, 0.3])
     return {
         **{
             key: rng.normal(size=n)
@@ -187,6 +187,7 @@ def words_of(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
     return {
         **_WORDS, **regular(system, rng), "system": system, "body": last, "rows": "linear",
         "twists": rng.normal(size=shape), "twist_rates": rng.normal(size=shape), "locked": [],
+        "derivatives": {last: rng.normal(size=(3, 6))},
         "accelerations": rng.normal(size=shape), "weights": np.ones(shape), "limits": {},
         "targets": {last: mb.spatial.translation((0.1, 0.2, 0.3))}, "restarts": 1, "length": 0.3,
         "preferred": system.reference_configuration(), "max_iterations": 20, "threshold": 0.1,
