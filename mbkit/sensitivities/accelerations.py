@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import attrs
 import numpy as np
 
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.evaluation_derivatives import evaluated
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.input_changes import change_by_input
-from mbkit.systems.derivatives.parameter_changes import change_by_parameter, changes_by_places
+from mbkit.systems.derivatives.parameter_changes import (
+    change_by_parameter,
+    changes_by_places,
+    field_of_inertia,
+    inertial_change,
+)  # fmt: skip
 
-__all__ = ["Accelerations", "States"]
+__all__ = ["Accelerations", "States", "changes", "contracted", "prescribed"]
 
 
 class States(NamedTuple):
@@ -37,26 +41,25 @@ class Accelerations:
     Attributes
     ----------
     point : Point
-        The states, with the accelerations that were found there.
+        The states, with the accelerations and multipliers that were found there.
     """
 
     point: Point
 
     @classmethod
-    def at(cls, system: System, states: States) -> Accelerations:
-        """Return those of some states."""
+    def at(cls, system: System, states: States, rank: Any) -> Accelerations:
+        """Return those of states of which so many rows of constraints are independent, (N,).
+
+        Multipliers are the least that go with the accelerations.
+        """
         t, q, v, vdot, tau = states
-        count = len(t)
-        if system.arrays.closure:
-            given = (q, v, tau, np.zeros(v.shape), t)
-            point = evaluated(system, "forward_dynamics", given, (), "raise")
-            return cls(attrs.evolve(point, vdot=vdot))
-        prescribed = np.zeros(system.nv, dtype=bool)
-        for joint in system.motions:
-            prescribed[system.velocity_slice(joint)] = True
-        none, rank = np.zeros((count, 0)), np.zeros(count, dtype=np.int64)
-        by_motion = bool(system.motions)
-        return cls(Point(system, q, v, vdot, tau, t, none, rank, prescribed, by_motion))
+        none = np.zeros((len(t), system.num_velocity_constraints))
+        given = prescribed(system)
+        point = Point(system, q, v, vdot, tau, t, none, rank, given, bool(system.motions))
+        if not point.constrained:
+            return cls(point)
+        missing = point.equations(system, t)["efforts"] - tau
+        return cls(attrs.evolve(point, multipliers=point.solution.multipliers(missing)))
 
     @functools.cached_property
     def by_state(self) -> tuple[Floats, Floats]:
@@ -65,18 +68,55 @@ class Accelerations:
         by_q, by_v = (point.solution.solve(change_by_input(point, name)) for name in ("q", "v"))
         return by_q["vdot"], by_v["vdot"]
 
-    def changes(self, names: Sequence[str]) -> Mapping[str, Change]:
-        """Return what inputs other than the state at the start change, by name."""
-        point = self.point
-        found = dict(changes_by_places(point, names))
-        for name in names:
-            if name == "tau":
-                found[name] = change_by_input(point, name)
-            elif name not in found and name not in ("q", "v"):
-                found[name] = change_by_parameter(point, name)
-        return found
-
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return derivatives (N, nv, k) by name, of "q" and "v", the start, none."""
-        changes = self.changes(names).items()
-        return {name: self.point.solution.solve(change)["vdot"] for name, change in changes}
+        solve = self.point.solution.solve
+        return {name: solve(each)["vdot"] for name, each in changes(self.point, names).items()}
+
+    def contracted(self, adjoints: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
+        """Return the sums of adjoints (N, nv) times `by_inputs`, (k,), without making these."""
+        efforts, rows = self.point.solution.transposed(adjoints)
+        return contracted(self.point, efforts, rows, names)
+
+
+def prescribed(system: System) -> Any:
+    """Return which velocities are those of prescribed joints."""
+    found = np.zeros(system.nv, dtype=bool)
+    for joint in system.motions:
+        found[system.velocity_slice(joint)] = True
+    return found
+
+
+def changes(point: Point, names: Sequence[str]) -> Mapping[str, Change]:
+    """Return what inputs other than the state at the start change, by name."""
+    found = dict(changes_by_places(point, names))
+    for name in names:
+        if name == "tau":
+            found[name] = change_by_input(point, name)
+        elif name not in found and name not in ("q", "v"):
+            found[name] = change_by_parameter(point, name)
+    return found
+
+
+def contracted(
+    point: Point, efforts: Floats, rows: Floats, names: Sequence[str]
+) -> Mapping[str, Floats]:
+    """Return sums of efforts (N, nv) and rows (N, m) times the changes of the equations, (k,).
+
+    Inertial parameters of all bodies take one pass: their regressor is contracted first.
+    """
+    system = point.system
+    fields = {name: each for name in names if (each := field_of_inertia(system, name)) is not None}
+    found = {}
+    if fields:
+        weighted = np.einsum("nv,nvbk->bk", efforts, point.regressor)
+        found = {name: inertial_change(system, weighted, *each) for name, each in fields.items()}
+    for name, change in changes(point, [name for name in names if name not in fields]).items():
+        total = np.zeros(np.shape(change.tau if name == "tau" else change.efforts)[-1])
+        parts = ((change.efforts, efforts), (change.rows, rows), (change.tau, -efforts))
+        for part, weights in parts:
+            if np.ndim(part):
+                wide = np.broadcast_to(part, (*weights.shape, total.size))
+                total += np.einsum("ni,nik->k", weights, wide)
+        found[name] = total
+    return found

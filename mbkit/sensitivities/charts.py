@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple, final
 
@@ -46,7 +47,7 @@ class Differentials(NamedTuple):
 
 
 @final
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class Charts:
     """Which joints have coordinates that do not add, and the differentials of these.
 
@@ -69,6 +70,25 @@ class Charts:
                 ends = starts[0] + int(row["ndx"]), starts[1] + int(row["num_velocities"])
                 blocks.append(Block(*(slice(*each) for each in zip(starts, ends, strict=True))))
         return cls(system, tuple(blocks))
+
+    @functools.cached_property
+    def layout(self) -> tuple[Any, Any, Any]:
+        """Where the entries of these joints are, four numbers each, and those of the others."""
+        numbers = [(a.start, a.stop - a.start, b.start, b.stop - b.start) for a, b in self.blocks]
+        steps, velocities = (
+            np.ones(self.system.ndx, dtype=bool),
+            np.ones(self.system.nv, dtype=bool),
+        )
+        for block in self.blocks:
+            steps[block.steps] = velocities[block.velocities] = False
+        joints = np.array(numbers, dtype=np.int64).reshape(-1)
+        return joints, np.flatnonzero(steps), np.flatnonzero(velocities)
+
+    @staticmethod
+    def packed(maps: list[Differentials], count: int) -> Floats:
+        """Return the matrices of `count` states one after another, (count, ...)."""
+        parts = [each.reshape((count, -1)) for joint in maps for each in joint if each.size]
+        return np.concatenate([np.zeros((count, 0)), *parts], axis=1)
 
     def _columns(self, size: int, entries: str, function: Callable[[Floats], Floats]) -> list[Any]:
         """Return the blocks of a linear function of unit vectors, asked for all joints at once."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators import RungeKuttaMuntheKaas
-from mbkit.sensitivities.accelerations import Accelerations, States
+from mbkit.sensitivities.accelerations import Accelerations, States, contracted
 from mbkit.sensitivities.charts import Charts, Differentials
 from mbkit.sensitivities.linear_steps import Linearisation, LinearSteps, shape_of_input, size_of
 from mbkit.simulation.preparation import Prepared
@@ -140,7 +140,9 @@ class ExplicitSteps(LinearSteps):
             history.span[:, :1] + steps.method.tableau.c[: history.q.shape[1]] * history.span[:, 1:]
         )
         tau = np.broadcast_to(steps.run.workspace.tau, v.shape)
-        return Accelerations.at(steps.system, States(times.ravel(), q, v, vdot, tau))
+        return Accelerations.at(
+            steps.system, States(times.ravel(), q, v, vdot, tau), np.zeros(len(v), dtype=np.int64)
+        )
 
     @functools.cached_property
     def differentials(self) -> tuple[list[Differentials], list[Differentials]]:
@@ -168,6 +170,45 @@ class ExplicitSteps(LinearSteps):
                 none if P is None else self._carried(none, P.reshape((*stages, system.nv, width)))
             )
         return found
+
+    def reverse(
+        self, adjoint: Floats, seeds: Floats, names: Sequence[str]
+    ) -> tuple[Floats, Mapping[str, Floats]]:
+        """See `LinearSteps`; by one pass of a compiled loop."""
+        from mbkit.kernels.sensitivities.adjoint import Adjoint, Linear, Method, reverse
+
+        steps, accelerations = self.steps, self.accelerations
+        count, stages = self.history.q.shape[:2]
+        nv, ndx = steps.system.nv, steps.system.ndx
+        tableau, charts, point = steps.method.tableau, steps.charts, accelerations.point
+        method = Method(
+            tableau.A[:stages, :stages].copy(), tableau.b[:stages].copy(), *charts.layout,
+            moving(steps.system),
+        )  # fmt: skip
+        by_tree = not (point.constrained or point.by_motion)
+        by_q, by_v = point.by_state if by_tree else accelerations.by_state
+        M = steps.system.mass_matrix(point.q) if by_tree else np.zeros((0, nv, nv))
+        at_stages, at_ends = self.differentials
+        linear = Linear(
+            h=self.history.span[:, 1].copy(),
+            by_q=np.ascontiguousarray(by_q),
+            by_v=np.ascontiguousarray(by_v),
+            M=M,
+            maps=charts.packed(at_stages, count * stages),
+            ends=charts.packed(at_ends, count),
+            closing=np.zeros((0, nv + ndx, nv + ndx)),
+        )
+        found = Adjoint(
+            np.array(adjoint, dtype=np.float64), np.ascontiguousarray(seeds),
+            np.empty((count, ndx + nv)), np.empty((count * stages, nv)),
+            np.empty((stages, ndx)), np.empty((stages, nv)), np.empty((4, ndx + nv)),
+        )  # fmt: skip
+        status = reverse(method, linear, found)
+        assert status == 0, "mass matrices of a run that was completed"
+        if by_tree:
+            none = np.zeros((count * stages, 0))
+            return found.now, contracted(point, found.efforts, none, names)
+        return found.now, accelerations.contracted(found.efforts, names)
 
     def _carried(self, start: Floats, driven: Any) -> Floats:
         """Return where columns `start` (N, size, k) lead to, P dp being driven (N, s, nv, k)."""

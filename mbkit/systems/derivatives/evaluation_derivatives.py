@@ -28,7 +28,7 @@ from mbkit.systems.dynamics import check_unique
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Derivatives", "derivatives", "evaluated"]
+__all__ = ["Derivatives", "derivatives"]
 
 #: By evaluation: its results, and the arguments that it takes besides q, v and t.
 EVALUATIONS = {
@@ -127,7 +127,7 @@ def derivatives(
         "ask for fewer samples at once",
     )
     flat = [np.reshape(x, (count, *x.shape[len(leading) :])) for x in given]
-    state = evaluated(system, of, flat, prescribed, on_error)
+    state = _evaluated(system, of, flat, prescribed, on_error)
     values = {what: getattr(state, what) for what in EVALUATIONS[of][0]}
     good = np.isfinite(np.concatenate([state.vdot, state.tau], axis=-1)).all(axis=-1)
     point = state.chosen(good)
@@ -178,7 +178,7 @@ def _shape(system: System, name: str) -> tuple[int, ...]:
     return shape_of_parameter(system, name)
 
 
-def evaluated(
+def _evaluated(
     system: System, of: str, flat: Sequence[Floats], prescribed: Sequence[str], on_error: str
 ) -> Point:
     """Return all samples with what the evaluation finds."""

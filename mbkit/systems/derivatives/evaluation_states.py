@@ -208,6 +208,20 @@ class Solution:
         found[:, ~self.point.given] = np.linalg.solve(_T(self.L), self.V @ x)[..., 0]
         return found
 
+    def multipliers(self, missing: Floats) -> Floats:
+        """Return the least multipliers that make up for efforts (N, nv) of the free velocities."""
+        b = np.linalg.solve(self.L, missing[:, ~self.point.given, None])
+        return (self.U @ (self.inverse[..., None] * (_T(self.V) @ b)))[..., 0]
+
+    def transposed(self, adjoints: Floats) -> tuple[Floats, Floats]:
+        """Return the adjoints of changes of e (N, nv) and r (N, m) by those of vdot (N, nv)."""
+        free = ~self.point.given
+        y = np.linalg.solve(self.L, adjoints[:, free, None])
+        along = _T(self.V) @ y
+        efforts = np.zeros(adjoints.shape)
+        efforts[:, free] = -np.linalg.solve(_T(self.L), y - self.V @ along)[..., 0]
+        return efforts, -(self.U @ (self.inverse[..., None] * along))[..., 0]
+
     def solve(self, change: Change) -> dict[str, Floats]:
         """Return the changes of vdot, tau and multipliers, (N, ..., k)."""
         free = ~self.point.given

@@ -27,7 +27,13 @@ from mbkit.systems.derivatives.numeric_changes import best_rate, differences
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["change_by_parameter", "changes_by_places", "shape_of_parameter"]
+__all__ = [
+    "change_by_parameter",
+    "changes_by_places",
+    "field_of_inertia",
+    "inertial_change",
+    "shape_of_parameter",
+]
 
 
 def shape_of_parameter(system: System, name: str) -> tuple[int, ...]:
@@ -41,6 +47,17 @@ def shape_of_parameter(system: System, name: str) -> tuple[int, ...]:
     return (6,) if _is_pose(value) else value.shape
 
 
+def field_of_inertia(system: System, name: str) -> tuple[str, str] | None:
+    """Return body and field of a parameter by which efforts change by the regressor alone."""
+    kind, _, rest = name.partition(".")
+    body, _, field = rest.rpartition(".")
+    if kind != "bodies" or body not in system.body_names or _spread(system):
+        return None
+    if any(isinstance(force, UniformField) for force in system.forces):
+        return None  # which acts on masses
+    return body, field
+
+
 def change_by_parameter(point: Point, name: str) -> Change:
     """Return the change by a parameter, its entries in a row."""
     kind, _, rest = name.partition(".")
@@ -50,7 +67,8 @@ def change_by_parameter(point: Point, name: str) -> Change:
     whole = kind == "bodies" and body in point.system.body_names and not _spread(point.system)
     # the length by which rows of free joints are scaled depends on centres of mass
     if whole and not (field == "com" and point.constrained):
-        return Change(_inertial(point, body, field) - _fields(point, name))
+        inertial = inertial_change(point.system, point.regressor, body, field)
+        return Change(inertial - _fields(point, name))
     return _by_differences(point, name)
 
 
@@ -162,13 +180,15 @@ def _gravity(point: Point) -> Floats:
     return np.stack(columns, axis=-1)
 
 
-def _inertial(point: Point, body: str, field: str) -> Floats:
-    """Of Y pi by mass, centre of mass c or moment about it, pi = (m, m c, I + m (c.c - c c^T))."""
-    system = point.system
+def inertial_change(system: System, regressor: Floats, body: str, field: str) -> Floats:
+    """Return Y dpi (..., k) by mass, centre of mass c or moment about it, Y (..., bodies, 10).
+
+    pi = (m, m c, I + m (c.c - c c^T)).
+    """
     row = system.body_index(body)
     inertias = system.inertias
     m, c = float(inertias.masses[row]), inertias.coms[row]
-    Y = point.regressor[..., row - 1, :]
+    Y = regressor[..., row - 1, :]
     if field == "moment_about_com":
         # half of an entry off the diagonal is from either side
         a, b, d, e, f, g = np.moveaxis(Y[..., 4:] * [1.0, 0.5, 0.5, 1.0, 0.5, 1.0], -1, 0)

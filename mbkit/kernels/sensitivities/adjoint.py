@@ -1,0 +1,215 @@
+"""The adjoint of explicit Runge-Kutta-Munthe-Kaas steps, from the last to the first."""
+
+from typing import NamedTuple
+
+from mbkit.kernels.arrays import assign
+from mbkit.kernels.compile import floats, helper, int64, integers, kernel, matrix, stack, typed
+from mbkit.kernels.elementary import sqrt
+from mbkit.kernels.status import NOT_FINITE, OK, failure
+
+
+class Method(NamedTuple):
+    """A method of s stages, and the joints whose coordinates do not add."""
+
+    A: matrix  # (s, s)
+    b: floats  # (s,)
+    joints: integers  # first step, number of steps, first velocity, number of velocities; of each
+    plain_steps: integers  # entries of steps that add, and the velocities that are their rates
+    plain_velocities: integers
+    moving: floats  # (d + nv,), 0 for entries of prescribed joints
+
+
+class Linear(NamedTuple):
+    """N steps, linear about a run; stages are rows n s + i."""
+
+    h: floats  # (N,)
+    by_q: stack  # (N s, nv, d), of accelerations; of efforts where M is given
+    by_v: stack  # (N s, nv, nv)
+    M: stack  # (N s, nv, nv), or none; overwritten by its factor
+    maps: matrix  # (N s, ...), of each joint: moved with q, with x; rates by x, q, v
+    ends: matrix  # (N, ...), of each joint: moved with q, with x
+    closing: stack  # (N, d + nv, d + nv), or none: from the open end to the closed one
+
+
+class Adjoint(NamedTuple):
+    """What is found, and memory."""
+
+    now: floats  # (d + nv,), from the end of the last step to the beginning of the first
+    seeds: matrix  # (N, d + nv), added at the beginning of each step
+    ends: matrix  # (N, d + nv), at the end of each step
+    efforts: matrix  # (N s, nv), of changes of accelerations; of efforts where M is given
+    rates: matrix  # (s, d), of the rates of x
+    accelerations: matrix  # (s, nv)
+    memory: matrix  # (4, d + nv)
+
+
+@helper
+def factorise(M):
+    """Cholesky's factor in the lower triangle; false if M is not positive definite."""
+    n = M.shape[0]
+    for j in range(n):
+        for i in range(j, n):
+            total = M[i, j]
+            for k in range(j):
+                total -= M[i, k] * M[j, k]
+            if i == j:
+                if not total > 0.0:
+                    return False
+                M[j, j] = sqrt(total)
+            else:
+                M[i, j] = total / M[j, j]
+    return True
+
+
+@helper
+def solve_factored(L, x):
+    """x becomes (L L^T)^-1 x."""
+    n = L.shape[0]
+    for i in range(n):
+        total = x[i]
+        for k in range(i):
+            total -= L[i, k] * x[k]
+        x[i] = total / L[i, i]
+    for i in range(n - 1, -1, -1):
+        x[i] /= L[i, i]
+        for k in range(i):
+            x[k] -= L[i, k] * x[i]
+
+
+@helper
+def add_transposed(A, x, out):
+    """out += A^T x."""
+    for i in range(A.shape[0]):
+        weight = x[i]
+        if weight != 0.0:
+            for j in range(A.shape[1]):
+                out[j] += weight * A[i, j]
+
+
+@helper
+def add_block(maps, first, x, x_at, out, out_at, rows, columns):
+    """out += B^T x for a block B (rows, columns) that begins at `first`; return where it ends."""
+    for i in range(rows):
+        weight = x[x_at + i]
+        for j in range(columns):
+            out[out_at + j] += weight * maps[first + i * columns + j]
+    return first + rows * columns
+
+
+@helper
+def back_through_map(method, maps, every, moved, start, step):
+    """From the adjoint of retract(q, x) to those of q, which is added, and of x."""
+    joints = method.joints
+    step[:] = 0.0
+    for k in range(method.plain_steps.shape[0]):
+        a = method.plain_steps[k]
+        start[a] += moved[a]
+        step[a] = moved[a]
+    at = 0
+    for j in range(joints.shape[0] // 4):
+        a = joints[4 * j]
+        d = joints[4 * j + 1]
+        at = add_block(maps, at, moved, a, start, a, d, d)
+        at = add_block(maps, at, moved, a, step, a, d, d)
+        if every != 0:
+            at += 2 * d * d + d * joints[4 * j + 3]
+
+
+@helper
+def back_through_rates(method, maps, rates, x, q, v):
+    """From the adjoint of the rates of x to those of x, q and v, which are added."""
+    joints = method.joints
+    for k in range(method.plain_steps.shape[0]):
+        v[method.plain_velocities[k]] += rates[method.plain_steps[k]]
+    at = 0
+    for j in range(joints.shape[0] // 4):
+        a = joints[4 * j]
+        d = joints[4 * j + 1]
+        at += 2 * d * d
+        at = add_block(maps, at, rates, a, x, a, d, d)
+        at = add_block(maps, at, rates, a, q, a, d, d)
+        at = add_block(maps, at, rates, a, v, joints[4 * j + 2], d, joints[4 * j + 3])
+
+
+@helper
+def back_through_end(method, linear, adjoint, n):
+    """From the end of step n to its stages; `now` becomes what of it comes from the beginning."""
+    d = adjoint.rates.shape[1]
+    size = adjoint.now.shape[0]
+    now = adjoint.now
+    end = adjoint.memory[0]
+    if linear.closing.shape[0] != 0:
+        end[:] = 0.0
+        add_transposed(linear.closing[n], now, end)
+    else:
+        assign(end, now)
+    for k in range(size):
+        end[k] *= method.moving[k]
+    now[:d] = 0.0
+    step = adjoint.memory[1, :d]
+    back_through_map(method, linear.ends[n], 0, end[:d], now[:d], step)
+    assign(now[d:], end[d:])
+    h = linear.h[n]
+    for i in range(method.b.shape[0]):
+        weight = h * method.b[i]
+        for k in range(d):
+            adjoint.rates[i, k] = weight * step[k]
+        for k in range(size - d):
+            adjoint.accelerations[i, k] = weight * end[d + k]
+
+
+@kernel(int64(typed(Method), typed(Linear), typed(Adjoint)), nogil=True)
+def reverse(method, linear, adjoint):
+    """Take an adjoint from the end to the beginning.
+
+    With bars for adjoints: dl_i by l_i, k_i by their own; from the last stage to the first
+        v_i = G_i^T l_i + V_i^T k_i,    q_i = F_i^T l_i + Q_i^T k_i,
+        x_i = K_i^T k_i + E_i^T q_i,    q += C_i^T q_i,    v += v_i,
+        k_j += h a_ij x_i,    l_j += h a_ij v_i   for j < i.
+    With M, F = -M^-1 E_q and G = -M^-1 E_v.
+    Source: Hager 2000; see `mbkit.sensitivities.munthe_kaas` for the steps.
+    """
+    A, b = method.A, method.b
+    count = b.shape[0]
+    d = adjoint.rates.shape[1]
+    nv = adjoint.accelerations.shape[1]
+    now = adjoint.now
+    for n in range(linear.h.shape[0] - 1, -1, -1):
+        assign(adjoint.ends[n], now)
+        back_through_end(method, linear, adjoint, n)
+        h = linear.h[n]
+        for i in range(count - 1, -1, -1):
+            row = n * count + i
+            q = adjoint.memory[0, :d]
+            v = adjoint.memory[1, :nv]
+            x = adjoint.memory[2, :d]
+            moved = adjoint.memory[3, :d]
+            efforts = adjoint.efforts[row]
+            assign(efforts, adjoint.accelerations[i])
+            if linear.M.shape[0] != 0:
+                if not factorise(linear.M[row]):
+                    return failure(NOT_FINITE, 0)
+                solve_factored(linear.M[row], efforts)
+                for k in range(nv):
+                    efforts[k] = -efforts[k]
+            q[:] = 0.0
+            v[:] = 0.0
+            moved[:] = 0.0
+            add_transposed(linear.by_q[row], efforts, q)
+            add_transposed(linear.by_v[row], efforts, v)
+            back_through_rates(method, linear.maps[row], adjoint.rates[i], moved, q, v)
+            back_through_map(method, linear.maps[row], 1, q, now[:d], x)
+            for k in range(d):
+                x[k] += moved[k]
+            for k in range(nv):
+                now[d + k] += v[k]
+            for j in range(i):
+                weight = h * A[i, j]
+                if weight != 0.0:
+                    for k in range(d):
+                        adjoint.rates[j, k] += weight * x[k]
+                    for k in range(nv):
+                        adjoint.accelerations[j, k] += weight * v[k]
+        for k in range(now.shape[0]):
+            now[k] += adjoint.seeds[n, k]
+    return OK
