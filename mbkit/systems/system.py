@@ -42,6 +42,7 @@ from mbkit.systems.calls.evaluations import (
     DEXP_INV,
     DIFFERENCE,
     FORWARD_DYNAMICS,
+    FORWARD_DYNAMICS_DERIVATIVES,
     INERTIAL_REGRESSOR,
     INVERSE_DYNAMICS,
     INVERSE_DYNAMICS_DERIVATIVES,
@@ -3440,7 +3441,9 @@ class System:
 
         Notes
         -----
-        ``d_q = -M^-1 D_q(M vdot + b)``, likewise by v. Cost: O(nv^2 depth), sample by sample.
+        ``d_q = -M^-1 D_q(M vdot + b)``, likewise by v; found by the articulated bodies, without
+        M. Cost: O(nv^2), one call of a kernel, and all cores for many samples. The three are views
+        of one array, of which each row holds what one acceleration depends on.
 
         Examples
         --------
@@ -3757,6 +3760,10 @@ class System:
     @functools.cached_property
     def _inertial_regressor(self) -> Callable[..., Floats]:
         return self.evaluator.bind_dynamics(INERTIAL_REGRESSOR)
+
+    @functools.cached_property
+    def _forward_dynamics_derivatives(self) -> Callable[..., Floats]:
+        return self.evaluator.bind_dynamics(FORWARD_DYNAMICS_DERIVATIVES)
 
     @functools.cached_property
     def _inverse_dynamics_derivatives(self) -> Callable[..., Floats]:

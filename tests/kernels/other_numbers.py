@@ -94,6 +94,7 @@ def differences(
 
 def derivatives() -> dict[str, Any]:
     """Return derivatives of tau, and central differences of it and of vdot, with 40 digits."""
+    from mbkit.kernels.derivatives.forward_dynamics import forward_dynamics_derivatives
     from mbkit.kernels.derivatives.inverse_dynamics import inverse_dynamics_derivatives
     from mbkit.kernels.spatial.algorithms import forward_dynamics, inverse_dynamics
 
@@ -108,6 +109,9 @@ def derivatives() -> dict[str, Any]:
             "differences": differences(system, numbers, inverse_dynamics, (q, v, vdot), "qv"),
         }
     given = q, v, tau  # the last frames alone: these evaluations take the longest
+    every = numbers.call(forward_dynamics_derivatives, *given, system.nv * (3 * system.nv + 1))
+    parts = np.split(every.reshape((system.nv, -1))[:, :-1], 3, axis=1)
+    found[frames]["every"] = [mpmath.nstr(x, DIGITS) for part in parts for x in part.ravel()]
     found[frames]["forward"] = differences(system, numbers, forward_dynamics, given, "qvx")
     return found
 

@@ -114,11 +114,18 @@ def test_hamilton_s_equations_to_20_digits(found, frames):
 def test_derivatives_of_forward_dynamics_to_rounding(found):
     """Of joints with several velocities too; differences with 40 digits leave 1e-24."""
     frames, system, state = list(trees())[-1]
-    expected = np.array([float(x) for x in found["derivatives"][frames]["forward"]])
+    results = found["derivatives"][frames]
+    own, differences = (
+        np.array([decimal.Decimal(x) for x in results[what]]) for what in ("every", "forward")
+    )
+    assert deviation(own, differences) < 1e-20
     by = ("q", "v", "tau")
     every = system.derivatives("forward_dynamics", state.q, state.v, state.tau, by=by)
-    for name, exact in zip(by, expected.reshape((3, system.nv, system.nv)), strict=True):
-        assert np.abs(every[name] - exact).max() < 1e-12 * np.abs(exact).max()
+    compiled = system.forward_dynamics_derivatives(state.q, state.v, state.tau)
+    exact = own.astype(float).reshape((3, system.nv, system.nv))
+    for name, each, true in zip(by, compiled, exact, strict=True):
+        assert np.abs(every[name] - true).max() < 1e-12 * np.abs(true).max()
+        assert np.abs(each - true).max() < 1e-12 * np.abs(true).max()
 
 
 @pytest.mark.parametrize(

@@ -165,10 +165,12 @@ def test_derivatives_of_dynamics_and_coriolis_matrix(name):
     assert_equal(system.coriolis_matrix(state.q, state.v), twin.coriolis_matrix(state.q, state.v))
     given = state.q, state.v, state.tau
     found = system.derivatives("forward_dynamics", *given, by=("q", "v", "tau"))
+    compiled = system.forward_dynamics_derivatives(*given)
     expected = twin.forward_dynamics_derivatives(*given)
-    for name, other in zip(("q", "v", "tau"), expected, strict=True):
+    for name, own, other in zip(("q", "v", "tau"), compiled, expected, strict=True):
         size = np.abs(other).max()
         np.testing.assert_allclose(found[name], other, rtol=0.0, atol=1e-10 * size)
+        np.testing.assert_allclose(own, other, rtol=0.0, atol=1e-10 * size)
 
 
 @pytest.mark.parametrize("seed", range(3))

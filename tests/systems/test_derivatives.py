@@ -42,12 +42,22 @@ def assert_close(found, expected, tolerance=NUMERIC, size=0.0):
 
 
 def check(system, q, v, vdot, tolerance=NUMERIC):
-    """Compare the derivatives of inverse dynamics with differences."""
+    """Compare the derivatives of inverse dynamics with differences, and with forward dynamics."""
     d_q, d_v = system.inverse_dynamics_derivatives(q, v, vdot)
+    check_forward(system, q, v, system.inverse_dynamics(q, v, vdot), (d_q, d_v))
     size = np.abs(system.inverse_dynamics(q, v, vdot)).max()
     expected = along_steps(system, q, lambda q: system.inverse_dynamics(q, v, vdot))
     assert_close(d_q, expected, tolerance, size)
     assert_close(d_v, along(v, lambda v: system.inverse_dynamics(q, v, vdot)), tolerance, size)
+
+
+def check_forward(system, q, v, tau, given, wrenches=None):
+    """M d_q = -D_q and M d_v = -D_v with those of inverse dynamics, and M d_tau = 1."""
+    found = system.forward_dynamics_derivatives(q, v, tau, wrenches)
+    M = system.mass_matrix(q)
+    for each, other in zip(found, (*(-x for x in given), np.eye(system.nv)), strict=True):
+        terms = np.abs(M) @ np.abs(each)  # what cancels in the product
+        assert_close(M @ each, other, 1e-12, max(terms.max(), np.abs(tau).max()))
 
 
 # ------------------------------------------------------------------ inverse dynamics, all joints
@@ -150,7 +160,7 @@ def test_distance_from_the_origin_costs_no_accuracy():
 
     Measured from the origin, moments of 1e12 kg m^2 would leave four digits.
     """
-    found = []
+    found, forward = [], []
     for place in ((0.0, 0.0, 0.0), (1e6, -1e6, 1e6)):
         rng = np.random.default_rng(44)
         mech = random_mechanism(rng, 12, turned_round=0.0, floating=True)
@@ -160,7 +170,8 @@ def test_distance_from_the_origin_costs_no_accuracy():
         joint = next(n for n, e in mech.joints.items() if e.predecessor == "world")
         q[system.position_slice(joint)][4:] += place
         found.append(system.inverse_dynamics_derivatives(q, state.v, state.vdot))
-    for near, far in zip(*found, strict=True):
+        forward.append(system.forward_dynamics_derivatives(q, state.v, state.tau))
+    for near, far in (*zip(*found, strict=True), *zip(*forward, strict=True)):
         assert_close(far, near, 1e-12)
 
 
@@ -263,6 +274,21 @@ def test_forward_dynamics():
     )
     assert_close(d_v, along(s.v, lambda v: system.forward_dynamics(s.q, v, s.tau)), 1e-9)
     assert_close(d_tau @ system.mass_matrix(s.q), np.eye(system.nv), 1e-10)
+
+
+@each_representation
+def test_forward_dynamics_in_every_representation(representation):
+    """With wrenches that move with their bodies; the kernel's accelerations are the system's."""
+    rng = np.random.default_rng(47)
+    coordinates = mb.RelativeCoordinates(representation)
+    system = all_joints().assemble(coordinates)
+    s = random_state(rng, system)
+    vdot = system.forward_dynamics(s.q, s.v, s.tau, s.wrenches)
+    given = system.inverse_dynamics_derivatives(s.q, s.v, vdot, s.wrenches)
+    check_forward(system, s.q, s.v, s.tau, given, s.wrenches)
+    found = system._forward_dynamics_derivatives(s.q, s.v, s.tau, None, "raise")
+    own = found.reshape((system.nv, -1))[:, -1]
+    assert_close(own, system.forward_dynamics(s.q, s.v, s.tau), 1e-11)
 
 
 def test_prescribed_joints_move_as_they_are_told():

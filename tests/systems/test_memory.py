@@ -53,7 +53,7 @@ def test_results_that_grow_with_squares(chain: mb.System) -> None:
             compute()
     with pytest.raises(mb.NoMemoryError, match=r"mass matrix of 40 velocities.*use mass_action"):
         chain.mass_factor(q)
-    with pytest.raises(mb.NoMemoryError, match="Derivatives of 40 accelerations, of 1 states"):
+    with pytest.raises(mb.NoMemoryError, match="derivatives of accelerations"):
         chain.forward_dynamics_derivatives(q, v, v)
 
 

@@ -65,6 +65,7 @@ class Arguments:
             "M": (nv, nv),
             "regressor": (nv, 10 * (rows - 1)),
             "derivatives": (nv * (self.ndx + nv),),
+            "derivatives of accelerations": (nv * (self.ndx + 2 * nv + 1),),
             "poses": (rows, 4, 4),
             "twists": (rows, 6),
             "wrenches": (rows, 6),

@@ -27,6 +27,7 @@ __all__ = [
     "FORCE_POWERS",
     "FORCE_WRENCHES",
     "FORWARD_DYNAMICS",
+    "FORWARD_DYNAMICS_DERIVATIVES",
     "GENERALIZED_FORCES",
     "HYBRID_DYNAMICS",
     "INERTIAL_REGRESSOR",
@@ -87,6 +88,10 @@ HYBRID_DYNAMICS = Evaluation("hybrid_dynamics", ("q", "v", "known"), "found", "s
 INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
     "inverse_dynamics_derivatives", ("q", "v", "vdot"), "derivatives", "derivatives",
     "derivatives.inverse_dynamics",
+)  # fmt: skip
+FORWARD_DYNAMICS_DERIVATIVES = Evaluation(
+    "forward_dynamics_derivatives", ("q", "v", "tau"), "derivatives of accelerations",
+    "derivatives", "derivatives.forward_dynamics",
 )  # fmt: skip
 INERTIAL_REGRESSOR = Evaluation(
     "inertial_regressor", ("q", "v", "vdot"), "regressor", "regressor",

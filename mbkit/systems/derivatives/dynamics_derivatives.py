@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from mbkit.systems.calls.evaluations import (
     CONSTRAINT_FORCE_DERIVATIVE,
     CONSTRAINT_VELOCITY_DERIVATIVE,
     FORCE_DERIVATIVES,
+    FORWARD_DYNAMICS_DERIVATIVES,
     INVERSE_DYNAMICS_DERIVATIVES,
 )
 from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
@@ -70,12 +71,38 @@ def forward_dynamics_derivatives(
             f"System '{system.name}' has loops: forward_dynamics_derivatives is of trees. Those of "
             f"the closed motion are system.derivatives('forward_dynamics', q, v, tau)."
         )
-    moving, steps = np.ones(system.nv, dtype=bool), np.ones(system.ndx, dtype=bool)
     if system.motions:
-        q, v, _ = system.prescribed_rows(t, q, v, on_error)
-        for joint in system.motions:
-            moving[system.velocity_slice(joint)] = False
-            steps[system.step_slice(joint)] = False
+        return _with_prescribed_joints(system, q, v, tau, wrenches, t, on_error)
+    compute = system._forward_dynamics_derivatives
+    given = system.evaluator.zero if tau is None else tau
+    if wrenches is None:
+        found = compute(q, v, given, None, on_error)
+    else:
+        found = system.evaluator.compute_loaded(
+            FORWARD_DYNAMICS_DERIVATIVES, q, v, given,
+            wrenches=_in_body_axes(system, q, wrenches, on_error),
+            out=None, on_error=on_error, representation=BodyFixed(),
+        )  # fmt: skip
+    nv, ndx = system.nv, system.ndx
+    table = found.reshape((*found.shape[:-1], nv, ndx + 2 * nv + 1))
+    return table[..., :ndx], table[..., ndx : ndx + nv], table[..., ndx + nv : -1]
+
+
+def _with_prescribed_joints(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+    wrenches: Wrenches | None,
+    t: ArrayLike,
+    on_error: str,
+) -> tuple[Floats, Floats, Floats]:
+    """Return the derivatives of the velocities that are free; those of the others are zero."""
+    moving, steps = np.ones(system.nv, dtype=bool), np.ones(system.ndx, dtype=bool)
+    q, v, _ = system.prescribed_rows(t, q, v, on_error)
+    for joint in system.motions:
+        moving[system.velocity_slice(joint)] = False
+        steps[system.step_slice(joint)] = False
     vdot = system.forward_dynamics(q, v, tau, wrenches, t=t, on_error=on_error)
     leading = vdot.shape[:-1]
     check_memory(
@@ -93,10 +120,12 @@ def forward_dynamics_derivatives(
             for each in found:
                 each[sample] = np.nan
             continue
-        solve = _solver(system, configurations[sample], moving)
+        M = system.mass_matrix(configurations[sample])[np.ix_(moving, moving)]
         parts = -given[0][sample], -given[1][sample], np.eye(system.nv)
         for each, part, columns in zip(found, parts, (steps, moving, moving), strict=True):
-            each[sample][np.ix_(moving, columns)] = solve(part[np.ix_(moving, columns)])
+            each[sample][np.ix_(moving, columns)] = np.linalg.solve(
+                M, part[np.ix_(moving, columns)]
+            )
     return found  # type: ignore[return-value]
 
 
@@ -130,14 +159,6 @@ def _in_body_axes(system: System, q: ArrayLike, wrenches: Wrenches, on_error: st
     T = system.representation.twist_map(system.poses(q, on_error=on_error))
     fixed: Floats = (np.swapaxes(T, -1, -2) @ rows[..., None])[..., 0]
     return fixed
-
-
-def _solver(system: Any, q: Floats, moving: Any) -> Any:
-    """Return ``solve(b)`` for the block of the mass matrix of the velocities that are free."""
-    if moving.all():
-        return system.mass_factor(q).solve
-    M = system.mass_matrix(q)[np.ix_(moving, moving)]
-    return lambda b: np.linalg.solve(M, b)
 
 
 #: Short steps: a cam is a spline.

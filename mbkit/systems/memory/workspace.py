@@ -40,6 +40,7 @@ class Workspace:
     def __init__(self, arrays: SystemArrays, evaluator: Evaluator) -> None:
         from mbkit.kernels import layout
         from mbkit.kernels.compile import array_address
+        from mbkit.kernels.derivatives.articulated_memory import memory_size
 
         totals = arrays.bodies[0]
         nv = int(totals["num_velocities"])
@@ -47,7 +48,8 @@ class Workspace:
         self.stage = np.zeros(layout.STAGE_SIZE)
         self.tau = np.zeros(nv)
         self.rest = np.zeros(nv)
-        self.columns = np.zeros(layout.COLUMN_SIZE * nv)
+        size = memory_size(arrays.bodies["parent"], nv)
+        self.columns = np.zeros(max(layout.COLUMN_SIZE * nv, size))
         ndx = max(1, int(totals["ndx"]))
         self.directions = np.zeros(ndx, layout.DIRECTION)
         self.changes = np.zeros(ndx, layout.CHANGE)

@@ -1,0 +1,270 @@
+"""Derivatives of forward dynamics with respect to configuration, velocity and forces.
+
+The changes n of twist and a of acceleration along a direction of joint j are those of
+`mbkit.kernels.derivatives.inverse_dynamics`: at accelerations that stay what they are, the wrench
+of a body beyond j changes by M a + B n. With dA the changes of acceleration from dvdot alone, the
+articulated body of i answers this as it answers any bias wrench,
+
+    u_i = -(U_i . a + b_i . n),                 for i beyond j,
+    u_j = -(U_j . a + b_j . n + dS . F_j),
+    u_i = -S_i . dP,                            for i between j and the world,
+    dvdot_i = D_i (u_i - U_i . dA_p),   dA_i = dA_p + S_i dvdot_i,
+
+with S, U = I S and D = 1 / S.U of the articulated-body algorithm, b = G^T S, and G, what B becomes
+of all bodies beyond a joint when these give way, by the same recursion as I:
+
+    G_p += (1 - U D S^T) G,   G = B of a body alone.
+
+dP begins with I a + G n - ad_D^T F_j, I and G less the columns of joint j, and on its way inwards
+dP += U_i D_i u_i. Along a force of joint j only u_j = 1, and dP = U_j D_j.
+
+So neither the derivatives of inverse dynamics nor M^-1 are needed before: of O(nv depth) entries u
+each is one product, and the last pass carries all columns outwards side by side, 12 multiplications
+an entry where products with M^-1 would take nv.
+
+All is in the axes of the world, at the origin of the body that the tree hangs on the world by; but
+articulated inertias are at the origins of their bodies, where they lose no digits by distance.
+
+Sources: n, a and B as in `inverse_dynamics`; the articulated body: Featherstone 2008, section 7.3.
+The closed form of u beyond a joint, and G, are derived here; Carpentier, Mansard 2018 (Analytical
+derivatives of rigid body dynamics algorithms) multiply by M^-1.
+"""
+
+from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.derivatives.articulated_columns import (
+    answers_of_joint,
+    carry_outwards,
+    columns_of_joint,
+    wrench_of,
+)
+from mbkit.kernels.derivatives.articulated_memory import Tree, articulated_memory
+from mbkit.kernels.derivatives.directions import place, set_subspace
+from mbkit.kernels.derivatives.inverse_dynamics import Moving, push_of_step, push_of_velocity
+from mbkit.kernels.derivatives.rate_of_inertia import set_inertia_and_rate
+from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.recursions.columns import joint_sum
+from mbkit.kernels.recursions.inertias import (
+    NEGLIGIBLE,
+    add_articulated_shifted,
+    articulated_times,
+    set_rigid,
+    set_turned_rigid,
+    subtract_outer,
+    trace,
+)
+from mbkit.kernels.recursions.joint_pass import joint_pass
+from mbkit.kernels.recursions.world import start
+from mbkit.kernels.space import bodies, changes, directions, scratch_of
+from mbkit.kernels.status import JOINT_FAILED, NOT_FINITE, OK, SINGULAR_INERTIA, failure
+from mbkit.kernels.validation import all_finite
+from mbkit.kernels.vectors import (
+    accumulate,
+    add,
+    angular,
+    cross,
+    dot,
+    force_bracket,
+    force_to_parent,
+    linear,
+    load,
+    motion_bracket,
+    pairing,
+    scale,
+    store,
+    subtract,
+)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+# --------------------------------------------------------------- from the world to the tips: twists
+
+
+@helper
+def set_operator(G, X, t, f):
+    """G n = (X n + n x t, 2 n x f), by rows."""
+    G[0], G[1], G[2] = X[0], X[1] + t[2], X[2] - t[1]
+    G[3], G[4], G[5] = X[1] - t[2], X[3], X[4] + t[0]
+    G[6], G[7], G[8] = X[2] + t[1], X[4] - t[0], X[5]
+    G[9], G[10], G[11] = 0.0, 2.0 * f[2], -2.0 * f[1]
+    G[12], G[13], G[14] = -2.0 * f[2], 0.0, 2.0 * f[0]
+    G[15], G[16], G[17] = 2.0 * f[1], -2.0 * f[0], 0.0
+
+
+@helper
+def own_terms(row, body, loaded, G):
+    """I and G of a body alone;  F = -ad_V^T M V, less the wrench applied to it."""
+    t, f = set_inertia_and_rate(row, body)
+    set_operator(G, body.rotational, t, f)
+    x, y = force_bracket(angular(body.V), linear(body.V), t, f)
+    store(body.F, x, y)
+    if loaded != 0:
+        W = body.wrench
+        t, f = force_to_parent(body.world_R, body.world_p, angular(W), linear(W))
+        accumulate(body.F, scale(-1.0, t), scale(-1.0, f))
+    set_turned_rigid(row, body.world_R, body)
+    set_rigid(body, body)
+
+
+@helper
+def outward(space, tree, loaded, q, v):
+    """V = V_p + S v;  A = ad_V S v + S-dot v;  own terms."""
+    model, scratch, _, _, memory = tree
+    start(scratch, scale(-1.0, load(model[0].gravity)))
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        body = scratch[i]
+        parent = scratch[row.parent]
+        place(row, body, parent, load(body.p))
+        if set_subspace(space, i, q, v) != OK:
+            return failure(JOINT_FAILED, i)
+        x = joint_sum(row, body, v)
+        w = add(angular(parent.V), x[0])
+        u = add(linear(parent.V), x[1])
+        store(body.V, w, u)
+        a, b = motion_bracket(w, u, x[0], x[1])
+        store(body.A, add(a, angular(body.bias)), add(b, linear(body.bias)))
+        own_terms(row, body, loaded, memory.G[i])
+    return OK
+
+
+# ----------------------------------------- from the tips to the world: articulated inertias, G
+
+
+@helper
+def give_way(G, column, x, y):
+    """b = G^T S;  G -= U D b^T."""
+    D = column[12]
+    for j in range(3):
+        b = x[0] * G[j] + x[1] * G[3 + j] + x[2] * G[6 + j]
+        b += y[0] * G[9 + j] + y[1] * G[12 + j] + y[2] * G[15 + j]
+        column[13 + j] = b
+        for r in range(6):
+            G[3 * r + j] -= D * b * column[6 + r]
+
+
+@helper
+def eliminate(tree, i, tau):
+    """For each column S with U = I S: D = 1 / S.U, u = tau - S.F;  I -= U D U^T,  F += U D u."""
+    model, scratch, _, _, memory = tree
+    row = model[i]
+    body = scratch[i]
+    p = load(body.world_p)
+    for c in range(row.num_velocities - 1, -1, -1):
+        k = row.first_velocity + c
+        column = memory.columns[k]
+        x = angular(body.S[c])
+        y = linear(body.S[c])
+        here = add(y, cross(x, p))
+        t, f = articulated_times(body, x, here)
+        inertia = dot(x, t) + dot(here, f)
+        limit = dot(x, x) * trace(body.rotational) + dot(here, here) * trace(body.translational)
+        limit *= NEGLIGIBLE
+        if not inertia > limit:
+            return failure(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
+        D = 1.0 / inertia
+        U = scratch[k].U
+        store(U, t, f)
+        subtract_outer(body, D, U)
+        t = add(t, cross(p, f))
+        store(U, t, f)
+        for j in range(6):
+            column[j] = body.S[c][j]
+            column[6 + j] = U[j]
+        column[12] = D
+        give_way(memory.G[i], column, x, y)
+        u = tau[k] - pairing(body.F, x, y)
+        scratch[k].u = u
+        accumulate(body.F, scale(D * u, t), scale(D * u, f))
+    return OK
+
+
+@helper
+def inward(tree, tau):
+    """F += I (ad_V S v + S-dot v);  F_p += F, I_p += I, G_p += G."""
+    model, scratch, _, _, memory = tree
+    for i in range(model.shape[0] - 1, 0, -1):
+        body = scratch[i]
+        status = eliminate(tree, i, tau)
+        if status != OK:
+            return status
+        t, f = wrench_of(body, angular(body.A), linear(body.A))
+        accumulate(body.F, t, f)
+        if model[i].parent != 0:
+            parent = scratch[model[i].parent]
+            accumulate(parent.F, angular(body.F), linear(body.F))
+            d = subtract(load(body.world_p), load(parent.world_p))
+            add_articulated_shifted(body, d, parent)
+            for j in range(18):
+                memory.G[model[i].parent, j] += memory.G[i, j]
+    return OK
+
+
+# --------------------------------------------- from the world to the tips: accelerations, and all u
+
+
+@helper
+def accelerate(tree, i, v):
+    """F += I A_p;  vdot = D (u - U.A), A += S vdot;  n and a of the directions of a joint."""
+    model, scratch, memory, cold, own = tree
+    row = model[i]
+    body = scratch[i]
+    parent = scratch[row.parent]
+    w = angular(parent.A)
+    u = linear(parent.A)
+    t, f = wrench_of(body, w, u)
+    accumulate(body.F, t, f)
+    w = add(w, angular(body.A))
+    u = add(u, linear(body.A))
+    for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
+        column = own.columns[k]
+        a = column[12] * (scratch[k].u - pairing(scratch[k].U, w, u))
+        own.vdot[k] = a
+        w = add(w, scale(a, angular(column)))
+        u = add(u, scale(a, linear(column)))
+    store(body.A, w, u)
+    x = joint_sum(row, body, v)
+    moving = Moving(row, body, parent, v, own.vdot)
+    for k in range(row.ndx):
+        j = row.first_step + k
+        push_of_step(moving, k, memory[j], cold[j])
+    for c in range(row.num_velocities):
+        j = row.first_velocity + c
+        push_of_velocity(row, body, body.S[c], memory[j], cold[j], x)
+
+
+@address_kernel(EVALUATION)
+def forward_dynamics_derivatives(space, loaded, q, v, tau, out):
+    """d vdot by d q, d v and d tau, and vdot: out (nv, ndx + 2 nv + 1), row by velocity.
+
+    Reads   model, q, v, tau; where `loaded`, the wrenches in scratch, in the axes of the bodies,
+            to which they stay fixed.
+    Writes  scratch, directions, changes, columns, out. Cost: O(nv^2), the derivatives' number.
+    """
+    model = bodies(space)
+    scratch = scratch_of(space)
+    memory = articulated_memory(space, model)
+    tree = Tree(model, scratch, directions(space), changes(space), memory)
+    nv = model[0].num_velocities
+    width = model[0].ndx + 2 * nv
+    q = positions(model, q)
+    v = velocities(model, v)
+    status = joint_pass(model, scratch, q, v)
+    if status == OK:
+        status = outward(space, tree, loaded, q, v)
+    if status == OK:
+        status = inward(tree, velocities(model, tau))
+    if status != OK:
+        return status
+    out = rows(out, nv, width + 1)
+    out[:, :] = 0.0
+    for i in range(1, model.shape[0]):
+        accelerate(tree, i, v)
+        answers_of_joint(tree, i, out)
+        columns_of_joint(tree, i, out)
+    if not all_finite(memory.vdot):
+        return failure(NOT_FINITE, 0)
+    carry_outwards(model, memory, out, width)
+    for k in range(nv):
+        out[k, width] = memory.vdot[k]
+    return OK
