@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 from mbkit.errors import UsageError
-from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
+from mbkit.integrators import GeneralizedAlpha, Integrator, RungeKuttaMuntheKaas
 from mbkit.sensitivities.linear_steps import Linearisation
 from mbkit.simulation.preparation import Prepared
 
@@ -13,6 +13,7 @@ __all__ = ["METHODS", "check_method", "linearisation_of"]
 
 #: Modules, each with a class `Steps`, a `Linearisation`.
 METHODS: dict[type[Integrator], str] = {
+    GeneralizedAlpha: "mbkit.sensitivities.generalized_alpha",
     RungeKuttaMuntheKaas: "mbkit.sensitivities.munthe_kaas",
 }
 

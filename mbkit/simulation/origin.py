@@ -32,7 +32,7 @@ class Origin:
         assert run.start is not None
         q, v = run.start
         times, options = run.course.times, run.options
-        described = options.get("stabilisation", {"kind": "Projection"})
+        described = options.get("stabilisation", {"kind": "none"})
         return cls({
             "system": run.system, "integrator": run.integrator,
             "t_span": tuple(options["t_span"]), "h": options["h"],

@@ -31,6 +31,7 @@ __all__ = [
     "force_derivatives",
     "forward_dynamics_derivatives",
     "inverse_dynamics_derivatives",
+    "loops_alone",
 ]
 
 
@@ -172,7 +173,7 @@ def constraint_jacobian_velocity_derivative(
     if not system.arrays.closure:
         leading = system.evaluator.arguments.leading(t, on_error, q=q, v=v)
         return np.zeros((*leading, 0, system.ndx))
-    if not _loops_alone(system):
+    if not loops_alone(system):
         system.evaluator.arguments.leading(t, on_error, q=q, v=v)
         rates = _jacobian_differences(system, q, t, on_error)
         speed = system.evaluator.arguments.with_leading_axes("v", v)[..., None, :, None]
@@ -193,7 +194,7 @@ def constraint_force_derivative(
     if not system.arrays.closure:
         leading = system.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
         return np.zeros((*leading, system.nv, system.ndx))
-    if not _loops_alone(system):
+    if not loops_alone(system):
         system.evaluator.arguments.leading(t, on_error, q=q, multipliers=multipliers)
         rates = _jacobian_differences(system, q, t, on_error)
         checked = system.evaluator.arguments.with_leading_axes
@@ -205,7 +206,7 @@ def constraint_force_derivative(
     )
 
 
-def _loops_alone(system: System) -> bool:
+def loops_alone(system: System) -> bool:
     """Whether all constraints are joints that close loops."""
     from mbkit.kernels.constraints.layout import LOOP_JOINT
 

@@ -32,6 +32,7 @@ __all__ = [
     "changes_by_places",
     "field_of_inertia",
     "inertial_change",
+    "moves_of",
     "shape_of_parameter",
 ]
 
@@ -155,7 +156,7 @@ def _by_length(point: Point) -> Change:
 
 def _with_length(system: System, name: str, change: Change, scale: Change) -> Change:
     """Add what a place does to the length."""
-    length, start, moves = system.arrays.closure.length, *_moves(system, name)
+    length, start, moves = system.arrays.closure.length, *moves_of(system, name)
 
     def logarithm(e: float, move: Any) -> Floats:
         return np.array([np.log(system._blueprint.length_with({name: move(e)}) / length)])
@@ -221,7 +222,7 @@ def _row(mass: float, first: Any, moment: Any) -> Floats:
     return np.concatenate([[mass], first, moment[np.triu_indices(3)]])
 
 
-def _moves(system: System, name: str) -> tuple[float, list[Any]]:
+def moves_of(system: System, name: str) -> tuple[float, list[Any]]:
     """Return how a parameter is moved along each entry, by a number, and a large number for it."""
     value, start = np.asarray(system.parameters[name]), 1.0
     if _is_pose(value):
@@ -233,7 +234,7 @@ def _moves(system: System, name: str) -> tuple[float, list[Any]]:
 
 def _by_differences(point: Point, name: str) -> Change:
     """By each entry of a parameter, along the axes of the frame if it is a pose."""
-    system, (start, moves) = point.system, _moves(point.system, name)
+    system, (start, moves) = point.system, moves_of(point.system, name)
     changes = []
     for move in moves:
 

@@ -1,0 +1,125 @@
+"""Rows of constraints, linear about states: of positions, and of velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mbkit.joints.defaults.differences import central_differences
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
+from mbkit.systems.derivatives.numeric_changes import best_rate
+from mbkit.systems.derivatives.parameter_changes import moves_of
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["ConstraintRows", "RowChange", "free_entries", "position_of_row", "row_changes"]
+
+#: Steps of the configuration: h^8 f^(9) / 630 is left out.
+_STEPS, _WEIGHTS = central_differences(8, 1.0 / 512.0)
+
+
+def free_entries(system: System) -> Any:
+    """Return which velocities are not prescribed, (nv,) bool."""
+    free = np.ones(system.nv, dtype=bool)
+    for joint in system.motions:
+        free[system.velocity_slice(joint)] = False
+    return free
+
+
+def position_of_row(system: System) -> Any:
+    """Return the row of g for each row of A v, or -1, (m,) int."""
+    found = np.full(system.num_velocity_constraints, -1)
+    for each in system.arrays.closure.constraints:
+        count = int(each["num_position_rows"])
+        first = int(each["first_row"])
+        found[first : first + count] = each["first_position_row"] + np.arange(count)
+    return found
+
+
+class ConstraintRows(NamedTuple):
+    """Rows of N states.
+
+    Attributes
+    ----------
+    A : ndarray, shape (N, m, nv)
+        A v is the rate of g; no column of a prescribed joint.
+    rate_by_q : ndarray, shape (N, m, nv)
+        Of A v + g_t.
+    """
+
+    A: Floats
+    rate_by_q: Floats
+
+    @classmethod
+    def of(cls, system: System, t: Floats, q: Floats, v: Floats) -> ConstraintRows:
+        """Return the rows of states (N, ...)."""
+        free = free_entries(system)
+        A = system.constraint_jacobian(q, t)
+        if loops_alone(system):
+            by_q = system.constraint_jacobian_velocity_derivative(q, v, t)
+        else:
+            steps = np.multiply.outer(_STEPS, np.eye(system.ndx))
+            near = system.retract(q[:, None, None], steps)
+            rates = system.constraint_velocity(near, v[:, None, None], t[:, None, None])
+            by_q = np.einsum("s,nskm->nmk", _WEIGHTS, rates)
+        return cls(A * free, by_q * free)
+
+
+class RowChange(NamedTuple):
+    """What a parameter changes of g, by rows of A v, of A v + g_t, and of A_n^T eta; 0: nothing."""
+
+    g: Any
+    rate: Any
+    eta_forces: Any
+
+
+def row_changes(
+    system: System,
+    names: Sequence[str],
+    t: Floats,
+    q: Floats,
+    v: Floats,
+    eta: tuple[Floats, Floats, Floats] | None = None,
+) -> Mapping[str, RowChange]:
+    """Return what parameters of geometry change, by name; others change nothing, and are left out.
+
+    Parameters
+    ----------
+    system : System
+        With constraints.
+    names : sequence of str
+        Parameters.
+    t, q, v : ndarray, shape (N,), (N, nq), (N, nv)
+        States.
+    eta : tuple of ndarray, optional
+        t (N,), q (N, nq) and multipliers (N, m) of `RowChange.eta_forces`; zero if left out.
+    """
+    where = position_of_row(system)
+    free = free_entries(system)
+    speed = np.maximum(1.0, np.abs(v).max(axis=-1, initial=0.0))[:, None]
+    force = 1e-300 if eta is None else max(1e-300, float(np.abs(eta[2]).max(initial=0.0)))
+    found = {}
+    for name in names:
+        kind, field = name.partition(".")[0], name.rpartition(".")[2]
+        if kind in ("gravity", "forces") or (kind == "bodies" and field != "com"):
+            continue
+        start, moves = moves_of(system, name)
+
+        def parts(e: float, move: Any, name: str = name) -> Floats:
+            other = system.with_parameters({name: move(e)})
+            g = np.where(where < 0, 0.0, other.constraint_residual(q, t)[:, where])
+            found = [g, other.constraint_velocity(q, v, t) / speed]
+            if eta is not None:
+                A = other.constraint_jacobian(eta[1], eta[0])
+                found.append(np.einsum("nmv,nm->nv", A, eta[2] / force))
+            return np.concatenate(found, axis=-1)
+
+        rates = [best_rate(lambda e, m=move: parts(e, m), start) for move in moves]  # type: ignore[misc]
+        g, rate, forces = np.split(np.stack(rates, axis=-1), [len(where), 2 * len(where)], axis=1)
+        by_eta = 0.0 if eta is None else forces * force * free[:, None]
+        found[name] = RowChange(g, rate * speed[..., None], by_eta)
+    return found

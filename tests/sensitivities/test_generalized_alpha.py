@@ -1,0 +1,136 @@
+"""Derivatives of runs by the generalized-alpha method, of trees and of closed mechanisms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.errors import UsageError
+from mbkit.lie import SE3
+from mbkit.testing import constrained_problems as problems
+from tests.sensitivities.differences import assert_adjoint, assert_same
+from tests.trees import random_mechanism, random_state
+
+#: Newton's method leaves nothing that differences would see.
+SOLVED = {"tolerance": 1e-14}
+
+
+def closed(system, q, v):
+    """Return the state with its loops closed by least motion."""
+    for _ in range(8):
+        A = system.constraint_jacobian(q)
+        back = np.linalg.solve(system.mass_matrix(q), A.T)
+        least = back @ np.linalg.pinv(A @ back, rcond=1e-10)
+        q = system.retract(q, -least @ system.constraint_residual(q))
+    return q, v - least @ system.constraint_velocity(q, v)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "representation", [mb.BodyFixed(), mb.Spatial()], ids=lambda each: each.name
+)
+def test_a_tree_with_forces(representation):
+    rng = np.random.default_rng(3)
+    mechanism = random_mechanism(rng, 5, ("revolute", "spherical", "free", "universal", "planar"))
+    spring = mb.SpringDamper(
+        "spring", "body1", "body3", stiffness=30.0, rest_length=0.3, damping=2.0,
+        point_a=(0.1, 0.0, 0.2), point_b=(0.0, 0.2, 0.0),
+    )  # fmt: skip
+    system = mechanism.assemble(mb.RelativeCoordinates(representation)).with_forces([spring])
+    state = random_state(rng, system, 0.5)
+    method = mb.GeneralizedAlpha(rho_inf=0.6, **SOLVED)
+
+    def run(system=system, q=state.q, v=state.v, tau=state.tau):
+        options = {"tau": tau, "integrator": method, "save_every": 3}
+        return mb.simulate(system, (0.0, 0.1), 1e-2, q=q, v=v, **options)
+
+    names = ("bodies.body1.com", "joints.joint2.S_pred", "forces.spring.stiffness")
+    values = [system.parameters[name] for name in names]
+    base = run()
+    found = mb.sensitivities(base, by=["q", "v", "tau", "gravity", *names])
+    unit, twist = np.eye(system.nv), np.eye(6)[4]
+    changes = {
+        ("q", 6): lambda e: run(q=system.retract(state.q, e * unit[6])),
+        ("v", 3): lambda e: run(v=state.v + e * unit[3]),
+        ("tau", 5): lambda e: run(tau=state.tau + e * unit[5]),
+        (names[0], 1): lambda e: run(system.with_parameters({names[0]: values[0] + e * twist[3:]})),
+        (names[1], 4): lambda e: run(
+            system.with_parameters({names[1]: values[1] @ SE3.exp(e * twist)})
+        ),
+        (names[2], ()): lambda e: run(system.with_parameters({names[2]: values[2] + e})),
+    }
+    for (name, entry), change in changes.items():
+        assert_same(system, base, found, name, entry, change)
+    assert_adjoint(base, found)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("formulation", ["stabilized_index2", "index3"])
+def test_a_closed_mechanism_in_space(formulation):
+    system = problems.spatial_four_bar()
+    q, v = closed(system, system.reference_configuration(), problems._turned_by_the_crank(system))
+    method = mb.GeneralizedAlpha(0.8, formulation=formulation, start="plain", **SOLVED)
+
+    def run(system=system, q=q, v=v):
+        q, v = closed(system, q, v)
+        return mb.simulate(system, (0.0, 0.05), 5e-3, q=q, v=v, integrator=method)
+
+    stabilised = formulation == "stabilized_index2"
+    names = ("bodies.coupler.mass", *["joints.ball.S_pred"] * stabilised)
+    values = [system.parameters[name] for name in names]
+    base = run()
+    found = mb.sensitivities(base, by=["q", "v", *names])
+    unit, twist = np.eye(4), np.eye(6)[4]
+    changes = {
+        ("q", 1): lambda e: run(q=system.retract(q, e * unit[1])),
+        ("v", 0): lambda e: run(v=v + e * unit[0]),
+        (names[0], ()): lambda e: run(system.with_parameters({names[0]: values[0] + e})),
+    }
+    if stabilised:
+        changes[names[1], 4] = lambda e: run(
+            system.with_parameters({names[1]: values[1] @ SE3.exp(e * twist)})
+        )
+    for (name, entry), change in changes.items():
+        assert_same(system, base, found, name, entry, change, rtol=1e-8)
+    assert_adjoint(base, found)
+    A = system.constraint_jacobian(base.q)
+    assert np.abs(A @ found.q["v"]).max() < 1e-12  # loops stay closed
+
+
+def test_runs_without_derivatives_are_refused():
+    system = problems.spatial_four_bar()
+    q, v = system.reference_configuration(), np.zeros(4)
+    refused = {
+        "rtol": mb.GeneralizedAlpha(rtol=1e-4),
+        "start='plain'": mb.GeneralizedAlpha(formulation="index3"),
+    }
+    for words, method in refused.items():
+        run = mb.simulate(system, (0.0, 0.02), 1e-2, q=q, v=v, integrator=method)
+        with pytest.raises(UsageError, match=words):
+            mb.sensitivities(run, by=["q"])
+
+
+def test_sensitivities_converge_to_those_of_a_method_of_high_order():
+    mechanism = mb.Mechanism("arm", gravity=(0.0, 0.0, -9.81))
+    body = mechanism.world
+    for name, joint in (("upper", mb.RevoluteJoint("shoulder", axis=(0, 1, 0))),
+                        ("lower", mb.SphericalJoint("elbow", point=(0, 0, -1)))):  # fmt: skip
+        inertia = mb.SpatialInertia.from_com(
+            1.0, (0.1, 0.0, -0.5 - (name == "lower")), 0.1 * np.eye(3)
+        )
+        next_body = mechanism.add_body(mb.Body(name, inertia))
+        mechanism.add_joint(joint, body, next_body)
+        body = next_body
+    system = mechanism.assemble()
+    v, by = np.array([1.0, 0.5, -1.0, 2.0]), ["q", "v", "bodies.lower.com"]
+
+    def end(h, method):
+        run = mb.simulate(system, (0.0, 0.4), h, v=v, integrator=method)
+        found = mb.sensitivities(run, by=by)
+        return np.concatenate([found.q[name][-1] for name in by], axis=-1)
+
+    exact = end(5e-3, mb.RungeKuttaMuntheKaas())
+    errors = [np.abs(end(h, mb.GeneralizedAlpha(**SOLVED)) - exact).max() for h in (0.02, 0.01)]
+    assert 3.6 < errors[0] / errors[1] < 4.4
