@@ -7,7 +7,14 @@ import pathlib
 from collections.abc import Mapping
 
 from mbkit.constraints import Constraint
-from mbkit.errors import ModelFileError, UsageError, check_kind, printable
+from mbkit.errors import (
+    ModelFileError,
+    NameUnknownError,
+    UsageError,
+    check_kind,
+    printable,
+    suggestion,
+)
 from mbkit.forces import Force
 from mbkit.io.replacement import replacement
 from mbkit.io.text_file import checked_path, read_text
@@ -17,7 +24,7 @@ from mbkit.joints import Joint
 from mbkit.model import Mechanism, to_document, to_toml
 from mbkit.model.document import FORMAT_VERSION
 
-__all__ = ["load_model", "parse_model", "save_model"]
+__all__ = ["load_model", "parameters_of", "parse_model", "save_model"]
 
 #: Largest file that is read, in bytes: a hundred thousand bodies. More is no model.
 MAX_SIZE = 64 * 1024 * 1024
@@ -26,6 +33,7 @@ MAX_SIZE = 64 * 1024 * 1024
 def load_model(
     path: str | os.PathLike[str],
     *,
+    parameters: Mapping[str, float] | None = None,
     joint_types: Mapping[str, type[Joint]] | None = None,
     force_types: Mapping[str, type[Force]] | None = None,
     constraint_types: Mapping[str, type[Constraint]] | None = None,
@@ -37,6 +45,8 @@ def load_model(
     path : path
         A TOML file as ``docs/model-file.md`` describes it; by the suffix ``.urdf``, a URDF file as
         `load_urdf` reads it by default; or a file of another suffix that a plugin reads.
+    parameters : mapping of str to float, optional
+        Other values than those of the table ``[parameters]`` of a TOML file, by name.
     joint_types : mapping, optional
         Further joint classes by the names that the file calls them, besides those of mbkit and of
         plugins. Classes in modules that are imported already are found as ``module:Class``; a file
@@ -54,8 +64,10 @@ def load_model(
     ModelFileError
         If the file cannot be read, is no TOML, or has faults. All faults are in the message, each
         with its line and the path of its key.
+    NameUnknownError
+        If the file has no parameter of a name.
     UsageError
-        If joint types are given for a file that is no TOML.
+        If joint types or parameters are given for a file that is no TOML.
 
     Examples
     --------
@@ -69,18 +81,29 @@ def load_model(
     from mbkit.io.readers import read_other
 
     source = checked_path(path, "load_model")
-    types = (joint_types, force_types, constraint_types)
-    mechanism = read_other(source, has_types=any(each is not None for each in types))
+    of_toml = (joint_types, force_types, constraint_types, parameters)
+    mechanism = read_other(source, of_toml=any(each is not None for each in of_toml))
     if mechanism is not None:
         return mechanism
     text = read_text(source, f"Model file '{printable(source)}'", MAX_SIZE)
     return parse_model(
         text,
         source=str(source),
+        parameters=parameters,
         joint_types=joint_types,
         force_types=force_types,
         constraint_types=constraint_types,
     )
+
+
+def parameters_of(path: pathlib.Path) -> tuple[str, ...]:
+    """Return the names of the parameters of a model file, none of one that is no sound TOML."""
+    if path.suffix.lower() != ".toml":
+        return ()
+    what = f"Model file '{printable(path)}'"
+    document = read_document(read_text(path, what, MAX_SIZE), what, printable(path.name))
+    own = document.get("parameters")
+    return tuple(own) if isinstance(own, dict) else ()
 
 
 def save_model(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
@@ -138,6 +161,7 @@ def parse_model(
     text: str,
     *,
     source: str = "text",
+    parameters: Mapping[str, float] | None = None,
     joint_types: Mapping[str, type[Joint]] | None = None,
     force_types: Mapping[str, type[Force]] | None = None,
     constraint_types: Mapping[str, type[Constraint]] | None = None,
@@ -150,7 +174,7 @@ def parse_model(
         TOML.
     source : str
         What a message calls it.
-    joint_types, force_types, constraint_types : mapping, optional
+    parameters, joint_types, force_types, constraint_types : mapping, optional
         As for `load_model`.
 
     Returns
@@ -162,11 +186,23 @@ def parse_model(
     ------
     ModelFileError
         With all faults.
+    NameUnknownError
+        If the text has no parameter of a name.
 
     Examples
     --------
-    >>> parse_model('mbkit_model = 1\nname = "empty"')
-    <Mechanism 'empty': 0 bodies, 0 joints>
+    >>> text = '''
+    ... mbkit_model = 1
+    ... name = "ball"
+    ... [parameters]
+    ... radius = 0.1
+    ... [bodies.ball]
+    ... mass = "4/3 * pi * radius**3 * 7850"
+    ... shape = {type = "sphere", radius = "radius"}
+    ... '''
+    >>> found = parse_model(text, parameters={"radius": 0.2})
+    >>> round(found.bodies["ball"].inertia.mass, 3)
+    263.056
     """
     from mbkit.io.tables.mechanism import read_mechanism  # with cattrs
 
@@ -178,8 +214,13 @@ def parse_model(
     what, name = f"Model file '{printable(source)}'", printable(pathlib.PurePath(source).name)
     document = read_document(text, what, name)
     check_format(document, "mbkit_model", FORMAT_VERSION, text, what, name)
-    mechanism, faults = read_mechanism(
-        document, joint_types or {}, force_types or {}, constraint_types or {}
-    )
+    given = {} if parameters is None else parameters
+    check_kind("parse_model: parameters", given, Mapping, "numbers by name, {'L': 0.5}")
+    own = document.get("parameters")
+    for key in given:
+        if not (isinstance(own, dict) and key in own):
+            raise NameUnknownError(f"{what} has no parameter {key!r}; {suggestion(key, own or ())}")
+    types = {"joint": joint_types, "force": force_types, "constraint": constraint_types}
+    mechanism, faults = read_mechanism(document, types, given)
     faults.refuse(text, what, name)
     return mechanism

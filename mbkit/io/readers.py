@@ -27,21 +27,21 @@ def read_toml(path: pathlib.Path) -> Mechanism:
     return load_model(path)
 
 
-def read_other(path: pathlib.Path, *, has_types: bool) -> Mechanism | None:
+def read_other(path: pathlib.Path, *, of_toml: bool) -> Mechanism | None:
     """Return the mechanism of a file that is no TOML by its suffix; None if no reader knows it.
 
-    UsageError if the caller gave types of joints or forces, which only TOML can name;
+    UsageError if the caller gave types of joints or forces, or parameters, which only TOML has;
     ModelFileError, with the name of the plugin, if its reader fails, or returns something else.
     """
     suffix = path.suffix.lower()
     reader: Reader | None = registry().find("reader", suffix)
     if reader is None or reader is read_toml:
         return None
-    if has_types:
+    if of_toml:
         kind = "a URDF" if reader is load_urdf else f"a '{printable(suffix)}'"
         raise UsageError(
-            f"load_model: joint_types, force_types and constraint_types are for TOML files, and "
-            f"'{printable(path)}' is {kind}, whose types are fixed; leave them out."
+            f"load_model: parameters, joint_types, force_types and constraint_types are for TOML "
+            f"files, and '{printable(path)}' is {kind}; leave them out."
         )
     plugin = registry().owner("reader", reader)
     if plugin is None:

@@ -111,7 +111,8 @@ def _unquoted(path: str) -> str:
 def _place(text: str, document: Mapping[str, Any]) -> Path:
     """Return the keys that lead to what a path names; names may have points in them."""
     text = _unquoted(text)
-    text = text.removeprefix("parameters.")
+    if text.startswith("parameters."):
+        return ("parameters", text.removeprefix("parameters."))
     if text in STUDY_KEYS:
         return (text,)
     for keys in _TABLES:

@@ -12,7 +12,7 @@ import numpy as np
 from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
 from mbkit.errors import MbkitError, UsageError
 from mbkit.integrators import Integrator
-from mbkit.io.model_file import load_model
+from mbkit.io.model_file import load_model, parameters_of
 from mbkit.io.tables.coordinates import read_coordinates
 from mbkit.io.tables.faults import Faults
 from mbkit.io.tables.fields import converter
@@ -88,11 +88,11 @@ def read_study(
     given |= _places(keys, source, root, faults)
     given["integrator"] = _integrator(keys.integrator, faults)
     coordinates = _coordinates(keys, faults)
-    mechanism = _mechanism(keys, source, faults)
+    mechanism, own = _mechanism(keys, source, faults)
     if mechanism is None or coordinates is None or faults.found:
         return None, faults
     system = mechanism.assemble(coordinates)
-    system = _with_parameters(system, flattened(keys.parameters), faults)
+    system = _with_parameters(system, flattened(keys.parameters), own, faults)
     named = _named(system, mechanism, keys)
     given |= {"system": system, **_start(system, named, keys.initial, faults)}
     given["events"] = read_events(keys.events, system, faults)
@@ -174,28 +174,39 @@ def _coordinates(keys: Keys, faults: Faults) -> AbsoluteCoordinates | RelativeCo
     return cast("AbsoluteCoordinates | RelativeCoordinates | None", made)
 
 
-def _mechanism(keys: Keys, source: pathlib.Path, faults: Faults) -> Mechanism | None:
-    """Return the model with the study's forces; what is wrong in its own file is raised."""
+def _mechanism(
+    keys: Keys, source: pathlib.Path, faults: Faults
+) -> tuple[Mechanism | None, tuple[str, ...]]:
+    """Return the model with the study's forces, and the names of the parameters of its file.
+
+    What is wrong in its own file is raised.
+    """
     path: Any = None
     with faults.at("model"):
         path = model_path(source, keys.model)
     if path is None:
-        return None
-    mechanism = load_model(path)
+        return None, ()
+    own = parameters_of(path)
+    values = {name: x for name, x in flattened(keys.parameters).items() if name in own}
+    for name in values:  # the others are those of the system
+        keys.parameters.pop(name)
+    mechanism = load_model(path, parameters=values or None)
     types = registry().known("force")
     for name, table in keys.forces.items():
         add_force(mechanism, name, table, types, faults, sound=True)
-    return mechanism
+    return mechanism, own
 
 
-def _with_parameters(system: System, values: Mapping[str, Any], faults: Faults) -> System:
-    """Return the system with other numbers; what is no parameter is noted."""
+def _with_parameters(
+    system: System, values: Mapping[str, Any], own: tuple[str, ...], faults: Faults
+) -> System:
+    """Return the system with other numbers; what is no parameter, nor one of `own`, is noted."""
     known = system.parameters
     fitting = {}
     for name, value in values.items():
         if name not in known:
             what = "there is no such key of a study, and no such parameter of its model"
-            faults.add_unknown(("parameters", name), what, name, [*STUDY_KEYS, *known])
+            faults.add_unknown(("parameters", name), what, name, [*STUDY_KEYS, *own, *known])
         elif not _are_numbers(value):
             faults.add(("parameters", name), f"must be a number or numbers, got {value!r}.")
         else:

@@ -283,7 +283,8 @@ FAULTS = {
         "joints.j.limits.speed: unknown key; known are 'lower', 'upper', 'velocity', 'effort'."
     ),
     JOINT + 'type = "revolute"\nfriction = {damping = "a"}': (
-        "joints.j.friction.damping: must be a number or an array of numbers, got 'a'."
+        "joints.j.friction.damping: must be a number, got 'a': there is no 'a' in [parameters]; "
+        "known are 'pi', 'deg'."
     ),
     JOINT + 'type = "revolute"\nfriction = {damping = inf}': (
         "joints.j.friction.damping: JointFriction: damping must be finite, got inf"
@@ -416,7 +417,7 @@ def test_arguments_that_are_none_are_refused(tmp_path):
         parse_model(b"mbkit_model = 1")
     with pytest.raises(mb.UsageError, match="text must be a string, got bytes"):
         mb.parse_urdf(b"<robot/>")
-    with pytest.raises(mb.UsageError, match=r"'m\.urdf' is a URDF, whose types are fixed"):
+    with pytest.raises(mb.UsageError, match=r"files, and 'm\.urdf' is a URDF; leave"):
         load_model("m.urdf", joint_types={})
     for name in ("m.xml", "m", "m.toml.bak"):
         with pytest.raises(mb.UsageError, match=r"must end in \.toml or \.urdf, which says what"):

@@ -18,6 +18,7 @@ from mbkit.errors import ModelFileError, ShapeError, UsageError, suggestion
 from mbkit.integrators import Composition, Tableau
 from mbkit.integrators.composition import COMPOSITIONS
 from mbkit.integrators.tableaus import TABLEAUS
+from mbkit.io.tables.expressions import computed
 from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS, LocalCoordinates, Orientation
 from mbkit.spatial import FloatArray, rotation_from_quaternion
 from mbkit.spatial.arrays import FINITE_REMEDY, check_array, frozen_array, with_key
@@ -124,6 +125,7 @@ def _as_it_is(value: Any, _: Any = None) -> Any:
 
 
 def _number(value: Any, _: Any = None) -> float:
+    value = computed(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ShapeError(f"must be a number, got {value!r}.")
     try:
@@ -173,6 +175,7 @@ def _array(value: Any, _: Any = None) -> FloatArray:
     """Read an array of numbers of any shape; who gets it checks the shape."""
     if not isinstance(value, list):
         raise ShapeError(f"must be an array of numbers, got {value!r}.")
+    value = computed(value)
     if _has_other(value):
         raise ShapeError(f"must be an array of numbers alone, got {value!r}.")
     return frozen_array(value)
@@ -181,6 +184,7 @@ def _array(value: Any, _: Any = None) -> FloatArray:
 def _entries(value: Any, _: Any = None) -> FloatArray:
     if isinstance(value, list):
         return _array(value)
+    value = computed(value)
     if type(value) not in (int, float):
         raise ShapeError(f"must be a number or an array of numbers, got {value!r}.")
     return frozen_array(value)

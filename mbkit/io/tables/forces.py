@@ -67,7 +67,7 @@ def _build(
         if isinstance(value, dict):  # a pose, in any of its forms
             with faults.at(*path, key):
                 given[key] = converter().structure(value, Pose).tolist()
-        elif key in ONE_OR_MORE and type(value) in (int, float):
+        elif key in ONE_OR_MORE and type(value) in (int, float, str):
             given[key] = [value]
     return converter().structure(given, kind)
 

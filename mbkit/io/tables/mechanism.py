@@ -12,11 +12,11 @@ from mbkit.constraints import Constraint
 from mbkit.errors import suggestion
 from mbkit.forces import Force
 from mbkit.io.tables.bodies import read_body
+from mbkit.io.tables.expressions import evaluate_all, with_parameters
 from mbkit.io.tables.faults import Faults
 from mbkit.io.tables.fields import Vector, converter
 from mbkit.io.tables.forces import read_constraint, read_force
 from mbkit.io.tables.joints import JointPlace, read_joint
-from mbkit.joints import Joint
 from mbkit.model import Mechanism
 from mbkit.plugins import registry
 from mbkit.spatial.arrays import frozen_array
@@ -31,6 +31,7 @@ class _Head:
 
     mbkit_model: int
     name: str
+    parameters: dict[str, Any] = attrs.field(factory=dict)
     gravity: Vector = attrs.field(factory=lambda: frozen_array((0.0, 0.0, -9.81)))
     bodies: dict[str, Any] = attrs.field(factory=dict)
     joints: dict[str, Any] = attrs.field(factory=dict)
@@ -40,15 +41,25 @@ class _Head:
 
 def read_mechanism(
     document: dict[str, Any],
-    joint_types: Mapping[str, type[Joint]],
-    force_types: Mapping[str, type[Force]],
-    constraint_types: Mapping[str, type[Constraint]],
+    types: Mapping[str, Mapping[str, type[Any]] | None],
+    parameters: Mapping[str, float],
 ) -> tuple[Mechanism, Faults]:
     """Return the mechanism of a document without its faulty parts, and the faults.
 
-    Classes besides those of mbkit come by the names that the file calls them.
+    Classes besides those of mbkit come by the names that the file calls them, under "joint",
+    "force" and "constraint"; `parameters` count instead of those of the file.
     """
     faults = Faults()
+    given = {**_tables(document, "parameters"), **parameters}
+    values = evaluate_all(given, lambda name, fault: faults.add(("parameters", name), fault))
+    known = {kind: {**registry().known(kind), **(own or {})} for kind, own in types.items()}
+    with with_parameters(values):
+        return _mechanism(document, known, faults), faults
+
+
+def _mechanism(
+    document: dict[str, Any], types: Mapping[str, Mapping[str, Any]], faults: Faults
+) -> Mechanism:
     mechanism = Mechanism("faulty")
     head = None
     with faults.at():
@@ -59,9 +70,8 @@ def read_mechanism(
     for key, table in _tables(document, "bodies").items():
         with faults.at("bodies", key):
             mechanism.add_body(read_body(key, table, faults))
-    types = {**registry().known("joint"), **joint_types}
     for key, table in _tables(document, "joints").items():
-        joint, place, data = read_joint(key, table, types, faults)
+        joint, place, data = read_joint(key, table, types["joint"], faults)
         if place is not None and _are_known(place, mechanism, key, faults):
             plugin = registry().owner("joint", type(joint))
             with faults.of_plugin(plugin), faults.at("joints", key):
@@ -69,13 +79,11 @@ def read_mechanism(
                     joint, place.predecessor, place.successor, **place.options(), **data
                 )
     sound = not faults.found  # else a force may speak of what is missing for its own faults
-    kinds = {**registry().known("force"), **force_types}
     for key, table in _tables(document, "forces").items():
-        add_force(mechanism, key, table, kinds, faults, sound=sound)
-    classes = {**registry().known("constraint"), **constraint_types}
+        add_force(mechanism, key, table, types["force"], faults, sound=sound)
     for key, table in _tables(document, "constraints").items():
-        _add_constraint(mechanism, key, table, classes, faults, sound=sound)
-    return mechanism, faults
+        _add_constraint(mechanism, key, table, types["constraint"], faults, sound=sound)
+    return mechanism
 
 
 def add_force(
