@@ -75,8 +75,8 @@ class Accelerations:
 
     def contracted(self, adjoints: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return the sums of adjoints (N, nv) times `by_inputs`, (k,), without making these."""
-        efforts, rows = self.point.solution.transposed(adjoints)
-        return contracted(self.point, efforts, rows, names)
+        efforts, rows = self.point.solution.transposed(adjoints[..., None])
+        return contracted(self.point, efforts[..., 0], rows[..., 0], names)
 
 
 def prescribed(system: System) -> Any:

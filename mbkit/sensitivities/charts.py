@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, final
 import attrs
 import numpy as np
 
+from mbkit.joints.defaults.differences import central_differences
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 
@@ -16,9 +17,7 @@ __all__ = ["Charts", "Differentials"]
 
 #: Central differences of sixth order: h^6 f^(7) / 140 is left out. The inverse differentials are
 #: series with the radius 2 pi.
-_STEP = 1.0 / 32.0
-_STEPS = _STEP * np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
-_WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / (60.0 * _STEP)
+_STEPS, _WEIGHTS = central_differences(6, 1.0 / 32.0)
 
 
 class Block(NamedTuple):
@@ -89,6 +88,15 @@ class Charts:
         """Return the matrices of `count` states one after another, (count, ...)."""
         parts = [each.reshape((count, -1)) for joint in maps for each in joint if each.size]
         return np.concatenate([np.zeros((count, 0)), *parts], axis=1)
+
+    def dense(self, maps: list[Differentials], count: int) -> tuple[Floats, Floats]:
+        """Return how retract(q, x) moves with q and with x, as matrices (count, ndx, ndx)."""
+        n = self.system.ndx
+        start, step = np.tile(np.eye(n), (2, count, 1, 1))
+        for block, each in zip(self.blocks, maps, strict=True):
+            start[:, block.steps, block.steps] = each.start
+            step[:, block.steps, block.steps] = each.step
+        return start, step
 
     def _columns(self, size: int, entries: str, function: Callable[[Floats], Floats]) -> list[Any]:
         """Return the blocks of a linear function of unit vectors, asked for all joints at once."""

@@ -22,6 +22,7 @@ from mbkit.errors import UsageError
 from mbkit.integrators import RungeKuttaMuntheKaas
 from mbkit.sensitivities.accelerations import Accelerations, States, contracted
 from mbkit.sensitivities.charts import Charts, Differentials
+from mbkit.sensitivities.corrections import Corrections
 from mbkit.sensitivities.linear_steps import Linearisation, LinearSteps, shape_of_input, size_of
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
@@ -46,6 +47,26 @@ class Steps(Linearisation):
         self._stages = stages_of(problem, tableau.b.size)
         self._state = state_of(problem)
         self.charts = Charts.of(self.system)
+        self._closing_at_start = self._closed_start()
+
+    def _closed_start(self) -> Corrections | None:
+        if not self.system.num_velocity_constraints:
+            return None
+        assert self.run.start is not None
+        q, v, t = self.problem.q[None], self.problem.v[None], np.array([self.problem.t0])
+        opened = tuple(x[None] for x in self.run.start)
+        return Corrections.at(self.system, t, opened, (q, v), self.ranks(t, q, v))
+
+    def ranks(self, t: Floats, q: Floats, v: Floats) -> Any:
+        """Return how many rows of constraints are independent at each state."""
+        if not self.system.num_velocity_constraints:
+            return np.zeros(len(t), dtype=np.int64)
+        return (self.system.solved(q, v, t=t)[2] != 0.0).sum(axis=-1)
+
+    @property
+    def projects(self) -> bool:
+        """Whether steps are brought back to the constraints at their ends."""
+        return bool(self.run.workspace.record[0]["project"])
 
     @property
     def numbers(self) -> int:
@@ -55,13 +76,17 @@ class Steps(Linearisation):
 
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """See `Linearisation`; prescribed joints start as they are prescribed to."""
-        ndx, nv = self.system.ndx, self.system.nv
-        parts = {"q": np.eye(ndx + nv)[:, :ndx], "v": np.eye(ndx + nv)[:, ndx:]}
-        found = {}
-        for name in names:
-            none = np.zeros((ndx + nv, size_of(shape_of_input(self.system, name))))
-            found[name] = parts.get(name, none) * moving(self.system)[:, None]
-        return found
+        system, ndx = self.system, self.system.ndx
+        found = {
+            name: np.zeros((self.size, size_of(shape_of_input(system, name)))) for name in names
+        }
+        closing = self._closing_at_start
+        unit = np.diag(moving(system)) if closing is None else closing.matrices[0]
+        found |= {"q": unit[:, :ndx], "v": unit[:, ndx:]}
+        if closing is not None:
+            found |= {name: each[0] for name, each in closing.by_inputs(names).items()}
+        free = moving(system)
+        return {name: free[:, None] * found[name] for name in names}
 
     def take(self, first: int, count: int) -> ExplicitSteps:
         """See `Linearisation`."""
@@ -105,6 +130,8 @@ def _check(run: Prepared) -> None:
     """Raise UsageError for runs whose steps have no derivatives."""
     method, course = run.integrator, run.course
     assert isinstance(method, RungeKuttaMuntheKaas)
+    baumgarte = run.options.get("stabilisation", {}).get("kind") == "Baumgarte"
+    rolling = bool(run.system.arrays.closure) and run.system.ndx != run.system.nv
     refused = {
         "its equations are Hamilton's: simulate the system itself": run.momenta is not None,
         "its efforts are a function: let a force of the mechanism do it": callable(run.tau),
@@ -112,7 +139,8 @@ def _check(run: Prepared) -> None:
         "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
         "its inverse differentials are a series: leave out truncation": method.truncation
         is not None,
-        "its loops are closed after each step": bool(run.system.arrays.closure),
+        "its loops are closed by mbkit.Baumgarte: leave out stabilisation": baumgarte,
+        "it has loops, and joints with fewer velocities than directions": rolling,
         "its events reset the state": any(event.stops for event in course.events),
     }
     for reason, holds in refused.items():
@@ -140,9 +168,22 @@ class ExplicitSteps(LinearSteps):
             history.span[:, :1] + steps.method.tableau.c[: history.q.shape[1]] * history.span[:, 1:]
         )
         tau = np.broadcast_to(steps.run.workspace.tau, v.shape)
-        return Accelerations.at(
-            steps.system, States(times.ravel(), q, v, vdot, tau), np.zeros(len(v), dtype=np.int64)
-        )
+        rank = np.repeat(self.ranks[:-1], self.history.q.shape[1])
+        return Accelerations.at(steps.system, States(times.ravel(), q, v, vdot, tau), rank)
+
+    @functools.cached_property
+    def ranks(self) -> Any:
+        """Numbers of independent rows of constraints where steps begin and end."""
+        return self.steps.ranks(self.t, self.q, self.v)
+
+    @functools.cached_property
+    def closing(self) -> Corrections | None:
+        """The corrections at the ends of the steps, where there are some."""
+        if not self.steps.projects:
+            return None
+        opened, t = (self.history.open_q, self.history.open_v), self.t[1:]
+        closed = self.q[1:], self.v[1:]
+        return Corrections.at(self.steps.system, t, opened, closed, self.ranks[1:])
 
     @functools.cached_property
     def differentials(self) -> tuple[list[Differentials], list[Differentials]]:
@@ -161,6 +202,8 @@ class ExplicitSteps(LinearSteps):
         count, system = len(self.history.t), self.steps.system
         stages = (count, self.history.q.shape[1])
         driven = self.accelerations.by_inputs(names)
+        closed = {} if self.closing is None else self.closing.by_inputs(names)
+        free = moving(system)[:, None]
         found = {}
         for name in names:
             width = size_of(shape_of_input(system, name))
@@ -169,6 +212,8 @@ class ExplicitSteps(LinearSteps):
             found[name] = (
                 none if P is None else self._carried(none, P.reshape((*stages, system.nv, width)))
             )
+            if name in closed:
+                found[name] = found[name] + closed[name] * free
         return found
 
     def reverse(
@@ -189,6 +234,7 @@ class ExplicitSteps(LinearSteps):
         by_q, by_v = point.by_state if by_tree else accelerations.by_state
         M = steps.system.mass_matrix(point.q) if by_tree else np.zeros((0, nv, nv))
         at_stages, at_ends = self.differentials
+        closing = self.closing
         linear = Linear(
             h=self.history.span[:, 1].copy(),
             by_q=np.ascontiguousarray(by_q),
@@ -196,7 +242,7 @@ class ExplicitSteps(LinearSteps):
             M=M,
             maps=charts.packed(at_stages, count * stages),
             ends=charts.packed(at_ends, count),
-            closing=np.zeros((0, nv + ndx, nv + ndx)),
+            closing=np.zeros((0, nv + ndx, nv + ndx)) if closing is None else closing.matrices,
         )
         found = Adjoint(
             np.array(adjoint, dtype=np.float64), np.ascontiguousarray(seeds),
@@ -208,7 +254,12 @@ class ExplicitSteps(LinearSteps):
         if by_tree:
             none = np.zeros((count * stages, 0))
             return found.now, contracted(point, found.efforts, none, names)
-        return found.now, accelerations.contracted(found.efforts, names)
+        total = dict(accelerations.contracted(found.efforts, names))
+        if closing is not None:
+            ends = found.ends * moving(steps.system)
+            for name, part in closing.contracted(ends, names).items():
+                total[name] = total[name] + part
+        return found.now, total
 
     def _carried(self, start: Floats, driven: Any) -> Floats:
         """Return where columns `start` (N, size, k) lead to, P dp being driven (N, s, nv, k)."""
@@ -234,7 +285,10 @@ class ExplicitSteps(LinearSteps):
             dl.append(F[:, i] @ q + G[:, i] @ v + driven[:, i])
         x, v = combined(tableau.b, dk, dq), dv + combined(tableau.b, dl, dv)
         end = np.concatenate([self._moved(at_end, dq, x), v], axis=1)
-        return np.asarray(end * moving(self.steps.system)[:, None])
+        free = moving(self.steps.system)[:, None]
+        if self.closing is not None:
+            end = self.closing.matrices @ (end * free)
+        return np.asarray(end * free)
 
     def _moved(self, maps: list[Differentials], dq: Floats, dx: Floats) -> Floats:
         """Return how retract(q, x) moves."""

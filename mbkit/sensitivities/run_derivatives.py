@@ -120,6 +120,11 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
 
     Notes
     -----
+    Loops are closed at the start and after each step, which is differentiated as well: by "q" and
+    "v" the derivatives are those along which loops stay closed, and by a parameter that opens loops
+    those of the start that closes them again, nearest by kinetic energy. Where rows of constraints
+    depend on others the derivatives are exact up to the error of the method.
+
     Cost: that of the run, of the derivatives of accelerations at each of its stages, and
     O(steps nv^2 k) for k numbers in `by`. For one number as a function of many inputs `gradient` is
     cheaper.

@@ -138,13 +138,15 @@ def back_through_end(method, linear, adjoint, n):
     size = adjoint.now.shape[0]
     now = adjoint.now
     end = adjoint.memory[0]
-    if linear.closing.shape[0] != 0:
-        end[:] = 0.0
-        add_transposed(linear.closing[n], now, end)
-    else:
-        assign(end, now)
     for k in range(size):
-        end[k] *= method.moving[k]
+        end[k] = method.moving[k] * now[k]
+    if linear.closing.shape[0] != 0:
+        closed = adjoint.memory[2]
+        assign(closed, end)
+        end[:] = 0.0
+        add_transposed(linear.closing[n], closed, end)
+        for k in range(size):
+            end[k] *= method.moving[k]
     now[:d] = 0.0
     step = adjoint.memory[1, :d]
     back_through_map(method, linear.ends[n], 0, end[:d], now[:d], step)

@@ -214,13 +214,13 @@ class Solution:
         return (self.U @ (self.inverse[..., None] * (_T(self.V) @ b)))[..., 0]
 
     def transposed(self, adjoints: Floats) -> tuple[Floats, Floats]:
-        """Return the adjoints of changes of e (N, nv) and r (N, m) by those of vdot (N, nv)."""
+        """Return the adjoints of changes of e (N, nv, k) and r (N, m, k) by k of vdot."""
         free = ~self.point.given
-        y = np.linalg.solve(self.L, adjoints[:, free, None])
+        y = np.linalg.solve(self.L, adjoints[:, free])
         along = _T(self.V) @ y
         efforts = np.zeros(adjoints.shape)
-        efforts[:, free] = -np.linalg.solve(_T(self.L), y - self.V @ along)[..., 0]
-        return efforts, -(self.U @ (self.inverse[..., None] * along))[..., 0]
+        efforts[:, free] = -np.linalg.solve(_T(self.L), y - self.V @ along)
+        return efforts, -self.U @ (self.inverse[..., None] * along)
 
     def solve(self, change: Change) -> dict[str, Floats]:
         """Return the changes of vdot, tau and multipliers, (N, ..., k)."""

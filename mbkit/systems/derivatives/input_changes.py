@@ -15,7 +15,7 @@ from mbkit.systems.derivatives.numeric_changes import differences
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["INPUTS", "along_steps", "bias_by_velocity", "change_by_input"]
+__all__ = ["INPUTS", "along_steps", "bias_by_velocity", "change_by_input", "rate_along_steps"]
 
 INPUTS = ("q", "v", "vdot", "tau", "t")
 
@@ -53,16 +53,25 @@ def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
     if not point.constrained:
         return Change(efforts * moving)
     efforts = efforts - system.constraint_force_derivative(q, point.multipliers, t)
-    steps = np.multiply.outer(_STEPS, np.eye(system.ndx)[moving])  # (8, moving, ndx)
-    near = system.retract(q[:, None, None], steps)
-    rates = [x[:, None, None] for x in (v, point.vdot, t)]
     rows = np.zeros((*point.multipliers.shape, system.ndx))
-    accelerations = system.constraint_acceleration(near, *rates)
-    rows[..., moving] = np.einsum("s,nskm->nmk", _WEIGHTS, accelerations)
+    accelerations = system.constraint_acceleration
+    rows[..., moving] = rate_along_steps(system, q, accelerations, v, point.vdot, t, moving=moving)
     turned: Any = 0.0
     if mu is not None:
         turned = system.constraint_jacobian_velocity_derivative(q, mu, t) * moving
     return Change(efforts * moving, rows, turned)
+
+
+def rate_along_steps(
+    system: System, q: Floats, function: Callable[..., Floats], *given: Floats, moving: Any = None
+) -> Floats:
+    """Return the derivative of ``function(q, *given)`` along entries of steps, (N, m, moving)."""
+    moving = np.ones(system.ndx, dtype=bool) if moving is None else moving
+    steps = np.multiply.outer(_STEPS, np.eye(system.ndx)[moving])  # (8, moving, ndx)
+    near = system.retract(q[:, None, None], steps)
+    values = function(near, *(x[:, None, None] for x in given))
+    found: Floats = np.einsum("s,nskm->nmk", _WEIGHTS, values)
+    return found
 
 
 def _by_velocity(point: Point) -> Change:

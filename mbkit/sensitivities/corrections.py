@@ -1,0 +1,204 @@
+"""The way back to the constraints at the ends of steps, linear about it.
+
+`mbkit.kernels.constraints.solve.projection` corrects a configuration q0 by a step D, then once
+more, which changes it no more but for rounding, and a velocity v0 by w:
+
+    E1 = M D + A^T m = 0,   R1 = A D + g = 0   at q0;       g = 0   at q = retract(q0, D);
+    E2 = M w + A^T n = 0,   R2 = A v + g_t = 0   at q, v = v0 + w.
+
+Each is differentiated, with what D and w, which are small, do to it. What is found are the adjoints
+of changes of E1, R1, g, E2 and R2 by those of dq and dv.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.sensitivities.accelerations import prescribed
+from mbkit.sensitivities.charts import Charts
+from mbkit.systems import System
+from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.evaluation_states import Point
+from mbkit.systems.derivatives.input_changes import rate_along_steps
+from mbkit.systems.derivatives.numeric_changes import best_rate
+from mbkit.systems.derivatives.parameter_changes import (
+    field_of_inertia,
+    inertial_change,
+    moves_of,
+)  # fmt: skip
+
+__all__ = ["Corrections"]
+
+#: Kinds of parameters, and inputs, that no constraint depends on; and those that no M depends on.
+_NOT_OF_ROWS = ("bodies", "forces", "gravity", "tau", "q", "v")
+_NOT_OF_MASS = ("forces", "gravity", "tau", "q", "v")
+
+
+@final
+@attrs.frozen(eq=False)
+class Corrections:
+    """N corrections, as adjoints (N, ..., size) by entries of those of (dq, dv) behind them.
+
+    Attributes
+    ----------
+    first, velocity : Point
+        The states q0 and q, with D and w as accelerations.
+    end : tuple of ndarray
+        q and v, closed.
+    matrices : ndarray, shape (N, size, size)
+        From (dq0, dv0) to (dq, dv).
+    """
+
+    first: Point
+    velocity: Point
+    end: tuple[Floats, Floats]
+    matrices: Floats
+    _by_first: tuple[Floats, Floats]
+    _by_residual: Floats
+    _by_velocity: tuple[Floats, Floats]
+
+    @classmethod
+    def at(cls, system: System, t: Floats, opened: Any, closed: Any, rank: Any) -> Corrections:
+        """Return the corrections that lead from (q0, v0) to (q, v), of so many independent rows."""
+        (q0, v0), (q, v) = opened, closed
+        step = system.difference(q0, q)
+        first = _correction(system, t, q0, step, rank)
+        velocity = _correction(system, t, q, v - v0, rank)
+        ndx, count = system.ndx, len(t)
+        unit = np.broadcast_to(np.eye(ndx + system.nv), (count, ndx + system.nv, ndx + system.nv))
+        A, counts = velocity.jacobian(), position_rows(system)[:, None]
+        by_v = unit[:, ndx:]
+        by_velocity = velocity.solution.transposed(by_v)
+        turned = rate_along_steps(system, q, system.constraint_velocity, v, t)
+        by_q = unit[:, :ndx] + _T(_efforts(velocity)) @ by_velocity[0] + _T(turned) @ by_velocity[1]
+        by_v = by_v + _T(A) @ by_velocity[1]
+        by_residual = velocity.solution.transposed(by_q)[1] * counts
+        by_q = by_q + _T(A) @ by_residual
+        charts = Charts.of(system)
+        C, E = charts.dense(charts.differentials(step, None, None), count)
+        by_first = first.solution.transposed(_T(E) @ by_q)
+        rows = _scattered(system, rate_along_steps(system, q0, system.constraint_residual, t))
+        rows = rows + system.constraint_jacobian_velocity_derivative(q0, step, t)
+        by_q = _T(C) @ by_q + _T(_efforts(first)) @ by_first[0] + _T(rows) @ by_first[1]
+        found = np.ascontiguousarray(_T(np.concatenate([by_q, by_v], axis=1)))
+        return cls(first, velocity, (q, v), found, by_first, by_residual, by_velocity)
+
+    def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
+        """Return what inputs do to (dq, dv), (N, size, k) by name, where they do something."""
+        return {
+            name: np.asarray(sum(_T(x) @ change for x, change in self._terms(name)))
+            for name in names
+            if _kind(name) not in _NOT_OF_MASS
+        }
+
+    def contracted(self, adjoints: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
+        """Return sums of adjoints (N, size) times `by_inputs`, (k,)."""
+        found = {}
+        for name in names:
+            if _kind(name) not in _NOT_OF_MASS:
+                terms = self._terms(name)
+                found[name] = np.asarray(
+                    sum(np.einsum("nij,nj,nik->k", x, adjoints, change) for x, change in terms)
+                )
+        return found
+
+    def _terms(self, name: str) -> list[tuple[Floats, Floats]]:
+        """Return adjoints and the changes of E1, E2, R1, g and R2 by an input."""
+        terms = [
+            (self._by_first[0], _change_of_mass(self.first, name)),
+            (self._by_velocity[0], _change_of_mass(self.velocity, name)),
+        ]
+        if _kind(name) in _NOT_OF_ROWS:
+            return terms
+        first, velocity, (q, v) = self.first, self.velocity, self.end
+        start, moves = moves_of(first.system, name)
+
+        def rows(system: System) -> Floats:
+            at_first = system.constraint_jacobian(first.q, first.t) @ first.vdot[..., None]
+            at_first = (
+                at_first[..., 0]
+                + _scattered(system, system.constraint_residual(first.q, first.t)[..., None])[
+                    ..., 0
+                ]
+            )
+            residual = _scattered(system, system.constraint_residual(q, first.t)[..., None])[..., 0]
+            return np.stack([at_first, residual, system.constraint_velocity(q, v, first.t)])
+
+        def rate(move: Callable[[float], Any]) -> Floats:
+            return best_rate(
+                lambda e: rows(velocity.system.with_parameters({name: move(e)})), start
+            )
+
+        by_rows = np.stack([rate(move) for move in moves], axis=-1)
+        adjoints = (self._by_first[1], self._by_residual, self._by_velocity[1])
+        return [*terms, *zip(adjoints, by_rows, strict=True)]
+
+
+def _kind(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _T(matrices: Floats) -> Floats:
+    return np.swapaxes(matrices, -1, -2)
+
+
+def _correction(system: System, t: Floats, q: Floats, change: Floats, rank: Any) -> Point:
+    """Return states at rest whose accelerations and multipliers stand for a correction."""
+    none = np.zeros((len(t), system.num_velocity_constraints))
+    given, still = prescribed(system), np.zeros(change.shape)
+    change = np.where(given, 0.0, change)
+    point = Point(system, q, still, change, still, t, none, rank, given, False)
+    missing = (system.mass_matrix(q) @ change[..., None])[..., 0]
+    return attrs.evolve(point, multipliers=point.solution.multipliers(missing))
+
+
+def _efforts(point: Point) -> Floats:
+    """Return the derivative of E by q, (N, nv, ndx)."""
+    system, q, still = point.system, point.q, point.v
+    with_change, at_rest = (
+        system.inverse_dynamics_derivatives(q, still, x)[0] for x in (point.vdot, still)
+    )
+    return with_change - at_rest - system.constraint_force_derivative(q, point.multipliers, point.t)
+
+
+def _change_of_mass(point: Point, name: str) -> Floats:
+    """Return the change of E by a parameter, (N, nv, k)."""
+    system, still = point.system, point.v
+    field = field_of_inertia(system, name)
+    if field is not None:
+        with_change, at_rest = (
+            system.inertial_regressor(point.q, still, x) for x in (point.vdot, still)
+        )
+        Y = with_change - at_rest
+        return inertial_change(system, Y.reshape((*Y.shape[:-1], -1, 10)), *field)
+    start, moves = moves_of(system, name)
+
+    def efforts(other: System) -> Floats:
+        found = other.mass_matrix(point.q) @ point.vdot[..., None]
+        A = other.constraint_jacobian(point.q, point.t)
+        return (found - _T(A) @ point.multipliers[..., None])[..., 0]
+
+    def rate(move: Callable[[float], Any]) -> Floats:
+        return best_rate(lambda e: efforts(system.with_parameters({name: move(e)})), start)
+
+    return np.stack([rate(move) for move in moves], axis=-1)
+
+
+def position_rows(system: System) -> Floats:
+    """Return 1 for each row of velocities that has one of positions, (m,)."""
+    return _scattered(system, np.ones((system.num_position_constraints, 1)))[:, 0]
+
+
+def _scattered(system: System, rows: Floats) -> Floats:
+    """Return rows of positions (..., k) as those of velocities, zero where there is none."""
+    m = system.num_velocity_constraints
+    found = np.zeros((*rows.shape[:-2], m, rows.shape[-1]))
+    for each in system.arrays.closure.constraints:
+        count = int(each["num_position_rows"])
+        to, at = int(each["first_row"]), int(each["first_position_row"])
+        found[..., to : to + count, :] = rows[..., at : at + count, :]
+    return found

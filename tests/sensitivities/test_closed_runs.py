@@ -1,0 +1,85 @@
+"""Derivatives of runs of closed mechanisms against differences of runs that start closed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from mbkit.lie import SE3
+from tests.constraints.closed_mechanisms import bennett, four_bar, stewart
+from tests.sensitivities.differences import STEPS, WEIGHTS, assert_adjoint
+
+pytestmark = pytest.mark.filterwarnings("ignore::mbkit.RedundantConstraintsWarning")
+
+
+class Closed:
+    """Runs of a mechanism from closed states near one, and of its systems with other numbers."""
+
+    def __init__(self, mechanism, u, **options):
+        self.system = mechanism.assemble()
+        self.options = options
+        q = self.system.close_loops(self.system.reference_configuration())
+        self.u = self.system.close_loops(q, u)[1]
+
+    def start(self, e, name="", entry=0):
+        """Return system and closed state for a number e: of a parameter, or of the state."""
+        system = self.system
+        q, v = system.reference_configuration(), self.u
+        if not name:
+            q, v = system.retract(q, 0.3 * e * self.u), (1.0 + e) * self.u
+        else:
+            value = np.asarray(system.parameters[name])
+            unit = np.eye(6)[entry]
+            moved = value @ SE3.exp(e * unit) if value.shape == (4, 4) else value + e
+            system = system.with_parameters({name: moved})
+        return system, *system.close_loops(system.close_loops(q), v)
+
+    def run(self, e, name="", entry=0):
+        system, q, v = self.start(e, name, entry)
+        return mb.simulate(system, (0.0, 0.1), q=q, v=v, save_every=4, **self.options)
+
+    def assert_same(self, names, rtol=1e-9):
+        base, (system, *before) = self.run(0.0), self.start(0.0)
+        found = mb.sensitivities(base, by=["q", "v", *(name for name, _ in names)])
+        for name, entry in [("", 0), *names]:
+            own = [0.0, 0.0]
+            expected, starts = [0.0, 0.0], [0.0, 0.0]
+            for weight, e in zip(WEIGHTS / 2e-3, STEPS * 2e-3, strict=True):
+                run, (_, q, v) = self.run(e, name, entry), self.start(e, name, entry)
+                ends = system.difference(base.q, run.q), run.v - base.v
+                begins = system.difference(before[0], q), v - before[1]
+                expected = [x + weight * y for x, y in zip(expected, ends, strict=True)]
+                starts = [x + weight * y for x, y in zip(starts, begins, strict=True)]
+            for k, each in enumerate((found.q, found.v)):
+                own = each["q"] @ starts[0] + each["v"] @ starts[1]
+                if name:
+                    own = own + each[name].reshape((*own.shape, -1))[..., entry]
+                size = np.abs(expected[k]).max()
+                assert np.abs(own - expected[k]).max() < rtol * max(size, 1e-2), name
+        assert_adjoint(base, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stabilisation", [mb.Projection(), None])
+def test_a_four_bar(stabilisation):
+    """With steps so wide that loops open by 1e-6, and what closes them counts."""
+    closed = Closed(four_bar(), [3.0, 0, 0], h=5e-3, stabilisation=stabilisation)
+    closed.assert_same([("bodies.rod 1.mass", 0), ("bodies.rod 2.mass", 0)])
+    Closed(four_bar(), [9.0, 0, 0], h=2e-2).assert_same([])
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_the_place_of_a_joint_of_a_four_bar():
+    Closed(four_bar(), [3.0, 0, 0], h=5e-3).assert_same([("joints.A.S_pred", 3)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", [bennett, stewart])
+def test_loops_in_space(mechanism):
+    made = mechanism()
+    made = made[0] if isinstance(made, tuple) else made
+    u = np.random.default_rng(1).normal(size=made.assemble().nv)
+    body = list(made.bodies)[-1]
+    Closed(made, u, h=5e-3).assert_same([(f"bodies.{body}.mass", 0)], rtol=3e-9)
