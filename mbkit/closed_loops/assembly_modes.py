@@ -37,6 +37,7 @@ def assembly_modes(
     system: System,
     q: ArrayLike | None,
     fixed: Iterable[str],
+    *,
     starts: int,
     seed: int,
     t: float,

@@ -30,6 +30,7 @@ def close_loops(
     q: ArrayLike | None,
     v: ArrayLike | None,
     fixed: Iterable[str],
+    *,
     branch: ArrayLike | None,
     t: float,
     tolerance: float,

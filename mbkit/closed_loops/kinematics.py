@@ -167,7 +167,7 @@ def dependent_jerk(
     known = known.copy()
     known[..., held] = prescribed_jerk(system, moving, gain, time)[..., held]
     good = system.check_motion(at, moving, gain, time, on_error=on_error)
-    rate = constraint_jerk(system, at, moving, gain, known, time, on_error)
+    rate = constraint_jerk(system, at, moving, gain, known, time, on_error=on_error)
     found = _completed(
         system, at, moving, known, [*entries, *held], rate, t=time, on_error=on_error, what="jerks"
     )

@@ -15,6 +15,7 @@ from mbkit.coordinates.force_joints import check_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure
 from mbkit.coordinates.loosened import loosened
 from mbkit.coordinates.rows import assemble_rows
+from mbkit.coordinates.slices import Slices
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
 from mbkit.model.document import can_be_written, to_toml
@@ -222,35 +223,31 @@ class Assembly:
         parts = self.division.parts
         loops = frozenset(self.topology.loop_joints)
         joints = {n: edge.joint for n, edge in parts.joints.items() if n not in loops}
-        positions = _slices({name: joint.num_positions for name, joint in joints.items()})
-        velocities = _slices({name: joint.num_velocities for name, joint in joints.items()})
-        steps = _slices({name: joint.ndx for name, joint in joints.items()})
-        arrays = self._arrays(parts, positions, velocities, steps)
+        slices = Slices.of(joints)
+        arrays = self._arrays(parts, slices)
         return System(
             name=parts.name,
             representation=self.representation,
             body_names=("world", *parts.bodies),
             joint_names=tuple(joints),
-            position_names=_names(positions),
-            velocity_names=_names(velocities),
+            position_names=_names(slices.positions),
+            velocity_names=_names(slices.velocities),
             position_units=tuple(u for joint in joints.values() for u in joint.position_units),
             mass=float(sum(body.inertia.mass for body in parts.bodies.values())),
             gravity=parts.gravity,
             **_limits([parts.joints[name] for name in joints]),
             blueprint=self,
             reference=_reference(joints, self.division.rule.reference(self.parts)),
-            position_slices=positions,
-            velocity_slices=velocities,
-            step_slices=steps,
-            tree=_tree(parts, self.topology, velocities, arrays),
+            position_slices=slices.positions,
+            velocity_slices=slices.velocities,
+            step_slices=slices.steps,
+            tree=_tree(parts, self.topology, slices.velocities, arrays),
             motions=_motions(parts, joints),
             evaluator=Evaluator(
                 arrays,
                 self.representation,
                 Arguments(
-                    _total(positions),
-                    _total(velocities),
-                    _total(steps),
+                    *slices.totals,
                     len(parts.bodies),
                     len(parts.forces),
                     arrays.closure.num_rows,
@@ -260,23 +257,16 @@ class Assembly:
             ),
         )
 
-    def _arrays(
-        self,
-        parts: Parts,
-        positions: dict[str, slice],
-        velocities: dict[str, slice],
-        steps: dict[str, slice],
-    ) -> SystemArrays:
+    def _arrays(self, parts: Parts, slices: Slices) -> SystemArrays:
         """Return the arrays of the kernels: the tree, forces, constraints."""
         loops = self.topology.loop_joints
-        where = positions, velocities, steps
-        rows = assemble_rows(parts, self.topology, *where, self.body_frames, self.representation)
+        rows = assemble_rows(parts, self.topology, slices, self.body_frames, self.representation)
         check_positions(parts, loops)
         forces = force_arrays(
             tuple(parts.forces.values()),
             f"mechanism {parts.name!r}",
-            positions,
-            velocities,
+            slices.positions,
+            slices.velocities,
             ("world", *parts.bodies),
             frozenset(loops),
             remedy=self.remedy,
@@ -284,7 +274,7 @@ class Assembly:
         )
         arrays = attrs.evolve(rows, forces=forces)
         solver = self.constraint_solver
-        closure = loop_closure(parts, loops, arrays, self._length(), positions, velocities, solver)
+        closure = loop_closure(parts, loops, arrays, self._length(), slices, solver)
         return attrs.evolve(arrays, closure=closure)
 
 
@@ -313,21 +303,6 @@ def _limits(edges: list[Any]) -> dict[str, Floats]:
     for array in arrays.values():
         array.flags.writeable = False
     return arrays
-
-
-def _slices(counts: dict[str, int]) -> dict[str, slice]:
-    """Return where each joint's entries stand, in the order of the joints."""
-    slices = {}
-    start = 0
-    for name, count in counts.items():
-        slices[name] = slice(start, start + count)
-        start += count
-    return slices
-
-
-def _total(slices: dict[str, slice]) -> int:
-    """Return how many entries there are."""
-    return max((each.stop for each in slices.values()), default=0)
 
 
 def _names(slices: dict[str, slice]) -> tuple[str, ...]:

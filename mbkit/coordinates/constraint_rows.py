@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
@@ -13,6 +12,7 @@ from mbkit.constraints.derivatives import ConstraintDerivatives
 from mbkit.errors import ConstraintError
 
 if TYPE_CHECKING:
+    from mbkit.coordinates.slices import Slices
     from mbkit.parts.parts import Parts
 
 __all__ = ["KnownNames", "Made", "set_constraint"]
@@ -81,8 +81,7 @@ def set_constraint(
     row: Any,
     constraint: Constraint,
     known: KnownNames,
-    positions: Mapping[str, slice],
-    velocities: Mapping[str, slice],
+    slices: Slices,
 ) -> Made:
     """Write the row of a constraint, but for its sites and scales; return what it points to.
 
@@ -107,9 +106,9 @@ def set_constraint(
                 f"Constraint {constraint.name!r}: its parameters must be finite, got {numbers}."
             )
     function: Any = python_constraint.evaluate if compiled is None else compiled
-    named = [(name, positions[name], velocities[name]) for name in constraint.joints]
-    entries = [(q.start, q.stop - q.start, v.start, v.stop - v.start) for _, q, v in named]
-    moving = [k for _, _, v in named for k in range(v.start, v.stop)]
+    named = [(slices.positions[name], slices.velocities[name]) for name in constraint.joints]
+    entries = [(q.start, q.stop - q.start, v.start, v.stop - v.start) for q, v in named]
+    moving = [k for _, v in named for k in range(v.start, v.stop)]
     made = Made(
         function=function,
         # one entry at least: an empty array has no address of its own

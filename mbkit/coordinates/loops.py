@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from mbkit.coordinates.centres import centre_between
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
 from mbkit.coordinates.rows import frozen, set_joint
+from mbkit.coordinates.slices import Slices
 from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
 from mbkit.kernels.constraints import layout as own
@@ -34,21 +34,20 @@ def loop_closure(
     loop_joints: tuple[str, ...],
     arrays: SystemArrays,
     length: float,
-    positions: Mapping[str, slice],
-    velocities: Mapping[str, slice],
+    slices: Slices,
     solver: ConstraintSolver | None,
 ) -> ClosureArrays:
     """Return the constraint arrays: loop joints, then the constraints of the mechanism.
 
     6 - nv rows for each joint, in the order of the joints, without those of six velocities; then
-    the constraints, in their order. `length` scales moments against forces. [m] Positions and
-    velocities are the entries of the tree's joints; `solver` is the user's choice.
+    the constraints, in their order. `length` scales moments against forces. [m] The
+    slices are those of the tree's joints; `solver` is the user's choice.
     """
     from mbkit.kernels.compile import array_address
 
     names = tuple(name for name in loop_joints if parts.joints[name].joint.num_velocities < 6)
     others = tuple(parts.constraints.values())
-    nv = max((each.stop for each in velocities.values()), default=0)
+    nv = slices.totals[1]
     if not names and not others:
         return ClosureArrays(num_velocities=nv, chosen_solver=solver)
     constraints = np.zeros(len(names) + len(others), own.CONSTRAINT)
@@ -66,7 +65,7 @@ def loop_closure(
     made: list[Made] = []
     known = KnownNames.of(parts)
     for constraint, row in zip(others, constraints[len(names) :], strict=True):
-        made.append(set_constraint(row, constraint, known, positions, velocities))
+        made.append(set_constraint(row, constraint, known, slices))
         made[-1].set_scales(row, length)
         row["first_site"], row["num_sites"] = len(sites.bodies), len(constraint.bodies)
         for body in constraint.bodies:

@@ -16,6 +16,7 @@ from mbkit.spatial import SpatialInertia, inverse
 from mbkit.systems.memory.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
+    from mbkit.coordinates.slices import Slices
     from mbkit.joints import Joint
     from mbkit.parts.connection import Connection
     from mbkit.parts.parts import Parts
@@ -27,9 +28,7 @@ __all__ = ["assemble_rows", "frozen", "set_joint"]
 def assemble_rows(
     parts: Parts,
     topology: Topology,
-    positions: dict[str, slice],
-    velocities: dict[str, slice],
-    steps: dict[str, slice],
+    slices: Slices,
     body_frames: str = "joint",
     representation: Representation | None = None,
 ) -> SystemArrays:
@@ -50,7 +49,7 @@ def assemble_rows(
         row = tree.hang(child, parent, parts.joints[name], centres[child], is_reversed)
         if row is not None:
             row["first_position"], row["first_velocity"], row["first_step"] = (
-                entries[name].start for entries in (positions, velocities, steps)
+                entries[name].start for entries in slices
             )
         tree.add_inertia(child, parts.bodies[child].inertia)
     if body_frames != "joint":
@@ -63,7 +62,7 @@ def assemble_rows(
         named = {name for each in parts.constraints.values() for name in each.joints}
         joints = tuple(tree.joints)
         tree.owners += set_floating(tree.bodies, joints, tree.inertias, representation, named)
-    _set_totals(tree.bodies[0], parts, positions, velocities, steps)
+    _set_totals(tree.bodies[0], parts, slices)
     return SystemArrays(
         velocity_of_column=frozen(_set_columns(tree.bodies)),
         bodies=frozen(tree.bodies),
@@ -169,11 +168,9 @@ def _set_inertia(row: Any, inertia: SpatialInertia) -> None:
     row["moment"] = moment[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
 
 
-def _set_totals(world: Any, parts: Parts, *slices: dict[str, slice]) -> None:
+def _set_totals(world: Any, parts: Parts, slices: Slices) -> None:
     world["gravity"] = parts.gravity
-    counts = ("num_positions", "num_velocities", "ndx")
-    for count, entries in zip(counts, slices, strict=True):
-        world[count] = max((each.stop for each in entries.values()), default=0)
+    world["num_positions"], world["num_velocities"], world["ndx"] = slices.totals
 
 
 def _set_columns(bodies: Any) -> Any:

@@ -174,17 +174,17 @@ class JointMotion:
         fastest, hardest = (max(float(np.abs(each[k]).max()) for each in times) for k in (1, 2))
         for time, v, vdot in times:
             expected = self._otherwise(time, v, 1, _NEAR_GIVEN, fastest)
-            self._refuse_given("rate", "position", time, v, expected, fastest)
+            self._refuse_given("rate", "position", time, v, expected, largest=fastest)
 
             def moved(_side: int, _h: float, time: float = time) -> Callable[[float], Any]:
                 return lambda e: self._numbers("rate", rate, nv, time + e)
 
             expected = disagreement(vdot, moved, _NEAR_GIVEN, max(fastest, 1e-300))
-            self._refuse_given("acceleration", "rate", time, vdot, expected, hardest)
+            self._refuse_given("acceleration", "rate", time, vdot, expected, largest=hardest)
 
     def _refuse_given(
         self, what: str, of: str, t: float, value: FloatArray, expected: FloatArray | None,
-        largest: float,
+        *, largest: float,
     ) -> None:  # fmt: skip
         if expected is None:
             return

@@ -43,7 +43,7 @@ class AllowedRates:
         held = _held(system, 1, t)
         if not system.num_velocity_constraints:
             return cls._beside(system, held)
-        return cls._of(system, q, held, system.constraint_velocity(q, held, t), 0.0, t)
+        return cls._of(system, q, held, system.constraint_velocity(q, held, t), more=0.0, t=t)
 
     @classmethod
     def accelerations(cls, system: System, q: FloatArray, v: FloatArray, t: float) -> Self:
@@ -54,7 +54,7 @@ class AllowedRates:
         system.check_motion(q, v, None, t)
         rest = system.constraint_acceleration(q, v, held, t)
         speed = float(largest_terms(system.constraint_jacobian(q, t), v))
-        return cls._of(system, q, held, rest, speed**2 / system.arrays.closure.length, t)
+        return cls._of(system, q, held, rest, more=speed**2 / system.arrays.closure.length, t=t)
 
     @classmethod
     def jerks(
@@ -73,7 +73,7 @@ class AllowedRates:
         length = system.arrays.closure.length
         speed, gain = (float(largest_terms(A, x)) for x in (v, vdot))
         more = speed**3 / length**2 + speed * gain / length
-        return cls._of(system, q, held, rest, more, t)
+        return cls._of(system, q, held, rest, more=more, t=t)
 
     @classmethod
     def going_on(cls, system: System, q: FloatArray, t: float, motion: Motion | None) -> Self:
@@ -98,6 +98,7 @@ class AllowedRates:
         q: FloatArray,
         held: FloatArray,
         rest: FloatArray,
+        *,
         more: float,
         t: float,
     ) -> Self:

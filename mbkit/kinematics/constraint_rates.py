@@ -25,7 +25,7 @@ _STEP = 1e-2
 
 
 def constraint_jerk(
-    system: System, q: Any, v: Any, vdot: Any, vddot: Any, t: Any, on_error: str = "raise"
+    system: System, q: Any, v: Any, vdot: Any, vddot: Any, t: Any, *, on_error: str = "raise"
 ) -> FloatArray:
     """Return the rate (..., rows) of `System.constraint_acceleration` along a motion.
 

@@ -192,8 +192,9 @@ singular posture
     _check_counts(who, restarts=restarts, max_iterations=max_iterations, seed=seed)
     preference = None if preferred is None else checked_preference(system, preferred)
     best, starts, iterations = _best(
-        wanted, freedom, start, restarts, seed, tolerance, max_iterations
-    )
+        wanted, freedom, start,
+        restarts=restarts, seed=seed, tolerance=tolerance, max_iterations=max_iterations,
+    )  # fmt: skip
     best, is_held, more, steps = _by_turns(wanted, freedom, best, tolerance, max_iterations)
     starts, iterations = starts + more, iterations + steps
     left = None
@@ -242,6 +243,7 @@ def _best(
     targets: Targets,
     freedom: Freedom,
     start: FloatArray,
+    *,
     restarts: int,
     seed: int,
     tolerance: float,

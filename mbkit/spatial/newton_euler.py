@@ -101,7 +101,7 @@ def newton_euler_bias(
     """
     V = vectors(twist, "newton_euler_bias", representation)
     zero = np.zeros(6)
-    return _wrench(inertia, pose, V, zero, representation, body_frame, "newton_euler_bias")
+    return _wrench(inertia, pose, V, zero, representation, body_frame, name="newton_euler_bias")
 
 
 def newton_euler(
@@ -148,7 +148,7 @@ def newton_euler(
     """
     V = vectors(twist, "newton_euler", representation)
     A = vectors(acceleration, "newton_euler", representation)
-    return _wrench(inertia, pose, V, A, representation, body_frame, "newton_euler")
+    return _wrench(inertia, pose, V, A, representation, body_frame, name="newton_euler")
 
 
 def newton_euler_in_frames(
@@ -272,6 +272,7 @@ def _wrench(
     A: FloatArray,
     representation: Representation,
     body_frame: ArrayLike | None,
+    *,
     name: str,
 ) -> FloatArray:
     M, C = _body(inertia, pose, representation, body_frame, name)

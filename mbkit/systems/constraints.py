@@ -150,5 +150,7 @@ def _solve_driven(
     """Do the same where joints are prescribed."""
     q, v, vdot = system.prescribed_rows(t, q, v, on_error)
     known = system.known(tau, vdot, system.prescribed_joints)
-    vdot, _, multipliers, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error, pull)
+    vdot, _, multipliers, kept = system.solve_hybrid(
+        q, v, known, wrenches, t=t, on_error=on_error, pull=pull
+    )
     return vdot, multipliers, kept

@@ -126,7 +126,7 @@ def hybrid_dynamics(
     """See `System.hybrid_dynamics`."""
     known = system.known(tau, vdot, prescribed)
     if system.arrays.closure:
-        vdot, tau, _, kept = system.solve_hybrid(q, v, known, wrenches, t, on_error)
+        vdot, tau, _, kept = system.solve_hybrid(q, v, known, wrenches, t=t, on_error=on_error)
         check_unique(system, q, kept, prescribed, tau, t=t, on_error=on_error)
         return vdot, tau
     found = computed(system, HYBRID_DYNAMICS, q, v, known, wrenches=wrenches, on_error=on_error)
@@ -203,6 +203,7 @@ def solve_hybrid(
     v: ArrayLike,
     known: Floats,
     wrenches: Wrenches | None,
+    *,
     t: ArrayLike,
     on_error: str,
     pull: tuple[float, float] = (0.0, 0.0),

@@ -72,7 +72,7 @@ def jerks(
         found = _of_vectors(system, ONE_JERKS, q, rates, plan, on_error)
         if found is not None:
             return found.reshape((*found.shape[:-1], found.shape[-1] // 6, 6))
-    return _compute(system, JERKS, q, _stacked(system, rates), 3, plan, out, on_error)
+    return _compute(system, JERKS, q, _stacked(system, rates), 3, plan, out=out, on_error=on_error)
 
 
 def _of_vectors(
@@ -103,7 +103,7 @@ def body_derivatives(
     rows = _rates(system, rates)
     count = rows.shape[-2]
     plan = system.arrays.joint_pieces.plan(_code(system, representation), count)
-    return _compute(system, BODY_DERIVATIVES, q, rows, count, plan, None, on_error)
+    return _compute(system, BODY_DERIVATIVES, q, rows, count, plan, on_error=on_error)
 
 
 def jacobian_rate(
@@ -118,7 +118,7 @@ def jacobian_rate(
 ) -> Floats:
     """See `System.jacobian_rate`."""
     rows = _stacked(system, (v, *higher))
-    return _jacobian_rate(system, body, q, rows, representation, out, on_error)
+    return _jacobian_rate(system, body, q, rows, representation, out=out, on_error=on_error)
 
 
 def motion_subspace_rates(
@@ -128,7 +128,7 @@ def motion_subspace_rates(
     rows = _stacked(system, (v, *higher))
     count = rows.shape[-2] + 1
     plan = system.arrays.joint_pieces.plan(0, count, system.tree.address)
-    return _compute(system, MOTION_SUBSPACE_RATES, q, rows, count, plan, None, on_error)
+    return _compute(system, MOTION_SUBSPACE_RATES, q, rows, count, plan, on_error=on_error)
 
 
 def inverse_dynamics_rate(
@@ -153,7 +153,7 @@ def inverse_dynamics_rate(
         if one is not None:
             return one
     rows = _stacked(system, rates)
-    found = _compute(system, INVERSE_DYNAMICS_RATE, q, rows, count, plan, None, on_error)
+    found = _compute(system, INVERSE_DYNAMICS_RATE, q, rows, count, plan, on_error=on_error)
     if system.forces:
         return found - force_rate(system, q, rows, t, count - 2, on_error)
     leading = common_axes({"efforts": found.shape[:-1], "t": times_of(t, on_error).shape})
@@ -213,7 +213,7 @@ def jacobian_derivatives(
     for part, row in directions.items():
         np.add.at(rates[row, 0], list(part), 1.0)
     found = _jacobian_rate(
-        system, body, positions[..., None, :], rates, representation, None, on_error
+        system, body, positions[..., None, :], rates, representation, on_error=on_error
     )
     H = np.zeros((*positions.shape[:-1], *[nv] * order, 6, nv))
     for indices, terms in parts.items():
@@ -230,14 +230,15 @@ def _jacobian_rate(
     q: ArrayLike,
     rates: Any,
     representation: Representation | None,
-    out: Any,
+    *,
     on_error: str,
+    out: Any = None,
 ) -> Floats:
     """Return the k-th rate for rates (..., k, nv)."""
     code, index = _code(system, representation), system.body_index(body)
     count = rates.shape[-2] + 1
     plan = system.arrays.joint_pieces.plan(code, count, index)
-    return _compute(system, JACOBIAN_RATE, q, rates, count, plan, out, on_error)
+    return _compute(system, JACOBIAN_RATE, q, rates, count, plan, out=out, on_error=on_error)
 
 
 def _code(system: System, representation: Representation | None) -> int:
@@ -275,8 +276,9 @@ def _compute(
     rates: Any,
     count: int,
     plan: int,
-    out: Any,
+    *,
     on_error: str,
+    out: Any = None,
 ) -> Floats:
     """Call a kernel for rates (..., k, nv), behind which stands what joints in Python say."""
     check_on_error(on_error)

@@ -80,6 +80,7 @@ def body_loads(
     vdot: Floats,
     t: Floats,
     wrenches: Wrenches | None,
+    *,
     on_error: str,
 ) -> BodyLoads:
     """Return the wrench that each body needs for its motion, minus the known wrenches on it.

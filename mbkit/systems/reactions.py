@@ -279,7 +279,7 @@ class JointCut:
         """
         if not self.in_tree:
             return 0.0
-        loads = body_loads(self.system, *motion, t, wrenches, on_error)
+        loads = body_loads(self.system, *motion, t, wrenches, on_error=on_error)
         beyond = bodies_beyond(self.system, self.child)
         W = loads.total(beyond, about)
         # a part of a body whose inertia is from beyond, and which is not, or the other way round

@@ -2066,6 +2066,7 @@ class System:
         v: ArrayLike,
         known: Floats,
         wrenches: Wrenches | None,
+        *,
         t: ArrayLike,
         on_error: str,
         pull: tuple[float, float] = (0.0, 0.0),
@@ -2095,7 +2096,7 @@ class System:
         ConstraintError
             If the prescribed accelerations contradict the constraints.
         """
-        return dynamics.solve_hybrid(self, q, v, known, wrenches, t, on_error, pull)
+        return dynamics.solve_hybrid(self, q, v, known, wrenches, t=t, on_error=on_error, pull=pull)
 
     def known(
         self, tau: ArrayLike | None, vdot: ArrayLike | None, prescribed: Sequence[str]
@@ -2610,7 +2611,9 @@ class System:
         """
         from mbkit.closed_loops.close_loops import close_loops
 
-        closed, consistent = close_loops(self, q, v, fixed, branch, time_of(t), tolerance)
+        closed, consistent = close_loops(
+            self, q, v, fixed, branch=branch, t=time_of(t), tolerance=tolerance
+        )
         return closed if v is None else (closed, consistent)
 
     def consistent_velocity(
@@ -2716,7 +2719,9 @@ class System:
         """
         from mbkit.closed_loops.assembly_modes import assembly_modes
 
-        return assembly_modes(self, q, fixed, starts, seed, time_of(t), tolerance)
+        return assembly_modes(
+            self, q, fixed, starts=starts, seed=seed, t=time_of(t), tolerance=tolerance
+        )
 
     def diagnose(self, q: ArrayLike | None = None, *, t: float = 0.0) -> Diagnosis:
         """Return the diagnosis of the constraints: mobility, redundant rows, unique reactions.

@@ -123,7 +123,7 @@ def read_joint(
         )
     with faults.at(*path):
         if isinstance(table.get("type"), str):  # else: reported as a fault of the place
-            made = _made(table["type"], name, fields, place_keys, types, path, faults)
+            made = _made(table["type"], name, fields, place_keys, types, path=path, faults=faults)
     if place is not None:
         data = _data(place, made, path, faults)
     return joint if made is None else made, place, data
@@ -146,7 +146,7 @@ def read_members(
             if not isinstance(kind, str) or not isinstance(name, str):
                 faults.add(here, f"each must have type and name, got {table!r}.")
             else:
-                made = _made(kind, name, fields, [], types, here, faults) or made
+                made = _made(kind, name, fields, [], types, path=here, faults=faults) or made
         found.append(made)
     return tuple(found)
 
@@ -219,7 +219,7 @@ def drop_unknown(
 
 def _made(
     type_name: str, name: str, fields: dict[str, Any], others: list[str],
-    types: Mapping[str, type[Joint]], path: tuple[str, ...], faults: Faults,
+    types: Mapping[str, type[Joint]], *, path: tuple[str, ...], faults: Faults,
 ) -> Joint | None:  # fmt: skip
     """Return the joint of a class that a file names, None if it is at fault."""
     kind = known_class(type_name, types, Joint, "joint", path, faults)

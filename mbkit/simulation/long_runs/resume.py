@@ -110,8 +110,10 @@ def resume(
                 directory.write_manifest({**manifest, "status": "completed"})
                 return result
         directory.check_parts(manifest)
-        given = (tuple(forces), tuple(events))
-        run = _prepared(directory, manifest, system, tau, *given, integrator)
+        run = _prepared(
+            directory, manifest, system,
+            tau=tau, forces=tuple(forces), events=tuple(events), integrator=integrator,
+        )  # fmt: skip
         found = differences(run, manifest, other_versions=other_versions)
         if found:
             raise UsageError(
@@ -146,6 +148,7 @@ def _prepared(
     directory: RunDirectory,
     manifest: Mapping[str, Any],
     system: System | None,
+    *,
     tau: Any,
     forces: tuple[Force, ...],
     events: tuple[Event, ...],

@@ -201,7 +201,9 @@ def _evaluated(
             vdot, multipliers, kept = system.solved(q, v, tau + forces, t=t, on_error=on_error)
         else:
             if system.arrays.closure:
-                vdot, found, multipliers, kept = system.solve_hybrid(q, v, known, None, t, on_error)
+                vdot, found, multipliers, kept = system.solve_hybrid(
+                    q, v, known, None, t=t, on_error=on_error
+                )
                 check_unique(system, q, kept, prescribed, found, t=t, on_error=on_error)
             else:
                 vdot, found = system.hybrid_dynamics(
