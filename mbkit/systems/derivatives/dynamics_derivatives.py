@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mbkit.systems.system import System
 
 __all__ = [
+    "accelerations_of_tree",
     "constraint_force_derivative",
     "constraint_jacobian_velocity_derivative",
     "force_derivatives",
@@ -74,19 +75,57 @@ def forward_dynamics_derivatives(
         )
     if system.motions:
         return _with_prescribed_joints(system, q, v, tau, wrenches, t, on_error)
-    compute = system._forward_dynamics_derivatives
     given = system.evaluator.zero if tau is None else tau
     if wrenches is None:
-        found = compute(q, v, given, None, on_error)
+        found = system._forward_dynamics_derivatives(q, v, given, None, on_error)
     else:
         found = system.evaluator.compute_loaded(
             FORWARD_DYNAMICS_DERIVATIVES, q, v, given,
             wrenches=_in_body_axes(system, q, wrenches, on_error),
             out=None, on_error=on_error, representation=BodyFixed(),
         )  # fmt: skip
+    return _by_input(system, found)[:3]
+
+
+def accelerations_of_tree(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+    t: ArrayLike,
+    on_error: str = "raise",
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return accelerations of a tree, and their derivatives by q, v and tau.
+
+    The forces of the mechanism act. No joint is prescribed; t has no axes where there are no
+    forces.
+
+    Returns
+    -------
+    d_q, d_v, d_tau : ndarray, shape (..., nv, ndx), (..., nv, nv), (..., nv, nv)
+        As of `System.forward_dynamics_derivatives`.
+    vdot : ndarray, shape (..., nv)
+        The accelerations.
+    """
+    given: Any = system.evaluator.zero if tau is None else tau
+    forces = bool(system.arrays.forces.forces)
+    if forces:
+        given = system.evaluator.arguments.with_leading_axes("tau", given)
+        given = given + system.generalized_forces(q, v, t, on_error=on_error)
+    found = system._forward_dynamics_derivatives(q, v, given, None, on_error)
+    d_q, d_v, d_tau, vdot = _by_input(system, found)
+    if forces:
+        f_q, f_v = system.force_derivatives(q, v, t, on_error=on_error)
+        d_q, d_v = d_q + d_tau @ f_q, d_v + d_tau @ f_v
+    return d_q, d_v, d_tau, vdot
+
+
+def _by_input(system: System, found: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return what a kernel wrote by q, v and tau, and the accelerations, as views."""
     nv, ndx = system.nv, system.ndx
     table = found.reshape((*found.shape[:-1], nv, ndx + 2 * nv + 1))
-    return table[..., :ndx], table[..., ndx : ndx + nv], table[..., ndx + nv : -1]
+    end = ndx + nv
+    return table[..., :ndx], table[..., ndx:end], table[..., end:-1], table[..., -1]
 
 
 def _with_prescribed_joints(

@@ -16,6 +16,7 @@ from mbkit.memory import check_memory
 from mbkit.systems.calls.arguments import Floats, check_on_error
 from mbkit.systems.calls.entries import broadcast
 from mbkit.systems.constraint_checks import check_certain, check_dependent
+from mbkit.systems.derivatives.dynamics_derivatives import accelerations_of_tree
 from mbkit.systems.derivatives.evaluation_states import Point
 from mbkit.systems.derivatives.input_changes import INPUTS, change_by_input
 from mbkit.systems.derivatives.parameter_changes import (
@@ -36,6 +37,9 @@ EVALUATIONS = {
     "inverse_dynamics": (("tau",), ("vdot",)),
     "hybrid_dynamics": (("vdot", "tau", "multipliers"), ("tau", "vdot", "prescribed")),
 }
+
+#: Inputs by which one kernel gives the derivatives of accelerations of trees.
+BY_STATE = frozenset(("q", "v", "tau"))
 
 
 @final
@@ -113,6 +117,8 @@ def derivatives(
     """See `System.derivatives`."""
     check_on_error(on_error)
     names = _checked(system, of, by, tau=tau, vdot=vdot, prescribed=prescribed)
+    if of == "forward_dynamics" and BY_STATE.issuperset(names) and _is_tree_at(system, t):
+        return _of_tree(system, q, v, tau, t, names, on_error)
     zero = system.evaluator.zero
     given = broadcast(
         system, t, q=q, v=v, tau=zero if tau is None else tau, vdot=zero if vdot is None else vdot
@@ -144,6 +150,36 @@ def derivatives(
         of,
         MappingProxyType({n: x.reshape((*leading, x.shape[-1])) for n, x in values.items()}),
         **{what: MappingProxyType(each) for what, each in found.items()},
+    )
+
+
+def _is_tree_at(system: System, t: Any) -> bool:
+    """Whether the tree alone says what moves, at times that its forces need, or one time."""
+    if system.arrays.closure or system.motions:
+        return False
+    return bool(system.arrays.forces.forces) or (isinstance(t, float) and math.isfinite(t))
+
+
+def _of_tree(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+    t: ArrayLike,
+    names: Sequence[str],
+    on_error: str,
+) -> Derivatives:
+    """Return derivatives of accelerations by state and efforts, by one kernel."""
+    *parts, vdot = accelerations_of_tree(system, q, v, tau, t, on_error)
+    found = dict(zip(("q", "v", "tau"), parts, strict=True))
+    by_input = {name: found[name] for name in names}
+    none = {name: part[..., :0, :] for name, part in by_input.items()}
+    return Derivatives(
+        "forward_dynamics",
+        MappingProxyType({"vdot": vdot, "multipliers": vdot[..., :0]}),
+        MappingProxyType(by_input),
+        MappingProxyType({}),
+        MappingProxyType(none),
     )
 
 
