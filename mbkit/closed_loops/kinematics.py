@@ -217,7 +217,7 @@ def dependent_rates(
         rows = np.empty(known.shape[-2:])
         for n, rate in enumerate(known[index]):
             rest, what = motion.constraints(rate), f"rates of order {n + 1}"
-            rows[n] = split.completed(system, A[index], rate, rest, motion.terms, what)
+            rows[n] = split.completed(system, A[index], rate, rest, more=motion.terms, what=what)
             motion.go_on(rows[n])
         found[index] = rows
 
@@ -271,7 +271,9 @@ def _completed(
     def compute(index: tuple[int, ...]) -> None:
         split = partition(system, A[index], sizes[index], entries)
         more = float(largest_terms(A[index], v[index])) ** 2 / length
-        found[index] = split.completed(system, A[index], known[index], rate[index], more, what)
+        found[index] = split.completed(
+            system, A[index], known[index], rate[index], more=more, what=what
+        )
 
     by_sample(q.shape[:-1], on_error, compute)
     return found
@@ -323,7 +325,7 @@ class Partition:
         return (-self._ranked.solve(rate).T / self._sizes).T
 
     def completed(
-        self, system: System, A: Floats, known: Floats, rate: Floats, more: float, what: str
+        self, system: System, A: Floats, known: Floats, rate: Floats, *, more: float, what: str
     ) -> Floats:
         """Return known entries of a rate of q with the dependent ones; ConstraintError if none fit.
 

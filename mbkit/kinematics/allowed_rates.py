@@ -81,7 +81,7 @@ class AllowedRates:
         zero = np.zeros(system.nv)
         if motion is None:
             return cls._beside(system, zero)
-        return cls._of(system, q, zero, motion.constraints(zero), motion.terms, t)
+        return cls._of(system, q, zero, motion.constraints(zero), more=motion.terms, t=t)
 
     @classmethod
     def _beside(cls, system: System, held: FloatArray) -> Self:

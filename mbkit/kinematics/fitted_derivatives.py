@@ -98,7 +98,16 @@ def fit_derivatives(
     check_kind(f"{who}: system", system, System, "an mbkit.System")
     rows = _rows(derivatives, who)
     tasks = [
-        FitTask.of(system, {"derivatives": row}, weights, None, representation, t, tolerance, who)
+        FitTask.of(
+            system,
+            {"derivatives": row},
+            weights,
+            None,
+            representation,
+            t=t,
+            tolerance=tolerance,
+            who=who,
+        )
         for row in rows
     ]
     if system.prescribed_joints:

@@ -147,8 +147,9 @@ def fit_rates(
     """
     who = "fit_rates"
     task = FitTask.of(
-        system, {"twists": twists}, weights, frames, representation, t, tolerance, who
-    )
+        system, {"twists": twists}, weights, frames, representation,
+        t=t, tolerance=tolerance, who=who,
+    )  # fmt: skip
     q = system.checked("q", q)
     if system.prescribed_joints:
         q = system.prescribed_state(task.t, q)[0]
@@ -203,7 +204,9 @@ def fit_accelerations(
     """
     who = "fit_accelerations"
     given = {"twist_rates": twist_rates}
-    task = FitTask.of(system, given, weights, frames, representation, t, tolerance, who)
+    task = FitTask.of(
+        system, given, weights, frames, representation, t=t, tolerance=tolerance, who=who
+    )
     q, v = system.checked("q", q), system.checked("v", v)
     if system.prescribed_joints:
         q, v = system.prescribed_state(task.t, q, v)[:2]
@@ -260,8 +263,9 @@ def fit_jerks(
     array([2.])
     """
     task = FitTask.of(
-        system, {"jerks": jerks}, weights, frames, representation, t, tolerance, "fit_jerks"
-    )
+        system, {"jerks": jerks}, weights, frames, representation,
+        t=t, tolerance=tolerance, who="fit_jerks",
+    )  # fmt: skip
     q, v = system.checked("q", q), system.checked("v", v)
     vdot = system.checked("vdot", vdot)
     if system.prescribed_joints:
@@ -294,6 +298,7 @@ class FitTask:
         weights: Any,
         frames: Any,
         representation: Representation | None,
+        *,
         t: float,
         tolerance: float,
         who: str,
