@@ -37,15 +37,16 @@ def casadi_function(
     Parameters
     ----------
     system : System
-        A tree of any joints. Joints and forces in Python are traced.
+        A tree of any joints, or a closed mechanism. Joints and forces in Python are traced.
     evaluation : str
         "forward_dynamics" (of q, v, tau), "inverse_dynamics" (of q, v, vdot), "bias_force",
         "generalized_forces", "coriolis_matrix", "twists", "kinetic_energy" (of q, v),
         "mass_matrix", "poses", "potential_energy" (of q); "pose", "jacobian" (of q), "twist"
         (of q, v) of one body. Forces of the mechanism are included in forward and inverse dynamics,
-        ``M vdot + b = tau + f(t, q, v)``, and in the potential energy. Of a closed mechanism all
-        but the two dynamics: those of its tree, and "constraint_residual", "constraint_jacobian"
-        (of q) and "constraint_bias" (of q, v), without parameters.
+        ``M vdot + b = tau + f(t, q, v)``, and in the potential energy. Of a closed mechanism
+        "forward_dynamics" has the constraint forces; the others are those of its tree, without
+        "inverse_dynamics"; and there are "constraint_residual", "constraint_jacobian" (of q) and
+        "constraint_bias" (of q, v). Its parameters are those of inertias, gravity and forces.
     body : str, optional
         Name of the body, where the evaluation is of one.
     parameters : iterable of str, or mapping of str to str
@@ -65,9 +66,10 @@ def casadi_function(
     Raises
     ------
     UsageError
-        If there is no such evaluation; if the system has constraints or prescribed joints and the
-        evaluation is of its motion; if a joint or a force cannot be traced, or the numbers of the
-        system are no polynomials of a parameter (axes and pitches): by name.
+        If there is no such evaluation; if the system has prescribed joints and the evaluation is of
+        its motion, or constraints and it is inverse dynamics; if a joint or a force cannot be
+        traced, or the numbers of the system are no polynomials of a parameter (axes and pitches):
+        by name.
     NameUnknownError
         If there is no such body or parameter.
 
@@ -77,6 +79,10 @@ def casadi_function(
     angle, the function has ``if_else``, both parts with finite derivatives. Quaternions are
     normalised: derivatives along their length are zero. Comparisons in forces (stops, functions in
     Python) become ``if_else`` as well. The square root has the derivative zero at zero.
+
+    Forward dynamics of a closed mechanism leaves out redundant rows of its constraints, as they are
+    beside the reference configuration; it is not a number in singular configurations. For q and v
+    beside the constraints it keeps their rates, as without stabilisation.
 
     Examples
     --------

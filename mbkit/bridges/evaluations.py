@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from mbkit.bridges.constrained import constrained_acceleration, independent_rows
 from mbkit.errors import UsageError, check_choice, check_kind
 from mbkit.tracing.trace import Trace
 
@@ -28,7 +29,9 @@ class Asked:
     compute : callable
         ``compute(trace, **vectors)`` returns an array of numbers.
     dynamic : bool
-        Whether it is of the motion, which constraints and prescribed joints change.
+        Whether it is of the motion, which prescribed joints change.
+    of_trees : bool
+        Whether it is of trees alone.
     of_body : bool
         Whether it is of one body.
     """
@@ -36,6 +39,7 @@ class Asked:
     arguments: tuple[str, ...]
     compute: Callable[..., Any]
     dynamic: bool = False
+    of_trees: bool = False
     of_body: bool = False
 
 
@@ -68,7 +72,12 @@ def _inverse(trace: Trace, vdot: Any) -> Any:
 
 
 def _forward(trace: Trace, tau: Any) -> Any:
+    """Return vdot; of closed mechanisms by the rows of constraints that are independent."""
     total = tau + _forces(trace)
+    if trace.system.arrays.closure:
+        rows = independent_rows(trace.system, trace.what)
+        A, bias = _constraint_jacobian(trace)[rows], _constraint_state(trace)[1][rows]
+        return constrained_acceleration(_mass(trace), A, total - _bias(trace), bias)
     return trace.call(_own(trace, "forward_dynamics"), trace.system.nv, trace.v, total)
 
 
@@ -155,16 +164,18 @@ def _check_constraints(trace: Trace) -> None:
                 f"{trace.what}: constraint {constraint.name!r} of system '{trace.system.name}' is "
                 f"in Python, and only compiled ones are handed on; write its rows by yourself."
             )
-    if len(trace.parameters):
-        raise UsageError(
-            f"{trace.what}: constraints of system '{trace.system.name}' are here without free "
-            f"parameters; leave these out, and assemble anew for each value."
-        )
+    for each in trace.free:
+        if each.path.startswith(("joints.", "constraints.")):
+            raise UsageError(
+                f"{trace.what}: constraints of system '{trace.system.name}' are here for fixed "
+                f"places of joints, and {each.path!r} would be free; leave it out, and assemble "
+                f"anew for each value. Inertias, gravity and forces may be free."
+            )
 
 
 EVALUATIONS = {
     "forward_dynamics": Asked(("q", "v", "tau"), _forward, dynamic=True),
-    "inverse_dynamics": Asked(("q", "v", "vdot"), _inverse, dynamic=True),
+    "inverse_dynamics": Asked(("q", "v", "vdot"), _inverse, dynamic=True, of_trees=True),
     "bias_force": Asked(("q", "v"), _bias),
     "generalized_forces": Asked(("q", "v"), _forces),
     "mass_matrix": Asked(("q",), _mass),
@@ -182,7 +193,7 @@ EVALUATIONS = {
 }
 
 
-def check_system(what: str, system: System, *, dynamic: bool) -> None:
+def check_system(what: str, system: System, *, dynamic: bool, of_trees: bool = True) -> None:
     """Raise unless a system can be handed on: its class, its constraints, its drives."""
     from mbkit.systems import System
 
@@ -191,11 +202,11 @@ def check_system(what: str, system: System, *, dynamic: bool) -> None:
     )
     if not dynamic:
         return
-    if system.arrays.closure:
+    if of_trees and system.arrays.closure:
         raise UsageError(
             f"{what}: system '{system.name}' has constraints ({system.constraint_names[0]!r} is "
-            f"one), and its motion is of trees here. Take the terms of its equations, such as "
-            f"'mass_matrix' and 'bias_force', which are those of the tree."
+            f"one), and this is of trees. Take the terms of its equations, such as 'mass_matrix' "
+            f"and 'bias_force', which are those of the tree."
         )
     if system.motions:
         raise UsageError(
@@ -212,7 +223,7 @@ def read_evaluation(
     check_system(what, system, dynamic=False)
     check_choice(f"{what}: evaluation", evaluation, tuple(EVALUATIONS))
     asked = EVALUATIONS[evaluation]
-    check_system(what, system, dynamic=asked.dynamic)
+    check_system(what, system, dynamic=asked.dynamic, of_trees=asked.of_trees)
     if asked.of_body:
         if body is None:
             raise UsageError(

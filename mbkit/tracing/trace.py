@@ -42,8 +42,8 @@ class Trace:
         The state.
     t : Traced
         The time.
-    parameters : list of ndarray of Traced
-        What stays free, each entry a number.
+    free, parameters : tuple of Free, list of ndarray of Traced
+        What stays free, and the numbers of each.
     constants : dict of float to Traced
         Numbers of the system for which something exact may stand, if not `smooth`.
     workspace, mirror, copies : Workspace, Mirror, KernelCopies
@@ -59,7 +59,7 @@ class Trace:
         smooth: bool,
         q: Any = None,
     ) -> None:
-        self.what, self.system = what, system
+        self.what, self.system, self.free = what, system, tuple(free)
         self._smooth = smooth
         self.constants: dict[float, Traced] = {}
         self.tape = BranchingTape()

@@ -12,6 +12,7 @@ import pytest
 import mbkit as mb
 from examples import swing_up
 from examples.closed_loops import bricard, four_bar, spatial_slider_crank, stewart_platform
+from tests.closed_loops.mechanisms import BY_NAME
 from tests.constraints.examples import EXAMPLES
 from tests.joints.pose_only import AxisJoint, FreeTwin, ScrewCoordinates
 from tests.reference.user_joints import BallJoint, EllipseJoint
@@ -209,6 +210,35 @@ def test_loops(example):
     assert same(slopes @ E, system.constraint_jacobian(closed))
 
 
+@pytest.mark.filterwarnings("ignore::mbkit.errors.RedundantConstraintsWarning")
+@pytest.mark.parametrize(
+    "name", ["four-bar", "Bricard", "spatial slider-crank", "parallelogram", "Stewart platform"]
+)
+def test_forward_dynamics_of_closed_mechanisms(name):
+    """Redundant rows, and a reference that is singular, included; derivatives by the masses."""
+    rng = np.random.default_rng(4)
+    system = BY_NAME[name].system()
+    body = system.body_names[1]
+    mass = f"bodies.{body}.mass"
+    function = mb.casadi_function(system, "forward_dynamics", parameters={mass: "m"})
+    m = system.parameters[mass]
+    start = system.close_loops(system.reference_configuration())
+    for _ in range(2):
+        q = system.close_loops(system.retract(start, 0.1 * rng.normal(size=system.ndx)))
+        v, tau = rng.normal(size=(2, system.nv))
+        A = system.constraint_jacobian(q)
+        v -= np.linalg.pinv(A, rcond=1e-9) @ (A @ v)
+        for factor in (1.0, 1.5):
+            heavier = system.with_parameters({mass: factor * m})
+            total = tau + heavier.generalized_forces(q, v)
+            assert same(
+                function(q, v, tau, factor * m), heavier.solve_dynamics(q, v, total)[0], 1e-10
+            )
+        by_mass = function.jacobian()(q, v, tau, m, np.zeros(system.nv))[3]
+        expected = system.derivatives("forward_dynamics", q, v, tau, by=[mass])[mass]
+        assert same(by_mass, expected, 1e-8)
+
+
 NAMES = ("constraint_residual", "constraint_jacobian", "constraint_bias")
 HANDED_ON = (
     "rod", "rod to the world", "slot", "wire", "plane", "table", "gears", "polynomial", "locked",
@@ -306,4 +336,8 @@ def test_what_cannot_be_handed_on_is_named():
         mb.casadi_function(loop.assemble(), "poses")
     loop.add_joint(mb.PrismaticJoint("second", axis=(1, 0, 0)), loop.world, body)
     with pytest.raises(mb.UsageError, match="constraints"):
-        mb.casadi_function(loop.assemble(), "forward_dynamics")
+        mb.casadi_function(loop.assemble(), "inverse_dynamics")
+    closed = four_bar.build().assemble()
+    place = next(name for name in closed.parameters if name.endswith(".S_pred"))
+    with pytest.raises(mb.UsageError, match=r"'joints\..*' would be free"):
+        mb.casadi_function(closed, "forward_dynamics", parameters=[f"{place}[0, 3]"])

@@ -1,0 +1,85 @@
+"""Forward dynamics of closed mechanisms on traced numbers."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbkit.errors import MbkitError, UsageError
+from mbkit.spatial.arrays import FloatArray
+from mbkit.systems.calls.entries import velocity_sizes
+from mbkit.systems.rank import rank_of
+
+if TYPE_CHECKING:
+    from mbkit.systems import System
+
+__all__ = ["constrained_acceleration", "independent_rows"]
+
+
+def independent_rows(system: System, what: str) -> list[int]:
+    """Return rows of constraints that are independent beside the reference configuration.
+
+    There, with closed loops, and not in it: some mechanisms are singular at their reference.
+    UsageError, beginning with `what`, if the tree has a motion without inertia.
+    """
+    from scipy.linalg import qr
+
+    q = system.reference_configuration()
+    aside = 0.05 * np.random.default_rng(7).normal(size=system.ndx)
+    for start in (q, system.retract(q, aside)):
+        with contextlib.suppress(MbkitError):  # where loops cannot be closed from there
+            q = system.close_loops(start)
+    inertias = np.linalg.eigvalsh(system.mass_matrix(q))
+    if inertias[0] <= 1e-12 * inertias[-1]:
+        raise UsageError(
+            f"{what}: the tree of system '{system.name}' has a motion without inertia, which its "
+            f"constraints alone would determine; give each body an inertia, or cut other joints."
+        )
+    A: FloatArray = system.constraint_jacobian(q) / velocity_sizes(system, q)
+    order = qr(A.T, mode="r", pivoting=True)[1]
+    return sorted(int(row) for row in order[: rank_of(A)])
+
+
+def constrained_acceleration(M: Any, A: Any, efforts: Any, bias: Any) -> Any:
+    """Return vdot with M vdot = efforts + A^T multipliers and A vdot + bias = 0.
+
+    By the Schur complement A M^-1 A^T of independent rows A; factors without pivots, as both
+    matrices are positive definite.
+    """
+    of_M = _factorised(M)
+    free = _solved(of_M, efforts)
+    spread = np.array([_solved(of_M, row) for row in A], dtype=object)
+    multipliers = _solved(_factorised(A @ spread.T), -(bias + A @ free))
+    return free + multipliers @ spread
+
+
+def _factorised(B: Any) -> tuple[Any, Any]:
+    """Return L and d of B = L diag(d) L^T, with ones on the diagonal of L."""
+    n = len(B)
+    L, d = np.zeros((n, n), dtype=object), np.zeros(n, dtype=object)
+    for j in range(n):
+        d[j] = B[j, j] - _sum(L[j, k] * L[j, k] * d[k] for k in range(j))
+        for i in range(j + 1, n):
+            L[i, j] = (B[i, j] - _sum(L[i, k] * L[j, k] * d[k] for k in range(j))) / d[j]
+    return L, d
+
+
+def _solved(factors: tuple[Any, Any], b: Any) -> Any:
+    L, d = factors
+    n = len(d)
+    x = np.array(b, dtype=object)
+    for i in range(n):
+        x[i] = x[i] - _sum(L[i, k] * x[k] for k in range(i))
+    x = np.array([x[i] / d[i] for i in range(n)], dtype=object)
+    for i in reversed(range(n)):
+        x[i] = x[i] - _sum(L[k, i] * x[k] for k in range(i + 1, n))
+    return x
+
+
+def _sum(terms: Any) -> Any:
+    total: Any = 0.0
+    for term in terms:
+        total = total + term
+    return total
