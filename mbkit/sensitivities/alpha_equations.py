@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mbkit.integrators.generalized_alpha import AlphaCoefficients
+from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.charts import Charts
 from mbkit.sensitivities.constraint_rows import (
     ConstraintRows,
     RowChange,
-    free_entries,
     position_of_row,
 )
 from mbkit.systems.calls.arguments import Floats
@@ -98,26 +98,22 @@ class Equations(NamedTuple):
 
     Attributes
     ----------
-    D, w : ndarray, shape (N, nv, n)
-        -dD and -dw by residuals; the same array without eta.
+    S : ndarray, shape (N, n, n)
+        Residuals by the unknowns; overwritten by the adjoint.
     W : ndarray, shape (N, n, 3 nv)
         Residuals by (q_n, v_k, vdot_k).
     T, G : ndarray, shape (N, nv, nv), or None
         Of the retraction; None for unity.
-    E : ndarray, shape (N, nv, nv), or None
-        Of eta; None for zero.
     P : ndarray, shape (N, nv, nv)
         h times the residuals of the equations of motion by w.
     closed : _Closed or None
         Rows of constraints, where there are some.
     """
 
-    D: Floats
-    w: Floats
+    S: Floats
     W: Floats
     T: Floats | None
     G: Floats | None
-    E: Floats | None
     P: Floats
     closed: _Closed | None
 
@@ -129,23 +125,35 @@ class Equations(NamedTuple):
         h, P = gains.h, gains.h * (gains.w[1] * C + gains.w[3] * M)
         S = P + h * h * times(K, T)
         W = h * np.concatenate([times(K, G), C, M], axis=-1)
-        closed, E, A_n = None, None, None
+        closed = None
         if system.num_velocity_constraints:
-            closed = _Closed.of(
-                system, ends, np.diagonal(M, 0, 1, 2).max(axis=-1), T, G, stabilised
-            )
-            A_n, E = closed.A_n, closed.E
+            size = np.diagonal(M, 0, 1, 2).max(axis=-1)
+            closed = _Closed.of(system, ends, size, T, G, stabilised)
             S, W = closed.bordered(gains, P, S, W)
-        fixed = np.flatnonzero(~free_entries(system))
-        S[:, fixed], S[:, :, fixed], W[:, fixed] = 0.0, 0.0, 0.0
-        S[:, fixed, fixed] = 1.0
-        inverse = np.linalg.inv(S)
-        inverse[:, fixed, fixed] = 0.0
-        nv = system.nv
-        D = w = inverse[:, :nv]
-        if A_n is not None:
-            w = D + np.swapaxes(A_n, -1, -2) @ inverse[:, -A_n.shape[1] :]
-        return cls(D, w, W, T, G, E, P, closed)
+        fixed = np.flatnonzero(prescribed(system))
+        if fixed.size:
+            S[:, fixed], S[:, :, fixed], W[:, fixed] = 0.0, 0.0, 0.0
+            S[:, fixed, fixed] = 1.0
+        return cls(S, W, T, G, P, closed)
+
+    @property
+    def A_n(self) -> Floats | None:
+        """Rows of constraints where steps begin, (N, m, nv), or None without eta."""
+        return None if self.closed is None else self.closed.A_n
+
+    @property
+    def E(self) -> Floats | None:
+        """The derivative of A_n^T eta by q_n, (N, nv, nv), or None without eta."""
+        return None if self.closed is None else self.closed.E
+
+    def solved(self, residuals: Floats) -> tuple[Floats, Floats]:
+        """Return what changes of residuals (N, n, k) do to D and w, (N, nv, k)."""
+        nv = self.P.shape[1]
+        unknowns = -np.asarray(np.linalg.solve(self.S, residuals), dtype=np.float64)
+        D = unknowns[:, :nv]
+        if self.A_n is None:
+            return D, D
+        return D, D + np.swapaxes(self.A_n, -1, -2) @ unknowns[:, -self.A_n.shape[1] :]
 
     def residuals(self, gains: Gains, efforts: Floats, rows: RowChange | None) -> Floats:
         """Return changes of residuals (N, n, k) from those of efforts (N, nv, k) and of rows."""
@@ -163,11 +171,6 @@ class Equations(NamedTuple):
                 found[:, nv + m :] = c.of_g * rate
             found[:, nv : nv + m] = c.of_g / gains.h * rows.g + c.of_rate * rate
         return found
-
-    @property
-    def split(self) -> bool:
-        """Whether w is not D."""
-        return self.w is not self.D
 
 
 def _of_motion(system: System, ends: Ends) -> tuple[Floats, Floats, Floats]:
@@ -216,7 +219,7 @@ class _Closed(NamedTuple):
         stabilised: bool,
     ) -> _Closed:
         """Return the rows of constraints."""  # fmt: skip
-        free = free_entries(system)
+        free = ~prescribed(system)
         rows = ConstraintRows.of(system, ends.t, ends.q, ends.v)
         with_g = position_of_row(system) >= 0
         kept = system.solved(ends.q, ends.v, t=ends.t)[2] != 0.0
@@ -276,9 +279,5 @@ def blocks_of(system: System, x: Floats) -> tuple[Floats | None, Floats | None]:
     charts = Charts.of(system)
     if not charts.blocks:
         return None, None
-    T, G = np.zeros((2, *x.shape, system.ndx))
-    T[:], G[:] = np.eye(system.ndx), np.eye(system.ndx)
-    maps = charts.differentials(x, None, None)
-    for block, each in zip(charts.blocks, maps, strict=True):
-        T[:, block.steps, block.steps], G[:, block.steps, block.steps] = each.step, each.start
+    G, T = charts.dense(charts.differentials(x, None, None), len(x))
     return T, G

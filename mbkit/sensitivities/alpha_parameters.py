@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
-from mbkit.sensitivities.constraint_rows import RowChange, free_entries, row_changes
+from mbkit.sensitivities.constraint_rows import RowChange, row_changes
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Point
-from mbkit.systems.derivatives.parameter_changes import change_by_parameter, changes_by_places
+from mbkit.systems.derivatives.parameter_changes import (
+    change_by_parameter,
+    changes_by_places,
+    field_of_inertia,
+    inertial_change,
+)
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Change", "changes_by_inputs"]
+__all__ = ["Change", "changes_by_inputs", "contracted"]
 
 
 class Change(NamedTuple):
@@ -38,19 +44,15 @@ def changes_by_inputs(
     names : sequence of str
         "q" and "v", which change nothing, "tau", and parameters.
     """
-    count, nv = ends.v.shape
-    every = np.ones(nv, dtype=bool)
-    point = Point(
-        system, ends.q, ends.v, ends.vdot, np.zeros((count, nv)), ends.t, ends.multipliers,
-        np.full(count, ends.multipliers.shape[-1]), every, by_motion=False,
-    )  # fmt: skip
     parameters = [name for name in names if name not in ("q", "v", "tau")]
     rows: Mapping[str, RowChange] = {}
     if system.num_velocity_constraints:
         eta = None if equations.E is None else (ends.t_n, ends.q_n, ends.eta)
         rows = row_changes(system, parameters, ends.t, ends.q, ends.v, eta)
+    point = _point(system, ends)
     places = changes_by_places(point, parameters)
-    free = free_entries(system)[:, None]
+    count, nv = ends.v.shape
+    free = ~prescribed(system)[:, None]
     found = {}
     for name in names:
         if name in parameters:
@@ -62,3 +64,39 @@ def changes_by_inputs(
         residuals = equations.residuals(gains, efforts * free, here)
         found[name] = Change(residuals, 0.0 if here is None else here.eta_forces)
     return found
+
+
+def contracted(
+    system: System,
+    gains: Gains,
+    ends: Ends,
+    equations: Equations,
+    names: Sequence[str],
+    adjoints: Sequence[Floats],
+) -> Mapping[str, Floats]:
+    """Return sums of adjoints of residuals (N, n) and w (N, nv) times `changes_by_inputs`, (k,).
+
+    Inertial parameters of all bodies take one pass: their regressor is contracted first.
+    """
+    by_residuals, by_w = adjoints
+    fields = {name: each for name in names if (each := field_of_inertia(system, name)) is not None}
+    found = {}
+    if fields:
+        efforts = gains.h * by_residuals[:, : system.nv] * ~prescribed(system)
+        weighted = np.einsum("nv,nvbk->bk", efforts, _point(system, ends).regressor)
+        found = {name: inertial_change(system, weighted, *each) for name, each in fields.items()}
+    others = [name for name in names if name not in fields]
+    for name, change in changes_by_inputs(system, gains, ends, equations, others).items():
+        found[name] = np.einsum("ni,nik->k", by_residuals, change.residuals)
+        if np.ndim(change.w):
+            found[name] += np.einsum("ni,nik->k", by_w, change.w)
+    return found
+
+
+def _point(system: System, ends: Ends) -> Point:
+    """Return the ends of steps, where accelerations are given, and no row depends on others."""
+    count, nv = ends.v.shape
+    return Point(
+        system, ends.q, ends.v, ends.vdot, np.zeros((count, nv)), ends.t, ends.multipliers,
+        np.full(count, ends.multipliers.shape[-1]), np.ones(nv, dtype=bool), by_motion=False,
+    )  # fmt: skip

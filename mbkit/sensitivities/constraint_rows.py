@@ -7,27 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbkit.joints.defaults.differences import central_differences
+from mbkit.sensitivities.accelerations import prescribed
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
+from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.numeric_changes import best_rate
 from mbkit.systems.derivatives.parameter_changes import moves_of
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["ConstraintRows", "RowChange", "free_entries", "position_of_row", "row_changes"]
-
-#: Steps of the configuration: h^8 f^(9) / 630 is left out.
-_STEPS, _WEIGHTS = central_differences(8, 1.0 / 512.0)
-
-
-def free_entries(system: System) -> Any:
-    """Return which velocities are not prescribed, (nv,) bool."""
-    free = np.ones(system.nv, dtype=bool)
-    for joint in system.motions:
-        free[system.velocity_slice(joint)] = False
-    return free
+__all__ = ["ConstraintRows", "RowChange", "position_of_row", "row_changes"]
 
 
 def position_of_row(system: System) -> Any:
@@ -57,15 +47,12 @@ class ConstraintRows(NamedTuple):
     @classmethod
     def of(cls, system: System, t: Floats, q: Floats, v: Floats) -> ConstraintRows:
         """Return the rows of states (N, ...)."""
-        free = free_entries(system)
+        free = ~prescribed(system)
         A = system.constraint_jacobian(q, t)
         if loops_alone(system):
             by_q = system.constraint_jacobian_velocity_derivative(q, v, t)
         else:
-            steps = np.multiply.outer(_STEPS, np.eye(system.ndx))
-            near = system.retract(q[:, None, None], steps)
-            rates = system.constraint_velocity(near, v[:, None, None], t[:, None, None])
-            by_q = np.einsum("s,nskm->nmk", _WEIGHTS, rates)
+            by_q = rate_along_steps(system, q, system.constraint_velocity, v, t)
         return cls(A * free, by_q * free)
 
 
@@ -99,7 +86,7 @@ def row_changes(
         t (N,), q (N, nq) and multipliers (N, m) of `RowChange.eta_forces`; zero if left out.
     """
     where = position_of_row(system)
-    free = free_entries(system)
+    free = ~prescribed(system)
     speed = np.maximum(1.0, np.abs(v).max(axis=-1, initial=0.0))[:, None]
     force = 1e-300 if eta is None else max(1e-300, float(np.abs(eta[2]).max(initial=0.0)))
     found = {}

@@ -7,17 +7,17 @@ from q and v, which is a part of the first step.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from mbkit.errors import UsageError
+from mbkit.errors import ConvergenceError, UsageError
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
-from mbkit.integrators.integrator import Rows
+from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
-from mbkit.sensitivities.alpha_parameters import Change, changes_by_inputs
-from mbkit.sensitivities.alpha_start import Start, start_of
-from mbkit.sensitivities.closing import Closing
-from mbkit.sensitivities.constraint_rows import free_entries
+from mbkit.sensitivities.alpha_parameters import Change, changes_by_inputs, contracted
+from mbkit.sensitivities.alpha_start import Start
+from mbkit.sensitivities.corrections import Corrections
 from mbkit.sensitivities.linear_steps import Linearisation, LinearSteps, shape_of_input, size_of
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
@@ -40,7 +40,8 @@ class Steps(Linearisation):
         self.tau = run.workspace.tau.copy()
         self.stabilised = self.method.formulation == "stabilized_index2"
         self.gains = Gains.of(self.method.numbers, self.problem.h)
-        self._advance = self.method.prepare(self.problem)
+        advance: Any = self.method.prepare(self.problem)
+        self._records = advance.records  # known by address, and kept for as long as this
 
     @property
     def size(self) -> int:
@@ -56,45 +57,40 @@ class Steps(Linearisation):
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return S (size, k) by the name of the input."""
         system, problem = self.system, self.problem
-        nv, free = system.nv, free_entries(system)[:, None]
-        loops = None
+        nv, state = system.nv, {"q": slice(0, system.nv), "v": slice(system.nv, 2 * system.nv)}
+        free = np.tile(~prescribed(system), 2)[:, None] * 1.0
+        closing, moves = None, np.eye(2 * nv) * free
         if system.num_velocity_constraints:
-            state = np.array([problem.t0]), problem.q[None], problem.v[None]
-            parameters = [name for name in names if name in system.parameters]
-            loops = Closing.of(system, parameters, *state)
+            assert self.run.start is not None
+            q, v, t = problem.q[None], problem.v[None], np.array([problem.t0])
+            rank = np.count_nonzero(system.solved(q, v, t=t)[2], axis=-1)
+            opened = tuple(x[None] for x in self.run.start)
+            closing = Corrections.at(system, t, opened, (q, v), rank)
+            moves = closing.matrices[0] * free
+        by_inputs = {} if closing is None else closing.by_inputs(names)
         found = {}
         for name in names:
-            dq, dv = np.zeros((2, 1, nv, size_of(shape_of_input(system, name))))
-            if name in ("q", "v"):
-                (dq if name == "q" else dv)[:] = np.eye(nv) * free
-            if loops is not None:
-                dq, dv = loops.close(dq, dv, name)
-            found[name] = np.concatenate([dq[0], dv[0], np.zeros((2 * nv, dq.shape[-1]))])
+            S = np.zeros((self.size, size_of(shape_of_input(system, name))))
+            if name in state:
+                S[: 2 * nv] = moves[:, state[name]]
+            elif name in by_inputs:
+                S[: 2 * nv] = by_inputs[name][0] * free
+            found[name] = S
         return found
 
     def take(self, first: int, count: int) -> AlphaSteps:
         """Take steps as the run does, and linearise them."""
-        problem, memory = self.problem, self.problem.memory
-        started = bool(memory["started"][0])
-        read = {
-            "q": problem.q, "v": problem.v, "vdot": memory["vdot"], "eta": memory["eta"],
-            "multipliers": memory["multipliers"],
-        }  # fmt: skip
-        kept = {name: np.empty((count + 1, array.size)) for name, array in read.items()}
-        for name, array in read.items():
-            kept[name][0] = array
-        rows = Rows.empty(1, problem.nq, problem.nv, problem.multipliers.size)
-        for k in range(count):
-            status = self._advance(first + k, 1, rows)[0]
-            assert status == 0, "the steps of a run that was completed"
-            for name, array in read.items():
-                kept[name][k + 1] = array
-        return AlphaSteps(self, first, kept, started)
+        from mbkit.kernels.sensitivities.alpha_steps import History, record
+        from mbkit.kernels.time_loops.records import Grid
 
-    def begun(self, t: float, q: Floats, v: Floats, names: Sequence[str]) -> Start:
-        """Return the derivatives of (q, v, a, vdot) after a start."""
-        wanted = [name for name in names if name not in ("q", "v")]
-        return start_of(self.system, self.method, self.problem.h, t, (q, v, self.tau), wanted)
+        problem, m = self.problem, self.problem.multipliers.size
+        started = bool(problem.memory["started"][0])
+        nv = problem.nv
+        history = History(*(np.empty((count + 1, n)) for n in (problem.nq, nv, nv, m, m)))
+        grid = Grid(problem.t0, problem.h, first, count, problem.save_every)
+        status = record(problem.space, *(each.address for each in self._records), grid, history)
+        assert status == 0, "the steps of a run that was completed"
+        return AlphaSteps(self, first, history, started)
 
 
 def _check(run: Prepared, method: GeneralizedAlpha) -> None:
@@ -117,14 +113,13 @@ def _check(run: Prepared, method: GeneralizedAlpha) -> None:
 class AlphaSteps(LinearSteps):
     """Some consecutive steps, of which the first may be the first after a start."""
 
-    def __init__(self, run: Steps, first: int, kept: Mapping[str, Floats], started: bool) -> None:
+    def __init__(self, run: Steps, first: int, history: Any, started: bool) -> None:
         self.run, self.started, self.gains = run, started, run.gains
-        self.q, self.v = kept["q"], kept["v"]
-        self.t = run.problem.t0 + run.problem.h * (first + np.arange(len(self.q), dtype=np.float64))
-        x = run.system.difference(self.q[:-1], self.q[1:])
-        vdot, multipliers, eta = (kept[name][1:] for name in ("vdot", "multipliers", "eta"))
-        ends = self.t[1:], self.q[1:], self.v[1:], vdot, multipliers
-        self.ends = Ends(*ends, x, self.t[:-1], self.q[:-1], eta)
+        self.q, self.v = q, v = history.q, history.v
+        self.t = t = run.problem.t0 + run.problem.h * np.arange(first, first + len(q) + 0.0)
+        x = run.system.difference(q[:-1], q[1:])
+        end = t[1:], q[1:], v[1:], history.vdot[1:], history.multipliers[1:]
+        self.ends = Ends(*end, x, t[:-1], q[:-1], history.eta[1:])
         self.equations = Equations.of(run.system, run.gains, self.ends, run.stabilised)
 
     def matrices(self) -> Floats:
@@ -132,7 +127,7 @@ class AlphaSteps(LinearSteps):
         A = self._from_starts()
         if not self.started:
             nv = self.run.system.nv
-            start = A[0] @ self._start(()).by_state
+            start = A[0] @ self._start().by_state
             A[0] = 0.0
             A[0, :, : 2 * nv] = start
         return A
@@ -152,8 +147,9 @@ class AlphaSteps(LinearSteps):
                 A[:, row, :, column] += known[row, column] * np.eye(nv)
         return found
 
-    def _start(self, names: Sequence[str]) -> Start:
-        return self.run.begun(float(self.t[0]), self.q[0], self.v[0], names)
+    def _start(self) -> Start:
+        run, state = self.run, (self.q[0], self.v[0], self.run.tau)
+        return Start.of(run.system, run.method, self.gains.h, float(self.t[0]), state)
 
     def _changes(self, names: Sequence[str]) -> Mapping[str, Change]:
         return changes_by_inputs(self.run.system, self.gains, self.ends, self.equations, names)
@@ -161,8 +157,8 @@ class AlphaSteps(LinearSteps):
     def _ends(self, change: Change) -> Floats:
         """Return what changes of residuals and of w do to the ends, (N, 4 nv, k)."""
         e, h = self.equations, self.gains.h
-        D = -e.D @ change.residuals
-        w = (-e.w @ change.residuals if e.split else D) + change.w
+        D, w = e.solved(change.residuals)
+        w = w + change.w
         parts = [h * (D if e.T is None else e.T @ D), *(gain * w for gain in self.gains.w[1:])]
         return np.concatenate(parts, axis=1)
 
@@ -171,7 +167,7 @@ class AlphaSteps(LinearSteps):
         found = {name: self._ends(change) for name, change in self._changes(names).items()}
         if not self.started:
             A = self._from_starts()[0]
-            for name, S in self._start(names).by_inputs.items():
+            for name, S in self._start().by_inputs(names).items():
                 found[name][0] += A @ S
         return found
 
@@ -180,49 +176,35 @@ class AlphaSteps(LinearSteps):
     ) -> tuple[Floats, Mapping[str, Floats]]:
         """See `LinearSteps.reverse`: by products with the factors, without the matrices A and B."""
         nv = self.run.system.nv
-        seeds = seeds.reshape((len(seeds), 4, nv))
-        X, by_residuals, by_w = _back(self.equations, self.gains, adjoint.reshape((4, nv)), seeds)
-        found = {}
-        for name, change in self._changes(names).items():
-            found[name] = np.einsum("nik,ni->k", change.residuals, by_residuals)
-            if np.ndim(change.w):
-                found[name] += np.einsum("nik,ni->k", change.w, by_w)
+        X, *adjoints = self._back(adjoint.reshape((4, nv)), seeds.reshape((-1, 4, nv)))
+        run = self.run
+        found = dict(contracted(run.system, run.gains, self.ends, self.equations, names, adjoints))
         if not self.started:
-            start = self._start(names)
-            for name, S in start.by_inputs.items():
-                found[name] += S.T @ X.reshape(-1)
+            start = self._start()
+            for name, part in start.contracted(X.reshape(-1), names).items():
+                found[name] += part
             X = np.concatenate([start.by_state.T @ X.reshape(-1), np.zeros(2 * nv)])
-        return X.reshape(-1) + seeds[0].reshape(-1), found
+        return X.reshape(-1) + seeds[0], found
 
+    def _back(self, end: Floats, seeds: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the adjoint (4, nv) where steps begin, less its seed, of residuals and of w."""
+        from mbkit.kernels.sensitivities.alpha_steps import Adjoint, Linear, Weights, reverse
 
-def _back(e: Equations, gains: Gains, X: Floats, seeds: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the adjoint (4, nv) where steps begin, less its seed, of residuals (N, n) and w."""
-    nv = X.shape[-1]
-    both = np.empty((7, nv))  # of the end; of q_n, v_k, vdot_k by way of the residuals
-    end, parts = both[:4], both[4:].reshape(-1)
-    into = np.zeros((4, 7))
-    into[:, :4] = gains.known.T
-    into[0, 0] = into[0, 4] = 1.0
-    into[:, 5:] = gains.known[[1, 3]].T
-    simple = e.T is None and not e.split
-    by_w = gains.w + np.array([gains.h, 0.0, 0.0, 0.0]) * simple
-    found, of_w = np.empty((len(seeds), e.W.shape[1])), np.empty((len(seeds), nv))
-    D_minus = np.negative(e.D)
-    w_minus = np.negative(e.w) if e.split else D_minus
-    end[:] = X
-    for j in range(len(seeds) - 1, -1, -1):
-        w = np.dot(by_w, end, out=of_w[j])
-        if simple:
-            np.dot(w, D_minus[j], out=found[j])
-        else:
-            D = gains.h * (end[0] if e.T is None else end[0] @ e.T[j])
-            found[j] = D @ D_minus[j] + w @ w_minus[j]
-        np.dot(found[j], e.W[j], out=parts)
-        if e.G is not None:
-            end[0] = end[0] @ e.G[j]
-        if e.E is not None:
-            end[0] += w @ e.E[j]
-        X = into @ both
-        if j:
-            np.add(X, seeds[j], out=end)
-    return X, found, of_w
+        e = self.equations
+        count, n, nv = *e.S.shape[:2], end.shape[1]
+        none = np.zeros((0, 0, 0))
+        optional = [none if each is None else each for each in (e.T, e.G, e.E, e.A_n)]
+        linear = Linear(*map(np.ascontiguousarray, (e.S, e.W, *optional)))
+        later = np.array(seeds)
+        later[0] = 0.0
+        found = Adjoint(
+            np.array(end), later, np.empty((count, n)), np.empty((count, nv)),
+            np.empty(n, dtype=np.int64), np.empty((2, max(n, 4 * nv))),
+        )  # fmt: skip
+        status = reverse(Weights(*self.gains), linear, found)
+        if status != 0:
+            raise ConvergenceError(
+                f"System '{self.run.system.name}': a step of the run has a singular matrix, and "
+                f"no derivatives."
+            )
+        return found.end, found.residuals, found.w

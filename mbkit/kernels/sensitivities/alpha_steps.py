@@ -1,0 +1,185 @@
+"""Steps of the generalized-alpha method that are kept, and their adjoint, from last to first."""
+
+from typing import NamedTuple
+
+from mbkit.kernels.arrays import assign
+from mbkit.kernels.compile import (
+    float64,
+    floats,
+    helper,
+    int64,
+    integers,
+    kernel,
+    matrix,
+    stack,
+    typed,
+)
+from mbkit.kernels.implicit.lu import factorise
+from mbkit.kernels.implicit.matrix import have_matrix
+from mbkit.kernels.sensitivities.adjoint import add_transposed
+from mbkit.kernels.status import OK
+from mbkit.kernels.time_loops.generalized_alpha import alpha_of
+from mbkit.kernels.time_loops.implicit_steps import take_step
+from mbkit.kernels.time_loops.records import Grid
+from mbkit.kernels.time_loops.times import instant
+
+
+class History(NamedTuple):
+    """The states where N steps end, and the first of them begins."""
+
+    q: matrix  # (N + 1, nq)
+    v: matrix  # (N + 1, nv)
+    vdot: matrix  # (N + 1, nv)
+    multipliers: matrix  # (N + 1, m)
+    eta: matrix  # (N + 1, m)
+
+
+@helper
+def keep(history, k, alpha):
+    """Keep the state."""
+    assign(history.q[k], alpha.q)
+    assign(history.v[k], alpha.v)
+    assign(history.vdot[k], alpha.vdot)
+    assign(history.multipliers[k], alpha.multipliers)
+    assign(history.eta[k], alpha.eta)
+
+
+@kernel(int64(int64, int64, int64, typed(Grid), typed(History)), nogil=True)
+def record(space, step, method, grid, history):
+    """Take the steps of the grid as `mbkit.kernels.time_loops.implicit_steps` does, and keep them.
+
+    Writes  the state, history.
+    """
+    code = have_matrix(space, step)
+    alpha = alpha_of(step, method)
+    keep(history, 0, alpha)
+    for n in range(grid.steps):
+        if code != OK:
+            return code
+        t = instant(grid.t0, grid.h, grid.first + n)
+        end = instant(grid.t0, grid.h, grid.first + n + 1)
+        code = take_step(space, step, method, t, grid.h, end)
+        keep(history, n + 1, alpha)
+    return code
+
+
+class Weights(NamedTuple):
+    """How (q, v, a, vdot) at the end of a step follow from its beginning and from w."""
+
+    known: matrix  # (4, 4), from its beginning; that of q is G
+    w: floats  # (4,), from w
+    h: float64
+
+
+class Linear(NamedTuple):
+    """N steps, linear about a run: see `mbkit.sensitivities.alpha_equations`."""
+
+    S: stack  # (N, n, n), overwritten by its factors
+    W: stack  # (N, n, 3 nv), by (q_n, v_k, vdot_k)
+    T: stack  # (N, nv, nv), or none: unity; and G
+    G: stack
+    E: stack  # (N, nv, nv), or none: zero
+    A_n: stack  # (N, m, nv), or none: there is no eta
+
+
+class Adjoint(NamedTuple):
+    """What is found, and memory."""
+
+    end: matrix  # (4, nv), from the end of the last step to the beginning of the first
+    seeds: stack  # (N, 4, nv), added at the beginning of each step
+    residuals: matrix  # (N, n), of changes of the residuals
+    w: matrix  # (N, nv), of changes of w
+    pivots: integers  # (n,)
+    memory: matrix  # (2, max(n, 4 nv))
+
+
+@helper
+def solve_transposed(S, pivots, x):
+    """x becomes S^-T x, of the factors of S."""
+    n = S.shape[0]
+    for k in range(n):
+        row = S[k]
+        x[k] /= row[k]
+        weight = x[k]
+        for j in range(k + 1, n):
+            x[j] -= weight * row[j]
+    for k in range(n - 1, -1, -1):
+        row = S[k]
+        weight = x[k]
+        for j in range(k):
+            x[j] -= weight * row[j]
+    for k in range(n - 1, -1, -1):
+        other = pivots[k]
+        x[k], x[other] = x[other], x[k]
+
+
+@helper
+def set_target(weights, linear, adjoint, n):
+    """The adjoints of D and eta by way of the end, with another sign, and that of w."""
+    end = adjoint.end
+    nv = end.shape[1]
+    w = adjoint.w[n]
+    target = adjoint.residuals[n]
+    moved = adjoint.memory[0, :nv]
+    target[:] = 0.0
+    moved[:] = 0.0
+    if linear.T.shape[0] != 0:
+        add_transposed(linear.T[n], end[0], moved)
+    else:
+        assign(moved, end[0])
+    for j in range(nv):
+        w[j] = weights.w[1] * end[1, j] + weights.w[2] * end[2, j] + weights.w[3] * end[3, j]
+        target[j] = -weights.h * moved[j] - w[j]
+    if linear.A_n.shape[0] != 0:
+        A_n = linear.A_n[n]
+        first = target.shape[0] - A_n.shape[0]
+        for r in range(A_n.shape[0]):
+            total = 0.0
+            for j in range(nv):
+                total += A_n[r, j] * w[j]
+            target[first + r] = -total
+
+
+@helper
+def back_to_beginning(weights, linear, adjoint, n):
+    """The adjoint of the end becomes that of the beginning."""
+    end = adjoint.end
+    nv = end.shape[1]
+    known = weights.known
+    by_residuals = adjoint.memory[0, : 3 * nv]
+    q = adjoint.memory[1, :nv]
+    by_residuals[:] = 0.0
+    add_transposed(linear.W[n], adjoint.residuals[n], by_residuals)
+    assign(q, by_residuals[:nv])
+    if linear.G.shape[0] != 0:
+        add_transposed(linear.G[n], end[0], q)
+    else:
+        for j in range(nv):
+            q[j] += end[0, j]
+    if linear.E.shape[0] != 0:
+        add_transposed(linear.E[n], adjoint.w[n], q)
+    for j in range(nv):
+        v = end[1, j] + by_residuals[nv + j]
+        a = end[2, j]
+        vdot = end[3, j] + by_residuals[2 * nv + j]
+        end[0, j] = q[j]
+        for k in range(1, 4):
+            end[k, j] = known[1, k] * v + known[2, k] * a + known[3, k] * vdot
+
+
+@kernel(int64(typed(Weights), typed(Linear), typed(Adjoint)), nogil=True)
+def reverse(weights, linear, adjoint):
+    """Take an adjoint from the end to the beginning; S mu = -(what comes from the end)."""
+    largest = adjoint.memory[1]
+    for n in range(linear.S.shape[0] - 1, -1, -1):
+        S = linear.S[n]
+        set_target(weights, linear, adjoint, n)
+        code = factorise(S, adjoint.pivots, largest[: S.shape[0]])
+        if code != OK:
+            return code
+        solve_transposed(S, adjoint.pivots, adjoint.residuals[n])
+        back_to_beginning(weights, linear, adjoint, n)
+        for k in range(4):
+            for j in range(adjoint.end.shape[1]):
+                adjoint.end[k, j] += adjoint.seeds[n, k, j]
+    return OK
