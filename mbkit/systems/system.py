@@ -42,10 +42,8 @@ from mbkit.systems.calls.evaluations import (
     DEXP_INV,
     DIFFERENCE,
     FORWARD_DYNAMICS,
-    FORWARD_DYNAMICS_DERIVATIVES,
     INERTIAL_REGRESSOR,
     INVERSE_DYNAMICS,
-    INVERSE_DYNAMICS_DERIVATIVES,
     MASS_ACTION,
     MOMENTUM,
     MOTION_SUBSPACES,
@@ -3767,9 +3765,9 @@ class System:
         return self.evaluator.bind_dynamics(INERTIAL_REGRESSOR)
 
     @functools.cached_property
-    def _forward_dynamics_derivatives(self) -> Callable[..., Floats]:
-        return self.evaluator.bind_dynamics(FORWARD_DYNAMICS_DERIVATIVES)
+    def _forward_dynamics_derivatives(self) -> Callable[..., tuple[Floats, Floats, Floats]]:
+        return dynamics_derivatives.bind_forward(self)
 
     @functools.cached_property
-    def _inverse_dynamics_derivatives(self) -> Callable[..., Floats]:
-        return self.evaluator.bind_dynamics(INVERSE_DYNAMICS_DERIVATIVES)
+    def _inverse_dynamics_derivatives(self) -> Callable[..., tuple[Floats, Floats]]:
+        return dynamics_derivatives.bind_inverse(self)

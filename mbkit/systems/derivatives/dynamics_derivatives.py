@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accelerations_of_tree",
+    "bind_forward",
+    "bind_inverse",
     "constraint_force_derivative",
     "constraint_jacobian_velocity_derivative",
     "force_derivatives",
@@ -47,14 +50,13 @@ def inverse_dynamics_derivatives(
 ) -> tuple[Floats, Floats]:
     """See `System.inverse_dynamics_derivatives`."""
     if wrenches is None:
-        both = system._inverse_dynamics_derivatives(q, v, vdot, None, on_error)
-    else:
-        both = system.evaluator.compute_loaded(
-            INVERSE_DYNAMICS_DERIVATIVES, q, v, vdot,
-            wrenches=_in_body_axes(system, q, wrenches, on_error),
-            out=None, on_error=on_error, representation=BodyFixed(),
-        )  # fmt: skip
-    return _split(system, both)
+        return system._inverse_dynamics_derivatives(q, v, vdot, on_error)
+    both = system.evaluator.compute_loaded(
+        INVERSE_DYNAMICS_DERIVATIVES, q, v, vdot,
+        wrenches=_in_body_axes(system, q, wrenches, on_error),
+        out=None, on_error=on_error, representation=BodyFixed(),
+    )  # fmt: skip
+    return _by_state(system, both)
 
 
 def forward_dynamics_derivatives(
@@ -68,6 +70,8 @@ def forward_dynamics_derivatives(
     on_error: str = "raise",
 ) -> tuple[Floats, Floats, Floats]:
     """See `System.forward_dynamics_derivatives`."""
+    if t.__class__ is not float:
+        times_of(t, on_error)
     if system.arrays.closure:
         raise UsageError(
             f"System '{system.name}' has loops: forward_dynamics_derivatives is of trees. Those of "
@@ -77,13 +81,12 @@ def forward_dynamics_derivatives(
         return _with_prescribed_joints(system, q, v, tau, wrenches, t, on_error)
     given = system.evaluator.zero if tau is None else tau
     if wrenches is None:
-        found = system._forward_dynamics_derivatives(q, v, given, None, on_error)
-    else:
-        found = system.evaluator.compute_loaded(
-            FORWARD_DYNAMICS_DERIVATIVES, q, v, given,
-            wrenches=_in_body_axes(system, q, wrenches, on_error),
-            out=None, on_error=on_error, representation=BodyFixed(),
-        )  # fmt: skip
+        return system._forward_dynamics_derivatives(q, v, given, on_error)
+    found = system.evaluator.compute_loaded(
+        FORWARD_DYNAMICS_DERIVATIVES, q, v, given,
+        wrenches=_in_body_axes(system, q, wrenches, on_error),
+        out=None, on_error=on_error, representation=BodyFixed(),
+    )  # fmt: skip
     return _by_input(system, found)[:3]
 
 
@@ -112,7 +115,7 @@ def accelerations_of_tree(
     if forces:
         given = system.evaluator.arguments.with_leading_axes("tau", given)
         given = given + system.generalized_forces(q, v, t, on_error=on_error)
-    found = system._forward_dynamics_derivatives(q, v, given, None, on_error)
+    found = system.evaluator.compute(FORWARD_DYNAMICS_DERIVATIVES, q, v, given, on_error=on_error)
     d_q, d_v, d_tau, vdot = _by_input(system, found)
     if forces:
         f_q, f_v = system.force_derivatives(q, v, t, on_error=on_error)
@@ -175,15 +178,48 @@ def force_derivatives(
     """See `System.force_derivatives`."""
     times = times_of(t, on_error)[..., None]
     compute = system.evaluator.compute
-    return _split(system, compute(FORCE_DERIVATIVES, q, v, times, on_error=on_error))
+    return _by_state(system, compute(FORCE_DERIVATIVES, q, v, times, on_error=on_error))
 
 
-def _split(system: System, both: Floats) -> tuple[Floats, Floats]:
+# For single samples what a kernel wrote is divided by what is known before: half the time of seven
+# bodies went into the shapes.
+
+
+def bind_inverse(system: System) -> Callable[..., tuple[Floats, Floats]]:
+    """Return ``call(q, v, vdot, on_error)``, which returns the derivatives by q and v."""
+    compute = system.evaluator.bind_dynamics(INVERSE_DYNAMICS_DERIVATIVES)
+    nv, ndx = system.nv, system.ndx
+    end = nv * ndx
+
+    def call(q: Any, v: Any, vdot: Any, on_error: str) -> tuple[Floats, Floats]:
+        both = compute(q, v, vdot, None, on_error)
+        if both.ndim != 1:
+            return _by_state(system, both)
+        return both[:end].reshape(nv, ndx), both[end:].reshape(nv, nv)
+
+    return call
+
+
+def bind_forward(system: System) -> Callable[..., tuple[Floats, Floats, Floats]]:
+    """Return ``call(q, v, tau, on_error)``, which returns the derivatives by q, v and tau."""
+    compute = system.evaluator.bind_dynamics(FORWARD_DYNAMICS_DERIVATIVES)
+    nv, ndx = system.nv, system.ndx
+    width, end, every = ndx + 2 * nv + 1, ndx + nv, slice(None)
+    by_q, by_v, by_tau = (every, slice(ndx)), (every, slice(ndx, end)), (every, slice(end, -1))
+
+    def call(q: Any, v: Any, tau: Any, on_error: str) -> tuple[Floats, Floats, Floats]:
+        found = compute(q, v, tau, None, on_error)
+        if found.ndim != 1:
+            return _by_input(system, found)[:3]
+        table = found.reshape(nv, width)
+        return table[by_q], table[by_v], table[by_tau]
+
+    return call
+
+
+def _by_state(system: System, both: Floats) -> tuple[Floats, Floats]:
     """Return the parts (..., nv, ndx) and (..., nv, nv) of what a kernel wrote."""
     nv = system.nv
-    if both.ndim == 1 and len(both) == 2 * nv * nv:
-        d_q, d_v = both.reshape((2, nv, nv))
-        return d_q, d_v
     leading, end = both.shape[:-1], nv * system.ndx
     return (
         both[..., :end].reshape((*leading, nv, system.ndx)),
