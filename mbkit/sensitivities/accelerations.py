@@ -11,6 +11,7 @@ import numpy as np
 
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.failures import failure
 from mbkit.systems.derivatives.evaluation_states import Change, Point
 from mbkit.systems.derivatives.input_changes import change_by_input
 from mbkit.systems.derivatives.parameter_changes import (
@@ -19,6 +20,7 @@ from mbkit.systems.derivatives.parameter_changes import (
     field_of_inertia,
     inertial_change,
 )  # fmt: skip
+from mbkit.systems.memory.workspace import Workspace
 
 __all__ = ["Accelerations", "States", "changes", "contracted", "prescribed"]
 
@@ -109,7 +111,7 @@ def contracted(
     fields = {name: each for name in names if (each := field_of_inertia(system, name)) is not None}
     found = {}
     if fields:
-        weighted = np.einsum("nv,nvbk->bk", efforts, point.regressor)
+        weighted = _weighted_regressor(point, efforts)
         found = {name: inertial_change(system, weighted, *each) for name, each in fields.items()}
     for name, change in changes(point, [name for name in names if name not in fields]).items():
         total = np.zeros(np.shape(change.tau if name == "tau" else change.efforts)[-1])
@@ -120,3 +122,18 @@ def contracted(
                 total += np.einsum("ni,nik->k", weights, wide)
         found[name] = total
     return found
+
+
+def _weighted_regressor(point: Point, efforts: Floats) -> Floats:
+    """Return sums of efforts (N, nv) times the regressor of inertial parameters, (bodies, 10)."""
+    from mbkit.kernels.sensitivities.weighted_regressor import add_weighted_regressors
+
+    system = point.system
+    total = np.zeros((len(system.body_names), 10))
+    twists = np.zeros((len(system.arrays.bodies), 6))
+    workspace = Workspace(system.arrays, system.evaluator)
+    given = [np.ascontiguousarray(x) for x in (point.q, point.v, point.vdot, efforts)]
+    status = add_weighted_regressors(workspace.address, *given, twists, total)
+    if status != 0:
+        raise failure(system.evaluator, status, workspace, {"q": point.q[0], "v": point.v[0]})
+    return total[1:]

@@ -316,14 +316,16 @@ class _Steps:
     def take(self, first: int, count: int) -> Any:
         """Take some steps; UsageError where they are not those of the run."""
         taken = self.linear.take(first, count)
-        for k in range(count + 1):
-            row = self.rows_at(first + k)
-            if row.stop and not np.array_equal(self.run.q[row][0], taken.q[k]):
-                raise UsageError(
-                    f"The run cannot be taken again: at t = {taken.t[k]:.9g} s another state is "
-                    "found. A function of the user, such as a force, gives other numbers than "
-                    "before; let it depend on its arguments alone."
-                )
+        saved = [step for step in self._row_of if first <= step <= first + count]
+        rows = [self._row_of[step] for step in saved]
+        known, found = self.run.q[rows], taken.q[[step - first for step in saved]]
+        if not np.array_equal(known, found):
+            k = int(np.argmax((known != found).any(axis=-1)))
+            raise UsageError(
+                f"The run cannot be taken again: at t = {self.run.t[rows[k]]:.9g} s another state "
+                "is found. A function of the user, such as a force, gives other numbers than "
+                "before; let it depend on its arguments alone."
+            )
         return taken
 
     def put(self, state: Mapping[str, Floats]) -> None:

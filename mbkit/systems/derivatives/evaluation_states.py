@@ -96,6 +96,8 @@ class Point:
         """The derivatives of inverse dynamics, less forces, by configuration and velocity."""
         system, q, v = self.system, self.q, self.v
         needed = system.inverse_dynamics_derivatives(q, v, self.vdot)
+        if not system.forces:
+            return needed
         applied = system.force_derivatives(q, v, self.t)
         return needed[0] - applied[0], needed[1] - applied[1]
 
