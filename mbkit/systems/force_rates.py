@@ -15,7 +15,7 @@ from mbkit.systems.calls.arguments import Floats, common_axes, times_of
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["force_rate"]
+__all__ = ["derivative_along", "force_rate"]
 
 #: First steps that are tried, halved three times each. [s]
 _STEPS = np.array([0.2, 5e-2, 1e-2, 2e-3, 4e-4])
@@ -52,16 +52,18 @@ def force_rate(
             )
             return system.dexp_inv(e * first, w, on_error="nan")
 
-        second = _derivative(step_rate, leading, 1)
+        second = derivative_along(step_rate, leading, 1)
 
     def force(e: Any) -> Floats:
         there = system.retract(start, e * first + e * e / 2.0 * second, on_error="nan")
         return system.generalized_forces(there, speed(e), times + e[..., 0], on_error="nan")
 
-    return _derivative(force, leading, order)
+    return derivative_along(force, leading, order)
 
 
-def _derivative(function: Callable[[Any], Floats], leading: tuple[int, ...], order: int) -> Floats:
+def derivative_along(
+    function: Callable[[Any], Floats], leading: tuple[int, ...], order: int
+) -> Floats:
     """Return the first or second derivative at 0 of function(e), e (k, 1, ..., 1), (k, ..., n).
 
     Central differences, extrapolated three times: the error is of order h^8. The first step is, for

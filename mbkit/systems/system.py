@@ -54,7 +54,12 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.evaluator import Evaluator
 from mbkit.systems.calls.wrenches import Wrenches
-from mbkit.systems.derivatives import dynamics_derivatives, evaluation_derivatives
+from mbkit.systems.derivatives import (
+    dynamics_derivatives,
+    evaluation_derivatives,
+    mass_matrix_derivatives,
+    second_derivatives,
+)
 from mbkit.systems.derivatives.evaluation_derivatives import Derivatives
 from mbkit.systems.forces import ActuatorEfforts
 from mbkit.systems.jacobians.system_jacobian import SystemJacobian, system_jacobian
@@ -1620,6 +1625,112 @@ class System:
             Symmetric; both halves are written. Cost: O(nv depth).
         """
         return self._mass_matrix(q, out, on_error)
+
+    def mass_matrix_derivatives(
+        self, q: ArrayLike, order: int = 1, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return the partial derivatives of `mass_matrix` by configuration.
+
+        Parameters
+        ----------
+        q, on_error : see `System`
+            Of a closed mechanism or a prescribed joint, as of a tree that moves freely, like
+            `mass_matrix`.
+        order : int
+            1 or 2.
+
+        Returns
+        -------
+        ndarray, shape (..., nv, nv, ndx[, ndx])
+            ``dM[i, j, k]`` is the derivative of ``M[i, j]`` of ``retract(q, dx)`` by ``dx[k]`` at
+            dx = 0, and ``ddM[i, j, k, l]`` the second, by ``dx[k]`` and ``dx[l]``. Symmetric in i
+            and j, and in k and l.
+
+        Raises
+        ------
+        UsageError
+            If `order` is another number.
+        NoMemoryError
+            If there is no memory for them.
+
+        See Also
+        --------
+        System.mass_matrix_rate : M-dot, ``dM @ rates(q, v)``, in O(nv depth).
+        System.christoffel : combinations of them, where v is the rate of q.
+
+        Notes
+        -----
+        Exact to rounding where motion subspaces are constant in the bodies, else within 1e-12 for
+        the first and 1e-11 for the second, as in `inverse_dynamics_second_derivatives`. Cost:
+        O(nv depth^2), and nv times that for the second.
+        Source: derived in `mbkit.kernels.derivatives.mass_matrix`.
+
+        Examples
+        --------
+        A bob of 1 kg on an arm, at r = 2 m from the hinge: M = diag(r^2, 1).
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("arm")
+        >>> arm = mech.add_body(mb.Body("arm"))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, 0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 0, 1)), mech.world, arm)
+        >>> slide = mech.add_joint(mb.PrismaticJoint("slide", axis=(1, 0, 0)), arm, bob)
+        >>> system = mech.assemble()
+        >>> system.mass_matrix_derivatives([0.4, 2.0])[:, :, 1].round(9) + 0.0
+        array([[4., 0.],
+               [0., 0.]])
+        >>> system.mass_matrix_derivatives([0.4, 2.0], order=2)[0, 0].round(9) + 0.0
+        array([[0., 0.],
+               [0., 2.]])
+        """
+        return mass_matrix_derivatives.mass_matrix_derivatives(self, q, order, on_error=on_error)
+
+    def inverse_mass_matrix_derivatives(
+        self, q: ArrayLike, order: int = 1, *, on_error: str = "raise"
+    ) -> Floats:
+        """Return the partial derivatives of the inverse of `mass_matrix` by configuration.
+
+        Parameters
+        ----------
+        q, order, on_error : see `System.mass_matrix_derivatives`
+
+        Returns
+        -------
+        ndarray, shape (..., nv, nv, ndx[, ndx])
+            The derivatives of M^-1, as `mass_matrix_derivatives` has those of M.
+
+        Raises
+        ------
+        SingularMassMatrixError
+            If a joint can move without moving any inertia; it is named.
+        UsageError, NoMemoryError
+            As `mass_matrix_derivatives`.
+
+        Notes
+        -----
+        With N = M^-1, N_k = -N M_k N and N_kl = N (M_k N M_l + M_l N M_k - M_kl) N, from the
+        derivatives of M. Cost: O(nv^3) a derivative, sample by sample.
+
+        Examples
+        --------
+        A bob of 1 kg on an arm, at r = 2 m from the hinge: M^-1 = diag(r^-2, 1).
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("arm")
+        >>> arm = mech.add_body(mb.Body("arm"))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, 0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 0, 1)), mech.world, arm)
+        >>> slide = mech.add_joint(mb.PrismaticJoint("slide", axis=(1, 0, 0)), arm, bob)
+        >>> system = mech.assemble()
+        >>> system.inverse_mass_matrix_derivatives([0.4, 2.0])[0, 0].round(9) + 0.0
+        array([ 0.  , -0.25])
+        >>> system.inverse_mass_matrix_derivatives([0.4, 2.0], order=2)[0, 0].round(9) + 0.0
+        array([[0.   , 0.   ],
+               [0.   , 0.375]])
+        """
+        return mass_matrix_derivatives.inverse_mass_matrix_derivatives(
+            self, q, order, on_error=on_error
+        )
 
     def mass_factor(self, q: ArrayLike) -> MassFactor:
         """Return the mass matrix as ``L^T D L`` with the sparsity of the tree.
@@ -3406,6 +3517,89 @@ class System:
         """
         return dynamics_derivatives.inverse_dynamics_derivatives(
             self, q, v, vdot, wrenches, on_error=on_error
+        )
+
+    def inverse_dynamics_second_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        vdot: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        t: ArrayLike = 0.0,
+        on_error: str = "raise",
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the second derivatives of the efforts that a motion needs.
+
+        The efforts are those besides the forces of the mechanism,
+        ``inverse_dynamics(q, v, vdot, wrenches) - generalized_forces(q, v, t)``.
+
+        Parameters
+        ----------
+        wrenches : see `System`
+            They move with the bodies, as in `inverse_dynamics_derivatives`.
+        q, v, vdot, t, on_error : see `System`
+            Of a closed mechanism or a prescribed joint, as of a tree that moves freely.
+
+        Returns
+        -------
+        d_qq : ndarray, shape (..., nv, ndx, ndx)
+            ``d_qq[i, k, l]`` is the second derivative of effort i of ``retract(q, dx)`` by
+            ``dx[k]`` and ``dx[l]`` at dx = 0. Symmetric in k and l.
+        d_vv : ndarray, shape (..., nv, nv, nv)
+            By ``v[k]`` and ``v[l]``, symmetric.
+        d_qv : ndarray, shape (..., nv, ndx, nv)
+            By ``dx[k]`` and ``v[l]``.
+        d_mass : ndarray, shape (..., nv, nv, ndx)
+            By ``vdot[k]`` and ``dx[l]``: `mass_matrix_derivatives`. Those by vdot and v, and twice
+            by vdot, are zero.
+
+        Raises
+        ------
+        NoMemoryError
+            If there is no memory for them.
+
+        See Also
+        --------
+        System.inverse_dynamics_derivatives : the first derivatives, without forces.
+        System.force_derivatives : the first derivatives of the forces.
+
+        Notes
+        -----
+        Where positions add, as of screws, d_qq are the second partial derivatives by q. On groups,
+        as of ball joints, derivatives of the columns of `inverse_dynamics_derivatives` along steps
+        are not symmetric; d_qq is, and is half the sum of both orders. It is what a second-order
+        expansion along ``retract`` needs: ``tau + d_q dx + dx d_qq dx / 2``.
+
+        Exact to rounding for joints of constant motion subspace, whose steps are those of the
+        exponential map to second order; for the others the second changes of pose and subspace are
+        by differences of eighth order of the joint's functions, with a relative error of 1e-11.
+
+        `JointDamper` and `JointSpring` in joints whose positions add have no second derivatives. If
+        there are others, those of all forces are by differences of eighth order of
+        `generalized_forces`, whose steps are chosen as in `inverse_dynamics_rate`: of smooth forces
+        1e-10 is left, and the cost is 41 sums of the forces for each two of ndx + nv directions.
+
+        Cost: O(nv depth^2) without forces. Source: derived in
+        `mbkit.kernels.derivatives.second_order.inverse_dynamics`, for any joint; for joints of one
+        screw as Singh and Wensing 2023 (On second-order derivatives of rigid-body dynamics).
+
+        Examples
+        --------
+        A pendulum of 1 kg and 1 m needs m g l sin(q), with the second derivative -m g l sin(q):
+
+        >>> import numpy as np
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -10.0))
+        >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+        >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+        >>> system = mech.assemble()
+        >>> d_qq, _, _, _ = system.inverse_dynamics_second_derivatives([np.pi / 6], [2.0], [0.0])
+        >>> d_qq.round(9)
+        array([[[-5.]]])
+        """
+        return second_derivatives.inverse_dynamics_second_derivatives(
+            self, q, v, vdot, wrenches, t=t, on_error=on_error
         )
 
     def forward_dynamics_derivatives(

@@ -116,6 +116,45 @@ def derivatives() -> dict[str, Any]:
     return found
 
 
+def second_derivatives() -> dict[str, Any]:
+    """Return second derivatives of tau, and along three directions by differences, 40 digits."""
+    from mbkit.kernels.configuration import retract
+    from mbkit.kernels.derivatives.second_order import inverse_dynamics as second
+    from mbkit.kernels.derivatives.second_order import motion
+    from mbkit.kernels.spatial.algorithms import inverse_dynamics
+
+    found: dict[str, Any] = {}
+    mpmath.mp.dps = DIGITS
+    h = mpmath.mpf(10) ** -10
+    for frames, system, state in trees():
+        numbers, nv = OtherNumbers(system, mpmath.mpf), system.nv
+        motion.floats = lambda count, made=numbers: made.vector(np.zeros(count))
+        q, v, vdot = (numbers.vector(x) for x in (state.q, state.v, state.vdot))
+        kernel = second.inverse_dynamics_second_derivatives
+        tensors = numbers.call(kernel, q, v, vdot, 3 * nv**3)
+        qq, vv, qv = tensors.reshape((3, nv, nv, nv))
+        rng = np.random.default_rng(12)
+        along, differences = [], []
+        for _ in range(3):
+            x, y = (numbers.vector(each) for each in rng.normal(size=(2, nv)))
+            along += [*(qq @ x @ x + 2 * (qv @ y @ x) + vv @ y @ y)]
+            at = [
+                numbers.call(
+                    inverse_dynamics, numbers.call(retract, q, e * x, q, system.nq), v + e * y,
+                    vdot, nv,
+                )
+                for e in (-h, 0 * h, h)
+            ]  # fmt: skip
+            differences += [*((at[2] - 2 * at[1] + at[0]) / (h * h))]
+        found[frames] = {
+            what: [mpmath.nstr(x, DIGITS) for x in numbers_of]
+            for what, numbers_of in (
+                ("tensors", tensors), ("along", along), ("differences", differences),
+            )
+        }  # fmt: skip
+    return found
+
+
 def momenta() -> dict[str, Any]:
     """Return v and the rates of p of p = M v, and these by differences of M v, with 40 digits."""
     from mbkit.kernels.configuration import retract
@@ -199,6 +238,7 @@ if __name__ == "__main__":
     results = {
         "exact": exact(),
         "derivatives": derivatives(),
+        "second derivatives": second_derivatives(),
         "momenta": momenta(),
         "helpers": helper_counts(),
         "chains": chain_counts(),

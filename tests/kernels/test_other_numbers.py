@@ -93,6 +93,21 @@ def test_derivatives_of_inverse_dynamics_to_20_digits(found, frames):
 
 
 @pytest.mark.parametrize("frames", FRAMES)
+def test_second_derivatives_of_inverse_dynamics_to_17_digits(found, frames):
+    """Along any direction, second differences of 1e-10 leave 1e-20; in doubles to rounding."""
+    results = {
+        what: np.array([decimal.Decimal(x) for x in row])
+        for what, row in found["second derivatives"][frames].items()
+    }
+    assert deviation(results["along"], results["differences"]) < 1e-17
+    system, state = next((system, state) for name, system, state in trees() if name == frames)
+    tensors = system.inverse_dynamics_second_derivatives(state.q, state.v, state.vdot)[:3]
+    exact = results["tensors"].astype(float)
+    error = np.abs(np.concatenate([each.ravel() for each in tensors]) - exact).max()
+    assert error < 1e-13 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("frames", FRAMES)
 def test_hamilton_s_equations_to_20_digits(found, frames):
     """The rates of p against differences of M v along the motion; in doubles the same."""
     results = {

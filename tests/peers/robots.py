@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 import mbkit as mb
+from mbkit.joints.defaults.differences import central_differences
 from tests.peers.pinocchio_twin import SWAP
 
 #: Frames of Pinocchio's Jacobians, by mbkit's representations; mixed has rows of two of them.
@@ -113,6 +114,33 @@ class PinocchioRobot:
         found = np.empty_like(upper)
         found[np.ix_(self.order, self.order)] = upper + np.triu(upper, 1).T
         return found
+
+    def inverse_dynamics_second_derivatives(self, q: Any, v: Any, vdot: Any) -> tuple[Any, ...]:
+        """Return d2 tau by dq dq, dv dv and dq dv, by differences of the first derivatives.
+
+        Pinocchio's own second ones have no binding in Python. Along a step the derivatives of the
+        first are of one order of both steps; half the sum of both orders is meant.
+        """
+        q_own, order = self.positions(q), self.order
+        steps, weights = central_differences(8, 1.0 / 32.0)
+
+        def first(q: Any, v: Any) -> Any:
+            return np.array(
+                pin.computeRNEADerivatives(self.model, self.data, q, v, vdot[order])[:2]
+            )
+
+        nv = self.model.nv
+        found = np.zeros((3, nv, nv, nv))  # the last index is that of the step
+        for k, unit in enumerate(np.eye(nv)):
+            for e, weight in zip(steps, weights, strict=True):
+                by_q, by_v = first(pin.integrate(self.model, q_own, e * unit), v[order])
+                found[0, :, :, k] += weight * by_q
+                found[2, :, k, :] += weight * by_v
+                found[1, :, :, k] += weight * first(q_own, v[order] + e * unit)[1]
+        found[0] = 0.5 * (found[0] + np.swapaxes(found[0], -1, -2))
+        back = np.empty_like(found)
+        back[np.ix_(range(3), order, order, order)] = found
+        return tuple(back)
 
     def coriolis_matrix(self, q: Any, v: Any) -> Any:
         """Return C."""

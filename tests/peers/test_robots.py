@@ -238,6 +238,19 @@ def test_coriolis_matrix(case):
         assert difference <= TOLERANCE * max(size, np.abs(found).max())
 
 
+def test_second_derivatives_of_inverse_dynamics(case):
+    """Against differences of Pinocchio's first derivatives."""
+    system, twin, state = case
+    if isinstance(system.representation, mb.BodyFixed):  # they do not depend on them
+        given = state.q, state.v, state.vdot
+        found = system.inverse_dynamics_second_derivatives(*given)
+        size = np.abs(system.inverse_dynamics(*given)).max()
+        for each, other in zip(
+            found, twin.inverse_dynamics_second_derivatives(*given), strict=False
+        ):
+            assert np.abs(each - other).max() <= 1e-10 * max(size, np.abs(other).max())
+
+
 def test_inertial_regressor(case):
     """The columns of all links that sit on their joints; all together give inverse dynamics."""
     system, twin, state = case

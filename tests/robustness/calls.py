@@ -89,7 +89,7 @@ def regular(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
         "solver": mb.NullSpace(), "minimise": "effort", "out": None, "on": "successor",
         "at": (0.0, 0.0, 0.0), "expressed_in": "world", "with_effort": True, "minimum_norm": True,
         "screws": "body-fixed", "rows": "linear", "inputs": names, "outputs": names,
-        "of": "forward_dynamics", "by": ["q", "t", "gravity"],
+        "of": "forward_dynamics", "by": ["q", "t", "gravity"], "order": 1,
     }  # fmt: skip
 
 

@@ -66,6 +66,7 @@ TWO, THREE = np.zeros((2, 3)), np.zeros((3, 3))
         lambda s: s.constraint_force_derivative(TWO, np.zeros((3, s.num_velocity_constraints))),
         lambda s: s.dependent_velocity(TWO, {s.velocity_names[0]: np.zeros((3, 1))}),
         lambda s: s.force_derivatives(TWO, THREE),
+        lambda s: s.inverse_dynamics_second_derivatives(TWO, TWO, TWO, t=np.zeros(3)),
         lambda s: s.inverse_dynamics_derivatives(
             TWO, TWO, TWO, np.zeros((3, len(s.body_names), 6))
         ),

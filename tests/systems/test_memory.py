@@ -51,6 +51,11 @@ def test_results_that_grow_with_squares(chain: mb.System) -> None:
     ):
         with pytest.raises(mb.NoMemoryError, match=r"40 x 40|3200 numbers.*mass_action"):
             compute()
+    for order in (1, 2):
+        with pytest.raises(mb.NoMemoryError, match=f"order {order} of the mass matrix of 40"):
+            chain.inverse_mass_matrix_derivatives(q, order)
+    with pytest.raises(mb.NoMemoryError, match="Second derivatives of 40 efforts, of 1 states"):
+        chain.inverse_dynamics_second_derivatives(q, v, v)
     with pytest.raises(mb.NoMemoryError, match=r"mass matrix of 40 velocities.*use mass_action"):
         chain.mass_factor(q)
     with pytest.raises(mb.NoMemoryError, match="derivatives of accelerations"):

@@ -100,7 +100,7 @@ class Moving(NamedTuple):
 
 
 @helper
-def push_of_step(moving, k, direction, change):
+def changes_of_step(moving, k, change):
     """n and a of step k, along D."""
     row, body, parent, v, vdot = moving
     D = twist_of_step(row, body, k, change)
@@ -118,8 +118,15 @@ def push_of_step(moving, k, direction, change):
             a = add(a, angular(change.bias))
             b = add(b, linear(change.bias))
     c, d = motion_bracket(angular(parent.V), linear(parent.V), w, u)
+    return w, u, add(a, c), add(b, d)
+
+
+@helper
+def push_of_step(moving, k, direction, change):
+    """The angular part of n, and a, of step k."""
+    w, _, a, b = changes_of_step(moving, k, change)
     store_vector(direction.turn, w)
-    store(direction.push, add(a, c), add(b, d))
+    store(direction.push, a, b)
 
 
 @helper

@@ -25,13 +25,11 @@ from mbkit.kernels.vectors import add, angular, cross, dot, linear, load, scale,
 
 
 @helper
-def set_rate_of_moment(body):
-    """X = w~ Theta - Theta w~ - (h~ u~ + u~ h~), h the first moment.
+def rate_of_moment(body, w, u):
+    """w~ Theta - Theta w~ - (h~ u~ + u~ h~), h the first moment: the moment moves with (w, u).
 
     -(a~ b~ + b~ a~) = 2 (a.b) I - a b^T - b a^T.
     """
-    w = angular(body.V)
-    u = linear(body.V)
     h = load(body.first_moment)
     Y = body.moment
     # columns of w~ Theta, to which the transpose is added
@@ -39,20 +37,35 @@ def set_rate_of_moment(body):
     b = cross(w, (Y[1], Y[3], Y[4]))
     c = cross(w, (Y[2], Y[4], Y[5]))
     diagonal = 2.0 * dot(h, u)
-    X = body.rotational
-    X[0] = 2.0 * (a[0] - h[0] * u[0]) + diagonal
-    X[1] = a[1] + b[0] - h[0] * u[1] - h[1] * u[0]
-    X[2] = a[2] + c[0] - h[0] * u[2] - h[2] * u[0]
-    X[3] = 2.0 * (b[1] - h[1] * u[1]) + diagonal
-    X[4] = b[2] + c[1] - h[1] * u[2] - h[2] * u[1]
-    X[5] = 2.0 * (c[2] - h[2] * u[2]) + diagonal
+    return (
+        2.0 * (a[0] - h[0] * u[0]) + diagonal,
+        a[1] + b[0] - h[0] * u[1] - h[1] * u[0],
+        a[2] + c[0] - h[0] * u[2] - h[2] * u[0],
+        2.0 * (b[1] - h[1] * u[1]) + diagonal,
+        b[2] + c[1] - h[1] * u[2] - h[2] * u[1],
+        2.0 * (c[2] - h[2] * u[2]) + diagonal,
+    )
+
+
+@helper
+def rate_of_first_moment(body, w, u):
+    """w x h + m u."""
+    return add(cross(w, load(body.first_moment)), scale(body.mass, u))
+
+
+@helper
+def rate_times(X, m, w, u):
+    """dM/dt (w, u) = (X w + m x u, w x m), m the rate of the first moment."""
+    return add(symmetric_times(X, w), cross(m, u)), cross(w, m)
 
 
 @helper
 def set_inertia_and_rate(row, body):
     """M, X and h of a body alone; returns h."""
     set_moved_rigid(row, body.world_R, body.world_p, body)
-    set_rate_of_moment(body)
+    X = rate_of_moment(body, angular(body.V), linear(body.V))
+    for j in range(6):
+        body.rotational[j] = X[j]
     t, f = rigid_times(body, angular(body.V), linear(body.V))
     store(body.coupling, t, f)
     return t, f

@@ -66,6 +66,8 @@ class Arguments:
             "regressor": (nv, 10 * (rows - 1)),
             "derivatives": (nv * (self.ndx + nv),),
             "derivatives of accelerations": (nv * (self.ndx + 2 * nv + 1),),
+            "second derivatives": (nv * (self.ndx**2 + nv * nv + self.ndx * nv),),
+            "mass matrix derivatives": (nv * nv * self.ndx,),
             "poses": (rows, 4, 4),
             "twists": (rows, 6),
             "wrenches": (rows, 6),

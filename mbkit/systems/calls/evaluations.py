@@ -34,12 +34,14 @@ __all__ = [
     "INVERSE_DYNAMICS",
     "INVERSE_DYNAMICS_DERIVATIVES",
     "INVERSE_DYNAMICS_RATE",
+    "INVERSE_DYNAMICS_SECOND_DERIVATIVES",
     "JACOBIAN",
     "JACOBIAN_RATE",
     "JERKS",
     "LEAST_MULTIPLIERS",
     "MASS_ACTION",
     "MASS_MATRIX",
+    "MASS_MATRIX_DERIVATIVES",
     "MOMENTA_IN_WORLD",
     "MOMENTUM",
     "MOTION_SUBSPACES",
@@ -92,6 +94,14 @@ INVERSE_DYNAMICS_DERIVATIVES = Evaluation(
 FORWARD_DYNAMICS_DERIVATIVES = Evaluation(
     "forward_dynamics_derivatives", ("q", "v", "tau"), "derivatives of accelerations",
     "derivatives", "derivatives.forward_dynamics",
+)  # fmt: skip
+INVERSE_DYNAMICS_SECOND_DERIVATIVES = Evaluation(
+    "inverse_dynamics_second_derivatives", ("q", "v", "vdot"), "second derivatives", "derivatives",
+    "derivatives.second_order.inverse_dynamics",
+)  # fmt: skip
+MASS_MATRIX_DERIVATIVES = Evaluation(
+    "mass_matrix_derivatives", ("q", "", ""), "mass matrix derivatives", "state",
+    "derivatives.mass_matrix",
 )  # fmt: skip
 INERTIAL_REGRESSOR = Evaluation(
     "inertial_regressor", ("q", "v", "vdot"), "regressor", "regressor",

@@ -34,6 +34,7 @@ __all__ = [
     "constraint_jacobian_velocity_derivative",
     "force_derivatives",
     "forward_dynamics_derivatives",
+    "in_body_axes",
     "inverse_dynamics_derivatives",
     "loops_alone",
 ]
@@ -53,7 +54,7 @@ def inverse_dynamics_derivatives(
         return system._inverse_dynamics_derivatives(q, v, vdot, on_error)
     both = system.evaluator.compute_loaded(
         INVERSE_DYNAMICS_DERIVATIVES, q, v, vdot,
-        wrenches=_in_body_axes(system, q, wrenches, on_error),
+        wrenches=in_body_axes(system, q, wrenches, on_error),
         out=None, on_error=on_error, representation=BodyFixed(),
     )  # fmt: skip
     return _by_state(system, both)
@@ -84,7 +85,7 @@ def forward_dynamics_derivatives(
         return system._forward_dynamics_derivatives(q, v, given, on_error)
     found = system.evaluator.compute_loaded(
         FORWARD_DYNAMICS_DERIVATIVES, q, v, given,
-        wrenches=_in_body_axes(system, q, wrenches, on_error),
+        wrenches=in_body_axes(system, q, wrenches, on_error),
         out=None, on_error=on_error, representation=BodyFixed(),
     )  # fmt: skip
     return _by_input(system, found)[:3]
@@ -227,7 +228,7 @@ def _by_state(system: System, both: Floats) -> tuple[Floats, Floats]:
     )
 
 
-def _in_body_axes(system: System, q: ArrayLike, wrenches: Wrenches, on_error: str) -> Floats:
+def in_body_axes(system: System, q: ArrayLike, wrenches: Wrenches, on_error: str) -> Floats:
     """Return body-fixed wrenches, W_b = T^T W where V = T V_b."""
     checked = system.evaluator.arguments.with_leading_axes
     rows = checked("wrenches", wrench_rows(system, q, wrenches))

@@ -1,0 +1,1 @@
+"""Second derivatives of inverse dynamics."""

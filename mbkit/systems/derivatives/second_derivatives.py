@@ -1,0 +1,116 @@
+"""Second derivatives of inverse dynamics, with those of the forces."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbkit.forces import JointDamper, JointSpring
+from mbkit.memory import check_memory
+from mbkit.representations import BodyFixed
+from mbkit.systems.calls.arguments import Floats, common_axes, times_of
+from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS_SECOND_DERIVATIVES
+from mbkit.systems.calls.wrenches import Wrenches
+from mbkit.systems.derivatives.dynamics_derivatives import in_body_axes
+from mbkit.systems.derivatives.mass_matrix_derivatives import mass_matrix_derivatives
+from mbkit.systems.force_rates import derivative_along
+
+if TYPE_CHECKING:
+    from mbkit.systems.system import System
+
+__all__ = ["inverse_dynamics_second_derivatives"]
+
+
+def inverse_dynamics_second_derivatives(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    vdot: ArrayLike,
+    wrenches: Wrenches | None = None,
+    *,
+    t: ArrayLike = 0.0,
+    on_error: str = "raise",
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """See `System.inverse_dynamics_second_derivatives`."""
+    nv, ndx = system.nv, system.ndx
+    checked = system.evaluator.arguments.with_leading_axes
+    given = {"q": q, "v": v, "vdot": vdot}
+    shapes = {name: checked(name, value).shape[:-1] for name, value in given.items()}
+    samples = math.prod(common_axes({**shapes, "t": times_of(t, on_error).shape}))
+    check_memory(
+        2.0 * samples * nv * (float(nv) + ndx) ** 2,
+        f"Second derivatives of {nv} efforts, of {samples} states,",
+        "ask for fewer samples at once",
+    )
+    what, evaluator = INVERSE_DYNAMICS_SECOND_DERIVATIVES, system.evaluator
+    if wrenches is None:
+        every = evaluator.compute(what, q, v, vdot, on_error=on_error)
+    else:
+        every = evaluator.compute_loaded(
+            what, q, v, vdot, wrenches=in_body_axes(system, q, wrenches, on_error), out=None,
+            on_error=on_error, representation=BodyFixed(),
+        )  # fmt: skip
+    shapes_of = (nv, ndx, ndx), (nv, nv, nv), (nv, ndx, nv)
+    ends = np.cumsum([math.prod(shape) for shape in shapes_of])
+    parts = np.split(every, ends[:-1], axis=-1)
+    by_motion: list[Any] = [
+        part.reshape((*every.shape[:-1], *shape))
+        for part, shape in zip(parts, shapes_of, strict=True)
+    ]
+    if not _linear(system):
+        applied = _of_forces(system, q, v, t, on_error)
+        by_motion = [own - force for own, force in zip(by_motion, applied, strict=True)]
+    d_mass = mass_matrix_derivatives(system, q, on_error=on_error)
+    leading = common_axes({"efforts": by_motion[0].shape[:-3], "t": times_of(t, on_error).shape})
+    of_all = [*by_motion, d_mass]
+    if any(each.shape[:-3] != leading for each in of_all):
+        of_all = [np.broadcast_to(each, (*leading, *each.shape[-3:])).copy() for each in of_all]
+    d_qq, d_vv, d_qv, d_mass = of_all
+    return d_qq, d_vv, d_qv, d_mass
+
+
+def _linear(system: System) -> bool:
+    """Whether all forces are linear in steps and velocities: dampers, springs of coordinates."""
+    joints = system.arrays.tree_joints
+    return all(
+        isinstance(force, JointDamper)
+        or (isinstance(force, JointSpring) and joints[force.joint].positions_add)
+        for force in system.forces
+    )
+
+
+def _of_forces(
+    system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike, on_error: str
+) -> tuple[Floats, Floats, Floats]:
+    """Return the second derivatives of `generalized_forces`, in the order of the method.
+
+    By differences along the directions e_i + e_j, e_i and e_j of steps and velocities.
+    """
+    system.generalized_forces(q, v, t, on_error=on_error)  # raises by itself
+    checked = system.evaluator.arguments.with_leading_axes
+    start, speed = checked("q", q)[..., None, :], checked("v", v)[..., None, :]
+    times = times_of(t, on_error)[..., None]
+    leading = common_axes({"q": start.shape[:-2], "v": speed.shape[:-2], "t": times.shape[:-1]})
+    nv, ndx = system.nv, system.ndx
+    units = np.eye(ndx + nv)
+
+    def along(directions: Floats) -> Floats:
+        def force(e: Any) -> Floats:
+            there = system.retract(start, e * directions[:, :ndx], on_error="nan")
+            moving = speed + e * directions[:, ndx:]
+            return system.generalized_forces(there, moving, times, on_error="nan")
+
+        return derivative_along(force, (*leading, len(directions)), 2)
+
+    own = along(units)
+    H = np.zeros((*leading, nv, ndx + nv, ndx + nv))
+    for k in range(ndx + nv):
+        H[..., k, k] = own[..., k, :]
+        if k + 1 < ndx + nv:
+            both = along(units[k] + units[k + 1 :]) - own[..., k + 1 :, :] - own[..., k, None, :]
+            H[..., k, k + 1 :] = 0.5 * np.swapaxes(both, -1, -2)
+            H[..., k + 1 :, k] = H[..., k, k + 1 :]
+    return H[..., :ndx, :ndx], H[..., ndx:, ndx:], H[..., :ndx, ndx:]
