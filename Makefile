@@ -42,7 +42,7 @@ fuzz: $(STAMPS)/test ## call everything with odd arguments, break callbacks and 
 
 peers: $(STAMPS)/dev ## compare with Pinocchio and other programs (installs them)
 	@$(BIN)/mbkit warmup
-	$(BIN)/python -m pytest tests/peers
+	$(BIN)/python -m pytest -n $(WORKERS) tests/peers
 
 plugins: $(STAMPS)/test ## install the distributions in plugins/, check them and run their tests
 	@$(PIP) --no-deps --no-build-isolation --force-reinstall $(addprefix ./,$(PLUGINS))

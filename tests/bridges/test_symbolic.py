@@ -132,6 +132,22 @@ def check(system, state, *, body, simplify):
     assert_same(numbers(found, found.bias_force(), state), bias)
 
 
+@each_representation
+def test_twists_and_energies(representation):
+    """Of the outer of two rods, at a state; potential energy with that of a spring."""
+    system = double_pendulum(representation=representation)
+    system = system.with_forces([mb.JointSpring("spring", "knee", stiffness=3.0)])
+    found = mb.symbolic(system, simplify=False)
+    assert repr(found) == "SymbolicSystem('double pendulum', nq=2, nv=2)"
+    state = random_state(np.random.default_rng(4), system)
+    q, v = state.q, state.v
+    assert_same(numbers(found, found.twist("second"), state), system.twist("second", q, v))
+    assert_same(numbers(found, found.kinetic_energy(), state), v @ system.mass_matrix(q) @ v / 2)
+    hanging = [0.3 * 0.5 + 0.7 * 1.2, 0.7 * 0.3] @ np.cos([q[0], q[0] + q[1]])
+    expected = 3.0 * q[1] ** 2 / 2 - 9.81 * hanging
+    assert_same(numbers(found, found.potential_energy(), state), expected)
+
+
 @pytest.mark.long
 def test_exponential_coordinates_and_joints_in_python():
     rng = np.random.default_rng(5)

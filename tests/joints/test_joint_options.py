@@ -184,6 +184,7 @@ def test_members_that_always_move_alike_are_refused():
         mech.assemble()
 
 
+@pytest.mark.compiled  # a thousand steps
 def test_a_joint_that_is_singular_at_rest_can_be_assembled():
     """Angles about z, x, z are dependent at zero, and nowhere else nearby."""
     mech = mb.Mechanism("m", gravity=(0, 0, 0))

@@ -45,6 +45,20 @@ def test_pendulum_with_spring_and_damper():
     np.testing.assert_allclose(modes.twists("link0")[:, 0], [0, 1, 0, 0, 0, 0], atol=1e-15)
 
 
+def test_of_second_order_is_what_hangs_on_its_hinge_and_where_that_is():
+    """Inertia, damping and stiffness of a pendulum that accelerates through its lowest place."""
+    m, length, k, d, effort, rate = 1.3, 0.7, 5.0, 0.8, 0.6, 0.4
+    system = pendulum((m, length), spring=k, damping=d).assemble()
+    model = system.linearize([0.0], [rate], tau=[effort], t=2.5)
+    inertia = m * length**2
+    np.testing.assert_allclose(model.mass, [[inertia]], rtol=1e-14)
+    np.testing.assert_allclose(model.damping, [[d]], rtol=1e-14)
+    np.testing.assert_allclose(model.stiffness, [[k + m * 9.81 * length]], rtol=1e-14)
+    np.testing.assert_array_equal([*model.q, *model.v, model.t], [0.0, rate, 2.5])
+    np.testing.assert_allclose(model.vdot, [(effort - d * rate) / inertia], rtol=1e-14)
+    assert not model.is_equilibrium
+
+
 def test_double_pendulum_of_equal_masses():
     """Have omega^2 = g / l (2 -+ sqrt 2), with amplitudes 1 : +-sqrt 2 of the absolute angles."""
     g, length = 9.81, 0.4

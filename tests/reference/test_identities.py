@@ -178,6 +178,7 @@ def test_kinetic_energy(case):
     assert found == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_gravity_is_the_gradient_of_potential_energy(case):
     """DU/de along each velocity is the bias force at rest."""
     _, system, state = case

@@ -63,6 +63,7 @@ def test_dynamics_of_cardan_joint(cardan_pair, state):
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.compiled  # hundreds of steps
 def test_simulation_with_cardan_joint(cardan_pair, state):
     """The compiled loop takes the arm the same way with either joint."""
     runs = [
@@ -75,6 +76,7 @@ def test_simulation_with_cardan_joint(cardan_pair, state):
     assert np.ptp(runs[0].q[:, 1]) > 0.1
 
 
+@pytest.mark.compiled  # hundreds of steps
 def test_group_coordinates_in_python():
     """A ball joint with a rotation matrix for positions moves as the built-in with a quaternion."""
     runs = []

@@ -9,7 +9,8 @@ import mbkit as mb
 from mbkit.kernels.status import NOT_CONVERGED
 from mbkit.testing import check_integrator
 
-pytestmark = pytest.mark.filterwarnings("error")
+# What is looked at is Python's, after runs of a hundred steps each.
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.compiled]
 
 #: The call of `advance` from which on the mistake is made: runs have rows by then.
 LATER = 3
