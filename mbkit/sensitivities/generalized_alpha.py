@@ -103,7 +103,7 @@ def _check(run: Prepared, method: GeneralizedAlpha) -> None:
         "its first velocity is perturbed: take start='plain', or formulation='stabilized_index2'": (
             perturbed and run.system.num_velocity_constraints > 0
         ),
-        "its events reset the state": any(event.stops for event in run.course.events),
+        "an event ends it or resets the state": any(event.stops for event in run.course.events),
     }
     for reason, holds in refused.items():
         if holds:

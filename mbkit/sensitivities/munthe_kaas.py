@@ -141,7 +141,7 @@ def _check(run: Prepared) -> None:
         is not None,
         "its loops are closed by mbkit.Baumgarte: leave out stabilisation": baumgarte,
         "it has loops, and joints with fewer velocities than directions": rolling,
-        "its events reset the state": any(event.stops for event in course.events),
+        "an event ends it or resets the state": any(event.stops for event in course.events),
     }
     for reason, holds in refused.items():
         if holds:
