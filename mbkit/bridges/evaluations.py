@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
 
 from mbkit.bridges.constrained import constrained_acceleration, independent_rows
 from mbkit.errors import UsageError, check_choice, check_kind
+from mbkit.systems import System
 from mbkit.tracing.trace import Trace
-
-if TYPE_CHECKING:
-    from mbkit.systems import System
 
 __all__ = ["EVALUATIONS", "Asked", "bias_less_forces", "check_system", "read_evaluation"]
 
@@ -195,8 +193,6 @@ EVALUATIONS = {
 
 def check_system(what: str, system: System, *, dynamic: bool, of_trees: bool = True) -> None:
     """Raise unless a system can be handed on: its class, its constraints, its drives."""
-    from mbkit.systems import System
-
     check_kind(
         f"{what}: system", system, System, "an mbkit.System, what Mechanism.assemble returns"
     )

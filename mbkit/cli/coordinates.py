@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mbkit.errors import UsageError
+from mbkit.errors import ModelError, UsageError, suggestion
+from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS, EulerAngles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
-    from mbkit.joints import EulerAngles
     from mbkit.representations import Representation
 
 __all__ = ["chosen_coordinates", "coordinate_option", "coordinate_options"]
@@ -68,8 +68,6 @@ def chosen_coordinates(
     relative coordinates, the three others are of absolute ones.
     """
     import mbkit as mb
-    from mbkit.errors import suggestion
-    from mbkit.joints import LOCAL_COORDINATES, ORIENTATIONS
 
     options = {"orientation": orientation, "local": local, "trivialised": trivialised}
     given = {key: value for key, value in options.items() if value is not None}
@@ -105,9 +103,6 @@ def chosen_coordinates(
 
 def _with_sequence(name: str, sequence: str) -> EulerAngles:
     """Return the angles of a sequence; UsageError where there is none, or the name is another."""
-    from mbkit.errors import ModelError
-    from mbkit.joints import EulerAngles
-
     if name != EulerAngles.name:
         raise UsageError(
             f"--orientation: only {EulerAngles.name} have a sequence; take {name}, or "

@@ -7,6 +7,8 @@ import pathlib
 
 import click
 
+from mbkit.io.replacement import check_writable
+
 #: A file that has to be there.
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=pathlib.Path)
 
@@ -20,8 +22,6 @@ def check_target(path: pathlib.Path, *, force: bool) -> None:
     Whether it can be is tried out, by a file beside it that is deleted again: permissions alone
     do not tell, as in ``/proc``.
     """
-    from mbkit.io.replacement import check_writable
-
     if not os.path.isdir(path.parent):
         raise click.UsageError(f"'{path}': the folder '{path.parent}' does not exist; make it.")
     if os.path.exists(path) and not force:

@@ -11,7 +11,13 @@ import click
 from mbkit.cli.coordinates import coordinate_option
 from mbkit.cli.models import MODEL, floating_option, load
 from mbkit.cli.remedies import on_the_command_line
-from mbkit.errors import listed
+from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
+from mbkit.errors import InertiaError, listed
+from mbkit.io.urdf.reader import warning_of
+from mbkit.model import check_inertias
+from mbkit.model.graph import graph_of
+from mbkit.parts.parts import Parts
+from mbkit.topology import Topology, build_topology
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,8 +29,6 @@ if TYPE_CHECKING:
     from mbkit.forces import Force
     from mbkit.io.urdf import Urdf
     from mbkit.model import Connection, Mechanism
-    from mbkit.parts.parts import Parts
-    from mbkit.topology import Topology
 
 #: Entries of a vector that is shown.
 _LONGEST = 8
@@ -100,10 +104,6 @@ def _as_assembled(mechanism: Mechanism, coordinates: str) -> tuple[Parts, Topolo
     """Return the parts of a mechanism, their tree, and which bodies had to be cut for it."""
     if coordinates == "absolute":
         return _by_bodies(mechanism)
-    from mbkit.coordinates.cut_bodies import all_cuts, cut_bodies, weld_name
-    from mbkit.model.graph import graph_of
-    from mbkit.parts.parts import Parts
-    from mbkit.topology import build_topology
 
     whole = Parts.of(mechanism)
     cuts = all_cuts(whole, {})
@@ -122,7 +122,6 @@ def _as_assembled(mechanism: Mechanism, coordinates: str) -> tuple[Parts, Topolo
 def _by_bodies(mechanism: Mechanism) -> tuple[Parts, Topology, str]:
     """Return the same in absolute coordinates, and what is cut or lent."""
     import mbkit as mb
-    from mbkit.parts.parts import Parts
 
     whole = Parts.of(mechanism)
     bodies, division, topology = mb.AbsoluteCoordinates().divided(whole)
@@ -329,7 +328,6 @@ def _tree(parts: Parts, topology: Topology) -> Tree:
 
 
 def _warnings_of_file(urdf: Urdf) -> list[str]:
-    from mbkit.io.urdf.reader import warning_of
 
     return [warning] if (warning := warning_of(urdf, are_loose=False)) else []
 
@@ -338,13 +336,10 @@ def _warnings(
     mechanism: Mechanism, parts: Parts, topology: Topology, coordinates: str
 ) -> list[str]:
     import mbkit as mb
-    from mbkit.errors import InertiaError
-    from mbkit.model import check_inertias
-    from mbkit.parts.parts import Parts as Whole
 
     try:
         if coordinates == "absolute":
-            bodies, division, _ = mb.AbsoluteCoordinates().divided(Whole.of(mechanism))
+            bodies, division, _ = mb.AbsoluteCoordinates().divided(Parts.of(mechanism))
             bodies.check(division, topology)
         else:
             check_inertias(parts, topology)

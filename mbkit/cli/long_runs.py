@@ -14,6 +14,7 @@ import click
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.remedies import on_the_command_line
 from mbkit.errors import printable
+from mbkit.io.results.run_directory import RunDirectory
 
 if TYPE_CHECKING:
     from mbkit.results import Result
@@ -105,7 +106,6 @@ def go_on(directory: pathlib.Path, *, other_versions: bool) -> None:
 def tell_if_completed(directory: pathlib.Path) -> None:
     """Say that a run has come to its end already, if it has."""
     import mbkit as mb
-    from mbkit.io.results.run_directory import RunDirectory
 
     if not os.path.isfile(RunDirectory(directory).result):
         return

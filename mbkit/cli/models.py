@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mbkit.cli.files import EXISTING
-from mbkit.errors import printable
+from mbkit.errors import ModelFileWarning, PluginWarning, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,8 +73,6 @@ def load(path: pathlib.Path, *, floating: bool, mimic: str) -> Mechanism:
 
 def told(action: Callable[[], Any]) -> Any:
     """Return what `action` returns; tell its warnings on stderr, as lines."""
-    from mbkit.errors import ModelFileWarning, PluginWarning
-
     kinds = (ModelFileWarning, PluginWarning)
     with warnings.catch_warnings(record=True) as caught:
         for kind in kinds:

@@ -8,6 +8,7 @@ import click
 
 from mbkit.cli.files import TARGET, check_target
 from mbkit.errors import printable
+from mbkit.io.results.netcdf import load_result
 
 
 @click.command(short_help="Draw a result file or run directory.")
@@ -29,8 +30,6 @@ def plot(run: pathlib.Path, output: pathlib.Path | None, force: bool) -> None:
     """
     output = run.with_suffix(".png") if output is None else output
     check_target(output, force=force)
-
-    from mbkit.io.results.netcdf import load_result
 
     load_result(run).plot(output)
     click.echo(f"Wrote {printable(output)}.")

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mbkit.errors import UsageError, printable, suggestion
+from mbkit.testing import check_plugin
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -36,7 +39,6 @@ def plugins(names: tuple[str, ...], everything: bool, check: bool) -> None:
       mbkit plugins --check cam
     """
     from mbkit.cli.group import registry
-    from mbkit.errors import UsageError, suggestion
     from mbkit.plugins.registry import BUILT_IN
 
     registry().load()
@@ -68,9 +70,6 @@ def _list(found: tuple[Plugin, ...]) -> None:
 
 def _check(found: tuple[Plugin, ...]) -> None:
     """Print what holds of each plugin as it is found; end with code 1 where something does not."""
-    from mbkit.errors import printable
-    from mbkit.testing import check_plugin
-
     broken, left = [], 0
     for plugin in found:
         click.echo(f"{printable(plugin)} ({printable(plugin.origin)})")
@@ -87,8 +86,6 @@ def _check(found: tuple[Plugin, ...]) -> None:
 
 def _print(checked: Checked) -> None:
     """Print the number of laws that hold, and the lines of those that do not."""
-    from mbkit.errors import printable
-
     mark = {True: "ok  ", False: "FAIL", None: "--  "}[checked.holds]
     report = checked.report
     found = checked.remark if report is None else str(report).partition("\n")[0]
@@ -100,8 +97,6 @@ def _print(checked: Checked) -> None:
 def _table(found: tuple[Plugin, ...]) -> Table:
     from rich.table import Table
     from rich.text import Text
-
-    from mbkit.errors import printable
 
     table = Table("plugin", "version", "from", "provides")
     for plugin in found:

@@ -12,6 +12,7 @@ import click
 from mbkit.cli.files import check_target
 from mbkit.cli.long_runs import tell
 from mbkit.errors import MbkitError, ResultFileError, printable
+from mbkit.io.results.netcdf import check_suffix
 
 if TYPE_CHECKING:
     from mbkit.results import Result
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 def check_output(path: pathlib.Path, *, force: bool) -> None:
     """Raise UsageError unless a result can be written to `path`; see `check_target`."""
-    from mbkit.io.results.netcdf import check_suffix
-
     check_suffix(path)
     check_target(path, force=force)
 

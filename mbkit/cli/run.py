@@ -13,6 +13,8 @@ from mbkit.cli.long_runs import tell_directory, tell_if_completed
 from mbkit.cli.models import told
 from mbkit.cli.results import check_output, keep
 from mbkit.errors import printable
+from mbkit.studies import load_study
+from mbkit.studies.changes import parsed_change
 
 if TYPE_CHECKING:
     from mbkit.studies import Study
@@ -66,9 +68,6 @@ def run(
       mbkit run studies/swing.toml --set initial.q.hinge=0.5 --set bodies.rod.mass=2 --force
       mbkit run studies/long.toml --resume
     """
-    from mbkit.studies import load_study
-    from mbkit.studies.changes import parsed_change
-
     with compiling_announced():
         loaded: Study = told(lambda: load_study(study, dict(map(parsed_change, changes))))
         target, is_directory = loaded.output, loaded.is_directory

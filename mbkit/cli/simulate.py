@@ -21,7 +21,8 @@ from mbkit.cli.long_runs import (
 )
 from mbkit.cli.models import MODEL, floating_option, load, mimic_option
 from mbkit.cli.results import check_output, keep
-from mbkit.errors import UsageError, suggestion
+from mbkit.errors import ConfigurationError, NotFiniteError, UsageError, suggestion
+from mbkit.integrators.tableaus import TABLEAUS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,8 +162,6 @@ def _start(
     system: System, positions: Sequence[str], velocities: Sequence[str]
 ) -> tuple[Vector, Vector]:
     """Return q and v at the start, as the options say."""
-    from mbkit.errors import ConfigurationError, NotFiniteError
-
     q = system.reference_configuration()
     v = system.checked("v", [0.0] * system.nv)
     slices = {name: system.position_slice(name) for name in system.joint_names}
@@ -178,7 +177,6 @@ def _start(
 
 
 def _tableau(name: str) -> Tableau:
-    from mbkit.integrators.tableaus import TABLEAUS
 
     if name not in TABLEAUS:
         raise UsageError(f"--tableau: there is no tableau '{name}'; {suggestion(name, TABLEAUS)}")

@@ -7,6 +7,8 @@ import time
 
 import click
 
+from mbkit.systems.calls.batches import cores
+
 PACKAGE = "mbkit.kernels."
 
 #: What takes longest, in this order: several processes begin with it. Any order is right.
@@ -65,7 +67,6 @@ def warmup(processes: int | None, trees: bool) -> None:
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from mbkit.cli.workers import compile_here, compile_side_by_side
-    from mbkit.systems.calls.batches import cores
 
     started = time.perf_counter()
     compiled: list[str] = []

@@ -10,6 +10,7 @@ import numpy as np
 from mbkit.constraints import Constraint, check_constraint_names
 from mbkit.constraints.derivatives import ConstraintDerivatives
 from mbkit.errors import ConstraintError
+from mbkit.kernels.constraints import layout
 
 if TYPE_CHECKING:
     from mbkit.coordinates.slices import Slices
@@ -89,7 +90,6 @@ def set_constraint(
     are wrong.
     """
     from mbkit.kernels.compile import array_address
-    from mbkit.kernels.constraints import layout
     from mbkit.kernels.constraints.kinds import python_constraint
 
     check_constraint_names(constraint, known.owner, known.sizes, known.bodies)

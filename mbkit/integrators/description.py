@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators import built_in
 from mbkit.integrators.integrator import Integrator
 
 __all__ = ["described", "from_description", "is_described", "shown"]
@@ -72,8 +73,6 @@ def from_description(about: Mapping[str, Any]) -> Integrator | None:
 
 def _classes() -> dict[str, Any]:
     """Return the classes of mbkit whose fields say all of them, by name."""
-    from mbkit.integrators import built_in
-
     return {name: kind for name, kind in vars(built_in).items() if isinstance(kind, type)}
 
 

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from mbkit.joints.defaults.differences import central_differences
+from mbkit.kernels.layout import SCREW
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 
@@ -60,8 +61,6 @@ class Charts:
     @classmethod
     def of(cls, system: System) -> Charts:
         """Find the joints by their rows."""
-        from mbkit.kernels.layout import SCREW
-
         blocks = []
         for row in system.arrays.bodies[1:]:
             if row["kind"] != SCREW and (row["dexp_inv"] != 0 or row["rates"] != 0):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbkit.kernels import layout
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.evaluations import (
     CANONICAL_FORWARD_DYNAMICS,
@@ -43,7 +44,6 @@ class MomentaInLoops:
     """
 
     def __init__(self, evaluator: Evaluator, workspace: Workspace) -> None:
-        from mbkit.kernels import layout
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.momentum import time_loops
 

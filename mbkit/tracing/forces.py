@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.differentiation.tape import Number, add
+from mbkit.kernels import layout
+from mbkit.kernels.layout import SITE
 from mbkit.systems.memory.callbacks import callback_address
 from mbkit.tracing.memory import as_objects
 
@@ -44,7 +46,6 @@ def _acting(trace: Trace, function: Any) -> Callable[..., int]:
     record = trace.workspace.record[0]
 
     def call(space: int, k: int, t: Any, q: Any, v: Any, tau: Any, powers: Any) -> int:
-        from mbkit.kernels.layout import SITE
 
         sites = trace.mirror.records_at(record["sites"], int(record["num_sites"]), SITE)
         parts = [tau, powers, *(sites[s]["W"] for s in range(len(sites)))]
@@ -89,7 +90,6 @@ def _every_way(trace: Trace, k: int, run: Callable[[], list[Number]]) -> list[Nu
 
 def _calling(trace: Trace, slots: dict[int, Any], operation: str) -> Callable[[int], int]:
     """Return what stands for the callbacks of forces in Python."""
-    from mbkit.kernels import layout
 
     def call(address: int) -> int:
         slot = slots[address]

@@ -21,7 +21,9 @@ import attrs
 import numpy as np
 
 from mbkit.errors import MbkitError, NameUnknownError, UsageError, several, suggestion
+from mbkit.kernels.layout import OWN_FRAME_SIZE
 from mbkit.systems.memory.workspace import Workspace
+from mbkit.tracing.memory import memory_at
 
 if TYPE_CHECKING:
     from mbkit.systems import System
@@ -140,8 +142,6 @@ class Numbers(NamedTuple):
 
 def numbers_of(system: System, workspace: Workspace) -> list[Numbers]:
     """Return the arrays of numbers that assembly makes for kernels, always in one order."""
-    from mbkit.kernels.layout import OWN_FRAME_SIZE
-
     arrays, record = system.arrays, workspace.record[0]
     found = [
         Numbers(int(record["bodies"]), arrays.bodies),
@@ -164,7 +164,6 @@ def numbers_of(system: System, workspace: Workspace) -> list[Numbers]:
 
 
 def _doubles(address: Any, count: int) -> Numbers:
-    from mbkit.tracing.memory import memory_at
 
     return Numbers(int(address), memory_at(int(address), count, np.dtype(np.float64)))
 

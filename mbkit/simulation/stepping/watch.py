@@ -12,6 +12,7 @@ import numpy as np
 from mbkit.errors import NotFiniteError, ShapeError, UsageError
 from mbkit.events import Event
 from mbkit.events.event import DIRECTIONS
+from mbkit.kernels import layout
 from mbkit.systems import System
 from mbkit.systems.memory.callbacks import callback_address, register
 from mbkit.systems.memory.workspace import Workspace
@@ -68,7 +69,6 @@ class Watch:
         workspace: Workspace,
         momenta: MomentaInLoops | None = None,
     ) -> None:
-        from mbkit.kernels import layout
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.time_loops.watch import watch
 

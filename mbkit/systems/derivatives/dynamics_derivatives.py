@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbkit.errors import UsageError
 from mbkit.joints.defaults.differences import central_differences
+from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.memory import check_memory
 from mbkit.representations import BodyFixed
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
@@ -284,8 +285,6 @@ def constraint_force_derivative(
 
 def loops_alone(system: System) -> bool:
     """Whether all constraints are joints that close loops."""
-    from mbkit.kernels.constraints.layout import LOOP_JOINT
-
     return bool((system.arrays.closure.constraints["kind"] == LOOP_JOINT).all())
 
 

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from mbkit.kernels.layout import DONE, SLOT_STATE
+
 __all__ = ["Slot", "callback_address", "register", "taken_error"]
 
 
@@ -41,7 +43,6 @@ def callback_address(operation: str) -> int:
     after Ctrl-C.
     """
     from mbkit.kernels.compile import python_address
-    from mbkit.kernels.layout import DONE, SLOT_STATE
 
     def run(address: int) -> int:
         slot = _slots[address]

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from mbkit.kernels.constraints import layout
+from mbkit.kernels.constraints.layout import KEPT
+from mbkit.kernels.layout import WORK
 from mbkit.memory import check_memory
 from mbkit.solvers import ConstraintSolver, DenseSolver, SolverKernels, automatic_solver
 from mbkit.systems.memory.callbacks import register
@@ -165,8 +168,6 @@ class ClosureMemory:
 
     def __init__(self, arrays: ClosureArrays, totals: Any, evaluator: Evaluator) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.constraints import layout
-        from mbkit.kernels.layout import WORK
 
         m, nv = arrays.num_rows, int(totals["num_velocities"])
         solver = arrays.solver
@@ -247,7 +248,6 @@ class ClosureMemory:
     def _compare(self, arrays: ClosureArrays, evaluator: Evaluator) -> None:
         """Give room to `kernels.constraints.solve.rank`, and tell it which velocities turn."""
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.constraints import layout
 
         closure: Any = self.record[0]
         nv, m = len(evaluator.zero), arrays.num_rows
@@ -276,7 +276,6 @@ class ClosureMemory:
     def _install_nested(self, arrays: ClosureArrays, nv: int, evaluator: Evaluator) -> None:
         """Let the record point to the arrays of local elimination."""
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.constraints import layout
 
         closure: Any = self.record[0]
         self._memory |= {
@@ -295,7 +294,6 @@ class ClosureMemory:
     ) -> None:
         """Let the record point to a strategy, and to its memory."""
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.constraints.layout import KEPT
         from mbkit.kernels.constraints.solve.strategy import gather_response
 
         closure: Any = self.record[0]

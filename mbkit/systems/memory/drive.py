@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.joints.prescribed import JointMotion
+from mbkit.kernels import layout
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.memory.callbacks import callback_address, register
 
@@ -38,7 +39,6 @@ class Drive:
     """
 
     def __init__(self, system: System) -> None:
-        from mbkit.kernels import layout
 
         motions: Mapping[str, JointMotion] = system.motions
         all_q, all_v = np.arange(system.nq), np.arange(system.nv)

@@ -10,6 +10,7 @@ import numpy as np
 
 from mbkit.errors import DuplicateNameError, ForceError
 from mbkit.forces import Force, ForceKernels, check_force_definition, check_force_names
+from mbkit.kernels import layout
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
 from mbkit.systems.memory.callbacks import callback_address
 
@@ -121,7 +122,6 @@ def force_arrays(
     """
     if not forces:
         return ForceArrays()
-    from mbkit.kernels import layout
 
     joints = {
         name: (positions[name].start, _size(positions[name]), own.start, _size(own))
@@ -228,8 +228,6 @@ def _evaluated(made: Sequence[_Made]) -> dict[str, Any]:
 
 def _linear_rows(made: Sequence[_Made]) -> Any:
     """Return LINEAR rows, a damper in the row of the spring along its velocity if there is one."""
-    from mbkit.kernels import layout
-
     rows: list[list[Any]] = []
     springs: dict[int, list[Any]] = {}
     for spring in (True, False):
@@ -255,7 +253,6 @@ def _size(entries: slice) -> int:
 
 def _fill(row: Any, force: Force, kernels: Any, joints: Any, sites: list[int]) -> _Made:
     """Write one row; return what it points to."""
-    from mbkit.kernels import layout
     from mbkit.kernels.compile import array_address
 
     numbers = np.zeros(0)
@@ -300,7 +297,6 @@ class PythonForceSlot:
     """
 
     def __init__(self, force: Force, joints: Any, bodies: Any) -> None:
-        from mbkit.kernels import layout
 
         entries = joints.reshape(-1, layout.JOINT_SIZE)
         nq = int(entries[:, layout.JOINT_NUM_POSITIONS].sum())

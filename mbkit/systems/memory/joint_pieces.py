@@ -16,6 +16,7 @@ from mbkit.joints.motions.absolute_motion import AbsoluteMotion
 from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.joints.motions.screw_sum import ScrewSum
+from mbkit.kernels.layout import SCREW, SCREW_IN_OWN_FRAME
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
@@ -64,7 +65,6 @@ class JointPieces:
     @classmethod
     def of(cls, bodies: Any, joints: Sequence[Joint | None]) -> JointPieces:
         """Return the pieces of the rows of a model and their joints."""
-        from mbkit.kernels.layout import SCREW, SCREW_IN_OWN_FRAME
         from mbkit.kernels.taylor import layout
 
         counts, pieces = [], []

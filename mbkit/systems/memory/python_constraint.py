@@ -8,6 +8,7 @@ import numpy as np
 
 from mbkit.constraints import Constraint
 from mbkit.constraints.derivatives import ConstraintDerivatives
+from mbkit.kernels.constraints import layout
 from mbkit.systems.memory.callbacks import callback_address
 
 __all__ = ["PythonConstraintSlot"]
@@ -20,7 +21,6 @@ class PythonConstraintSlot:
     """
 
     def __init__(self, constraint: Constraint, derivatives: ConstraintDerivatives) -> None:
-        from mbkit.kernels.constraints import layout
 
         nq, nv = derivatives.motion.num_positions, derivatives.motion.num_velocities
         nb, m, g = len(constraint.bodies), constraint.num_rows, constraint.num_position_rows

@@ -10,6 +10,7 @@ from mbkit.errors import JointError
 from mbkit.joints import Joint
 from mbkit.joints.defaults.derivatives import defines, derivatives_of
 from mbkit.joints.defaults.poses import pose_of
+from mbkit.kernels import layout
 from mbkit.systems.memory.callbacks import callback_address
 
 __all__ = ["PythonJointSlot", "python_parameters"]
@@ -19,8 +20,6 @@ FLOAT = np.dtype(np.float64)
 
 def python_parameters(joint: Joint) -> Any:
     """Return the parameters that the compiled side of a Python joint gets."""
-    from mbkit.kernels import layout
-
     parameters = np.zeros(layout.PYTHON_SIZE)
     parameters[layout.PYTHON_NUM_POSITIONS] = joint.num_positions
     parameters[layout.PYTHON_NUM_VELOCITIES] = joint.num_velocities
@@ -47,7 +46,6 @@ class PythonJointSlot:
     """
 
     def __init__(self, joint: Joint) -> None:
-        from mbkit.kernels import layout
 
         nq, nv, ndx = joint.num_positions, joint.num_velocities, joint.ndx
         width = max(nq, ndx, layout.SLOT_LEAST)

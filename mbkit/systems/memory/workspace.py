@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbkit.joints import Joint
+from mbkit.kernels import layout
+from mbkit.kernels.layout import CARRIES, COMMON
 from mbkit.systems.memory.arrays import SystemArrays, python_joint_rows
 from mbkit.systems.memory.callbacks import register
 from mbkit.systems.memory.closure import ClosureMemory
@@ -38,7 +40,6 @@ class Workspace:
     """
 
     def __init__(self, arrays: SystemArrays, evaluator: Evaluator) -> None:
-        from mbkit.kernels import layout
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.derivatives.articulated_memory import memory_size
 
@@ -129,7 +130,6 @@ class Workspace:
 
     def _install_forces(self, space: Any) -> None:
         """Let the record point to the forces, and to a slot for each that is in Python."""
-        from mbkit.kernels import layout
         from mbkit.kernels.compile import array_address
         from mbkit.kernels.forces.force_pass import force_pass, force_search
 
@@ -170,8 +170,6 @@ class Workspace:
         Of a site, all from its row to the world; of a spring, all from its ends to the first row
         that both hang on.
         """
-        from mbkit.kernels.layout import CARRIES, COMMON
-
         parent = self._arrays.bodies["parent"].tolist()
         ends = [(int(spring["row_a"]), int(spring["row_b"])) for spring in springs]
         moved, common = _carriers(parent, rows.tolist(), ends)
@@ -220,8 +218,6 @@ def _carriers(
 
 def _sites(arrays: SystemArrays) -> Any:
     """Return SITE rows, one more than there are: an empty array has no address of its own."""
-    from mbkit.kernels import layout
-
     sites = np.zeros(len(arrays.forces.sites) + 1, layout.SITE)
     sites["frame"][:-1] = arrays.forces.sites
     sites["row"] = arrays.frames["row"][sites["frame"]]
@@ -230,8 +226,6 @@ def _sites(arrays: SystemArrays) -> Any:
 
 def _springs(arrays: SystemArrays) -> Any:
     """Return SPRING rows, one more than there are: an empty array has no address of its own."""
-    from mbkit.kernels import layout
-
     forces = arrays.forces
     springs = np.zeros(len(forces.springs) + 1, layout.SPRING)
     names = forces.names
