@@ -20,7 +20,7 @@ from mbkit.differentiation.tape import (
     subtract,
 )
 
-__all__ = ["ELEMENTARY", "differentiate", "spline", "substitute"]
+__all__ = ["ELEMENTARY", "differentiate", "operated", "spline", "substitute"]
 
 
 def _root(x: Number) -> Number:
@@ -185,5 +185,10 @@ def _again(tape: Tape, node: Traced, new: Callable[[Any], Any]) -> Number:
     arguments = [new(argument) for argument in node.arguments]
     if node.operation == "spline":
         return spline(*arguments)
-    known = _ARITHMETIC.get(node.operation)
-    return apply(node.operation, *arguments) if known is None else known(*arguments)
+    return operated(node.operation, arguments)
+
+
+def operated(operation: str, arguments: Sequence[Any]) -> Number:
+    """Return an operation of arithmetic, or an elementary function, of other arguments."""
+    known = _ARITHMETIC.get(operation)
+    return apply(operation, *arguments) if known is None else known(*arguments)

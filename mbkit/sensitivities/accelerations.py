@@ -22,7 +22,7 @@ from mbkit.systems.derivatives.parameter_changes import (
 )  # fmt: skip
 from mbkit.systems.memory.workspace import Workspace
 
-__all__ = ["Accelerations", "States", "changes", "contracted", "prescribed"]
+__all__ = ["Accelerations", "States", "changes", "contracted", "contracted_inertia", "prescribed"]
 
 
 class States(NamedTuple):
@@ -107,13 +107,8 @@ def contracted(
 
     Inertial parameters of all bodies take one pass: their regressor is contracted first.
     """
-    system = point.system
-    fields = {name: each for name in names if (each := field_of_inertia(system, name)) is not None}
-    found = {}
-    if fields:
-        weighted = _weighted_regressor(point, efforts)
-        found = {name: inertial_change(system, weighted, *each) for name, each in fields.items()}
-    for name, change in changes(point, [name for name in names if name not in fields]).items():
+    found = contracted_inertia(point, efforts, names)
+    for name, change in changes(point, [name for name in names if name not in found]).items():
         total = np.zeros(np.shape(change.tau if name == "tau" else change.efforts)[-1])
         parts = ((change.efforts, efforts), (change.rows, rows), (change.tau, -efforts))
         for part, weights in parts:
@@ -122,6 +117,16 @@ def contracted(
                 total += np.einsum("ni,nik->k", weights, wide)
         found[name] = total
     return found
+
+
+def contracted_inertia(point: Point, efforts: Floats, names: Sequence[str]) -> dict[str, Floats]:
+    """Return the same of efforts alone for those names that are of inertial parameters."""
+    system = point.system
+    fields = {name: each for name in names if (each := field_of_inertia(system, name)) is not None}
+    if not fields:
+        return {}
+    weighted = _weighted_regressor(point, efforts)
+    return {name: inertial_change(system, weighted, *each) for name, each in fields.items()}
 
 
 def _weighted_regressor(point: Point, efforts: Floats) -> Floats:

@@ -27,11 +27,7 @@ import numpy as np
 from mbkit.integrators.generalized_alpha import AlphaCoefficients
 from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.charts import Charts
-from mbkit.sensitivities.constraint_rows import (
-    ConstraintRows,
-    RowChange,
-    position_of_row,
-)
+from mbkit.sensitivities.constraint_rows import ConstraintRows, RowChange, by_row
 from mbkit.systems.calls.arguments import Floats
 
 if TYPE_CHECKING:
@@ -221,7 +217,7 @@ class _Closed(NamedTuple):
         """Return the rows of constraints."""  # fmt: skip
         free = ~prescribed(system)
         rows = ConstraintRows.of(system, ends.t, ends.q, ends.v)
-        with_g = position_of_row(system) >= 0
+        with_g = by_row(system, np.ones(system.num_position_constraints)) > 0.0
         kept = system.solved(ends.q, ends.v, t=ends.t)[2] != 0.0
         scaled = (kept * size[:, None])[..., None]
         of_g, of_rate = scaled * with_g[:, None], scaled * ~with_g[:, None]

@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbkit.sensitivities.accelerations import prescribed
+from mbkit.sensitivities.accelerations import contracted_inertia, prescribed
 from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
 from mbkit.sensitivities.constraint_rows import RowChange, row_changes
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Point
-from mbkit.systems.derivatives.parameter_changes import (
-    change_by_parameter,
-    changes_by_places,
-    field_of_inertia,
-    inertial_change,
-)
+from mbkit.systems.derivatives.parameter_changes import change_by_parameter, changes_by_places
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -79,13 +74,9 @@ def contracted(
     Inertial parameters of all bodies take one pass: their regressor is contracted first.
     """
     by_residuals, by_w = adjoints
-    fields = {name: each for name in names if (each := field_of_inertia(system, name)) is not None}
-    found = {}
-    if fields:
-        efforts = gains.h * by_residuals[:, : system.nv] * ~prescribed(system)
-        weighted = np.einsum("nv,nvbk->bk", efforts, _point(system, ends).regressor)
-        found = {name: inertial_change(system, weighted, *each) for name, each in fields.items()}
-    others = [name for name in names if name not in fields]
+    efforts = gains.h * by_residuals[:, : system.nv] * ~prescribed(system)
+    found = contracted_inertia(_point(system, ends), efforts, names)
+    others = [name for name in names if name not in found]
     for name, change in changes_by_inputs(system, gains, ends, equations, others).items():
         found[name] = np.einsum("ni,nik->k", by_residuals, change.residuals)
         if np.ndim(change.w):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mbkit.closed_loops.loops import position_rows
 from mbkit.sensitivities.accelerations import prescribed
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.dynamics_derivatives import loops_alone
@@ -17,16 +18,13 @@ from mbkit.systems.derivatives.parameter_changes import moves_of
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["ConstraintRows", "RowChange", "position_of_row", "row_changes"]
+__all__ = ["ConstraintRows", "RowChange", "by_row", "row_changes"]
 
 
-def position_of_row(system: System) -> Any:
-    """Return the row of g for each row of A v, or -1, (m,) int."""
-    found = np.full(system.num_velocity_constraints, -1)
-    for each in system.arrays.closure.constraints:
-        count = int(each["num_position_rows"])
-        first = int(each["first_row"])
-        found[first : first + count] = each["first_position_row"] + np.arange(count)
+def by_row(system: System, residuals: Floats) -> Floats:
+    """Return what is given by rows of g (..., p) by rows of A v (..., m), zero where g has none."""
+    found = np.zeros((*residuals.shape[:-1], system.num_velocity_constraints))
+    found[..., position_rows(system)] = residuals
     return found
 
 
@@ -85,7 +83,7 @@ def row_changes(
     eta : tuple of ndarray, optional
         t (N,), q (N, nq) and multipliers (N, m) of `RowChange.eta_forces`; zero if left out.
     """
-    where = position_of_row(system)
+    m = system.num_velocity_constraints
     free = ~prescribed(system)
     speed = np.maximum(1.0, np.abs(v).max(axis=-1, initial=0.0))[:, None]
     force = 1e-300 if eta is None else max(1e-300, float(np.abs(eta[2]).max(initial=0.0)))
@@ -98,7 +96,7 @@ def row_changes(
 
         def parts(e: float, move: Any, name: str = name) -> Floats:
             other = system.with_parameters({name: move(e)})
-            g = np.where(where < 0, 0.0, other.constraint_residual(q, t)[:, where])
+            g = by_row(other, other.constraint_residual(q, t))
             found = [g, other.constraint_velocity(q, v, t) / speed]
             if eta is not None:
                 A = other.constraint_jacobian(eta[1], eta[0])
@@ -106,7 +104,7 @@ def row_changes(
             return np.concatenate(found, axis=-1)
 
         rates = [best_rate(lambda e, m=move: parts(e, m), start) for move in moves]  # type: ignore[misc]
-        g, rate, forces = np.split(np.stack(rates, axis=-1), [len(where), 2 * len(where)], axis=1)
+        g, rate, forces = np.split(np.stack(rates, axis=-1), [m, 2 * m], axis=1)
         by_eta = 0.0 if eta is None else forces * force * free[:, None]
         found[name] = RowChange(g, rate * speed[..., None], by_eta)
     return found

@@ -20,6 +20,8 @@ import numpy as np
 
 from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.charts import Charts
+from mbkit.sensitivities.constraint_rows import by_row
+from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.evaluation_states import Point
@@ -31,7 +33,7 @@ from mbkit.systems.derivatives.parameter_changes import (
     moves_of,
 )  # fmt: skip
 
-__all__ = ["Corrections"]
+__all__ = ["Corrections", "independent_rows"]
 
 #: Kinds of parameters, and inputs, that no constraint depends on; and those that no M depends on.
 _NOT_OF_ROWS = ("bodies", "forces", "gravity", "tau", "q", "v")
@@ -70,7 +72,8 @@ class Corrections:
         velocity = _correction(system, t, q, v - v0, rank)
         ndx, count = system.ndx, len(t)
         unit = np.broadcast_to(np.eye(ndx + system.nv), (count, ndx + system.nv, ndx + system.nv))
-        A, counts = velocity.jacobian(), position_rows(system)[:, None]
+        A = velocity.jacobian()
+        counts = by_row(system, np.ones(system.num_position_constraints))[:, None]
         by_v = unit[:, ndx:]
         by_velocity = velocity.solution.transposed(by_v)
         turned = rate_along_steps(system, q, system.constraint_velocity, v, t)
@@ -81,11 +84,22 @@ class Corrections:
         charts = Charts.of(system)
         C, E = charts.dense(charts.differentials(step, None, None), count)
         by_first = first.solution.transposed(_T(E) @ by_q)
-        rows = _scattered(system, rate_along_steps(system, q0, system.constraint_residual, t))
+        rows = _T(by_row(system, _T(rate_along_steps(system, q0, system.constraint_residual, t))))
         rows = rows + system.constraint_jacobian_velocity_derivative(q0, step, t)
         by_q = _T(C) @ by_q + _T(_efforts(first)) @ by_first[0] + _T(rows) @ by_first[1]
         found = np.ascontiguousarray(_T(np.concatenate([by_q, by_v], axis=1)))
         return cls(first, velocity, (q, v), found, by_first, by_residual, by_velocity)
+
+    @classmethod
+    def at_start(cls, run: Prepared) -> Corrections | None:
+        """Return what closes the loops of a run at its start, where there are constraints."""
+        system, problem = run.system, run.problem
+        if not system.num_velocity_constraints:
+            return None
+        assert run.start is not None
+        q, v, t = problem.q[None], problem.v[None], np.array([problem.t0])
+        opened = tuple(x[None] for x in run.start)
+        return cls.at(system, t, opened, (q, v), independent_rows(system, t, q, v))
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return what inputs do to (dq, dv), (N, size, k) by name, where they do something."""
@@ -118,14 +132,11 @@ class Corrections:
         start, moves = moves_of(first.system, name)
 
         def rows(system: System) -> Floats:
-            at_first = system.constraint_jacobian(first.q, first.t) @ first.vdot[..., None]
-            at_first = (
-                at_first[..., 0]
-                + _scattered(system, system.constraint_residual(first.q, first.t)[..., None])[
-                    ..., 0
-                ]
-            )
-            residual = _scattered(system, system.constraint_residual(q, first.t)[..., None])[..., 0]
+            at_first = (system.constraint_jacobian(first.q, first.t) @ first.vdot[..., None])[
+                ..., 0
+            ]
+            at_first = at_first + by_row(system, system.constraint_residual(first.q, first.t))
+            residual = by_row(system, system.constraint_residual(q, first.t))
             return np.stack([at_first, residual, system.constraint_velocity(q, v, first.t)])
 
         def rate(move: Callable[[float], Any]) -> Floats:
@@ -136,6 +147,13 @@ class Corrections:
         by_rows = np.stack([rate(move) for move in moves], axis=-1)
         adjoints = (self._by_first[1], self._by_residual, self._by_velocity[1])
         return [*terms, *zip(adjoints, by_rows, strict=True)]
+
+
+def independent_rows(system: System, t: Floats, q: Floats, v: Floats) -> Any:
+    """Return how many rows of constraints are independent at each state, (N,)."""
+    if not system.num_velocity_constraints:
+        return np.zeros(len(t), dtype=np.int64)
+    return (system.solved(q, v, t=t)[2] != 0.0).sum(axis=-1)
 
 
 def _kind(name: str) -> str:
@@ -186,19 +204,3 @@ def _change_of_mass(point: Point, name: str) -> Floats:
         return best_rate(lambda e: efforts(system.with_parameters({name: move(e)})), start)
 
     return np.stack([rate(move) for move in moves], axis=-1)
-
-
-def position_rows(system: System) -> Floats:
-    """Return 1 for each row of velocities that has one of positions, (m,)."""
-    return _scattered(system, np.ones((system.num_position_constraints, 1)))[:, 0]
-
-
-def _scattered(system: System, rows: Floats) -> Floats:
-    """Return rows of positions (..., k) as those of velocities, zero where there is none."""
-    m = system.num_velocity_constraints
-    found = np.zeros((*rows.shape[:-2], m, rows.shape[-1]))
-    for each in system.arrays.closure.constraints:
-        count = int(each["num_position_rows"])
-        to, at = int(each["first_row"]), int(each["first_position_row"])
-        found[..., to : to + count, :] = rows[..., at : at + count, :]
-    return found

@@ -11,14 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from mbkit.errors import ConvergenceError, UsageError
+from mbkit.errors import ConvergenceError
 from mbkit.integrators.generalized_alpha import GeneralizedAlpha
 from mbkit.sensitivities.accelerations import prescribed
 from mbkit.sensitivities.alpha_equations import Ends, Equations, Gains
 from mbkit.sensitivities.alpha_parameters import Change, changes_by_inputs, contracted
 from mbkit.sensitivities.alpha_start import Start
 from mbkit.sensitivities.corrections import Corrections
-from mbkit.sensitivities.linear_steps import Linearisation, LinearSteps, shape_of_input, size_of
+from mbkit.sensitivities.linear_steps import (
+    Linearisation,
+    LinearSteps,
+    refuse,
+    shape_of_input,
+    size_of,
+)
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems.calls.arguments import Floats
 
@@ -56,17 +62,11 @@ class Steps(Linearisation):
 
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return S (size, k) by the name of the input."""
-        system, problem = self.system, self.problem
-        nv, state = system.nv, {"q": slice(0, system.nv), "v": slice(system.nv, 2 * system.nv)}
+        system, nv = self.system, self.system.nv
+        state = {"q": slice(0, nv), "v": slice(nv, 2 * nv)}
         free = np.tile(~prescribed(system), 2)[:, None] * 1.0
-        closing, moves = None, np.eye(2 * nv) * free
-        if system.num_velocity_constraints:
-            assert self.run.start is not None
-            q, v, t = problem.q[None], problem.v[None], np.array([problem.t0])
-            rank = np.count_nonzero(system.solved(q, v, t=t)[2], axis=-1)
-            opened = tuple(x[None] for x in self.run.start)
-            closing = Corrections.at(system, t, opened, (q, v), rank)
-            moves = closing.matrices[0] * free
+        closing = Corrections.at_start(self.run)
+        moves = (np.eye(2 * nv) if closing is None else closing.matrices[0]) * free
         by_inputs = {} if closing is None else closing.by_inputs(names)
         found = {}
         for name in names:
@@ -96,18 +96,15 @@ class Steps(Linearisation):
 def _check(run: Prepared, method: GeneralizedAlpha) -> None:
     """Raise UsageError for runs whose steps have no derivatives."""
     perturbed = method.formulation == "index3" and method.start == "second order"
-    refused = {
-        "its efforts are a function: let a force of the mechanism do it": callable(run.tau),
-        "its states are saved within steps: use save_every": run.course.times is not None,
-        "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
-        "its first velocity is perturbed: take start='plain', or formulation='stabilized_index2'": (
-            perturbed and run.system.num_velocity_constraints > 0
-        ),
-        "an event ends it or resets the state": any(event.stops for event in run.course.events),
-    }
-    for reason, holds in refused.items():
-        if holds:
-            raise UsageError(f"There are no derivatives of this run, since {reason}.")
+    closed = run.system.num_velocity_constraints > 0
+    refuse(
+        run,
+        {
+            "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
+            "its first velocity is perturbed: take start='plain', or "
+            "formulation='stabilized_index2'": perturbed and closed,
+        },
+    )
 
 
 class AlphaSteps(LinearSteps):

@@ -31,7 +31,14 @@ from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.parameter_changes import shape_of_parameter
 
-__all__ = ["STATE_INPUTS", "LinearSteps", "Linearisation", "checked_inputs", "shape_of_input"]
+__all__ = [
+    "STATE_INPUTS",
+    "LinearSteps",
+    "Linearisation",
+    "checked_inputs",
+    "refuse",
+    "shape_of_input",
+]
 
 #: Inputs besides parameters: the state at the start, and constant efforts.
 STATE_INPUTS = ("q", "v", "tau")
@@ -121,6 +128,18 @@ class Linearisation(abc.ABC):
 
         The problem's state is advanced as the run itself advances it, to the last bit.
         """
+
+
+def refuse(run: Prepared, reasons: Mapping[str, bool]) -> None:
+    """Raise UsageError for a run that has no derivatives, for a reason of its method or of any."""
+    of_any = {
+        "its efforts are a function: let a force of the mechanism do it": callable(run.tau),
+        "its states are saved within steps: use save_every": run.course.times is not None,
+        "an event ends it or resets the state": any(event.stops for event in run.course.events),
+    }
+    for reason, holds in {**reasons, **of_any}.items():
+        if holds:
+            raise UsageError(f"There are no derivatives of this run, since {reason}.")
 
 
 def shape_of_input(system: System, name: str) -> tuple[int, ...]:

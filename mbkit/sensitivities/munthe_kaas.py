@@ -18,12 +18,17 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from mbkit.errors import UsageError
 from mbkit.integrators import RungeKuttaMuntheKaas
 from mbkit.sensitivities.accelerations import Accelerations, States, contracted
 from mbkit.sensitivities.charts import Charts, Differentials
-from mbkit.sensitivities.corrections import Corrections
-from mbkit.sensitivities.linear_steps import Linearisation, LinearSteps, shape_of_input, size_of
+from mbkit.sensitivities.corrections import Corrections, independent_rows
+from mbkit.sensitivities.linear_steps import (
+    Linearisation,
+    LinearSteps,
+    refuse,
+    shape_of_input,
+    size_of,
+)
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
@@ -47,21 +52,7 @@ class Steps(Linearisation):
         self._stages = stages_of(problem, tableau.b.size)
         self._state = state_of(problem)
         self.charts = Charts.of(self.system)
-        self._closing_at_start = self._closed_start()
-
-    def _closed_start(self) -> Corrections | None:
-        if not self.system.num_velocity_constraints:
-            return None
-        assert self.run.start is not None
-        q, v, t = self.problem.q[None], self.problem.v[None], np.array([self.problem.t0])
-        opened = tuple(x[None] for x in self.run.start)
-        return Corrections.at(self.system, t, opened, (q, v), self.ranks(t, q, v))
-
-    def ranks(self, t: Floats, q: Floats, v: Floats) -> Any:
-        """Return how many rows of constraints are independent at each state."""
-        if not self.system.num_velocity_constraints:
-            return np.zeros(len(t), dtype=np.int64)
-        return (self.system.solved(q, v, t=t)[2] != 0.0).sum(axis=-1)
+        self._closing_at_start = Corrections.at_start(run)
 
     @property
     def projects(self) -> bool:
@@ -128,24 +119,21 @@ def moving(system: System) -> Floats:
 
 def _check(run: Prepared) -> None:
     """Raise UsageError for runs whose steps have no derivatives."""
-    method, course = run.integrator, run.course
+    method = run.integrator
     assert isinstance(method, RungeKuttaMuntheKaas)
     baumgarte = run.options.get("stabilisation", {}).get("kind") == "Baumgarte"
     rolling = bool(run.system.arrays.closure) and run.system.ndx != run.system.nv
-    refused = {
-        "its equations are Hamilton's: simulate the system itself": run.momenta is not None,
-        "its efforts are a function: let a force of the mechanism do it": callable(run.tau),
-        "its states are saved within steps: use save_every": course.times is not None,
-        "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
-        "its inverse differentials are a series: leave out truncation": method.truncation
-        is not None,
-        "its loops are closed by mbkit.Baumgarte: leave out stabilisation": baumgarte,
-        "it has loops, and joints with fewer velocities than directions": rolling,
-        "an event ends it or resets the state": any(event.stops for event in course.events),
-    }
-    for reason, holds in refused.items():
-        if holds:
-            raise UsageError(f"There are no derivatives of this run, since {reason}.")
+    series = method.truncation is not None
+    refuse(
+        run,
+        {
+            "its equations are Hamilton's: simulate the system itself": run.momenta is not None,
+            "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
+            "its inverse differentials are a series: leave out truncation": series,
+            "its loops are closed by mbkit.Baumgarte: leave out stabilisation": baumgarte,
+            "it has loops, and joints with fewer velocities than directions": rolling,
+        },
+    )
 
 
 @final
@@ -174,7 +162,7 @@ class ExplicitSteps(LinearSteps):
     @functools.cached_property
     def ranks(self) -> Any:
         """Numbers of independent rows of constraints where steps begin and end."""
-        return self.steps.ranks(self.t, self.q, self.v)
+        return independent_rows(self.steps.system, self.t, self.q, self.v)
 
     @functools.cached_property
     def closing(self) -> Corrections | None:

@@ -97,10 +97,7 @@ def prepare(
 
     The state of a run that is continued is put into the problem afterwards, and is not looked at.
     """
-    if not several(forces):
-        raise UsageError(f"forces must be a list of forces, got {forces!r}.")
-    further = tuple(forces)
-    system = _with_options(system, further, constraint_solver)
+    system, further = _with_options(system, forces, constraint_solver)
     t_span, h, steps = number_of_steps(t_span, h)
     save_every = saving_interval(save_every)
     times = _output_times(save_at, save_every, t_span, h, steps)
@@ -142,17 +139,21 @@ def prepare(
 
 
 def _with_options(
-    system: System, forces: tuple[Force, ...], constraint_solver: ConstraintSolver | None
-) -> System:
-    if forces:
-        system = system.with_forces(forces)
+    system: System, forces: Iterable[Force], constraint_solver: ConstraintSolver | None
+) -> tuple[System, tuple[Force, ...]]:
+    """Return the system with further forces and another solver, and these forces."""
+    if not several(forces):
+        raise UsageError(f"forces must be a list of forces, got {forces!r}.")
+    further = tuple(forces)
+    if further:
+        system = system.with_forces(further)
     if constraint_solver is None:
-        return system
+        return system, further
     words = "an mbkit.ConstraintSolver"
     check_kind("constraint_solver", constraint_solver, ConstraintSolver, words)
     if constraint_solver == system.constraint_solver:
-        return system
-    return system.with_constraint_solver(constraint_solver)
+        return system, further
+    return system.with_constraint_solver(constraint_solver), further
 
 
 def _problem(

@@ -186,7 +186,7 @@ def _mechanism(
         path = model_path(source, keys.model)
     if path is None:
         return None, ()
-    own = parameters_of(path)
+    own = parameters_of(path) if keys.parameters else ()
     values = {name: x for name, x in flattened(keys.parameters).items() if name in own}
     for name in values:  # the others are those of the system
         keys.parameters.pop(name)

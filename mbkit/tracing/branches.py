@@ -9,20 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mbkit.differentiation.rules import reachable
+from mbkit.differentiation.rules import operated, reachable
 from mbkit.differentiation.tape import (
     COMPARISONS,
     CannotTraceError,
     Number,
     Tape,
     Traced,
-    add,
-    apply,
-    divide,
-    multiply,
-    negative,
-    power,
-    subtract,
     value_of,
 )
 
@@ -30,10 +23,6 @@ __all__ = ["BranchingTape", "substituted"]
 
 #: Ways through the comparisons of one function that are followed.
 _WAYS = 512
-
-_ARITHMETIC: dict[str, Callable[..., Number]] = {
-    "add": add, "sub": subtract, "mul": multiply, "div": divide, "neg": negative, "pow": power,
-}  # fmt: skip
 
 
 class BranchingTape(Tape):
@@ -113,8 +102,7 @@ def again(tape: BranchingTape, node: Traced, arguments: list[Any]) -> Number:
         return tape.where((comparison, left, right), a, b)
     if node.operation in ("spline", "input"):
         return node
-    known = _ARITHMETIC.get(node.operation)
-    return apply(node.operation, *arguments) if known is None else known(*arguments)
+    return operated(node.operation, arguments)
 
 
 def substituted(outputs: list[Number], values: dict[Traced, float]) -> list[Number]:

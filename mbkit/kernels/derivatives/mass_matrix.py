@@ -81,7 +81,15 @@ def column(tree, j, c, step, wrench):
     velocity = model[j].first_velocity + c
     for a in range(c + 1):
         add_entry(out, model[j].first_velocity + a, velocity, step, pairing(scratch[j].S[a], t, f))
-    i = model[j].parent
+    add_inwards(tree, j, velocity, step, wrench)
+
+
+@helper
+def add_inwards(tree, i, velocity, step, wrench):
+    """S . (t, f) for all velocities S between joint i and the world."""
+    model, scratch, _, out = tree
+    t, f = wrench
+    i = model[i].parent
     while i != 0:
         for a in range(model[i].num_velocities):
             first = model[i].first_velocity
@@ -92,14 +100,8 @@ def column(tree, j, c, step, wrench):
 @helper
 def turned_round(tree, i, step, D, velocity, wrench):
     """[S, D] . (t, f) for all velocities S between joint i and the world."""
-    model, scratch, _, out = tree
-    t, f = force_bracket(D[0], D[1], wrench[0], wrench[1])
-    i = model[i].parent
-    while i != 0:
-        for a in range(model[i].num_velocities):
-            first = model[i].first_velocity
-            add_entry(out, first + a, velocity, step, pairing(scratch[i].S[a], t, f))
-        i = model[i].parent
+    turned = force_bracket(D[0], D[1], wrench[0], wrench[1])
+    add_inwards(tree, i, velocity, step, turned)
 
 
 @helper
@@ -129,12 +131,7 @@ def change_of_column(tree, j):
                 x = pairing(body.S[a], t, f)
                 out[first + a, first + c, k] += x
                 out[first + c, first + a, k] += x
-            i = row.parent
-            while i != 0:
-                for a in range(model[i].num_velocities):
-                    x = pairing(scratch[i].S[a], t, f)
-                    add_entry(out, model[i].first_velocity + a, first + c, k, x)
-                i = model[i].parent
+            add_inwards(tree, j, first + c, k, (t, f))
 
 
 @helper
