@@ -151,7 +151,7 @@ def _set_bases(
     from mbkit.kernels.compile import array_address
 
     bases = [supports[c].base for c in order]
-    blocks["base"] = bases
+    blocks["base_row"] = bases
     own = packed(
         [propagated[other][base] for other in (c, *later[c])]
         for c, base in zip(order, bases, strict=True)

@@ -113,7 +113,7 @@ def test_minimum_norm_multipliers_do_not_grow_from_rounding(
 @each_representation
 def test_ladders(both_ways: Any, representation: Any) -> None:
     own, other = both_ways(hanging_ladder(9), representation=representation)
-    assert len({*own.arrays.closure.blocks["base"].tolist()}) == 9
+    assert len({*own.arrays.closure.blocks["base_row"].tolist()}) == 9
     q, v, tau = moved(other)
     compare(own, other, q, v, tau)
 
@@ -138,7 +138,7 @@ def test_rims(both_ways: Any) -> None:
     """All loops have the hub for their base, and each shares a spoke with the next."""
     own, other = both_ways(rimmed_wheel(12))
     blocks = own.arrays.closure.blocks
-    assert len({*blocks["base"].tolist()}) == 1
+    assert len({*blocks["base_row"].tolist()}) == 1
     assert blocks["num_neighbours"].max() == 1
     compare(own, other, *moved(other))
 

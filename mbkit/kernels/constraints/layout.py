@@ -226,7 +226,7 @@ BLOCK = np.dtype(
         ("updates", _i8),
         ("num_updates", _i8),
         # of a constraint whose loop is closed on the way inwards
-        ("base", _i8),  # the row of the tree at which it is
+        ("base_row", _i8),  # the row of the tree at which it is
         ("base_start", _i8),  # where L^-1 of what arrives there begins in the Gram matrix, (6, n)
         ("propagated", _i8),  # integers: where its wrenches lie at the base, and each neighbour's
         ("first_pair", _i8),  # those that are complete at the base

@@ -182,7 +182,7 @@ def close_at(closure, scratch, base, b):
     columns = closed_columns(closure)
     every = constraints(closure)
     products = pairs(closure)
-    while b < table.shape[0] and table[b].base == base:
+    while b < table.shape[0] and table[b].base_row == base:
         block = table[b]
         for n in range(block.first_pair, block.first_pair + block.num_pairs):
             multiply_pair(closure, scratch, columns, factor.gram, every, products[n])

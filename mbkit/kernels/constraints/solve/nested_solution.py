@@ -113,7 +113,7 @@ def solve_at(closure, body, base, b, x):
     """The loops whose base this is: x = L^-1 x, f += Z^T x; return the block after them."""
     factor = factor_of(closure)
     gram, table, _, _, _, buffer = factor
-    while b < table.shape[0] and table[b].base == base:
+    while b < table.shape[0] and table[b].base_row == base:
         forward_block(factor, b, x)
         if base != 0:
             Z = part(gram, table[b].base_start, 6, table[b].num_rows)
@@ -177,7 +177,7 @@ def open_at(closure, body, base, b, x):
     """The loops whose base this is, the last first: x = L^-T (x - Z a); return the one before."""
     factor = factor_of(closure)
     gram, table, pivots, _, _, _ = factor
-    while b >= 0 and table[b].base == base:
+    while b >= 0 and table[b].base_row == base:
         block = table[b]
         if base != 0:
             first = block.first_row
