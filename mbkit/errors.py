@@ -263,20 +263,10 @@ def several(value: Any) -> TypeGuard[Iterable[Any]]:
 
 
 def check_name(kind: str, name: Any) -> None:
-    """Raise unless `name` can name something in tables, files and messages.
+    """Raise ModelError unless `name` can name something, a "Body", in tables, files and messages.
 
-    Parameters
-    ----------
-    kind : str
-        What it names, such as "Body".
-    name : str
-        Printable, not empty, without blanks at its ends. Joints must do without square brackets,
-        which number the positions of a joint: ``ball[2]``.
-
-    Raises
-    ------
-    ModelError
-        If it does not fit.
+    It is printable, not empty, without blanks at its ends. Joints must do without square brackets,
+    which number the positions of a joint: ``ball[2]``.
 
     Examples
     --------

@@ -18,27 +18,14 @@ __all__ = ["EVALUATIONS", "Asked", "bias_less_forces", "check_system", "read_eva
 
 @attrs.frozen
 class Asked:
-    """A quantity of a system.
+    """A quantity of a system."""
 
-    Attributes
-    ----------
-    arguments : tuple of str
-        Names of the vectors that it depends on, besides parameters and time.
-    compute : callable
-        ``compute(trace, **vectors)`` returns an array of numbers.
-    dynamic : bool
-        Whether it is of the motion, which prescribed joints change.
-    of_trees : bool
-        Whether it is of trees alone.
-    of_body : bool
-        Whether it is of one body.
-    """
-
+    # names of the vectors that it depends on, besides parameters and time
     arguments: tuple[str, ...]
-    compute: Callable[..., Any]
-    dynamic: bool = False
-    of_trees: bool = False
-    of_body: bool = False
+    compute: Callable[..., Any]  # ``compute(trace, **vectors)`` returns an array of numbers
+    dynamic: bool = False  # whether it is of the motion, which prescribed joints change
+    of_trees: bool = False  # whether it is of trees alone
+    of_body: bool = False  # whether it is of one body
 
 
 def _own(trace: Trace, name: str) -> Any:

@@ -28,25 +28,10 @@ def replay(
     operations: Mapping[str, Callable[..., Any]],
     constant: Callable[[float], Any],
 ) -> list[Any]:
-    """Return outputs of a tape for other inputs.
+    """Return outputs of a tape for other inputs, as numbers of another kind.
 
-    Parameters
-    ----------
-    what : str
-        For messages.
-    outputs : sequence of Traced or float
-        What is wanted.
-    inputs : mapping
-        What stands for the inputs of the tape.
-    operations : mapping
-        The operations of tapes by name; ``where(comparison, left, right, a, b)`` among them.
-    constant : callable
-        Makes a number of a float.
-
-    Returns
-    -------
-    list
-        Numbers of the other kind.
+    `what` is for messages; `operations` are those of tapes by name, ``where(comparison, left,
+    right, a, b)`` among them; `constant` makes a number of a float.
     """
     made = {node.index: value for node, value in inputs.items()}
 

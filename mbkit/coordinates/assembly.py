@@ -46,36 +46,19 @@ __all__ = ["Assembly"]
 @final
 @attrs.frozen(eq=False)
 class Assembly:
-    """The data from which a system is made: its `Blueprint`.
+    """The data from which a system is made: its `Blueprint`."""
 
-    Attributes
-    ----------
-    division : Division
-        Bodies, joints, forces and gravity of the mechanism, and those of the system.
-    topology : Topology
-        The system's spanning tree and loop joints.
-    representation : Representation
-        Representation of twists in the recursions.
-    body_frames : str
-        Choice of the body frames of the recursions.
-    length : float, optional
-        Length that scales moments of constraints against forces; by default the mechanism's size.
-        [m]
-    coordinates : object
-        The strategy that made it.
-    further : frozenset of str
-        Names of the forces added after assembly; the model text has those that a file can hold.
-    constraint_solver : ConstraintSolver, optional
-        Strategy for the multipliers of constraints; by default chosen by size and rank.
-    """
-
+    # bodies, joints, forces and gravity of the mechanism, and those of the system
     division: Division
-    topology: Topology
-    representation: Representation
-    body_frames: str
+    topology: Topology  # the system's spanning tree and loop joints
+    representation: Representation  # representation of twists in the recursions
+    body_frames: str  # choice of the body frames of the recursions
+    # length that scales moments of constraints against forces; by default the mechanism's size. [m]
     length: float | None = None
-    coordinates: Any = None
+    coordinates: Any = None  # the strategy that made it
+    # names of the forces added after assembly; the model text has those that a file can hold
     further: frozenset[str] = frozenset()
+    # strategy for the multipliers of constraints; by default chosen by size and rank
     constraint_solver: ConstraintSolver | None = None
 
     @property

@@ -22,31 +22,15 @@ __all__ = ["KnownNames", "Made", "set_constraint"]
 @final
 @attrs.frozen(eq=False)
 class Made:
-    """The objects that the row of a constraint points to.
+    """The objects that the row of a constraint points to."""
 
-    Attributes
-    ----------
-    function : compiled function
-        Of the form of `mbkit.kernels.constraints.kinds.form`.
-    parameters : ndarray
-        Its numbers.
-    joints, velocities : ndarray of int
-        The joints it names, and the velocities it has coefficients for.
-    units : tuple of str
-        Of its rows.
-    scales : ndarray
-        Factors that convert rows to metres.
-    derivatives : ConstraintDerivatives or None
-        Derivatives of a constraint in Python.
-    """
-
-    function: Any
-    parameters: Any
-    joints: Any
+    function: Any  # of the form of `mbkit.kernels.constraints.kinds.form`
+    parameters: Any  # its numbers
+    joints: Any  # the joints it names, and the velocities it has coefficients for
     velocities: Any
-    units: tuple[str, ...]
-    scales: Any
-    derivatives: ConstraintDerivatives | None
+    units: tuple[str, ...]  # of its rows
+    scales: Any  # factors that convert rows to metres
+    derivatives: ConstraintDerivatives | None  # derivatives of a constraint in Python
 
     def set_scales(self, row: Any, length: float) -> None:
         """Let the row point to its scales, those of angles the length of the system."""

@@ -49,29 +49,15 @@ class DivisionRule(Protocol):
 @final
 @attrs.frozen(eq=False)
 class Division:
-    """Bodies and joints of a system, made of those of a mechanism.
+    """Bodies and joints of a system, made of those of a mechanism."""
 
-    Attributes
-    ----------
-    rule : DivisionRule
-        The rule that made it; it also makes the division for other parameters.
-    whole : Parts
-        Bodies and joints of the mechanism.
-    parts : Parts
-        Bodies and joints of the system.
-    split_bodies : mapping of str to SplitBody
-        Bodies of the system that are parts of others.
-    free_joints : tuple of str
-        Names of the added free joints between the world and the bodies.
-    inertia_transfers : mapping of str to InertiaTransfer
-        Moments of inertia that bodies have for others, by the joint between.
-    """
-
-    rule: DivisionRule
-    whole: Parts
-    parts: Parts
-    split_bodies: Mapping[str, SplitBody]
+    rule: DivisionRule  # the rule that made it; it also makes the division for other parameters
+    whole: Parts  # bodies and joints of the mechanism
+    parts: Parts  # bodies and joints of the system
+    split_bodies: Mapping[str, SplitBody]  # bodies of the system that are parts of others
+    # names of the added free joints between the world and the bodies
     free_joints: tuple[str, ...] = ()
+    # moments of inertia that bodies have for others, by the joint between
     inertia_transfers: Mapping[str, InertiaTransfer] = MappingProxyType({})
 
 

@@ -74,27 +74,13 @@ class Hanging:
 @final
 @attrs.frozen(eq=False)
 class FreeBodies:
-    """The bodies of a mechanism, each on a free joint: a `DivisionRule`.
+    """The bodies of a mechanism, each on a free joint: a `DivisionRule`."""
 
-    Attributes
-    ----------
-    make_joint : callable
-        From a name to a joint of six freedoms.
-    groups : RigidGroups
-        Which bodies move as one.
-    names : mapping of str to str
-        The free joint of each body or group of fixed bodies.
-    hanging : tuple of Hanging
-        Parts of bodies, in the order of their joints.
-    lent : InertiaTransfers
-        Inertia transfers from neighbours to thin rods.
-    """
-
-    make_joint: Callable[[str], Joint]
-    groups: RigidGroups
-    names: Mapping[str, str]
-    hanging: tuple[Hanging, ...]
-    lent: InertiaTransfers
+    make_joint: Callable[[str], Joint]  # from a name to a joint of six freedoms
+    groups: RigidGroups  # which bodies move as one
+    names: Mapping[str, str]  # the free joint of each body or group of fixed bodies
+    hanging: tuple[Hanging, ...]  # parts of bodies, in the order of their joints
+    lent: InertiaTransfers  # inertia transfers from neighbours to thin rods
 
     @classmethod
     def of(

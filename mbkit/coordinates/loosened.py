@@ -26,13 +26,8 @@ __all__ = ["loosened"]
 def loosened(parts: Parts, places: Sequence[tuple[str, str]]) -> tuple[Parts, tuple[str, ...]]:
     """Return the parts with free joints at some places, and their names.
 
-    Parameters
-    ----------
-    parts : Parts
-        Bodies and joints.
-    places : sequence of (str, str)
-        A joint and "S_pred" or "S_succ"; the free joints come after all others. Those at S_succ
-        have their successors beyond them: x is -1 times the change of S_succ.
+    A place is a joint and "S_pred" or "S_succ"; the free joints come after all others. Those at
+    S_succ have their successors beyond them: x is -1 times the change of S_succ.
     """
     bodies, joints = dict(parts.bodies), dict(parts.joints)
     names = []

@@ -18,24 +18,11 @@ _Series = Any  # float64 (count,): y[n] is the coefficient of t^n
 def evaluate(
     tape: Tape, outputs: Sequence[Number], inputs: Mapping[str, Any], count: int
 ) -> Any | None:
-    """Return the series of outputs, exact but for rounding.
+    """Return the series of outputs, shape (outputs, count), exact but for rounding.
 
-    Parameters
-    ----------
-    tape : Tape
-        Where the outputs are.
-    outputs : sequence of numbers
-        What is wanted.
-    inputs : mapping of str to ndarray, shape (count,)
-        Series of the inputs, by their names.
-    count : int
-        Terms of all series.
-
-    Returns
-    -------
-    ndarray, shape (outputs, count), or None
-        None where a comparison comes out otherwise than when the tape was written. Not a number
-        where a function has no value or derivative.
+    `inputs` are series of `count` terms by the names of inputs. None where a comparison comes out
+    otherwise than when the tape was written; not a number where a function has no value or
+    derivative.
     """
     known: dict[int, _Series] = {}
 

@@ -36,18 +36,13 @@ class BackwardDifferences:
     so that v is linear in the unknown x_0. No bracket appears, and the order is k for every
     retraction.
 
-    Attributes
-    ----------
-    steps : int
-        k, 1 to 6.
-
     Examples
     --------
     >>> BackwardDifferences(2).alpha
     (Fraction(3, 2), Fraction(-2, 1), Fraction(1, 2))
     """
 
-    steps: int = attrs.field(converter=whole)
+    steps: int = attrs.field(converter=whole)  # k, 1 to 6
 
     @steps.validator
     def _check(self, _attribute: object, steps: object) -> None:

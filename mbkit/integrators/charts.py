@@ -16,16 +16,11 @@ TOLERANCE = 1e-9
 
 
 def other_charts(problem: Problem) -> Any:
-    """Return which entries of steps belong to joints whose `retract` is no exponential.
+    """Return 1 for entries of steps of joints whose `retract` is no exponential, else 0.
 
     A retraction is the exponential where q exp(t x) moves with constant rates: where
     ``dexp_inv(x, x) = x`` for all x. Where coordinates add, they are their exponential. Those of
     planar joints are not (decision 0013).
-
-    Returns
-    -------
-    ndarray, shape (ndx,)
-        1 for such entries, else 0.
     """
     other = np.zeros(problem.ndx)
     for entries in _groups(problem):
@@ -36,14 +31,9 @@ def other_charts(problem: Problem) -> Any:
 
 
 def angular_entries(problem: Problem) -> Any:
-    """Return which entries of steps turn a joint on a group, whose coordinates end at 2 pi.
+    """Return 1 for entries of steps that turn a joint on a group, which end at 2 pi, else 0.
 
     The bracket of such an entry with the others has an eigenvalue that is not zero.
-
-    Returns
-    -------
-    ndarray, shape (ndx,)
-        1 for such entries, else 0.
     """
     angular = np.zeros(problem.ndx)
     for entries in _groups(problem):

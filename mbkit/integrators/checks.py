@@ -115,16 +115,9 @@ def fits(array: Any, shape: tuple[int, ...]) -> bool:
 def refused(
     door: str, shapes: Mapping[str, tuple[int, ...]], given: Mapping[str, Any]
 ) -> ShapeError:
-    """Return the exception for arguments that a method of `Problem` cannot take.
+    """Return the exception for arguments that a method `door` of `Problem` cannot take.
 
-    Parameters
-    ----------
-    door : str
-        The method.
-    shapes : dict
-        The shapes that arrays must have, by name.
-    given : dict
-        All that was given.
+    `shapes` has the shapes that arrays must have, by name.
     """
     for name, shape in shapes.items():
         if not fits(given[name], shape):

@@ -34,15 +34,8 @@ def _entry_of(kernel: Any) -> Callable[..., Any]:
 def advance_by(problem: Problem, kernel: Any, *records: Any) -> Advance:
     """Return the function that takes steps of the problem by a compiled time loop.
 
-    Parameters
-    ----------
-    problem : Problem
-        What is integrated.
-    kernel : callable
-        ``kernel(space, *records, grid, saved) -> status``: takes the steps of the grid, and counts
-        them; see `mbkit.kernels.time_loops.records`.
-    *records : tuple, ndarray or Record
-        What the loop is given besides, the same in each call.
+    ``kernel(space, *records, grid, saved) -> status`` takes the steps of the grid, and counts them
+    (`mbkit.kernels.time_loops.records`); the records are the same in each call.
     """
     given = [each.address if isinstance(each, Record) else each for each in records]
     loop = functools.partial(_entry_of(kernel), problem.space, *given)

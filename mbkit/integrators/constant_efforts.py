@@ -12,13 +12,6 @@ __all__ = ["constant_effort"]
 def constant_effort(system: Any, force: Any) -> float | None:
     """Return the effort of a force that is constant along a coordinate that adds; None for others.
 
-    Parameters
-    ----------
-    system : System
-        With the joint that the force names.
-    force : Force
-        One of the system's.
-
     Examples
     --------
     >>> import mbkit as mb

@@ -33,18 +33,9 @@ __all__ = [
 def scheme_of(
     problem: Problem, tableau: Tableau, truncation: int | None, num_stages: int
 ) -> Scheme:
-    """Return a Runge-Kutta-Munthe-Kaas method.
+    """Return a Runge-Kutta-Munthe-Kaas method of `num_stages` stages.
 
-    Parameters
-    ----------
-    problem : Problem
-        What is integrated.
-    tableau : Tableau
-        The coefficients.
-    truncation : int or None
-        Brackets in the series of the inverse differential; None: it is exact.
-    num_stages : int
-        How many stages a step evaluates.
+    `truncation` counts the brackets in the series of the inverse differential; None: it is exact.
     """
     exact = truncation is None
     other = np.zeros(problem.ndx) if exact else other_charts(problem)
@@ -87,14 +78,7 @@ def dense_output_of(
 ) -> DenseOutput | None:
     """Return the tableau's dense output, if it has one, and let the problem ask for it.
 
-    Parameters
-    ----------
-    tableau : Tableau
-        The coefficients.
-    problem : Problem
-        What is integrated.
-    between : callable
-        ``between(t, state) -> status`` writes the state at a time in the last step.
+    ``between(t, state) -> status`` writes the state at a time in the last step.
     """
     if tableau.b_dense is None:
         return None

@@ -13,22 +13,14 @@ __all__ = ["Iterations", "Newton"]
 
 @attrs.frozen(eq=False)
 class Iterations:
-    """How Newton's method went in a step that failed: `mbkit.ConvergenceError.iterations`.
+    """How Newton's method went in a step that failed: `mbkit.ConvergenceError.iterations`."""
 
-    Attributes
-    ----------
-    corrections : ndarray, shape (k,)
-        Of each iteration, the size of the change of the step, relative to the tolerance; none where
-        the first matrix was singular already.
-    residuals : ndarray, shape (k,)
-        The largest entry of the residual before each of them.
-    residual : dict of str to float
-        All entries before the last of them: what is left of the equations of motion by velocity,
-        and of the constraints by row, each in the scale in which the integrator solves them.
-    """
-
+    # (k,): of each iteration, the size of the change of the step, relative to the tolerance; none
+    # where the first matrix was singular already
     corrections: Any
-    residuals: Any
+    residuals: Any  # (k,): the largest entry of the residual before each of them
+    # all entries before the last of them: what is left of the equations of motion by velocity, and
+    # of the constraints by row, each in the scale in which the integrator solves them
     residual: dict[str, float]
 
 
@@ -65,12 +57,8 @@ class Newton:
     def iterations(self, solved: int, names: Iterable[str]) -> Iterations:
         """Return a copy of the record of the first `solved` iterations, for an exception.
 
-        Parameters
-        ----------
-        solved : int
-            Those whose matrix was not singular.
-        names : iterable of str
-            Of the velocities and of the rows of constraints.
+        Their matrices were not singular; `names` are those of the velocities and of the constraint
+        rows.
         """
         corrections, residuals = self.history[:solved].T.copy()
         last = map(float, self.residual) if solved else ()

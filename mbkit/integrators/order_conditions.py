@@ -57,24 +57,10 @@ def _stage_weights(A: Any, tree: Tree, known: dict[Tree, Any]) -> Any:
 
 
 def order_defect(A: Any, b: Any, order: int) -> float:
-    """Return the largest ``|b . Phi(t) - 1 / gamma(t)|`` over the trees of one order.
+    """Return the largest ``|b . Phi(t) - 1 / gamma(t)|`` over the trees t of `order` vertices.
 
-    Source: Hairer, Norsett, Wanner, *Solving Ordinary Differential Equations I*, Springer 1993,
-    theorem II.2.13.
-
-    Parameters
-    ----------
-    A : ndarray, shape (s, s)
-        Coefficients of the stages.
-    b : ndarray, shape (s,)
-        Weights.
-    order : int
-        Number of vertices of the trees.
-
-    Returns
-    -------
-    float
-        Zero, to rounding, if the conditions of this order hold.
+    A (s, s) are the coefficients of the stages, b (s,) the weights. Zero, to rounding, if the
+    conditions of this order hold. Source: as `dense_defect`, theorem II.2.13.
 
     Examples
     --------
@@ -104,22 +90,10 @@ def order_defects(A: Any, b: Any, order: int) -> list[Any]:
 def dense_defect(A: Any, b_dense: Any, order: int) -> float:
     """Return the largest coefficient of ``b(theta) . Phi(t) - theta**order / gamma(t)``.
 
-    Source: Hairer, Norsett, Wanner, *Solving Ordinary Differential Equations I*, Springer 1993,
-    theorem II.6.1.
-
-    Parameters
-    ----------
-    A : ndarray, shape (s, s)
-        Coefficients of the stages.
-    b_dense : ndarray, shape (s, d)
-        Coefficients of theta, theta^2, ... in the weights.
-    order : int
-        Number of vertices of the trees.
-
-    Returns
-    -------
-    float
-        Zero, to rounding, if the conditions of this order hold at every theta.
+    t are the trees of `order` vertices, A (s, s) the coefficients of the stages, b_dense (s, d)
+    those of theta, theta^2, ... in the weights. Zero, to rounding, if the conditions hold at every
+    theta. Source: Hairer, Norsett, Wanner, *Solving Ordinary Differential Equations I*, Springer
+    1993, theorem II.6.1.
 
     Examples
     --------

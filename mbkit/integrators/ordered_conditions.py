@@ -93,24 +93,14 @@ class _Composition:
 
 
 def composition_defect(stages: Sequence[Any], order: int) -> float:
-    """Return the largest difference between method and flow over the forests of one order.
+    """Return the largest difference between method and flow over the forests of `order` vertices.
+
+    A stage, and last the result, is an array (J, s) of the weights of the stages in its exponents,
+    the first of which acts first. Zero, to rounding, if the conditions of this order hold.
 
     Source: Owren, Marthinsen, "Runge-Kutta methods adapted to manifolds and based on rigid frames",
     BIT 39 (1999) 116-142; Owren, "Order conditions for commutator-free Lie group methods", J. Phys.
     A 39 (2006) 5585-5599. The coefficients are computed by their recursions.
-
-    Parameters
-    ----------
-    stages : sequence of ndarray, shape (J, s)
-        Of each stage and of the result, in this order: the weights of the stages in the exponents,
-        the first of which acts first.
-    order : int
-        Number of vertices of the forests.
-
-    Returns
-    -------
-    float
-        Zero, to rounding, if the conditions of this order hold.
 
     Examples
     --------

@@ -24,14 +24,9 @@ class Record:
         the address of an array.
     **fields : int, float, ndarray or Record
         What the others are, 0 if not given. Arrays and other records live as long as the record.
-
-    Attributes
-    ----------
-    address : int
-        Of the record.
     """
 
-    address: int
+    address: int  # of the record
 
     def __init__(
         self,

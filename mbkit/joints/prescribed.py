@@ -31,20 +31,11 @@ _Function = Callable[[float], Any]
 @final
 @attrs.frozen(eq=False)
 class JointMotion:
-    """The positions of a joint as a function of time, with its velocities and accelerations.
+    """The positions of a joint as a function of time, with its velocities and accelerations."""
 
-    Attributes
-    ----------
-    joint : Joint
-        Whose motion it is.
-    position : callable
-        ``position(t) -> (nq,)``, or a number where nq is one.
-    rate, acceleration : callable or None
-        ``rate(t) -> (nv,)`` and ``acceleration(t) -> (nv,)``; None: derivatives of the position.
-    """
-
-    joint: Joint
-    position: _Function
+    joint: Joint  # whose motion it is
+    position: _Function  # ``position(t) -> (nq,)``, or a number where nq is one
+    # ``rate(t) -> (nv,)`` and ``acceleration(t) -> (nv,)``; None: derivatives of the position
     rate: _Function | None = None
     acceleration: _Function | None = None
     _programs: list[Any] = attrs.field(factory=list, init=False, repr=False)

@@ -24,17 +24,10 @@ __all__ = ["AllowedRates"]
 @final
 @attrs.frozen(eq=False)
 class AllowedRates:
-    """All x = known + basis y: velocities or accelerations that keep the constraints.
+    """All x = known + basis y: velocities or accelerations that keep the constraints."""
 
-    Attributes
-    ----------
-    known : ndarray, shape (nv,)
-        Of all of them the smallest beside the prescribed entries.
-    basis : ndarray, shape (nv, k)
-        Orthonormal columns: the motions that constraints and prescribed joints leave free.
-    """
-
-    known: FloatArray
+    known: FloatArray  # (nv,): of all of them the smallest beside the prescribed entries
+    # (nv, k): orthonormal columns: the motions that constraints and prescribed joints leave free
     basis: FloatArray
 
     @classmethod

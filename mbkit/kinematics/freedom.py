@@ -42,30 +42,16 @@ _REMEDIES = {
 @final
 @attrs.frozen(eq=False)
 class Freedom:
-    """The velocities that may move, and the limits of their positions.
+    """The velocities that may move, and the limits of their positions."""
 
-    Attributes
-    ----------
-    system : System
-        Of which.
-    limits : ndarray, shape (nq, 2)
-        Lower and upper limit of each position; infinite where there is none.
-    velocities : ndarray of int, shape (free,)
-        The entries of v that may move.
-    steps : ndarray of int, shape (free,)
-        The entries of steps on the group that they are.
-    positions : ndarray of int, shape (free,)
-        The position that each of them adds to; -1 where positions are not simply added.
-    turning : ndarray of bool, shape (free,)
-        Where a whole turn of that position leads to the same pose.
-    """
-
-    system: System
+    system: System  # of which
+    # (nq, 2): lower and upper limit of each position; infinite where there is none
     limits: FloatArray
-    velocities: Integers
-    steps: Integers
+    velocities: Integers  # (free,): the entries of v that may move
+    steps: Integers  # (free,): the entries of steps on the group that they are
+    # (free,): the position that each of them adds to; -1 where positions are not simply added
     positions: Integers
-    turning: Any
+    turning: Any  # (free,): where a whole turn of that position leads to the same pose
 
     def moved(self, q: FloatArray, x: FloatArray) -> FloatArray:
         """Return the configuration that a step (free,) leads to, within the limits."""

@@ -38,19 +38,12 @@ def stiffness_in_metres(motions: SmallMotions) -> tuple[Any, Any]:
 
 
 def settled(balance: Balance, start: FloatArray, fixed: Iterable[str]) -> tuple[FloatArray, float]:
-    """Return the configuration that a descent from a closed one ends at.
+    """Return where a descent from a closed configuration ends, and its way if it has no end.
 
     Newton steps with the absolute values of the eigenvalues of the stiffness, which go downhill
     also where it is negative (saddle-free Newton, Dauphin et al. 2014). A step is taken if the work
     of what is left of the forces, by the mean of both ends, is positive. Where the forces are
-    constant steps follow them, and double.
-
-    Returns
-    -------
-    q : ndarray, shape (nq,)
-        The configuration.
-    way : float
-        How far the descent went until it was given up as one without end, else 0. [m]
+    constant steps follow them, and double. The way [m] is 0 unless the descent was given up.
     """
     system, length = balance.system, balance.system.arrays.closure.length
     q, radius, way = start, _LARGEST * length, 0.0

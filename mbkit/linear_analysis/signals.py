@@ -42,35 +42,18 @@ OUTPUTS = (*_JOINTS, "effort", *_POSES, *_TWISTS)
 @final
 @attrs.frozen(eq=False)
 class Signal:
-    """One item of inputs or outputs: a quantity of a joint or of a point of a body.
+    """One item of inputs or outputs: a quantity of a joint or of a point of a body."""
 
-    Attributes
-    ----------
-    kind : str
-        The quantity, one of `INPUTS` or `OUTPUTS`, or "parameter".
-    name : str
-        The joint, one of its velocities, the body, or the parameter.
-    point : ndarray, shape (3,)
-        The point in the frame of the body. [m]
-    labels : tuple of str
-        Names of its entries in the model.
-    """
-
-    kind: str
-    name: str
-    point: FloatArray
-    labels: tuple[str, ...]
+    kind: str  # the quantity, one of `INPUTS` or `OUTPUTS`, or "parameter"
+    name: str  # the joint, one of its velocities, the body, or the parameter
+    point: FloatArray  # (3,): the point in the frame of the body. [m]
+    labels: tuple[str, ...]  # names of its entries in the model
 
 
 def signals_of(system: System, given: Any, kinds: tuple[str, ...], who: str) -> list[Signal]:
     """Return signals that are given by name, or in a mapping by names that they shall have.
 
-    Raises
-    ------
-    UsageError
-        If they are no names of known quantities, or two have one name.
-    NameUnknownError
-        If there is no such joint or body.
+    UsageError if they are no names of known quantities, or two have one name.
     """
     pairs: Iterable[tuple[Any, Any]]
     if isinstance(given, Mapping):

@@ -132,10 +132,7 @@ class SmallMotions:
     def of(cls, state: State, held: list[int], independent: Sequence[str] | None = None) -> Self:
         """Return the equations of motions in which some entries of v are held.
 
-        Raises
-        ------
-        ConstraintError
-            If coordinates that are given do not determine the motion.
+        ConstraintError if coordinates that are given do not determine the motion.
         """
         system, q, v, t = state.system, state.q, state.v, state.t
         A = system.constraint_jacobian(q, t)
@@ -242,18 +239,12 @@ def freedoms_around(motions: SmallMotions, held: list[int], fixed: Iterable[str]
 
 
 def unbalanced(state: State, held: list[int]) -> tuple[FloatArray, float, FloatArray]:
-    """Return what is left of the forces, ``b - f - tau - A^T multipliers``, and their size.
+    """Return ``b - f - tau - A^T multipliers``, what is left of the forces, its size, multipliers.
 
-    Returns
-    -------
-    left : ndarray, shape (nv,)
-        At the multipliers of least norm of all that leave least in the entries that are not held.
-        [N m], [N]
-    size : float
-        The largest of the terms and the weight, in newton: moments in parts of the length of the
-        system. At least what 1e-4 of that length changes the forces by: q is a rounded number.
-    multipliers : ndarray, shape (num_velocity_constraints,)
-        Those. [N]
+    The multipliers are those of least norm of all that leave least in the entries that are not
+    held. The size is the largest of the terms and the weight, in newton: moments in parts of the
+    length of the system. It is at least what 1e-4 of that length changes the forces by: q is a
+    rounded number.
     """
     system, q, v, t = state.system, state.q, state.v, state.t
     sizes = velocity_sizes(system, q)

@@ -88,31 +88,10 @@ def joint_frames(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the pair (S_pred, S_succ) of any of the three descriptions of a joint's place.
 
-    Parameters
-    ----------
-    joint : Joint
-        For messages.
-    predecessor, successor : Body
-        What it connects.
-    frames : pair of array_like, shape (4, 4), optional
-        Joint frames: the pair itself.
-    reference : array_like, shape (4, 4), optional
-        Body-fixed: pose B of the successor in the predecessor where T is the identity.
-    screws_in : {"successor", "predecessor"}
-        With `reference`: in which body's frame the joint's axes are given.
-
-    Returns
-    -------
-    tuple of ndarray, shape (4, 4)
-        S_pred and S_succ. With neither `frames` nor `reference` the joint's axes are given in the
-        world, where each body stands at `Body.pose` at the reference configuration.
-
-    Raises
-    ------
-    UsageError
-        If the arguments do not go together.
-    ShapeError, GeometryError
-        If a pose is none.
+    They are the joint `frames` themselves; or the `reference`, the pose B of the successor in the
+    predecessor where T is the identity, the joint's axes being given in the frame of the body
+    `screws_in`; or, with neither, the joint's axes are given in the world, where each body stands
+    at `Body.pose` at the reference configuration. UsageError if the arguments do not go together.
 
     Notes
     -----

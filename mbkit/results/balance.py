@@ -30,20 +30,6 @@ class EnergyWatch:
     What moves is the larger of the kinetic energy, and of how much potential, dissipated and
     supplied energy change.
 
-    Attributes
-    ----------
-    least : float
-        Energy that may be missing whatever moves: what the tolerances of solvers leave. [J]
-    missing, at : float
-        The most that the balance missed, and when. [J], [s]
-    moving : float
-        The largest energy that moved. [J]
-    since : float or None
-        From when on the balance missed too much, by what had moved until then; None if it does not
-        at the end. [s]
-    first : float or None
-        When it missed too much for the first time. [s]
-
     Examples
     --------
     A swing that gains energy.
@@ -57,12 +43,15 @@ class EnergyWatch:
     (True, 2.0, 0.2)
     """
 
+    # energy that may be missing whatever moves: what the tolerances of solvers leave. [J]
     least: float = 0.0
-    missing: float = 0.0
+    missing: float = 0.0  # the most that the balance missed, and when. [J], [s]
     at: float = 0.0
-    moving: float = 0.0
+    moving: float = 0.0  # the largest energy that moved. [J]
+    # from when on the balance missed too much, by what had moved until then; None if it does not at
+    # the end. [s]
     since: float | None = None
-    first: float | None = None
+    first: float | None = None  # when it missed too much for the first time. [s]
     _start: Any = attrs.field(init=False, default=None)
     _potential: float = attrs.field(init=False, default=0.0)
 

@@ -16,15 +16,9 @@ __all__ = ["Origin"]
 @final
 @attrs.frozen(eq=False)
 class Origin:
-    """A run before its first step, without its memory.
+    """A run before its first step, without its memory."""
 
-    Attributes
-    ----------
-    arguments : dict
-        Those of `prepare`, of which the system has all forces of the run.
-    """
-
-    arguments: dict[str, Any]
+    arguments: dict[str, Any]  # those of `prepare`, of which the system has all forces of the run
 
     @classmethod
     def of(cls, run: Prepared) -> Origin:

@@ -36,27 +36,16 @@ _PAIR = 50
 @final
 @attrs.frozen(eq=False)
 class Blocks:
-    """The pattern of the matrix for the multipliers.
+    """The pattern of the matrix for the multipliers."""
 
-    Attributes
-    ----------
-    pairs, blocks, separators : ndarray
-        PAIR, BLOCK and SEPARATOR rows; one more SEPARATOR row than there are separators. A
-        separator is a body with many neighbours, kept as an unknown.
-    num_gram : int
-        Numbers in the matrix.
-    num_unknowns : int
-        Rows of the constraints, and velocities of separators.
-    owners : list
-        Arrays that the rows point to.
-    """
-
+    # PAIR, BLOCK and SEPARATOR rows; one more SEPARATOR row than there are separators. A separator
+    # is a body with many neighbours, kept as an unknown.
     pairs: Any
     blocks: Any
     separators: Any
-    num_gram: int
-    num_unknowns: int
-    owners: list[Any]
+    num_gram: int  # numbers in the matrix
+    num_unknowns: int  # rows of the constraints, and velocities of separators
+    owners: list[Any]  # arrays that the rows point to
 
 
 def blocks_of(constraints: Any, sites: Any, supports: list[Support], bodies: Any) -> Blocks:

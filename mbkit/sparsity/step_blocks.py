@@ -26,28 +26,15 @@ LEAST_UNKNOWNS = 100
 @final
 @attrs.frozen(eq=False)
 class StepBlocks:
-    """The arrays of `mbkit.kernels.implicit` for a matrix by blocks.
+    """The arrays of `mbkit.kernels.implicit` for a matrix by blocks."""
 
-    Attributes
-    ----------
-    places : ndarray of int, shape (nv,)
-        The column of each velocity in matrices of derivatives: two share a column if no row of the
-        tree, and no constraint, is coupled with both.
-    num_places : int
-        Number of columns.
-    num_entries : int
-        Number of entries of all blocks.
-    tables : dict of str to ndarray
-        By their names in the record IMPLICIT: NODE rows, and integers.
-    counts : dict of str to int
-        Their lengths, by the same names.
-    """
-
+    # (nv,): the column of each velocity in matrices of derivatives: two share a column if no row of
+    # the tree, and no constraint, is coupled with both
     places: Any
-    num_places: int
-    num_entries: int
-    tables: dict[str, Any]
-    counts: dict[str, int]
+    num_places: int  # number of columns
+    num_entries: int  # number of entries of all blocks
+    tables: dict[str, Any]  # by their names in the record IMPLICIT: NODE rows, and integers
+    counts: dict[str, int]  # their lengths, by the same names
 
 
 def step_blocks(arrays: SystemArrays, *, stabilised: bool) -> StepBlocks | None:

@@ -17,32 +17,18 @@ __all__ = ["Coupling", "coupling_of"]
 @final
 @attrs.frozen(eq=False)
 class Coupling:
-    """Coupling of the rows of the tree, counted without the world.
+    """Coupling of the rows of the tree, counted without the world."""
 
-    Attributes
-    ----------
-    firsts, sizes : list of int
-        First velocity of each row, and number of its velocities.
-    moves : list of set of int
-        The rows whose velocities are in the equations of each row without constraints, itself
-        included: those between it and the world, those beyond it, and those with a common force.
-    meets : list of set of int
-        These, and the rows that a common constraint moves: their steps are in its equations.
-    supports : list of list of int
-        By constraint: the rows that it moves.
-    held : list of list of int
-        By row: the constraints that move it.
-    first_rows, num_rows : list of int
-        By constraint: its rows of velocity level.
-    """
-
-    firsts: list[int]
+    firsts: list[int]  # first velocity of each row, and number of its velocities
     sizes: list[int]
+    # the rows whose velocities are in the equations of each row without constraints, itself
+    # included: those between it and the world, those beyond it, and those with a common force
     moves: list[set[int]]
+    # these, and the rows that a common constraint moves: their steps are in its equations
     meets: list[set[int]]
-    supports: list[list[int]]
-    held: list[list[int]]
-    first_rows: list[int]
+    supports: list[list[int]]  # by constraint: the rows that it moves
+    held: list[list[int]]  # by row: the constraints that move it
+    first_rows: list[int]  # by constraint: its rows of velocity level
     num_rows: list[int]
 
 

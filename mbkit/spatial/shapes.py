@@ -20,20 +20,11 @@ _LONGEST = 1e60
 
 @attrs.frozen
 class UnitDensity:
-    """A shape with its centre of mass at the origin and its principal axes along x, y, z.
+    """A shape with its centre of mass at the origin and its principal axes along x, y, z."""
 
-    Attributes
-    ----------
-    kind : str
-        What messages call it.
-    volume : float
-        [m^3]
-    gyration : ndarray, shape (3,)
-        Principal moments of inertia divided by the mass. [m^2]
-    """
-
-    kind: str
-    volume: float
+    kind: str  # what messages call it
+    volume: float  # [m^3]
+    # (3,): principal moments of inertia divided by the mass. [m^2]
     gyration: FloatArray = attrs.field(eq=EQUAL, hash=False)
 
     def mass(self, mass: float | None, density: float | None) -> float:

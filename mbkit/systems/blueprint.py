@@ -53,38 +53,22 @@ class JointPlace:
 @final
 @attrs.frozen(eq=False)
 class BodyInertias:
-    """Inertias of all bodies, in the order of `System.body_names`; of the world zero.
+    """Inertias of all bodies, in the order of `System.body_names`; of the world zero."""
 
-    Attributes
-    ----------
-    masses : ndarray, shape (bodies + 1,)
-        [kg]
-    coms : ndarray, shape (bodies + 1, 3)
-        Centres of mass in the frames of the bodies. [m]
-    moments_about_com : ndarray, shape (bodies + 1, 3, 3)
-        In the axes of the bodies. [kg m^2]
-    """
-
-    masses: FloatArray = attrs.field(converter=frozen_array)
+    masses: FloatArray = attrs.field(converter=frozen_array)  # (bodies + 1,): [kg]
+    # (bodies + 1, 3): centres of mass in the frames of the bodies. [m]
     coms: FloatArray = attrs.field(converter=frozen_array)
+    # (bodies + 1, 3, 3): in the axes of the bodies. [kg m^2]
     moments_about_com: FloatArray = attrs.field(converter=frozen_array)
 
 
 @final
 @attrs.frozen
 class SplitBody:
-    """The second part of a split body.
+    """The second part of a split body."""
 
-    Attributes
-    ----------
-    whole : str
-        The body that it is welded to, with the same frame.
-    origin : str
-        The body that gave its inertia: the same, or one that is fixed to it.
-    """
-
-    whole: str
-    origin: str
+    whole: str  # the body that it is welded to, with the same frame
+    origin: str  # the body that gave its inertia: the same, or one that is fixed to it
 
 
 @final
@@ -125,12 +109,7 @@ class InertiaTransfer:
     def rate(self, R: FloatArray, w: FloatArray, wdot: FloatArray) -> FloatArray:
         """Return the rate of its angular momentum, (..., 3), in the world.
 
-        Parameters
-        ----------
-        R : ndarray, shape (..., 3, 3)
-            Rotation of the receiver.
-        w, wdot : ndarray, shape (..., 3)
-            Its angular velocity and acceleration in the world.
+        R, w and wdot are rotation, angular velocity and acceleration of the receiver in the world.
         """
         n = R @ self.receiver_axis
         # H = w - n (n.w), with n' = w x n, which is across w

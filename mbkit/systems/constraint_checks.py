@@ -35,13 +35,7 @@ ELSEWHERE = 1e-4
 
 
 def largest_terms(A: Floats, x: Floats) -> Floats:
-    """Return the size of the largest terms of ``A x``, and of what rounding leaves of them, (...).
-
-    Parameters
-    ----------
-    A, x : ndarray, shape (..., m, nv), (..., nv)
-        Rows, and velocities or accelerations.
-    """
+    """Return the size of the largest terms of ``A x``, and of what rounding leaves of them."""
     A, x = np.abs(A), np.abs(x)
     sums = (A @ x[..., None]).max(axis=(-2, -1), initial=0.0)
     elsewhere = A.max(axis=(-2, -1), initial=0.0) * x.max(axis=-1, initial=0.0)

@@ -44,20 +44,7 @@ class BodyLoads:
     bodies: Any
 
     def total(self, chosen: Any, about: Floats) -> Floats:
-        """Return the sum of some of them.
-
-        Parameters
-        ----------
-        chosen : ndarray of bool, shape (n,)
-            Whether a wrench is part of the sum.
-        about : ndarray, shape (..., 3)
-            The point that the moment is about, in the world. [m]
-
-        Returns
-        -------
-        ndarray, shape (..., 6)
-            Moment and force.
-        """
+        """Return the sum (..., 6) of the chosen wrenches about points (..., 3) of the world [m]."""
         forces = self.forces[..., chosen, :]
         arms = self.points[..., chosen, :] - about[..., None, :]
         moments = self.moments[..., chosen, :] + np.cross(arms, forces)
@@ -85,22 +72,8 @@ def body_loads(
 ) -> BodyLoads:
     """Return the wrench that each body needs for its motion, minus the known wrenches on it.
 
-    Parameters
-    ----------
-    system : System
-        The tree.
-    q, v, vdot, t : ndarray, shape (..., nq), (..., nv), (..., nv), (...)
-        The motion and its time.
-    wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
-        Wrenches applied to the bodies, as in `System.inverse_dynamics`.
-    on_error : {"raise", "nan"}
-        Whether a sample that fails raises, or gets NaN for a result.
-
-    Returns
-    -------
-    BodyLoads
-        Rate of momentum minus gravity, forces of the system and `wrenches`, about the origin of the
-        body's frame.
+    That is rate of momentum minus gravity, forces of the system and `wrenches`, about the origin of
+    the body's frame.
     """
     world = Hybrid()
     C = system.poses(q, on_error=on_error)
@@ -129,17 +102,7 @@ def body_loads(
 def constraint_loads(
     system: System, q: Floats, multipliers: Floats, t: Floats, on_error: str
 ) -> BodyLoads:
-    """Return the wrenches of constraints on the bodies, two for each loop joint.
-
-    Parameters
-    ----------
-    system : System
-        The closed mechanism.
-    q, multipliers, t : ndarray, shape (..., nq), (..., num_velocity_constraints), (...)
-        Configuration, multipliers and time.
-    on_error : {"raise", "nan"}
-        Whether a sample that fails raises, or gets NaN for a result.
-    """
+    """Return the wrenches of constraints on the bodies, two for each loop joint."""
     times = np.broadcast_to(t[..., None], (*multipliers.shape[:-1], 1))
     given = np.concatenate([multipliers, times], axis=-1)
     found = system.evaluator.compute(

@@ -28,14 +28,8 @@ def rank_of(A: Floats, largest: float | None = None) -> int:
     """Return the number of independent rows, by pivots on the largest remainder.
 
     The rule is that of `mbkit.kernels.constraints.solve.rank`, so that kinematics and dynamics
-    agree.
-
-    Parameters
-    ----------
-    A : ndarray, shape (rows, columns)
-        Rows in parts of the length, along velocities in radians, or lengths where joints slide.
-    largest : float, optional
-        Norm for comparison; by default that of the largest row.
+    agree. Rows are in parts of the length, along velocities in radians, or lengths where joints
+    slide; they are compared with `largest`, by default the norm of the largest row.
     """
     from scipy.linalg import qr
 
@@ -59,40 +53,20 @@ def singular_values(B: Any, what: str = "A matrix", **options: Any) -> Any:
 @final
 @attrs.frozen(eq=False)
 class Ranked:
-    """A matrix B by its singular values, without those that count as zero.
+    """A matrix B by its singular values, without those that count as zero."""
 
-    Attributes
-    ----------
-    rank : int
-        Number of singular values.
-    null : ndarray, shape (columns, columns - rank)
-        Orthonormal basis of the null space of B.
-    left_null : ndarray, shape (rows, rows - rank)
-        Orthonormal basis of the null space of its transpose.
-    """
-
-    rank: int
-    null: Floats
-    left_null: Floats
+    rank: int  # number of singular values
+    null: Floats  # (columns, columns - rank): orthonormal basis of the null space of B
+    left_null: Floats  # (rows, rows - rank): orthonormal basis of the null space of its transpose
     _U: Floats
     _sizes: Floats
     _V: Floats
 
     @classmethod
     def of(cls, B: Floats, largest: float | None = None) -> Self:
-        """Return a matrix by its singular values.
+        """Return a matrix (rows, columns), which may be empty, by its singular values.
 
-        Parameters
-        ----------
-        B : ndarray, shape (rows, columns)
-            A matrix, which may be empty.
-        largest : float, optional
-            Norm for comparison; by default that of its largest row.
-
-        Returns
-        -------
-        Ranked
-            The decomposition.
+        They are compared with `largest`, by default the norm of the largest row.
         """
         U, sizes, Vt = singular_values(B)
         rank = rank_of(B, largest)

@@ -174,24 +174,12 @@ def _seen(W: Floats, origin: Floats, point: Floats, axes: Floats) -> Floats:
 @final
 @attrs.frozen(eq=False)
 class JointCut:
-    """A joint, and the side of it on which its wrench is wanted.
+    """A joint, and the side of it on which its wrench is wanted."""
 
-    Attributes
-    ----------
-    system : System
-        The system of the joint.
-    name : str
-        Name of the joint.
-    place : JointPlace
-        Its bodies and frames.
-    on : str
-        The body that the wrench acts on.
-    """
-
-    system: System
-    name: str
-    place: JointPlace
-    on: str
+    system: System  # the system of the joint
+    name: str  # name of the joint
+    place: JointPlace  # its bodies and frames
+    on: str  # the body that the wrench acts on
 
     @classmethod
     def of(cls, system: System, name: str, on: str | None) -> Self:

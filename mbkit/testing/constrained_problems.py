@@ -28,24 +28,13 @@ __all__ = ["CONSTRAINED_PROBLEMS", "FAST_TOPS", "FAST_TOPS_ON_LOOPS"]
 
 @attrs.frozen
 class Top:
-    """A heavy top, held at the origin.
+    """A heavy top, held at the origin."""
 
-    Attributes
-    ----------
-    mass : float
-        [kg]
-    com : tuple of float
-        Centre of mass at the start. [m]
-    principal : tuple of float
-        Moments of inertia about it, by the axes of the world at the start. [kg m^2]
-    spin : tuple of float
-        Angular velocity at the start. [rad/s]
-    """
-
-    mass: float
-    com: tuple[float, float, float]
+    mass: float  # [kg]
+    com: tuple[float, float, float]  # centre of mass at the start. [m]
+    # moments of inertia about it, by the axes of the world at the start. [kg m^2]
     principal: tuple[float, float, float]
-    spin: tuple[float, float, float]
+    spin: tuple[float, float, float]  # angular velocity at the start. [rad/s]
 
     @property
     def body(self) -> Body:

@@ -35,33 +35,17 @@ OF_TURNS = 1e4 * float(np.finfo(np.float64).eps)
 
 @attrs.frozen(eq=False)
 class StandardProblem:
-    """An initial value problem with a reference solution.
+    """An initial value problem with a reference solution."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called in reports.
-    make : callable
-        Returns the system.
-    end : float
-        The motion ends there; it begins at 0. [s]
-    v : tuple of float, or callable
-        Velocity at the start, from the reference configuration; or what makes it of the system.
-    conservative : bool
-        Whether the energy stays.
-    tau : callable or None
-        Forces over time.
-    reference_steps : int
-        Steps of the solution, in Dormand and Prince's method of order 5: with more of them rounding
-        adds up.
-    """
-
-    name: str
-    make: Callable[[], System]
-    end: float
+    name: str  # what it is called in reports
+    make: Callable[[], System]  # returns the system
+    end: float  # the motion ends there; it begins at 0. [s]
+    # velocity at the start, from the reference configuration; or what makes it of the system
     v: tuple[float, ...] | Callable[[System], Any]
-    conservative: bool = True
-    tau: Callable[..., Any] | None = None
+    conservative: bool = True  # whether the energy stays
+    tau: Callable[..., Any] | None = None  # forces over time
+    # steps of the solution, in Dormand and Prince's method of order 5: with more of them rounding
+    # adds up
     reference_steps: int = 4096
 
     @functools.cached_property

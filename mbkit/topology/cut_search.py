@@ -23,23 +23,12 @@ Loops = frozenset[int]
 @final
 @attrs.frozen
 class CutGraph:
-    """A connected graph of bodies whose joints are to be cut.
+    """A connected graph of bodies whose joints are to be cut."""
 
-    Attributes
-    ----------
-    num_bodies : int
-        The world included.
-    ends : sequence of pair of int
-        Bodies of each joint.
-    rows : sequence of int
-        Constraint rows that each joint costs as a loop joint.
-    is_held : sequence of bool
-        Whether it must stay in the tree; these joints must not close a loop among themselves.
-    """
-
-    num_bodies: int
-    ends: Sequence[tuple[int, int]]
-    rows: Sequence[int]
+    num_bodies: int  # the world included
+    ends: Sequence[tuple[int, int]]  # bodies of each joint
+    rows: Sequence[int]  # constraint rows that each joint costs as a loop joint
+    # whether it must stay in the tree; these joints must not close a loop among themselves
     is_held: Sequence[bool]
     neighbours: list[list[tuple[int, int]]] = attrs.field(init=False, repr=False)
 
@@ -54,23 +43,12 @@ class CutGraph:
 
 
 class Ranking(NamedTuple):
-    """What a cut is worth; the least is the best.
+    """What a cut is worth; the least is the best."""
 
-    Attributes
-    ----------
-    rows : int
-        Constraint rows of the loop joints.
-    depth : int
-        The most joints of the tree between a body and the world.
-    total_depth : int
-        The sum of that number over all bodies.
-    order : tuple of int
-        Less if the tree has the earlier one of the first two joints in which two trees differ.
-    """
-
-    rows: int
-    depth: int
-    total_depth: int
+    rows: int  # constraint rows of the loop joints
+    depth: int  # the most joints of the tree between a body and the world
+    total_depth: int  # the sum of that number over all bodies
+    # less if the tree has the earlier one of the first two joints in which two trees differ
     order: tuple[int, ...]
 
     @property

@@ -180,18 +180,10 @@ def flat(numbers: Sequence[Numbers]) -> Any:
 
 
 class Polynomials(NamedTuple):
-    """Numbers of a system as polynomials of n parameters.
+    """Numbers of a system as polynomials of n parameters."""
 
-    Attributes
-    ----------
-    powers : list of tuple of int
-        The monomials.
-    coefficients : ndarray, shape (monomials, numbers)
-        By the order of `flat`.
-    """
-
-    powers: list[tuple[int, ...]]
-    coefficients: Any
+    powers: list[tuple[int, ...]]  # the monomials
+    coefficients: Any  # (monomials, numbers): by the order of `flat`
 
 
 def polynomials(what: str, system: System, free: Sequence[Free]) -> Polynomials:

@@ -23,16 +23,8 @@ def check_lock(problem: Problem, q: Any, v: Any, within: float) -> None:
     Rates of angles at a distance s from gimbal lock, of a body that turns with w across it, are a
     function of t w / s. The error of a step h past it is h w times a function of k = h w / s alone,
     measured with h w of 0.1 and 0.01: for RK45 0.5 at k = 2, 7e-3 at 1 and 3e-5 at 0.5; 0.2, 3e-2
-    and 8e-3 for RK23, 2e-3, 1e-5 and 6e-8 for DOP853. From k = 1 on a step is refused.
-
-    Parameters
-    ----------
-    problem : Problem
-        What is integrated.
-    q, v : ndarray, shape (nq,), (nv,)
-        State.
-    within : float
-        How soon: a step of one size; zero where errors are controlled. [s]
+    and 8e-3 for RK23, 2e-3, 1e-5 and 6e-8 for DOP853. From k = 1 on a step is refused. `within` is
+    the size of steps [s], zero where errors are controlled.
     """
     time, joint = problem.equations.time_to_lock(q, v)
     if not time <= within:

@@ -19,13 +19,8 @@ class StepFailed(Exception):
 def in_python(problem: Problem, step: Callable[[float, float], None]) -> Advance:
     """Return what takes steps one by one, and saves rows.
 
-    Parameters
-    ----------
-    problem : Problem
-        What is integrated.
-    step : callable
-        ``step(t, end)`` advances the problem's state from t to end, or leaves it and raises; a
-        `StepFailed` with a status, or any other exception, which ends the run.
+    ``step(t, end)`` advances the problem's state from t to end, or leaves it and raises; a
+    `StepFailed` with a status, or any other exception, which ends the run.
     """
 
     def advance(first: int, steps: int, rows: Rows) -> tuple[int, int, int]:

@@ -101,21 +101,8 @@ def check_tolerance(integrator: Any, field: str) -> None:
 def one_step(method: str, rates: Rates, y: Any, h: float) -> Any:
     """Return the state after exactly one step of size h, whatever its error.
 
-    Parameters
-    ----------
-    method : str
-        One of `METHODS`.
-    rates : callable
-        ``rates(s, y)``, s from the beginning of the step on.
-    y : ndarray, shape (n,)
-        State at s = 0.
-    h : float
-        Size of the step.
-
-    Raises
-    ------
-    ConvergenceError
-        If Newton's method does not solve the equations of a step of Radau's method.
+    `method` is one of `METHODS`; ``rates(s, y)``, s from the beginning of the step on.
+    ConvergenceError if Newton's method does not solve the equations of a step of Radau's method.
 
     Examples
     --------
@@ -179,43 +166,19 @@ def _kind(method: str) -> Any:
 
 @attrs.frozen
 class AdaptiveSteps:
-    """Takes as many steps from one grid point to the next as the tolerances ask for.
+    """Takes as many steps from one grid point to the next as the tolerances ask for."""
 
-    Attributes
-    ----------
-    method : str
-        One of `METHODS`.
-    rtol : float
-        Relative tolerance.
-    atol : ndarray, shape (n,)
-        Absolute ones; infinite where errors do not count.
-    chart : Chart or None
-        Coordinates that have to be taken anew on the way.
-    """
-
-    method: str
-    rtol: float
-    atol: Any
-    chart: Chart | None = None
+    method: str  # one of `METHODS`
+    rtol: float  # relative tolerance
+    atol: Any  # (n,): absolute ones; infinite where errors do not count
+    chart: Chart | None = None  # coordinates that have to be taken anew on the way
 
     def go(self, rates: Rates, y: Any, t: float, h: float, widest: float) -> tuple[Any, float]:
         """Return the state after the time h, and the largest step on the way.
 
-        Parameters
-        ----------
-        rates : callable
-            ``rates(s, y)``, s from t on; raises `StepFailed` where it cannot be evaluated.
-        y : ndarray, shape (n,)
-            State at s = 0.
-        t, h : float
-            Time of the grid point, and distance of the next.
-        widest : float
-            Of the steps before; 0 if there were none.
-
-        Raises
-        ------
-        StepFailed
-            If steps become too small, or are too many.
+        ``rates(s, y)``, s from t on, raises `StepFailed` where it cannot be evaluated, and so does
+        this where steps become too small or too many. `widest` is the largest step before; 0 if
+        there was none.
         """
         from mbkit.kernels.status import INACCURATE, STEP_TOO_SMALL, TOO_MANY, failure
 

@@ -38,32 +38,15 @@ class _Moving(Protocol):
 
 
 def nearest(joint: _Moving, T: FloatArray, frame: FloatArray | None = None) -> FloatArray:
-    """Return the configuration whose pose is nearest to T.
+    """Return the configuration whose pose is nearest to T; not a number where T is not.
 
     Nearest is least |w|^2 + |d|^2, with w the rotation vector between them and d the way between
     their origins, radians as metres, found by steps dx with (S^T S + damping) dx = S^T (w, d). They
     start from the neutral configuration; where that does not come within 0.01 of T, from where the
     place alone is nearest, then from where the rotation alone is, then from steps from the neutral
     configuration that are evenly spread between -pi and pi. The first that comes so close is
-    returned, otherwise the nearest.
-
-    Parameters
-    ----------
-    joint : Joint
-        With pose, motion_subspace, retract and neutral.
-    T : ndarray, shape (4, 4)
-        A pose.
-    frame : ndarray, shape (4, 4), optional
-        The joint's canonical frame, whose origin's way counts.
-
-    Returns
-    -------
-    ndarray, shape (nq,)
-        The configuration; not a number where T is not.
-
-    References
-    ----------
-    .. [1] J. Nocedal, S. J. Wright, *Numerical Optimization*, 2nd edition, 10.3.
+    returned, otherwise the nearest. `frame` is the joint's canonical frame, whose origin's way
+    counts. Source: J. Nocedal, S. J. Wright, *Numerical Optimization*, 2nd edition, 10.3.
     """
     best = np.full(joint.num_positions, np.nan)
     T = np.asarray(T, dtype=np.float64)

@@ -34,30 +34,11 @@ _ROUNDS = 60
 def subspace_series(
     joint: Joint, q: FloatArray, rates: FloatArray, count: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the pose of a joint and its motion subspace as a series in time.
+    """Return the pose of a joint and its motion subspace as a series in time, (count, 6, nv).
 
-    Parameters
-    ----------
-    joint : Joint
-        Any joint.
-    q : ndarray, shape (nq,)
-        Configuration.
-    rates : ndarray, shape (k, nv)
-        v, vdot, vddot, ...; further ones are zero.
-    count : int
-        Terms of the series.
-
-    Returns
-    -------
-    T : ndarray, shape (4, 4)
-        Pose.
-    S : ndarray, shape (count, 6, nv)
-        S(t) = S[0] + S[1] t + ...
-
-    Notes
-    -----
-    Exact but for rounding where pose, retract and rates can be traced: what is on the tape is
-    evaluated with series. Else by a polynomial through points of the motion, with a warning.
+    `rates` (k, nv) are v, vdot, vddot, ...; further ones are zero. S(t) = S[0] + S[1] t + ... Exact
+    but for rounding where pose, retract and rates can be traced: what is on the tape is evaluated
+    with series. Else by a polynomial through points of the motion, with a warning.
     """
     v = np.zeros((count, joint.num_velocities))
     factor = 1.0

@@ -22,24 +22,12 @@ __all__ = ["AbsoluteMotion"]
 @final
 @attrs.frozen(eq=False)
 class AbsoluteMotion(Motion):
-    """T = (R(orientation), r); T psi(X), or psi(X) T, is where a step X leads to.
+    """T = (R(orientation), r); T psi(X), or psi(X) T, is where a step X leads to."""
 
-    Attributes
-    ----------
-    orientation : Orientation
-        What the first positions are.
-    local : LocalCoordinates
-        psi, and the group that its product is of.
-    left : bool
-        Whether the step is left-trivialised: T psi(X).
-    what : str
-        How messages call the orientation, such as "Joint 'base': orientation".
-    """
-
-    orientation: Orientation
-    local: LocalCoordinates
-    left: bool
-    what: str
+    orientation: Orientation  # what the first positions are
+    local: LocalCoordinates  # psi, and the group that its product is of
+    left: bool  # whether the step is left-trivialised: T psi(X)
+    what: str  # how messages call the orientation, such as "Joint 'base': orientation"
 
     num_velocities = 6
     positions_add = False

@@ -24,17 +24,10 @@ class PlanarGroup(Motion):
     turns by a/2, shifts by d, and turns by a/2 again: it leads to (angle + a, p + Rz(angle + a/2)
     d). Its inverse has no singularity and counts turns; it agrees with the exponential on SE(2) to
     second order.
-
-    Attributes
-    ----------
-    wrenches : ndarray, shape (6, 6 - nv)
-        A basis of the wrenches that do no work along S.
-    pitch : float
-        Shift along z that comes with the angle. [m/rad]
     """
 
-    wrenches: FloatArray
-    pitch: float = 0.0
+    wrenches: FloatArray  # (6, 6 - nv): a basis of the wrenches that do no work along S
+    pitch: float = 0.0  # shift along z that comes with the angle. [m/rad]
 
     constant_subspace = True
     positions_add = False

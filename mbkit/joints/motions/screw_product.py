@@ -29,30 +29,20 @@ class ScrewProduct(Motion):
     Column a of S is X_a as seen from behind all later factors, S_a = Ad^-1 X_a of their product,
     and S-dot_a = sum over b > a of [S_a, S_b] v_b.
 
-    Attributes
-    ----------
-    screws : ndarray, shape (n, 6)
-        X_k, angular first.
-    position_units : tuple of str
-        A unit for each position.
-    wrenches : ndarray, shape (6, 6 - n), or str, optional
-        A basis of the wrenches that do no work along S, where it is constant; or the name of the
-        function of `mbkit.kernels.joints.crossed_axes` that gives one. Else an orthonormal one.
-    measure : (function, int), optional
-        Where S may lose rank: its volume is abs(function(q[k])), function numpy's sine or cosine.
-    chart : str, optional
-        The function of `mbkit.kernels.joints.charts` that is `configuration_from_pose` in closed
-        form.
-
     Notes
     -----
     Sources: Mueller 2018 (Screw and Lie group theory in multibody kinematics), remark 4.
     """
 
-    screws: FloatArray
-    position_units: tuple[str, ...]
+    screws: FloatArray  # (n, 6): x_k, angular first
+    position_units: tuple[str, ...]  # A unit for each position
+    # (6, 6 - n): a basis of the wrenches that do no work along S, where it is constant; or the name
+    # of the function of `mbkit.kernels.joints.crossed_axes` that gives one. Else an orthonormal
+    # one.
     wrenches: FloatArray | str | None = None
+    # where S may lose rank: its volume is abs(function(q[k])), function numpy's sine or cosine
     measure: tuple[Callable[[Any], Any], int] | None = None
+    # the function of `mbkit.kernels.joints.charts` that is `configuration_from_pose` in closed form
     chart: str | None = None
 
     @property

@@ -21,32 +21,21 @@ class ScrewSum(Motion):
 
     S_k = dexp_-X X_k, and S-dot v = (d/dt dexp_-X) Xdot. Singular where X turns by 2 pi.
 
-    Attributes
-    ----------
-    screws : ndarray, shape (n, 6)
-        X_k, angular first.
-    position_units : tuple of str
-        A unit for each position.
-    wrenches : ndarray, shape (6, 6 - n), or str
-        A basis of the wrenches that do no work along S, where it is constant; or the name of the
-        function of `mbkit.kernels.joints.crossed_axes` that gives one.
-    power : int
-        The volume of S is abs(2 sin(x/2) / x) to this power, for a turn by x: it has one factor for
-        each eigenvalue of dexp that is not one.
-    chart : str, optional
-        The function of `mbkit.kernels.joints.charts` that is `configuration_from_pose` in closed
-        form.
-
     Notes
     -----
     Sources: Mueller 2018 (Screw and Lie group theory in multibody kinematics), remark 4; Mueller
     2021 (Review of the exponential and Cayley map on SE(3)), for the differential.
     """
 
-    screws: FloatArray
-    position_units: tuple[str, ...]
+    screws: FloatArray  # (n, 6): x_k, angular first
+    position_units: tuple[str, ...]  # A unit for each position
+    # (6, 6 - n): a basis of the wrenches that do no work along S, where it is constant; or the name
+    # of the function of `mbkit.kernels.joints.crossed_axes` that gives one
     wrenches: FloatArray | str
+    # the volume of S is abs(2 sin(x/2) / x) to this power, for a turn by x: it has one factor for
+    # each eigenvalue of dexp that is not one
     power: int = 1
+    # the function of `mbkit.kernels.joints.charts` that is `configuration_from_pose` in closed form
     chart: str | None = None
 
     @property

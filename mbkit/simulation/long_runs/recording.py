@@ -60,43 +60,20 @@ def reserve_size(buffer: Rows) -> int:
 
 @attrs.define(eq=False)
 class Recorder:
-    """Takes the steps of a problem, and writes parts.
+    """Takes the steps of a problem, and writes parts."""
 
-    Attributes
-    ----------
-    directory : RunDirectory
-        Where to; locked.
-    problem, course
-        What is integrated, and what takes its steps.
-    steps : int
-        How many there are in all.
-    save : tuple of str
-        Which of "q", "v", "energies" and "constraints" are written.
-    dtype : str
-        Of the rows of q and v.
-    energies : callable
-        Returns the energies of rows, and what went wrong.
-    constraints : callable or None
-        Returns multipliers and residuals of rows, and what went wrong; None for a tree.
-    buffer : Rows
-        Where rows wait for their part.
-    run : int
-        By which the parts say whose they are.
-    error : BaseException or None
-        Why the run ended, where it was no status of a kernel.
-    """
-
-    directory: RunDirectory
-    problem: Problem
+    directory: RunDirectory  # where to; locked
+    problem: Problem  # what is integrated, and what takes its steps
     course: Course
-    steps: int
-    save: tuple[str, ...]
-    dtype: str
-    energies: Energies
+    steps: int  # how many there are in all
+    save: tuple[str, ...]  # which of "q", "v", "energies" and "constraints" are written
+    dtype: str  # of the rows of q and v
+    energies: Energies  # returns the energies of rows, and what went wrong
+    # returns multipliers and residuals of rows, and what went wrong; None for a tree
     constraints: Energies | None
-    buffer: Rows
-    run: int
-    error: BaseException | None = None
+    buffer: Rows  # where rows wait for their part
+    run: int  # by which the parts say whose they are
+    error: BaseException | None = None  # why the run ended, where it was no status of a kernel
 
     def begin(self) -> None:
         """Write part 0: the initial state, and the row of it."""

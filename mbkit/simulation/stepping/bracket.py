@@ -16,28 +16,15 @@ def closed_bracket(
     after: tuple[float, float],
     tolerance: float,
 ) -> tuple[float, float]:
-    """Return two arguments next to each other, the number not having crossed at the first.
+    """Return two arguments next to each other, the number having crossed at the second alone.
+
+    `before` and `after` are argument and value where it has not crossed, and where it has;
+    ``crossed(value)`` says so. The bracket in the end is as wide as `tolerance`, or as rounding.
 
     Steps by Chandrupatla's rule: inverse quadratic interpolation where the last three points allow
     it, else half the bracket. Source: T. R. Chandrupatla, "A new hybrid quadratic/bisection
     algorithm for finding the zero of a nonlinear function without using derivatives", Adv. Eng.
     Software 28 (1997) 145-149.
-
-    Parameters
-    ----------
-    number : callable
-        Function of one argument.
-    crossed : callable
-        Whether a value of the number lies behind.
-    before, after : tuple of two floats
-        Argument and value where it has not crossed, and where it has.
-    tolerance : float
-        Width of the bracket in the end; if it is finer than rounding, that of rounding.
-
-    Returns
-    -------
-    tuple of two floats
-        Arguments before and behind.
 
     Examples
     --------

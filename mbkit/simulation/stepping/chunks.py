@@ -30,25 +30,8 @@ def run_chunks(
 ) -> tuple[int, int, int]:
     """Take all steps in chunks of about CHUNK seconds; stop at Ctrl-C or a failure.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its state is advanced.
-    advance : callable
-        A `Course`, or what `Integrator.prepare` returns.
-    steps : int
-        How many there are to take.
-    rows : Rows
-        Where states are saved.
-    written : int
-        How many rows are there already.
-    display : ProgressDisplay
-        Told how far the simulation has come.
-
-    Returns
-    -------
-    tuple of three ints
-        Steps taken, rows written, and the status: 0, INTERRUPTED or what `advance` has returned.
+    `advance` is a `Course`, or what `Integrator.prepare` returns; `written` rows are there already.
+    Returns the steps taken, the rows written, and the status: 0, INTERRUPTED or that of `advance`.
     """
     # What is reached is replaced as a whole: Ctrl-C may come between any two statements, when the
     # state has moved on and the counts have not, and must find what belongs together.

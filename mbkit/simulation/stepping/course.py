@@ -42,45 +42,22 @@ class Course:
     Steps end on the grid t0 + k h. Within one, states come from steps of other sizes from its
     beginning: they are of the order of the integrator, and lie on the group. After a reset the rest
     of the step is taken from there.
-
-    Attributes
-    ----------
-    system : System
-        Whose motion it is.
-    integrator : Integrator
-        Takes the steps.
-    problem : Problem
-        Its state is advanced.
-    watch : Watch or None
-        The events.
-    times : OutputTimes or None
-        Times at which rows are written, instead of every so many steps.
-    samples : Samples or None
-        States that are looked at beside the rows.
-    jumps : Jumps or None
-        Looks at prescribed motions.
-    told : tuple of str
-        What was warned of before the first step.
-    log : list of Occurrence
-        What has happened so far, and was not taken away.
-    ended, ended_by : float or None, str
-        When an event has ended the run, and its name.
-    error : BaseException or None
-        What code in Python has raised, after the status FAILED.
     """
 
-    system: System
-    integrator: Integrator
-    problem: Problem
-    watch: Watch | None = None
+    system: System  # whose motion it is
+    integrator: Integrator  # takes the steps
+    problem: Problem  # its state is advanced
+    watch: Watch | None = None  # the events
+    # times at which rows are written, instead of every so many steps
     times: OutputTimes | None = None
-    samples: Samples | None = None
-    jumps: Jumps | None = None
-    told: tuple[str, ...] = ()
+    samples: Samples | None = None  # states that are looked at beside the rows
+    jumps: Jumps | None = None  # looks at prescribed motions
+    told: tuple[str, ...] = ()  # what was warned of before the first step
+    # what has happened so far, and was not taken away
     log: list[Occurrence] = attrs.field(factory=list)
-    ended: float | None = None
+    ended: float | None = None  # when an event has ended the run, and its name
     ended_by: str = ""
-    error: BaseException | None = None
+    error: BaseException | None = None  # what code in Python has raised, after the status FAILED
     _advance: Advance = attrs.field(init=False)
     _within: WithinStep = attrs.field(init=False)
     _lookout: Lookout = attrs.field(init=False)

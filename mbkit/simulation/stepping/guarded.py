@@ -25,12 +25,8 @@ ROW_TIME = 0.5
 def guarded(integrator: Integrator, problem: Problem) -> Advance:
     """Prepare an integrator, and return what takes its steps and looks at what they return.
 
-    It costs about a microsecond a call, of which there is one for many steps.
-
-    Raises
-    ------
-    IntegratorError
-        If `prepare` returns no function, or leaves in the problem what a run cannot go on from.
+    IntegratorError if `prepare` returns no function, or leaves in the problem what a run cannot go
+    on from. It costs about a microsecond a call, of which there is one for many steps.
     """
     advance = integrator.prepare(problem)
     name = type(integrator).__name__

@@ -19,17 +19,10 @@ SAME = 4.0
 
 @attrs.frozen(eq=False)
 class OutputTimes:
-    """Times at which rows are written, and the steps in which they lie.
+    """Times at which rows are written, and the steps in which they lie."""
 
-    Attributes
-    ----------
-    times : ndarray, shape (m,)
-        Increasing. [s]
-    steps : ndarray of int, shape (m,)
-        The step after whose beginning, and not after whose end, each lies; -1 for the start.
-    """
-
-    times: Any
+    times: Any  # (m,): increasing. [s]
+    # (m,): the step after whose beginning, and not after whose end, each lies; -1 for the start
     steps: Any
 
     @classmethod

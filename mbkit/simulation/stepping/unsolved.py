@@ -31,18 +31,9 @@ UNDIFFERENTIATED = (
 
 
 def unsolved(run: Prepared, code: int, index: int, t: float, taken: int) -> ConvergenceError:
-    """Return the exception behind a status of Newton's method, or of steps too small.
+    """Return the exception behind NOT_CONVERGED, SINGULAR_STEP or STEP_TOO_SMALL.
 
-    Parameters
-    ----------
-    run : Prepared
-        The run, after the step that failed.
-    code, index : int
-        The status: NOT_CONVERGED, SINGULAR_STEP or STEP_TOO_SMALL.
-    t : float
-        Time of the last complete step. [s]
-    taken : int
-        Its number.
+    The last complete step is number `taken` and ended at t.
     """
     from mbkit.kernels.status import IN_PARTS, SINGULAR_STEP, STEP_TOO_SMALL
 

@@ -70,24 +70,13 @@ class StepError(Exception):
 
 @attrs.frozen(eq=False)
 class WithinStep:
-    """Goes through single steps of a problem in smaller ones.
+    """Goes through single steps of a problem in smaller ones."""
 
-    Attributes
-    ----------
-    system : System
-        What moves.
-    integrator : Integrator
-        How.
-    problem : Problem
-        Whose steps they are; it learns why one of them fails, and is not changed otherwise.
-    watch : Watch or None
-        The events.
-    """
-
-    system: System
-    integrator: Integrator
+    system: System  # what moves
+    integrator: Integrator  # how
+    # whose steps they are; it learns why one of them fails, and is not changed otherwise
     problem: Problem
-    watch: Watch | None
+    watch: Watch | None  # the events
 
     def moved(self, state: State, h: float) -> State:
         """Return the state a step of size h later, with no look at events."""
@@ -114,21 +103,10 @@ class WithinStep:
         return State(state.t + h, q, v, work)
 
     def through(self, step: int, start: State, before: Any, end: State) -> Passage:
-        """Go through a step with events in it.
+        """Go through a step with events in it; with one segment if nothing was reset.
 
-        Parameters
-        ----------
-        step : int
-            Its number.
-        start, end : State
-            Where it leads from and, without resets, to.
-        before : ndarray
-            Numbers of the events at the start.
-
-        Returns
-        -------
-        Passage
-            With one segment if nothing was reset.
+        It leads from `start` to `end` without resets; `before` has the numbers of the events at
+        `start`.
         """
         segments: list[Segment] = []
         occurrences: list[Occurrence] = []

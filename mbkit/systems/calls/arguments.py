@@ -110,24 +110,9 @@ class Arguments:
             ) from None
 
     def with_leading_axes(self, name: str, argument: Any) -> Any:
-        """Return an argument as an array of float64 with any axes before those of one sample.
+        """Return q, v, tau, ... as an array of float64 with any axes before those of one sample.
 
-        Parameters
-        ----------
-        name : str
-            What it is: q, v, vdot, tau, wrenches, ...
-        argument : array_like, shape (..., shape of one)
-            Its value.
-
-        Returns
-        -------
-        ndarray
-            The argument, or a copy of it.
-
-        Raises
-        ------
-        ShapeError
-            If its last axes are others, or it is not made of numbers.
+        ShapeError if its last axes are others, or it is not made of numbers.
         """
         expected = self.shape(name)
         array = _numbers(name, argument)
@@ -153,25 +138,7 @@ class Arguments:
         return np.concatenate(tuple(parts), axis=-1)
 
     def checked(self, name: str, argument: Any) -> Any:
-        """Return one argument as a contiguous float64 array of the right shape.
-
-        Parameters
-        ----------
-        name : str
-            What it is: q, v, vdot, tau, wrenches, ...
-        argument : array_like
-            Its value.
-
-        Returns
-        -------
-        ndarray
-            The argument, or a copy of it.
-
-        Raises
-        ------
-        ShapeError
-            If it has another shape, or is not made of numbers.
-        """
+        """Return q, v, tau, ... of one sample as contiguous float64 array, or raise ShapeError."""
         expected = self.shape(name)
         array = _numbers(name, argument)
         if array.shape != expected:
@@ -197,28 +164,10 @@ class Arguments:
         return np.empty(shape)
 
     def output(self, name: str, leading: tuple[int, ...], out: Any) -> Any:
-        """Return the array to write a result to: `out` if it fits, a new one if it is None.
+        """Return the array to write a result to: `out`, or a new one if it is None.
 
-        Parameters
-        ----------
-        name : str
-            Name of the result.
-        leading : tuple of int
-            The batch axes.
-        out : ndarray or None
-            Array of the user.
-
-        Returns
-        -------
-        ndarray
-            Contiguous, of float64, of the shape of the result.
-
-        Raises
-        ------
-        ShapeError
-            If `out` cannot hold the result.
-        NoMemoryError
-            If there is no memory for a new one.
+        ShapeError if `out` cannot hold the result with these batch axes, NoMemoryError as of
+        `empty`.
         """
         expected = leading + self.shape(name)
         if out is None:
@@ -256,26 +205,9 @@ def check_on_error(on_error: str) -> None:
 
 
 def times_of(t: Any, on_error: str = "raise") -> Any:
-    """Return times as an array.
+    """Return times [s] as an array of float64, shape (...); ShapeError if they are no numbers.
 
-    Parameters
-    ----------
-    t : array_like, shape (...)
-        Times. [s]
-    on_error : {"raise", "nan"}
-        Whether times that are not finite raise.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Of float64.
-
-    Raises
-    ------
-    ShapeError
-        If it is not made of numbers.
-    NotFiniteError
-        If one of them is not finite.
+    NotFiniteError if one is not finite and `on_error` is "raise".
     """
     times = _numbers("t", t)
     check_on_error(on_error)

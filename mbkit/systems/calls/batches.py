@@ -78,18 +78,10 @@ class Samples:
 
 @attrs.define
 class Run:
-    """The data that the chunks of one batch share.
+    """The data that the chunks of one batch share."""
 
-    Attributes
-    ----------
-    limit : ndarray, shape (1,)
-        The last sample to be computed; kernels read it.
-    failures : dict
-        Failures by sample.
-    """
-
-    limit: NDArray[np.int64]
-    failures: dict[int, BaseException] = attrs.field(factory=dict)
+    limit: NDArray[np.int64]  # (1,): the last sample to be computed; kernels read it
+    failures: dict[int, BaseException] = attrs.field(factory=dict)  # failures by sample
 
 
 def compute(
@@ -104,40 +96,11 @@ def compute(
     out: Any = None,
     on_error: str = "raise",
 ) -> NDArray[np.float64]:
-    """Compute for arguments of any leading axes, which broadcast.
+    """Compute for arguments of any leading axes, which broadcast; see `Evaluator.compute`.
 
-    Parameters
-    ----------
-    evaluator : Evaluator
-        Of the system.
-    what : Evaluation
-        What to compute.
-    given : tuple
-        q, v and x of the user; None for vectors that are not read.
-    function, apply : int
-        Address of the function, and of the one that leaves wrenches.
-    option : int
-        Of the function.
-    wrenches : array_like, optional
-        Applied to the bodies.
-    out : ndarray, optional
-        Array for the result.
-    on_error : {"raise", "nan"}
-        Whether a failed sample raises or gives NaN.
-
-    Returns
-    -------
-    ndarray, shape (..., shape of the result)
-        The results.
-
-    Raises
-    ------
-    ShapeError
-        If an argument has the wrong shape, or the leading axes do not broadcast.
-    UsageError
-        If `on_error` is another word.
-    Exception
-        The exception of the first failed sample, with its index.
+    `given` are q, v and x of the user, None for vectors that are not read; `function` and `apply`
+    the addresses of the function and of the one that leaves wrenches. The exception of the first
+    failed sample names its index.
     """
     from mbkit.kernels.entries import Call, Rows, batch  # here: threads find it loaded
 

@@ -29,29 +29,9 @@ __all__ = [
 
 
 def entries_of(system: System, names: Iterable[str], what: str) -> list[int]:
-    """Return the entries of v that are named.
+    """Return the entries of v that are named by joint, "hinge", or one velocity of it, "ball[2]".
 
-    Parameters
-    ----------
-    system : System
-        The system.
-    names : iterable of str
-        Names of joints, "hinge", or of one velocity of a joint, "ball[2]"; see
-        `System.velocity_names`.
-    what : str
-        The argument, for messages.
-
-    Returns
-    -------
-    list of int
-        In the order of the names.
-
-    Raises
-    ------
-    UsageError
-        If they are no names, or name a velocity twice.
-    NameUnknownError
-        If there is no such joint in the tree.
+    UsageError if they are no names, or name a velocity twice; `what` is the argument, for messages.
     """
     if isinstance(names, str):
         names = [names]
@@ -148,26 +128,9 @@ def velocity_sizes(system: System, q: ArrayLike) -> Floats:
 
 
 def broadcast(system: System, t: ArrayLike, **given: Any) -> tuple[Any, ...]:
-    """Return arguments with the same batch axes, t last.
+    """Return arguments with the same batch axes in the order given, t last, or raise ShapeError.
 
-    Parameters
-    ----------
-    system : System
-        Whose arguments they are.
-    t : array_like, shape (...)
-        Time. [s]
-    **given : array_like
-        q, v, ... by name; see `Arguments.shapes`. A name in braces is checked elsewhere.
-
-    Returns
-    -------
-    tuple of ndarray
-        In the order given.
-
-    Raises
-    ------
-    ShapeError
-        If they do not fit, or do not broadcast.
+    They are q, v, ... by name (`Arguments.shapes`); a name in braces is checked elsewhere.
     """
     checked = system.evaluator.arguments.with_leading_axes
     arrays = {name: checked(name, value) for name, value in given.items()}

@@ -106,20 +106,7 @@ class Evaluator:
         return max(1, min(batches.CHUNKS_BY_CORE * cores, work // batches.SMALLEST_CHUNK, count))
 
     def function(self, what: Evaluation, representation: Representation | None = None) -> int:
-        """Return the address of a compiled function.
-
-        Parameters
-        ----------
-        what : Evaluation
-            What it computes.
-        representation : Representation, optional
-            In which; the system's own if left out.
-
-        Returns
-        -------
-        int
-            What `mbkit.kernels.entries` take.
-        """
+        """Return the address of a compiled function, by default in the system's representation."""
         chosen = self.representation if representation is None else representation
         key = what.function, chosen.kernel_package
         function = self._functions.get(key)
@@ -159,27 +146,9 @@ class Evaluator:
         out: Any = None,
         on_error: str = "raise",
     ) -> Floats:
-        """Compute something for one sample, or for many.
+        """Compute something for one sample, or for many, of q, v, x, as many as it reads.
 
-        Parameters
-        ----------
-        what : Evaluation
-            What.
-        *given : array_like
-            q, v, x, as many as it reads.
-        option : int
-            Of the function.
-        representation : Representation, optional
-            In which; the system's own if left out.
-        out : ndarray, optional
-            Where to write.
-        on_error : {"raise", "nan"}
-            What happens to samples that fail.
-
-        Returns
-        -------
-        ndarray
-            The result: `out`, if it was given.
+        Other arguments are as of all methods of `System`; `option` is a number for the function.
         """
         if on_error.__class__ is not str or on_error != "raise":
             batches.check_on_error(on_error)

@@ -42,23 +42,9 @@ def named(what: Evaluation, given: tuple[Any, ...]) -> dict[str, Any]:
 def failure(
     evaluator: Evaluator, state: int, workspace: Workspace, arguments: dict[str, Any]
 ) -> BaseException:
-    """Return the exception for a status that is not OK.
+    """Return the exception for a status that is not OK: a custom joint's own, or one of mbkit's.
 
-    Parameters
-    ----------
-    evaluator : Evaluator
-        The evaluator of the failed kernel.
-    state : int
-        Its status.
-    workspace : Workspace
-        Its scratch memory.
-    arguments : dict
-        Its arguments by name; q, v and t are in the message if known.
-
-    Returns
-    -------
-    BaseException
-        A custom joint's own exception with a note, or one of mbkit's.
+    `arguments` are those of the failed kernel by name; q, v and t are in the message if known.
     """
     from mbkit.kernels import status
 

@@ -27,31 +27,10 @@ SAME_FRAME = 1e-9
 
 
 def wrench_rows(system: System, q: ArrayLike, wrenches: Wrenches) -> ArrayLike:
-    """Return wrenches as an array, one row a body.
+    """Return wrenches, an array or a mapping, as an array (..., bodies + 1, 6), one row a body.
 
-    Parameters
-    ----------
-    system : System
-        Whose bodies they act on.
-    q : array_like, shape (..., nq)
-        Configuration, which a typed wrench is compared with.
-    wrenches : array_like, shape (..., bodies + 1, 6), or mapping
-        As an array, or by name of the body: vectors (..., 6) in the system's representation, or
-        values of `Wrench` in any.
-
-    Returns
-    -------
-    array_like, shape (..., bodies + 1, 6)
-        In the system's representation.
-
-    Raises
-    ------
-    NameUnknownError
-        If there is no such body.
-    ShapeError
-        If a vector is not of six.
-    QuantityError
-        If a typed wrench is of another body, or at a frame that is not the body's at q.
+    They are in the system's representation; q is compared with the pose of a typed wrench.
+    QuantityError if that is of another body, or at a frame that is not the body's.
     """
     if isinstance(wrenches, Sequence) and any(isinstance(each, Wrench) for each in wrenches):
         if len(wrenches) != len(system.body_names):

@@ -100,17 +100,10 @@ def accelerations_of_tree(
     t: ArrayLike,
     on_error: str = "raise",
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return accelerations of a tree, and their derivatives by q, v and tau.
+    """Return d_q, d_v, d_tau as of `System.forward_dynamics_derivatives`, and the accelerations.
 
     The forces of the mechanism act. No joint is prescribed; t has no axes where there are no
     forces.
-
-    Returns
-    -------
-    d_q, d_v, d_tau : ndarray, shape (..., nv, ndx), (..., nv, nv), (..., nv, nv)
-        As of `System.forward_dynamics_derivatives`.
-    vdot : ndarray, shape (..., nv)
-        The accelerations.
     """
     given: Any = system.evaluator.zero if tau is None else tau
     forces = bool(system.arrays.forces.forces)

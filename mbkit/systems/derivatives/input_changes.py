@@ -39,14 +39,8 @@ def _by_configuration(point: Point) -> Change:
 def along_steps(point: Point, moving: Any, mu: Floats | None) -> Change:
     """Return the change along steps of the configuration.
 
-    Parameters
-    ----------
-    point : Point
-        The states.
-    moving : ndarray of bool, shape (ndx,)
-        Entries of steps to look at; the columns of others are zero.
-    mu : ndarray, shape (N, nv), optional
-        See `Solution.mu`, where rows depend on others.
+    Columns are zero but for entries that are `moving`, (ndx,); mu (N, nv) is `Solution.mu`, where
+    rows depend on others.
     """
     system, q, v, t = point.system, point.q, point.v, point.t
     efforts = point.by_state[0]

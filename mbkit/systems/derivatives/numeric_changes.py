@@ -23,21 +23,8 @@ def differences(
 ) -> Change:
     """Return a change by differences of the equations at fixed accelerations and multipliers.
 
-    Parameters
-    ----------
-    point : Point
-        The states.
-    moved : callable
-        Takes a number to the system and the times that go with it.
-    start : float
-        A large number for it.
-    what : str
-        What the number is, for messages.
-
-    Raises
-    ------
-    UsageError
-        If the equations jump.
+    `moved` takes a number to the system and the times that go with it; `start` is a large number
+    for it, `what` its name in messages. UsageError if the equations jump.
     """
     sizes = point.sizes
 
@@ -84,19 +71,8 @@ _TRIALS, _ENOUGH, _GOOD = 10, 1e-13, 1e-9
 def best_rate(function: Callable[[float], Floats], start: float) -> Floats:
     """Return the derivative at 0 by the differences of eighth order that agree best.
 
-    Where there is a function on one side alone, by those of sixth order there.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a number to an array whose entries are of like size.
-    start : float
-        Four times the first step that is tried.
-
-    Raises
-    ------
-    ParameterError
-        The function's own, if there is nothing on either side.
+    Where there is a function on one side alone, by those of sixth order there; where there is none,
+    its ParameterError is raised. `start` is four times the first step that is tried.
     """
     refusal = ParameterError("There are no numbers on either side.")
     for side in (0, 1, -1):

@@ -30,26 +30,8 @@ def screw_maps(
 ) -> tuple[str, FloatArray, FloatArray]:
     """Return the name of a form of screws, and the maps to it from body-fixed ones and back.
 
-    Parameters
-    ----------
-    system : System
-        The system, for poses of bodies at the reference configuration.
-    C : ndarray, shape (n, 4, 4)
-        Poses of the bodies, without the world.
-    representation : Representation
-        Representation whose form is the default.
-    screws : str or None
-        As in `System.system_jacobian`.
-
-    Returns
-    -------
-    str, ndarray, ndarray
-        The name and both maps, (n, 6, 6).
-
-    Raises
-    ------
-    UsageError
-        If there is no such form.
+    C (n, 4, 4) are the poses of the bodies, without the world, and the maps are (n, 6, 6). Forms
+    and their default are those of `System.system_jacobian`.
     """
     word = representation.name if screws is None else screws
     words = dict.fromkeys((*_FORMS, _REFERENCE, representation.name))
@@ -78,19 +60,11 @@ class Recursions:
 
     T has the block P_i at (i, parent of i) and no other. Vectors have the shape (n, 6, k): k
     vectors of six numbers for each body but the world.
-
-    Attributes
-    ----------
-    tree : BodyTree
-        Parents of the bodies.
-    transport : ndarray, shape (n, 6, 6)
-        P_i; unused for children of the world.
-    moving : ndarray of int
-        The rows of T that have a block: the bodies whose parent is not the world.
     """
 
-    tree: BodyTree
-    transport: FloatArray
+    tree: BodyTree  # parents of the bodies
+    transport: FloatArray  # (n, 6, 6): p_i; unused for children of the world
+    # the rows of T that have a block: the bodies whose parent is not the world
     moving: Integers = attrs.field(init=False)
 
     @moving.default

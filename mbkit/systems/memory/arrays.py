@@ -31,33 +31,15 @@ _OPERATIONS = (
 
 @attrs.frozen(eq=False)
 class SystemArrays:
-    """The arrays of a system for kernels; see `mbkit.kernels.layout`.
+    """The arrays of a system for kernels; see `mbkit.kernels.layout`."""
 
-    Attributes
-    ----------
-    bodies : ndarray of BODY
-        The model, world first.
-    frames : ndarray of FRAME
-        The user's bodies, world first.
-    velocity_of_column : ndarray, shape (nv,)
-        Index of the velocity of each column; see BODY.
-    joints : tuple of Joint or None
-        The joint of each row of `bodies`; None for the world.
-    forces : ForceArrays
-        The table of forces.
-    closure : ClosureArrays
-        The constraints.
-    owners : tuple
-        Objects that the addresses in `bodies` point to, kept alive here.
-    """
-
-    bodies: Any
-    frames: Any
-    velocity_of_column: Any
-    joints: tuple[Joint | None, ...]
-    owners: tuple[Any, ...]
-    forces: ForceArrays = attrs.field(factory=ForceArrays)
-    closure: ClosureArrays = attrs.field(factory=ClosureArrays)
+    bodies: Any  # the model, world first
+    frames: Any  # the user's bodies, world first
+    velocity_of_column: Any  # (nv,): index of the velocity of each column; see BODY
+    joints: tuple[Joint | None, ...]  # the joint of each row of `bodies`; None for the world
+    owners: tuple[Any, ...]  # objects that the addresses in `bodies` point to, kept alive here
+    forces: ForceArrays = attrs.field(factory=ForceArrays)  # the table of forces
+    closure: ClosureArrays = attrs.field(factory=ClosureArrays)  # the constraints
 
     @functools.cached_property
     def tree_joints(self) -> Mapping[str, Joint]:
@@ -94,22 +76,11 @@ class SystemArrays:
 
 
 def fill_table(row: Any, joint: Joint, *, loop: bool = False) -> list[Any]:
-    """Write a joint's functions and parameters into its row.
+    """Write the functions and parameters of a joint that is no screw into its row of BODY.
 
-    Parameters
-    ----------
-    row : numpy.void
-        A row of BODY.
-    joint : Joint
-        Any joint but a screw, which needs no functions.
-    loop : bool
-        Whether it is a loop joint. Then its row also gets `configuration_from_pose` and
-        `constraint_wrenches`, or general forms of them that call its motion.
-
-    Returns
-    -------
-    list
-        Objects that the row points to, to be kept alive with it.
+    The row of a loop joint also gets `configuration_from_pose` and `constraint_wrenches`, or
+    general forms of them that call its motion. Returns objects that the row points to, to be kept
+    alive with it.
     """
     from mbkit.kernels.compile import array_address
 

@@ -68,22 +68,11 @@ class BodyTree:
         velocities: dict[str, slice],
         arrays: SystemArrays,
     ) -> BodyTree:
-        """Return the tree of bodies that are given by name.
+        """Return the tree of bodies by numbers.
 
-        Parameters
-        ----------
-        edges : dict of str to (str, str)
-            Parent of each body and the joint between them; bodies in the order of the system,
-            without the world.
-        velocities : dict of str to slice
-            Entries of v of each joint.
-        arrays : SystemArrays
-            Rows of the kernels.
-
-        Returns
-        -------
-        BodyTree
-            The tree by numbers.
+        `edges` has the parent of each body and the joint between them, bodies in the order of the
+        system without the world; `velocities` the entries of v of each joint; `arrays` the rows of
+        the kernels.
         """
         number = {name: k for k, name in enumerate(("world", *edges))}
         joints = [joint for _, joint in edges.values()]

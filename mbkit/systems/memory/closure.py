@@ -37,81 +37,48 @@ _LOST = 1e-3
 
 @attrs.frozen(eq=False)
 class ClosureArrays:
-    """The arrays of constraints for kernels; see `mbkit.kernels.constraints.layout`.
+    """The arrays of constraints for kernels; see `mbkit.kernels.constraints.layout`."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the constraints: loop joints, then the others.
-    num_joints : int
-        Number of loop joints.
-    constraints, sites, joint_rows, pairs, blocks, separators : ndarray
-        CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR, BLOCK and SEPARATOR rows; of the
-        last one more than there are.
-    joints : tuple of Joint or None
-        Joint of each row of `joint_rows`.
-    supports : tuple of list of int
-        By constraint: the rows of the tree that it moves, from the tips inwards; empty with local
-        elimination of nested loops.
-    site_bodies : tuple of int
-        Body of each site, as in `System.body_names`.
-    objects : tuple of Constraint
-        The constraints besides loop joints.
-    derivatives : tuple of ConstraintDerivatives or None
-        Derivatives of each of these that is in Python.
-    parameters : dict of str to ndarray
-        By the name of each of these: the numbers that its compiled function reads.
-    length : float
-        Length that scales moments against forces. [m]
-    num_rows, num_position_rows : int
-        Numbers of rows of velocity and of position level.
-    num_wrenches, num_coefficients, num_response, num_propagated, num_gram, num_buffer : int
-        Sizes of memory, in numbers.
-    num_unknowns : int
-        Rows of velocity level, and velocities of separators.
-    propagations, first_propagations : ndarray, optional
-        PROPAGATION rows, one more than there are, and the first of each row of the tree; None
-        without local elimination.
-    has_nested_loops : bool
-        Whether loops can be closed on the way inwards, also where the solver closes all at once.
-    num_velocities : int
-        Of the tree.
-    chosen_solver : ConstraintSolver, optional
-        Strategy of the user; by default chosen by size and rank.
-    owners : tuple
-        Objects that the addresses point to, kept alive here.
-    """
-
-    names: tuple[str, ...] = ()
-    num_joints: int = 0
+    names: tuple[str, ...] = ()  # names of the constraints: loop joints, then the others
+    num_joints: int = 0  # number of loop joints
+    # CONSTRAINT, CONSTRAINT_SITE, BODY (row 0 is none), PAIR, BLOCK and SEPARATOR rows; of the last
+    # one more than there are
     constraints: Any = None
     sites: Any = None
     joint_rows: Any = None
     pairs: Any = None
     blocks: Any = None
     separators: Any = None
-    joints: tuple[Joint | None, ...] = ()
+    joints: tuple[Joint | None, ...] = ()  # joint of each row of `joint_rows`
+    # by constraint: the rows of the tree that it moves, from the tips inwards; empty with local
+    # elimination of nested loops
     supports: tuple[Any, ...] = ()
-    site_bodies: tuple[int, ...] = ()
-    objects: tuple[Constraint, ...] = ()
+    site_bodies: tuple[int, ...] = ()  # body of each site, as in `System.body_names`
+    objects: tuple[Constraint, ...] = ()  # the constraints besides loop joints
+    # derivatives of each of these that is in Python
     derivatives: tuple[ConstraintDerivatives | None, ...] = ()
+    # by the name of each of these: the numbers that its compiled function reads
     parameters: dict[str, Any] = attrs.field(factory=dict)
-    length: float = 1.0
-    num_rows: int = 0
+    length: float = 1.0  # length that scales moments against forces. [m]
+    num_rows: int = 0  # numbers of rows of velocity and of position level
     num_position_rows: int = 0
-    num_wrenches: int = 0
+    num_wrenches: int = 0  # sizes of memory, in numbers
     num_coefficients: int = 0
     num_response: int = 0
     num_propagated: int = 0
     num_gram: int = 0
-    num_unknowns: int = 0
+    num_unknowns: int = 0  # rows of velocity level, and velocities of separators
     num_buffer: int = 0
+    # PROPAGATION rows, one more than there are, and the first of each row of the tree; None without
+    # local elimination
     propagations: Any = None
     first_propagations: Any = None
+    # whether loops can be closed on the way inwards, also where the solver closes all at once
     has_nested_loops: bool = False
-    num_velocities: int = 0
+    num_velocities: int = 0  # of the tree
+    # strategy of the user; by default chosen by size and rank
     chosen_solver: ConstraintSolver | None = None
-    owners: tuple[Any, ...] = ()
+    owners: tuple[Any, ...] = ()  # objects that the addresses point to, kept alive here
 
     def __bool__(self) -> bool:
         return bool(self.names)

@@ -23,51 +23,28 @@ _NUMBERED = (BodyFixed, Spatial, Hybrid, Mixed)
 
 @attrs.frozen(eq=False)
 class ForceArrays:
-    """The table of forces; see `mbkit.kernels.layout.FORCE`.
+    """The table of forces; see `mbkit.kernels.layout.FORCE`."""
 
-    Attributes
-    ----------
-    forces : tuple of Force
-        Forces in the order of the rows.
-    table : ndarray of FORCE, or None
-        One row each; `owners` keeps alive the objects that it points to.
-    joints, bodies : tuple of ndarray of int
-        By force: its joints by their entries of q and v, its bodies by their rows of SITE.
-    sites : ndarray of int
-        The bodies that forces act on, by their rows of FRAME.
-    num_moved : int
-        Number of these, the first ones, that time loops use.
-    order : ndarray of int
-        Fields, then the forces that time loops call, then springs between bodies. One longer than
-        that, as `linear` is: an empty array has no address of its own.
-    num_fields, num_called : int
-        How many forces are fields on all bodies; how many these and those that are called.
-    field : ndarray, shape (3,)
-        The sum of the fields. [m/s^2]
-    linear : ndarray of LINEAR, or None
-        Linear springs and dampers of joints, which are not called.
-    springs : tuple of int
-        The springs and dampers between points of bodies, which are not called either.
-    parameters : dict of str to ndarray
-        By the name of the force: the numbers that its compiled functions read.
-    owners : tuple
-        Compiled functions.
-    """
-
-    forces: tuple[Force, ...] = ()
-    table: Any = None
+    forces: tuple[Force, ...] = ()  # forces in the order of the rows
+    table: Any = None  # one row each; `owners` keeps alive the objects that it points to
+    # by force: its joints by their entries of q and v, its bodies by their rows of SITE
     joints: tuple[Any, ...] = ()
     bodies: tuple[Any, ...] = ()
-    sites: Any = ()
-    num_moved: int = 0
+    sites: Any = ()  # the bodies that forces act on, by their rows of FRAME
+    num_moved: int = 0  # number of these, the first ones, that time loops use
+    # fields, then the forces that time loops call, then springs between bodies. One longer than
+    # that, as `linear` is: an empty array has no address of its own.
     order: Any = ()
+    # how many forces are fields on all bodies; how many these and those that are called
     num_fields: int = 0
     num_called: int = 0
-    field: Any = None
-    linear: Any = None
+    field: Any = None  # (3,): the sum of the fields. [m/s^2]
+    linear: Any = None  # linear springs and dampers of joints, which are not called
+    # the springs and dampers between points of bodies, which are not called either
     springs: tuple[int, ...] = ()
+    # by the name of the force: the numbers that its compiled functions read
     parameters: dict[str, Any] = attrs.field(factory=dict)
-    owners: tuple[Any, ...] = ()
+    owners: tuple[Any, ...] = ()  # compiled functions
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,32 +70,11 @@ def force_arrays(
 ) -> ForceArrays:
     """Return the table of forces.
 
-    Parameters
-    ----------
-    forces : sequence of Force
-        In order.
-    owner : str
-        Owner of the forces, for messages.
-    positions, velocities : mapping of str to slice
-        Entries of each joint.
-    bodies : sequence of str
-        Names in the order of FRAME, the world first.
-    loop_joints : collection of str
-        Names of joints that have no coordinates.
-    remedy : str
-        Remedy for these joints, as the end of a sentence.
-    acting : sequence of str, optional
-        Joints of a force on joints that names none; by default all.
-
-    Returns
-    -------
-    ForceArrays
-        The table.
-
-    Raises
-    ------
-    ForceError, NameUnknownError, DuplicateNameError
-        If an object is no force, names a missing joint or body, or has the name of another force.
+    `owner` and `remedy`, the end of a sentence, are for messages about joints that have no
+    coordinates, `loop_joints`. `positions` and `velocities` are the entries of each joint, `bodies`
+    the names in the order of FRAME, the world first; `acting` the joints of a force on joints that
+    names none, by default all. ForceError, NameUnknownError or DuplicateNameError if an object is
+    no force, names a missing joint or body, or has the name of another force.
     """
     if not forces:
         return ForceArrays()

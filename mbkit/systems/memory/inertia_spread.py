@@ -13,35 +13,18 @@ _NOTHING = 1e-12
 
 
 class InertiaSpread(NamedTuple):
-    """The largest inertia of a body by the least, 1 where there are none.
+    """The largest inertia of a body by the least, 1 where there are none."""
 
-    Attributes
-    ----------
-    ratio : float
-        Largest ratio of masses, and of central moments of inertia by the square of the length.
-    least, greatest : int
-        Rows of BODY with the least and the largest inertia.
-    """
-
+    # largest ratio of masses, and of central moments of inertia by the square of the length
     ratio: float
-    least: int
+    least: int  # rows of BODY with the least and the largest inertia
     greatest: int
 
     @classmethod
     def of(cls, bodies: Any, length: float) -> Self:
-        """Return how far the inertias of all bodies are apart; those that are zero do not count.
+        """Return how far the inertias of a model are apart; those that are zero do not count.
 
-        Parameters
-        ----------
-        bodies : ndarray of BODY
-            The model.
-        length : float
-            By which moments are compared with forces. [m]
-
-        Returns
-        -------
-        InertiaSpread
-            The spread; it depends on the model alone, not on its state.
+        Moments are compared with forces by the length [m].
         """
         with np.errstate(over="ignore", invalid="ignore"):  # numbers may be as large as there are
             inertias = np.c_[bodies["mass"], _central_moments(bodies) / length**2]

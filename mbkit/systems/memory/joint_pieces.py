@@ -42,24 +42,12 @@ class _Piece(NamedTuple):
 
 @attrs.frozen(eq=False)
 class JointPieces:
-    """The pieces of all joints of a system; see `mbkit.kernels.taylor.layout`.
+    """The pieces of all joints of a system; see `mbkit.kernels.taylor.layout`."""
 
-    Attributes
-    ----------
-    table : ndarray of PIECE
-        One row more than there are pieces: an empty array has no address of its own.
-    first : ndarray of int, shape (rows + 1,)
-        The first piece of each row of the model.
-    given : tuple of GivenJoint
-        Joints in Python, in the order of their pieces.
-    owners : list
-        What the table points to.
-    """
-
-    table: Any
-    first: Any
-    given: tuple[GivenJoint, ...]
-    owners: list[Any]
+    table: Any  # one row more than there are pieces: an empty array has no address of its own
+    first: Any  # (rows + 1,): the first piece of each row of the model
+    given: tuple[GivenJoint, ...]  # joints in Python, in the order of their pieces
+    owners: list[Any]  # what the table points to
     _plans: dict[tuple[int, int, int], tuple[Any, ...]] = attrs.field(factory=dict, init=False)
 
     @classmethod
