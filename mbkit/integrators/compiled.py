@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mbkit.integrators.checks import check_rows
-from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.integrators.integrator import EVALUATIONS, Advance, Problem, Rows
 from mbkit.integrators.record import Record
 from mbkit.interrupts import HeldInterrupts
 from mbkit.kernels.time_loops.records import Grid, Saved
@@ -31,11 +31,12 @@ def _entry_of(kernel: Any) -> Callable[..., Any]:
     return compiled.entry_point  # type: ignore[no-any-return]
 
 
-def advance_by(problem: Problem, kernel: Any, *records: Any) -> Advance:
+def advance_by(problem: Problem, kernel: Any, *records: Any, evaluations: int = 0) -> Advance:
     """Return the function that takes steps of the problem by a compiled time loop.
 
     ``kernel(space, *records, grid, saved) -> status`` takes the steps of the grid, and counts them
     (`mbkit.kernels.time_loops.records`); the records are the same in each call.
+    `evaluations` of the equations of motion are made in each step; 0 where the loop counts them.
     """
     given = [each.address if isinstance(each, Record) else each for each in records]
     loop = functools.partial(_entry_of(kernel), problem.space, *given)
@@ -46,6 +47,7 @@ def advance_by(problem: Problem, kernel: Any, *records: Any) -> Advance:
         grid = Grid(problem.t0, problem.h, first, steps, problem.save_every)
         status = loop(grid, Saved(count, *rows))
         taken, written = count.tolist()
+        problem.counts[EVALUATIONS] += taken * evaluations
         return int(status), taken, written
 
     run.records = records  # type: ignore[attr-defined]  # the loop knows some by address alone

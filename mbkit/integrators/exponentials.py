@@ -146,4 +146,5 @@ def _prepare(composition: Composition, problem: Problem) -> Advance:
         total=np.zeros(problem.ndx),
         q_before=np.zeros(problem.nq),
     )
-    return advance_by(problem, advance, method, state_of(problem), stages_of(problem, c.size))
+    state, stages = state_of(problem), stages_of(problem, c.size)
+    return advance_by(problem, advance, method, state, stages, evaluations=c.size)

@@ -302,6 +302,7 @@ def _adaptive_steps(
     sizes = problem.memory["step_size"] = np.zeros(NUM_SIZES)
     kept = np.zeros(sum(array.size for array in problem.state.values()))
     choice = StepSize(
-        rtol, atol, angular_entries(problem), rate, sizes, errors=np.zeros(2 * nv), kept=kept
-    )
+        rtol, atol, angular_entries(problem), rate, sizes, errors=np.zeros(2 * nv), kept=kept,
+        counts=problem.counts,
+    )  # fmt: skip
     return advance_by(problem, advance, step, method, choice)

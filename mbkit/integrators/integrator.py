@@ -22,6 +22,9 @@ __all__ = ["FAILED", "Advance", "Integrator", "Problem", "Rows"]
 #: The status of arguments of the wrong length, as `mbkit.kernels.status` has it.
 WRONG_LENGTH = 1
 
+#: Entries of `Problem.counts`, as `mbkit.kernels.explicit.error_control` has them.
+EVALUATIONS, REJECTIONS = 0, 1
+
 #: The status of a step in which code in Python has raised an exception.
 FAILED = -3
 
@@ -117,6 +120,9 @@ class Problem:
         `rates` those of a step, which are not v.
     error : BaseException or None
         What a step in Python has raised: see `failed`.
+    counts : ndarray, shape (2,)
+        Evaluations of the equations of motion, and steps that were rejected: `accelerate` counts,
+        and so do compiled steps.
     """
 
     space: int = attrs.field(on_setattr=_keep)
@@ -142,6 +148,7 @@ class Problem:
     blocks: Callable[[bool], Any] | None = None
     momenta: bool = False
     error: BaseException | None = None
+    counts: Any = attrs.field(factory=lambda: np.zeros(2))
 
     def __attrs_post_init__(self) -> None:
         check_memory(self)
@@ -161,6 +168,7 @@ class Problem:
         """
         from mbkit.kernels.protocol import accelerate, accelerate_stage
 
+        self.counts[EVALUATIONS] += 1.0
         arrays = {"q": q, "v": v, "vdot": vdot, "powers": powers}
         if stage is None:
             return self._ask("accelerate", accelerate, {"t": t, **arrays})
@@ -232,6 +240,22 @@ class Problem:
         """
         self.error = error
         return FAILED
+
+    def counted(self) -> dict[str, int]:
+        """Return what the steps have cost since the start; what is not known is left out.
+
+        ``evaluations`` of the equations of motion, with those of the iterations of an implicit
+        method, ``rejected_steps``, and of Newton's method ``newton_iterations`` and
+        ``factorisations`` of its matrix.
+        """
+        evaluations, rejected = (int(count) for count in self.counts)
+        newton = {}
+        if self.newton is not None:
+            iterations, factorisations = self.newton.total.tolist()
+            newton = {"newton_iterations": iterations, "factorisations": factorisations}
+            evaluations += iterations
+        known = {"evaluations": evaluations} if evaluations else {}
+        return known | {"rejected_steps": rejected} | newton
 
     @property
     def state(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.integrators.description import shown
 from mbkit.integrators.fields import whole
-from mbkit.integrators.integrator import Advance, Integrator, Problem
+from mbkit.integrators.integrator import EVALUATIONS, Advance, Integrator, Problem
 from mbkit.integrators.tableaus import DORMAND_PRINCE5, RK4, Tableau
 
 __all__ = ["MultistepMuntheKaas", "adams_bashforth"]
@@ -123,4 +123,6 @@ class MultistepMuntheKaas(Integrator):
         if self.steps > 1:
             problem.memory.update(zip(names, arrays, strict=True), past_known=known)
         past: Any = Past(*arrays, known)  # type: ignore[call-arg]
-        return advance_by(problem, advance, beta, scheme, state_of(problem), past, stages)
+        problem.counts[EVALUATIONS] += (self.steps - 1) * (count - 1)  # of the first steps
+        state = state_of(problem)
+        return advance_by(problem, advance, beta, scheme, state, past, stages, evaluations=1)

@@ -167,7 +167,8 @@ def _equal_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
         return int(interpolate(problem.space, scheme, dense, t, state, last, stages))
 
     dense = dense_output_of(tableau, problem, between)
-    return advance_by(problem, advance, scheme, state_of(problem), stages, last)
+    state, count = state_of(problem), tableau.num_stages
+    return advance_by(problem, advance, scheme, state, stages, last, evaluations=count)
 
 
 def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
@@ -204,7 +205,7 @@ def _adaptive_steps(method: RungeKuttaMuntheKaas, problem: Problem) -> Advance:
     problem.memory["step_size"] = remembered = np.zeros(2)
     progress = Progress(
         np.zeros(NUM_PROGRESS), remembered, empty_state(problem), last_of(problem),
-        empty_state(problem), np.zeros(size),
+        empty_state(problem), np.zeros(size), problem.counts,
     )  # fmt: skip
 
     def between(t: float, state: Any) -> int:

@@ -48,11 +48,10 @@ class Newton:
     total: Any
 
     @classmethod
-    def empty(cls, most: int, size: int) -> Newton:
-        """Return the record of an iteration that has not begun."""
-        return cls(
-            np.zeros((most, 2)), np.zeros(size), np.zeros(1, np.int64), np.zeros(2, np.int64)
-        )
+    def empty(cls, most: int, size: int, before: Newton | None = None) -> Newton:
+        """Return the record of an iteration that has not begun; its counts go on from `before`."""
+        total = np.zeros(2, np.int64) if before is None else before.total
+        return cls(np.zeros((most, 2)), np.zeros(size), np.zeros(1, np.int64), total)
 
     def iterations(self, solved: int, names: Iterable[str]) -> Iterations:
         """Return a copy of the record of the first `solved` iterations, for an exception.

@@ -98,7 +98,7 @@ def _step_memory(problem: Problem) -> Record:
         sum(numbers.values()),
         f"A step of RATTLie of {n} velocities and {m} rows of constraints", REMEDY,
     )  # fmt: skip
-    problem.newton = record = Newton.empty(MOST, n + m)
+    problem.newton = record = Newton.empty(MOST, n + m, problem.newton)
     functions: dict[str, Any] = {
         "generalized_forces": generalized_forces, "mass_action": mass_action,
         "dynamics_derivatives": inverse_dynamics_derivatives,

@@ -67,7 +67,7 @@ class StepMemory(Record):
         )
         if gain:
             sizes["gain"] = nv * MOST_STEPS
-        problem.newton = newton = Newton.empty(MOST_ITERATIONS, nv + m)
+        problem.newton = newton = Newton.empty(MOST_ITERATIONS, nv + m, problem.newton)
         problem.memory["linearisation"] = linearisation = np.zeros(made)
         position_of_row = np.zeros(m or 1, np.int64)
         loops_alone = False

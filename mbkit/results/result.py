@@ -90,7 +90,9 @@ class Result:
     model : str
         The model as TOML text.
     options : mapping
-        How it was computed: the integrator, its step size and so on.
+        How it was computed: the integrator, its step size and so on. Of runs in memory also what
+        the steps have cost: ``wall_time`` [s], and ``counts`` of ``evaluations`` of the equations
+        of motion, ``rejected_steps``, ``newton_iterations`` and ``factorisations``.
     versions : mapping of str to str
         Versions of mbkit and of the libraries that it computed with.
     completed : bool

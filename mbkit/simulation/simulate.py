@@ -213,6 +213,7 @@ def _in_memory(run: Prepared, *, progress: bool) -> Result:
         rows.work[written], rows.multipliers[written] = problem.work, problem.multipliers
         written += 1
     options = {**run.options, "steps_taken": taken, "wall_time": wall_time}
+    options["counts"] = problem.counted()
     result, error = _result(run, Rows(*(part[:written] for part in rows)), error, options)
     tell(result, error, run.course.findings)
     if error is None or isinstance(error, KeyboardInterrupt):

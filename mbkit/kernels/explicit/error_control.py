@@ -36,6 +36,10 @@ MOST_STEPS = 100_000
 #: Steps are not smaller than this many units in the last place of the time.
 LEAST = 16.0 * 2.0**-52
 
+#: What is counted since the start: evaluations of the equations of motion, rejected steps.
+EVALUATIONS = 0
+REJECTIONS = 1
+
 #: A step that comes so near to the grid point, by its size, ends there.
 NEAR = 1.0 + 1e-9
 

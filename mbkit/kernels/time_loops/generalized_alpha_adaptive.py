@@ -14,6 +14,7 @@ from mbkit.kernels.explicit.error_control import (
     LEAST,
     MOST_STEPS,
     NEAR,
+    REJECTIONS,
     first_size,
     is_of_numbers,
     norm,
@@ -74,6 +75,7 @@ class StepSize(NamedTuple):
     # scratch
     errors: floats  # 2 nv: of h D and of v
     kept: floats  # as long as the state: that of the last grid point
+    counts: floats  # 2: of these REJECTIONS
 
 
 @helper
@@ -283,6 +285,7 @@ def go_to(space, step, method, t, widest, end):
         else:
             if code != OK:
                 floats_at(record.made_at, record.num_made)[VALID] = 0.0
+            choice.counts[REJECTIONS] += 1.0
             sizes[SIZE] = h * ratio_rejected(error, LOCAL_ORDER)
             rejected = True
             if not sizes[SIZE] > least:

@@ -7,9 +7,11 @@ from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import float64, floats, helper, int64, kernel, records_at, typed
 from mbkit.kernels.explicit.dense_output import between
 from mbkit.kernels.explicit.error_control import (
+    EVALUATIONS,
     LEAST,
     MOST_STEPS,
     NEAR,
+    REJECTIONS,
     Control,
     error_of_step,
     first_size,
@@ -74,6 +76,7 @@ class Progress(NamedTuple):
     last: typed(LastStep)
     now: typed(State)
     w_end: floats  # (d,), rates of steps at the last stage of the last step
+    counts: floats  # (2,), EVALUATIONS and REJECTIONS since the start
 
 
 @helper
@@ -82,6 +85,7 @@ def progress_of(progress):
     return Progress(
         vector_of(progress.numbers), vector_of(progress.remembered), state_of(progress.before),
         last_of(progress.last), state_of(progress.now), vector_of(progress.w_end),
+        vector_of(progress.counts),
     )  # fmt: skip
 
 
@@ -134,6 +138,7 @@ def go_to(space, scheme, control, target, progress, stages):
             assign(stages.vdot[0], stages.vdot[count - 1])
             assign(stages.powers[0], stages.powers[count - 1])
         first = 0 if numbers[STAGE] == EVALUATE else 1
+        progress.counts[EVALUATIONS] += count - first
         code = evaluate_stages(space, scheme, step, now, stages, first, count)
         if code == OK:
             code = arrive(space, b, step.end, h, now, stages)
@@ -155,6 +160,7 @@ def go_to(space, scheme, control, target, progress, stages):
         elif code != OK and not is_of_numbers(code):
             return code
         else:
+            progress.counts[REJECTIONS] += 1.0
             numbers[SIZE] = h * ratio_rejected(error, order)
             numbers[STAGE] = THERE if code == OK else EVALUATE
             numbers[REJECTED] = 1.0
@@ -176,6 +182,7 @@ def begin(space, scheme, control, progress, stages):
     numbers[REJECTED] = 0.0
     if numbers[SIZE] == 0.0:
         step = Step(numbers[BEGIN], 0.0, numbers[BEGIN])
+        progress.counts[EVALUATIONS] += 1.0
         code = evaluate_stages(space, scheme, step, now, stages, 0, 1)
         if code != OK:
             return code
