@@ -111,6 +111,7 @@ from mbkit.representations import convert_jerk as convert_jerk
 from mbkit.representations import convert_twist as convert_twist
 from mbkit.representations import convert_wrench as convert_wrench
 from mbkit.representations.built_in import *
+from mbkit.results import Ensemble as Ensemble
 from mbkit.results import EventLog as EventLog
 from mbkit.results import Result as Result
 from mbkit.sensitivities import Gradient as Gradient

@@ -1,6 +1,7 @@
 """Results: of simulations, arrays with names and how they came about; and of diagnoses."""
 
+from mbkit.results.ensemble import Ensemble as Ensemble
 from mbkit.results.event_log import EventLog as EventLog
 from mbkit.results.result import Result as Result
 
-__all__ = ["EventLog", "Result"]
+__all__ = ["Ensemble", "EventLog", "Result"]

@@ -14,7 +14,7 @@ from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.solvers import described as described_solver
 from mbkit.systems import System
 
-__all__ = ["options_of"]
+__all__ = ["described_part", "options_of"]
 
 
 def options_of(
@@ -32,11 +32,11 @@ def options_of(
 ) -> dict[str, Any]:
     """Return the options of a run as texts and numbers."""
     options = {
-        "integrator": _described(integrator), "representation": system.representation.name,
+        "integrator": described_part(integrator), "representation": system.representation.name,
         "h": problem.h, "t_span": [float(t) for t in t_span],
         "save_every": None if times else problem.save_every, "steps": steps,
         "tau": "none" if tau is None else "callable" if callable(tau) else "constant",
-        "forces": [_described(force) for force in forces],
+        "forces": [described_part(force) for force in forces],
     }  # fmt: skip
     if system.num_velocity_constraints:
         assert system.constraint_solver is not None
@@ -54,7 +54,7 @@ def options_of(
     return options
 
 
-def _described(thing: Any) -> str:
+def described_part(thing: Any) -> str:
     """Return the text of an object; not its address, which is another one in each process."""
     kind: Any = type(thing)
     if kind.__repr__ is not object.__repr__:
@@ -65,8 +65,8 @@ def _described(thing: Any) -> str:
 
 def _described_event(event: Event) -> str:
     """Return the text of an event, the same in each process."""
-    reset = "" if event.reset is None else f", reset {_described(event.reset)}"
+    reset = "" if event.reset is None else f", reset {described_part(event.reset)}"
     return (
-        f"{event.name}: {_described(event.when)} {event.direction}{reset}"
+        f"{event.name}: {described_part(event.when)} {event.direction}{reset}"
         f"{', terminal' if event.terminal else ''}, within {event.tolerance!r} s"
     )

@@ -48,7 +48,7 @@ from mbkit.systems.memory.drive import Drive
 from mbkit.systems.memory.workspace import Workspace
 from mbkit.systems.momenta import MomentaInLoops
 
-__all__ = ["GeneralizedForces", "Prepared", "checked_parts", "prepare", "versions"]
+__all__ = ["GeneralizedForces", "Prepared", "checked_parts", "prepare", "versions", "with_options"]
 
 GeneralizedForces = ArrayLike | Callable[[float, Any, Any], ArrayLike]
 
@@ -97,7 +97,7 @@ def prepare(
 
     The state of a run that is continued is put into the problem afterwards, and is not looked at.
     """
-    system, further = _with_options(system, forces, constraint_solver)
+    system, further = with_options(system, forces, constraint_solver)
     t_span, h, steps = number_of_steps(t_span, h)
     save_every = saving_interval(save_every)
     times = _output_times(save_at, save_every, t_span, h, steps)
@@ -138,7 +138,7 @@ def prepare(
     )  # fmt: skip
 
 
-def _with_options(
+def with_options(
     system: System, forces: Iterable[Force], constraint_solver: ConstraintSolver | None
 ) -> tuple[System, tuple[Force, ...]]:
     """Return the system with further forces and another solver, and these forces."""

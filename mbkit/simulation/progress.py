@@ -21,15 +21,20 @@ LINE_INTERVAL = 10.0
 class ProgressDisplay:
     """Shows how far a simulation has come between two times, on the standard error stream.
 
+    Or how many things are done of so many, where it is told what is `counted`.
+
     Used as a context manager; `update` is called between chunks of steps. By time, not by step: a
     short run shows nothing, and a call costs less than a microsecond.
     """
 
-    def __init__(self, start: float, end: float, *, enabled: bool = True) -> None:
+    def __init__(
+        self, start: float, end: float, *, enabled: bool = True, counted: str = ""
+    ) -> None:
         check_switch("progress", enabled)
         self._start = start
         self._end = end
         self._enabled = enabled
+        self._counted = counted
         self._began = time.monotonic()
         self._shown = self._began
         self._bar: Any = None
@@ -59,11 +64,15 @@ class ProgressDisplay:
             done = (t - self._start) / (self._end - self._start)
             left = (now - self._began) * (1.0 - done) / max(done, 1e-9)
             print(
-                f"simulate: t = {t:.6g} s of {self._end:.6g} s ({100 * done:.0f} %), "
-                f"about {left:.0f} s left",
+                f"simulate: {self._text(t)} ({100 * done:.0f} %), about {left:.0f} s left",
                 file=sys.stderr,
                 flush=True,
             )
+
+    def _text(self, t: float) -> str:
+        if self._counted:
+            return f"{t:.0f} of {self._end:.0f} {self._counted}"
+        return f"t = {t:.6g} s of {self._end:.6g} s"
 
     def _update_bar(self, t: float) -> None:
         if self._bar is None:
@@ -73,12 +82,12 @@ class ProgressDisplay:
             self._bar = Progress(
                 TextColumn("simulate"),
                 BarColumn(),
-                TextColumn("t = {task.fields[t]:.4g} s of {task.fields[end]:.4g} s"),
+                TextColumn("{task.fields[text]}"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
             )
             span = self._end - self._start
-            self._task = self._bar.add_task("", total=span, t=t, end=self._end)
+            self._task = self._bar.add_task("", total=span, text=self._text(t))
             self._bar.start()
-        self._bar.update(self._task, completed=t - self._start, t=t)
+        self._bar.update(self._task, completed=t - self._start, text=self._text(t))

@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.events import Event
 from mbkit.forces import Force
 from mbkit.integrators import Integrator, RungeKuttaMuntheKaas
-from mbkit.integrators.integrator import Rows
-from mbkit.results import EventLog, Result
-from mbkit.results.balance import EnergyWatch, in_order
-from mbkit.simulation.energies import energies
+from mbkit.results import Result
+from mbkit.simulation.ensembles.ensemble import check_in_memory, fixed, run_ensemble
+from mbkit.simulation.ensembles.members import Members, has_samples, with_all_forces
+from mbkit.simulation.in_memory import run_in_memory
 from mbkit.simulation.long_runs.long_run import begin
-from mbkit.simulation.momenta import check_run, with_velocities
-from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
-from mbkit.simulation.multipliers import constraints_of
-from mbkit.simulation.origin import Origin
-from mbkit.simulation.preparation import (
-    GeneralizedForces,
-    Prepared,
-    checked_parts,
-    prepare,
-    versions,
-)
-from mbkit.simulation.progress import ProgressDisplay
+from mbkit.simulation.momenta import check_run
+from mbkit.simulation.preparation import GeneralizedForces, checked_parts, prepare
 from mbkit.simulation.stabilisation import PROJECTION, Stabilisation
-from mbkit.simulation.start import SAVED, check_kept_whole, checked_notes, empty_rows
-from mbkit.simulation.stepping.chunks import run_chunks
-from mbkit.simulation.stepping.course import event_columns
-from mbkit.simulation.stepping.endings import INTERRUPTED, TERMINAL
-from mbkit.simulation.stepping.failed_step import explain
+from mbkit.simulation.start import SAVED, check_kept_whole, checked_notes
 from mbkit.solvers import ConstraintSolver
 from mbkit.systems import MomentumForm, System
 
@@ -51,6 +35,7 @@ def simulate(
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     tau: GeneralizedForces | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
     forces: Iterable[Force] = (),
     events: Iterable[Event] = (),
     save_every: int = 1,
@@ -75,13 +60,17 @@ def simulate(
         Step; the span must be a whole number of steps. [s]
     integrator : Integrator, optional
         `RungeKuttaMuntheKaas` of order 4 if left out.
-    q : array_like, shape (nq,), optional
-        Configuration at the start; the reference configuration if left out.
-    v : array_like, shape (nv,), optional
+    q : array_like, shape (nq,) or (..., nq), optional
+        Configuration at the start; the reference configuration if left out. Leading axes of q, v,
+        tau and parameters, which broadcast, make an ensemble: a run for each sample, on all cores.
+    v : array_like, shape (nv,) or (..., nv), optional
         Velocity at the start; zero if left out.
-    tau : array_like, shape (nv,), or callable, optional
+    tau : array_like, shape (nv,) or (..., nv), or callable, optional
         Generalized forces, constant or as ``tau(t, q, v)``; zero if left out. They are added to the
         forces of the system. [N m], [N]
+    parameters : mapping of str to array_like, optional
+        Other values of parameters, by the names of `System.parameters`, with leading axes for an
+        ensemble.
     forces : iterable of Force, optional
         Further forces, for this run; see `System.with_forces`.
     events : iterable of Event, optional
@@ -119,7 +108,9 @@ def simulate(
     -------
     Result
         States, energies, and all that is needed to know where they came from. After Ctrl-C it holds
-        what was computed, and ``completed`` is false.
+        what was computed, and ``completed`` is false. Where q, v, tau or parameters have leading
+        axes it is an `Ensemble`: runs that fail say so in it, and nothing is raised for them. See
+        docs/ensembles.md.
 
     Raises
     ------
@@ -173,111 +164,29 @@ def simulate(
         check_run(system, integrator, output)
         system = system.system
     integrator = checked_parts(system, integrator)
-    run = prepare(
-        system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces, events=events,
-        save_every=save_every, save_at=save_at, stabilisation=stabilisation,
-        constraint_solver=constraint_solver, in_momenta=in_momenta,
-    )  # fmt: skip
-    if in_momenta:
-        run.options["form"] = "momentum"
+    about: dict[str, Any] = {"form": "momentum"} if in_momenta else {}
     if notes is not None:
-        run.options["notes"] = checked_notes(notes)
+        about["notes"] = checked_notes(notes)
+    common: dict[str, Any] = {
+        "events": events, "save_every": save_every, "save_at": save_at,
+        "stabilisation": stabilisation, "in_momenta": in_momenta,
+    }  # fmt: skip
+    if has_samples(q, v, tau, parameters):
+        system, about["forces"] = with_all_forces(system, forces, constraint_solver)
+        forces, constraint_solver = (), None
+        members = Members.of(system, parameters, q=q, v=v, tau=tau)
+        if members.axes:
+            check_in_memory(output, save, dtype)
+            common = fixed(common, integrator, t_span, h)
+            ensemble: Any = run_ensemble(members, common, about, progress=progress)
+            return ensemble  # type: ignore[no-any-return]
+        system = members.system_of(0)
+    run = prepare(
+        system, integrator, t_span, h, q=q, v=v, tau=tau, forces=forces,
+        constraint_solver=constraint_solver, **common,
+    )  # fmt: skip
+    run.options.update(about)
     if output is not None:
         return begin(run, output, save=save, dtype=dtype, progress=progress)
     check_kept_whole(save, dtype)
-    return _in_memory(run, progress=progress)
-
-
-def _in_memory(run: Prepared, *, progress: bool) -> Result:
-    """Take all steps; return the result, or raise what has stopped them, with it."""
-    problem, course = run.problem, run.course
-    m = problem.multipliers.size
-    rows = empty_rows(course.num_rows(run.steps), problem.nq, problem.nv, m)
-    written = len(course.start_times)
-    rows.t[:written], rows.work[:written] = course.start_times, 0.0
-    rows.q[:written], rows.v[:written] = problem.q, problem.v
-    rows.multipliers[:written] = np.nan
-    began = time.perf_counter()
-    with ProgressDisplay(*run.options["t_span"], enabled=progress) as display:
-        taken, written, state = run_chunks(problem, course, run.steps, rows, written, display)
-    wall_time = time.perf_counter() - began
-    error: BaseException | None = None
-    if state == INTERRUPTED:
-        error = KeyboardInterrupt()
-    elif state not in (0, TERMINAL):
-        error = explain(run, state, taken)
-    t = problem.t0 + taken * problem.h
-    is_cut = state not in (0, TERMINAL) and (written == 0 or rows.t[written - 1] < t)
-    if is_cut or (state != TERMINAL and course.saves_end(taken)):
-        rows.t[written], rows.q[written], rows.v[written] = t, problem.q, problem.v
-        rows.work[written], rows.multipliers[written] = problem.work, problem.multipliers
-        written += 1
-    options = {**run.options, "steps_taken": taken, "wall_time": wall_time}
-    options["counts"] = problem.counted()
-    result, error = _result(run, Rows(*(part[:written] for part in rows)), error, options)
-    tell(result, error, run.course.findings)
-    if error is None or isinstance(error, KeyboardInterrupt):
-        return result
-    error.result = result  # type: ignore[attr-defined]
-    error.add_note("What was computed until then is in this exception's attribute 'result'.")
-    raise error
-
-
-def _result(
-    run: Prepared, rows: Rows, error: BaseException | None, options: dict[str, Any]
-) -> tuple[Result, BaseException | None]:
-    """Return the result, and the first thing that went wrong: energies may fail as well."""
-    system, course = run.system, run.course
-    rows = with_velocities(run.momenta, rows)
-    t, q, v, work, _ = rows
-    dissipated, supplied = work.T.copy()
-    kinetic, potential, failed = energies(system, rows)
-    error = failed if error is None else error
-    find = constraints_of(run)
-    closed = {}
-    if find is not None:
-        closed["multipliers"], closed["residuals"], failed = find(rows)
-        error = failed if error is None else error
-    found = _found(run, (t, kinetic, potential, dissipated, supplied), options)
-    for array in (t, q, v, kinetic, potential, dissipated, supplied, *closed.values()):
-        array.setflags(write=False)  # or the result would copy them
-    if error is None and course.ended is not None:
-        message = course.how_ended
-    elif error is None:
-        message = f"Completed: {options['steps_taken']} steps."
-    elif isinstance(error, KeyboardInterrupt):
-        message = f"Interrupted by the user after t = {t[-1]:.9g} s."
-    else:
-        message = f"{type(error).__name__}: {error}"
-    names = tuple(event.name for event in course.events)
-    happened = course.happened(0, options["steps_taken"])
-    log = EventLog.from_columns(event_columns(happened, system.nq, system.nv), names)
-    result = Result(
-        t=t, q=q, v=v, kinetic_energy=kinetic, potential_energy=potential,
-        dissipated_energy=dissipated, supplied_energy=supplied,
-        body_names=system.body_names, joint_names=system.joint_names,
-        position_names=system.position_names, velocity_names=system.velocity_names,
-        position_units=system.position_units, model=system.model_text, options=options,
-        versions=versions(), completed=error is None, message=message, warnings=found, events=log,
-        constraint_names=system.constraint_names, origin=Origin.of(run), **closed,
-    )  # fmt: skip
-    return result, error
-
-
-def _found(run: Prepared, energies_of_rows: tuple[Any, ...], options: dict[str, Any]) -> list[str]:
-    """Return what may be wrong with the numbers."""
-    found = list(run.course.findings)
-    if not balance_is_known(run):
-        return [*found, UNKNOWN]
-    last = options["steps_taken"]
-    samples = run.course.samples
-    further = np.zeros((5, 0)) if samples is None else samples.energies(run.system, 0, last)
-    assert run.start is not None
-    rows = in_order(energies_of_rows, further)
-    watch = EnergyWatch()
-    watch.look(*rows)
-    if watch.exceeds:  # forces are asked once more for that alone
-        watch = EnergyWatch(least_energy(run.system, run.problem.t0, run.start[0]))
-        watch.look(*rows)
-    text = watch.finding(options)
-    return [*found, text] if text else found
+    return run_in_memory(run, progress=progress)

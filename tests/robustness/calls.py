@@ -292,6 +292,7 @@ def simulation(system: mb.System) -> dict[str, Any]:
         "tau": np.zeros(system.nv), "forces": (), "events": (), "save_every": 1,
         "save_at": np.array([0.005, 0.01]), "stabilisation": mb.Projection(),
         "constraint_solver": None, "dtype": "float64", "notes": {},
+        "parameters": {"gravity": np.array([0.0, 0.0, -9.81])},
     }  # fmt: skip
 
 

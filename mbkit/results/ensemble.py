@@ -1,0 +1,241 @@
+"""The results of many runs of one system, in memory."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from mbkit.errors import ShapeError, UsageError
+from mbkit.results.event_log import EventLog
+from mbkit.results.result import Result
+
+__all__ = ["Ensemble", "Origins"]
+
+Floats = npt.NDArray[np.float64]
+
+#: What makes the text of the model of a run, and its origin, by the number of the run.
+Origins = Callable[[int], tuple[str, Any]]
+
+_ROWS = (
+    "t", "q", "v", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy",
+    "multipliers", "residuals",
+)  # fmt: skip
+
+
+def _frozen(array: Any) -> Any:
+    array.flags.writeable = False
+    return array
+
+
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Ensemble:
+    """What the runs of an ensemble leave behind, one run for each of its samples.
+
+    The axes of the samples come first, and then those of a `Result`: k instants, as many as the
+    longest run has. A run that ended early has not-a-number behind its last instant.
+
+    Attributes
+    ----------
+    t : ndarray, shape (..., k)
+        Times: the same for all runs, but for those that ended early. [s]
+    q, v : ndarray, shape (..., k, nq), (..., k, nv)
+        Positions and velocities, as those of a `Result`.
+    kinetic_energy, potential_energy, dissipated_energy, supplied_energy : ndarray, shape (..., k)
+        Energies. [J]
+    multipliers, residuals : ndarray, shape (..., k, rows), (..., k, 3)
+        Of the constraints.
+    lengths : ndarray of int, shape (...)
+        Instants of each run.
+    steps_taken, wall_times : ndarray, shape (...)
+        Steps of each run, and the time that they took. [s]
+    counts : mapping of str to ndarray of int, shape (...)
+        What the steps of each run have cost, as ``options["counts"]`` of a `Result` say.
+    completed, failed : ndarray of bool, shape (...)
+        Which runs reached their end, or a terminal event, and which ended by an error. Those that
+        are neither were interrupted.
+    messages : ndarray of str, shape (...)
+        Why each run ended.
+    parameters : mapping of str to ndarray, shape (..., shape of the parameter)
+        The parameters that were given, by name.
+    options, versions, labels : mapping
+        What the runs share: how they were computed, by what, and the names of a `Result`.
+
+    See Also
+    --------
+    Result : one run, which ``ensemble[i]`` returns.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -9.81))
+    >>> bob = mech.add_body(mb.Body("bob", mb.SpatialInertia.from_com(1.0, (0, 0, -1.0))))
+    >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, bob)
+    >>> runs = mb.simulate(mech.assemble(), (0.0, 1.0), 1e-2, q=[[0.1], [0.2], [0.3]])
+    >>> runs
+    <Ensemble: 3 runs, 101 instants from 0 s to 1 s, nq = 1, nv = 1, 3 completed>
+    >>> runs.q.shape
+    (3, 101, 1)
+    >>> runs[2]
+    <Result: 101 instants from 0 s to 1 s, nq = 1, nv = 1, completed>
+    """
+
+    t: Floats = attrs.field(converter=_frozen)
+    q: Floats = attrs.field(converter=_frozen)
+    v: Floats = attrs.field(converter=_frozen)
+    kinetic_energy: Floats = attrs.field(converter=_frozen)
+    potential_energy: Floats = attrs.field(converter=_frozen)
+    dissipated_energy: Floats = attrs.field(converter=_frozen)
+    supplied_energy: Floats = attrs.field(converter=_frozen)
+    multipliers: Floats = attrs.field(converter=_frozen)
+    residuals: Floats = attrs.field(converter=_frozen)
+    lengths: npt.NDArray[np.int64] = attrs.field(converter=_frozen)
+    steps_taken: npt.NDArray[np.int64] = attrs.field(converter=_frozen)
+    wall_times: Floats = attrs.field(converter=_frozen)
+    counts: Mapping[str, npt.NDArray[np.int64]]
+    completed: npt.NDArray[np.bool_] = attrs.field(converter=_frozen)
+    failed: npt.NDArray[np.bool_] = attrs.field(converter=_frozen)
+    messages: npt.NDArray[np.str_] = attrs.field(converter=_frozen)
+    parameters: Mapping[str, Floats]
+    options: Mapping[str, Any]
+    versions: Mapping[str, str]
+    labels: Mapping[str, tuple[str, ...]]
+    _warnings: Mapping[int, tuple[str, ...]]
+    _events: Mapping[int, EventLog]
+    _origins: Origins
+
+    # ------------------------------------------------------------------------------ samples
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The axes of the samples."""
+        return self.lengths.shape
+
+    def __len__(self) -> int:
+        return self.lengths.size
+
+    def __getitem__(self, index: Any) -> Result:
+        """Return the run of one sample, by its index: ``ensemble[3]``, or ``ensemble[3, 1]``."""
+        place = self._place(index)
+        number = int(np.ravel_multi_index(place, self.shape))
+        rows = slice(0, int(self.lengths[place]))
+        model, origin = self._origins(number)
+        own = {name: values[place].tolist() for name, values in self.parameters.items()}
+        counts = {name: int(each[place]) for name, each in self.counts.items()}
+        options = {
+            **self.options, "sample": place, "steps_taken": int(self.steps_taken[place]),
+            "wall_time": float(self.wall_times[place]), "counts": counts, **({"parameters": own} if own else {}),
+        }  # fmt: skip
+        further: dict[str, Any] = {**self.labels}
+        if number in self._events:
+            further["events"] = self._events[number]
+        return Result(
+            **{name: getattr(self, name)[place][rows] for name in _ROWS},
+            model=model, options=options, versions=self.versions, origin=origin,
+            completed=bool(self.completed[place]), message=str(self.messages[place]),
+            warnings=self._warnings.get(number, ()), **further,
+        )  # fmt: skip
+
+    def __iter__(self) -> Iterator[Result]:
+        """Go through all runs, the last axis of the samples first."""
+        return (self[place] for place in np.ndindex(self.shape))
+
+    def _place(self, index: Any) -> tuple[int, ...]:
+        """Return an index from the beginning; UsageError unless it says one sample."""
+        axes = len(self.shape)
+        given = index if isinstance(index, tuple) else (index,)
+        try:
+            place = tuple(operator.index(k) for k in given)
+        except TypeError:
+            place = ()
+        if len(place) != axes:
+            raise UsageError(
+                f"An ensemble has a run for each sample, and {axes} axes of them: give "
+                f"{axes} whole number{'s' * (axes > 1)}, got {index!r}. Its arrays, such as q, "
+                f"take any index."
+            )
+        for k, size in zip(place, self.shape, strict=True):
+            if not -size <= k < size:
+                raise IndexError(f"ensemble[{index!r}]: the samples have the axes {self.shape}.")
+        return tuple(k % size for k, size in zip(place, self.shape, strict=True))
+
+    # ------------------------------------------------------------------------- how they ended
+
+    @property
+    def failures(self) -> dict[tuple[int, ...], str]:
+        """The reasons of the runs that failed, by sample."""
+        return {place: str(self.messages[place]) for place in self._places(self.failed)}
+
+    @property
+    def warnings(self) -> dict[tuple[int, ...], tuple[str, ...]]:
+        """What may be wrong with the numbers of runs, by sample, where there is something."""
+        places = {number: np.unravel_index(number, self.shape) for number in self._warnings}
+        return {
+            tuple(int(k) for k in place): self._warnings[number] for number, place in places.items()
+        }
+
+    @property
+    def energy(self) -> Floats:
+        """Kinetic plus potential energy, shape (..., k). [J]."""
+        return self.kinetic_energy + self.potential_energy
+
+    @staticmethod
+    def _places(which: Any) -> list[tuple[int, ...]]:
+        return [tuple(int(k) for k in place) for place in np.argwhere(which)]
+
+    def __repr__(self) -> str:
+        size = len(self)
+        axes = (
+            f"{size} runs" if len(self.shape) == 1 else f"{' x '.join(map(str, self.shape))} runs"
+        )
+        counts = {
+            "completed": int(self.completed.sum()),
+            "failed": int(self.failed.sum()),
+            "interrupted": size - int((self.completed | self.failed).sum()),
+            "with warnings": len(self._warnings),
+        }
+        ends = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        nq, nv = self.q.shape[-1], self.v.shape[-1]
+        return (
+            f"<Ensemble: {axes}, {self.t.shape[-1]} instants from {np.nanmin(self.t):g} s to "
+            f"{np.nanmax(self.t):g} s, nq = {nq}, nv = {nv}, {ends}>"
+        )
+
+    def __str__(self) -> str:
+        first = [f"Sample {place}: {text}" for place, text in list(self.failures.items())[:5]]
+        return "\n".join([repr(self), *first])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {
+            each.name.lstrip("_"): getattr(self, each.name) for each in attrs.fields(type(self))
+        }
+        models = [self._origins(k)[0] for k in range(len(self) if self.parameters else 1)]
+        return _from_fields, (fields | {"origins": None}, models)
+
+    def __attrs_post_init__(self) -> None:
+        count = self.t.shape[-1]
+        for name in _ROWS:
+            found = getattr(self, name).shape[: len(self.shape) + 1]
+            if found != (*self.shape, count):
+                raise ShapeError(
+                    f"Ensemble: {name} begins with the axes {found}; {(*self.shape, count)} are "
+                    f"those of the samples and of the instants."
+                )
+
+
+def _from_fields(fields: dict[str, Any], models: list[str]) -> Ensemble:
+    return Ensemble(**fields | {"origins": _Models(models)})
+
+
+@attrs.frozen
+class _Models:
+    """The texts of the models, one a run or one for all, where nothing else is left of them."""
+
+    texts: list[str]
+
+    def __call__(self, number: int) -> tuple[str, Any]:
+        return self.texts[number if len(self.texts) > 1 else 0], None

@@ -1,0 +1,1 @@
+"""Many runs of one system at once."""

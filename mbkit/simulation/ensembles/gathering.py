@@ -1,0 +1,141 @@
+"""The arrays of an ensemble, filled run by run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mbkit.memory import check_memory
+from mbkit.results import Ensemble, Result
+from mbkit.results.ensemble import Origins
+from mbkit.simulation.ensembles.members import Members
+from mbkit.simulation.preparation import versions
+from mbkit.systems import System
+
+__all__ = ["Gathered"]
+
+_ENERGIES = ("kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
+
+_NOT_STARTED = "Not started: interrupted by the user."
+
+
+class Gathered:
+    """Memory for all runs of an ensemble, of so many instants each.
+
+    Attributes
+    ----------
+    rows : dict of str to ndarray, shape (count, instants, ...)
+        By the names of a `Result`.
+    lengths, steps, times : ndarray, shape (count,)
+        Instants that are filled, steps that were taken, and what they took [s]; no instants: the
+        run was not started.
+    errors : dict of int to BaseException
+        What has ended runs.
+    """
+
+    def __init__(self, members: Members, instants: int) -> None:
+        system, n = members.system, members.count
+        widths = {
+            "t": (), "q": (system.nq,), "v": (system.nv,), **dict.fromkeys(_ENERGIES, ()),
+            "multipliers": (system.num_velocity_constraints,), "residuals": (3,),
+        }  # fmt: skip
+        width = sum(int(np.prod(each)) for each in widths.values())
+        check_memory(
+            float(n) * instants * width,
+            f"An ensemble of {n} runs with {instants} saved states, {width} numbers each,",
+            "use a larger save_every, or fewer runs at once",
+        )
+        self.members = members
+        self.rows = {name: np.empty((n, instants, *each)) for name, each in widths.items()}
+        self.lengths = np.zeros(n, dtype=np.int64)
+        self.steps = np.zeros(n, dtype=np.int64)
+        self.times = np.zeros(n)
+        self.counts: dict[str, Any] = {}
+        self.completed = np.zeros(n, dtype=bool)
+        self.errors: dict[int, BaseException] = {}
+        self.messages: dict[int, str] = {}
+        self.warnings: dict[int, tuple[str, ...]] = {}
+        self.events: dict[int, Any] = {}
+        self.told: list[tuple[int, Any]] = []
+
+    def put(self, number: int, result: Result) -> None:
+        """Keep the result of one run."""
+        count = result.t.size
+        for name, rows in self.rows.items():
+            rows[number, :count] = getattr(result, name)
+        self.lengths[number] = count
+        self.steps[number] = result.options["steps_taken"]
+        self.times[number] = result.options["wall_time"]
+        self.count(number, result.options["counts"])
+        self.completed[number] = result.completed
+        self.messages.setdefault(number, result.message)
+        if result.warnings:
+            self.warnings[number] = result.warnings
+        if len(result.events):
+            self.events[number] = result.events
+
+    def count(self, number: int, counted: Mapping[str, int]) -> None:
+        """Keep what the steps of one run have cost."""
+        for name, count in counted.items():
+            if name not in self.counts:
+                self.counts[name] = np.zeros(self.members.count, dtype=np.int64)
+            self.counts[name][number] = count
+
+    def fail(self, number: int, error: BaseException) -> None:
+        """Note what has ended a run."""
+        self.errors[number] = error
+        self.messages[number] = f"{type(error).__name__}: {error}"
+
+    def ensemble(self, options: dict[str, Any], origins: Origins) -> Ensemble:
+        """Return the ensemble."""
+        members, most = self.members, max(1, int(self.lengths.max()))
+        axes, system = members.axes, members.system
+        rows = {}
+        for name, array in self.rows.items():
+            for number in np.flatnonzero(self.lengths < most):
+                array[number, self.lengths[number] : most] = np.nan
+            if most < array.shape[1]:
+                array = array[:, :most]
+            rows[name] = array.reshape(axes + array.shape[1:])
+        messages = [self.messages.get(k, _NOT_STARTED) for k in range(members.count)]
+        failed = np.zeros(members.count, dtype=bool)
+        failed[list(self.errors)] = True
+        return Ensemble(
+            **rows, lengths=self.lengths.reshape(axes), steps_taken=self.steps.reshape(axes),
+            wall_times=self.times.reshape(axes), completed=self.completed.reshape(axes),
+            failed=failed.reshape(axes),
+            counts={name: each.reshape(axes) for name, each in self.counts.items()}, messages=np.array(messages, dtype=object).reshape(axes),
+            parameters={
+                name: np.array(values).reshape(axes + values.shape[1:])
+                for name, values in members.parameters.items()
+            },
+            options=options, versions=versions(), labels=_labels(system),
+            warnings=dict(sorted(self.warnings.items())), events=self.events, origins=origins,
+        )  # fmt: skip
+
+    def tell(self, ensemble: Ensemble) -> None:
+        """Warn once of each kind of thing that was told of runs; see `Ensemble.warnings`."""
+        kinds: dict[type[Warning], list[tuple[int, Any]]] = {}
+        for number, warning in sorted(self.told, key=lambda each: each[0]):
+            kinds.setdefault(type(warning), []).append((number, warning))
+        for kind, found in kinds.items():
+            number, first = found[0]
+            several = len({each for each, _ in found})
+            runs = f"In {several} runs of {self.members.count}, the first of them sample "
+            text = f"{runs if several > 1 else 'Sample '}{self.members.place(number)}: {first}"
+            try:
+                warnings.warn(text, kind, stacklevel=5)
+            except Warning as warning:
+                warning.result = ensemble  # type: ignore[attr-defined]
+                raise
+
+
+def _labels(system: System) -> dict[str, tuple[str, ...]]:
+    fields = (
+        "body_names", "joint_names", "position_names", "velocity_names", "position_units",
+        "constraint_names",
+    )  # fmt: skip
+    return {field: tuple(getattr(system, field)) for field in fields}

@@ -1,0 +1,121 @@
+"""Runs whose result stays in memory."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from mbkit.integrators.integrator import Rows
+from mbkit.results import EventLog, Result
+from mbkit.results.balance import EnergyWatch, in_order
+from mbkit.simulation.energies import energies
+from mbkit.simulation.momenta import with_velocities
+from mbkit.simulation.monitors.findings import UNKNOWN, balance_is_known, least_energy, tell
+from mbkit.simulation.multipliers import constraints_of
+from mbkit.simulation.origin import Origin
+from mbkit.simulation.preparation import Prepared, versions
+from mbkit.simulation.progress import ProgressDisplay
+from mbkit.simulation.start import empty_rows
+from mbkit.simulation.stepping.chunks import run_chunks
+from mbkit.simulation.stepping.course import event_columns
+from mbkit.simulation.stepping.endings import INTERRUPTED, TERMINAL
+from mbkit.simulation.stepping.failed_step import explain
+
+__all__ = ["run_in_memory"]
+
+
+def run_in_memory(run: Prepared, *, progress: bool) -> Result:
+    """Take all steps; return the result, or raise what has stopped them, with it."""
+    problem, course = run.problem, run.course
+    m = problem.multipliers.size
+    rows = empty_rows(course.num_rows(run.steps), problem.nq, problem.nv, m)
+    written = len(course.start_times)
+    rows.t[:written], rows.work[:written] = course.start_times, 0.0
+    rows.q[:written], rows.v[:written] = problem.q, problem.v
+    rows.multipliers[:written] = np.nan
+    began = time.perf_counter()
+    with ProgressDisplay(*run.options["t_span"], enabled=progress) as display:
+        taken, written, state = run_chunks(problem, course, run.steps, rows, written, display)
+    wall_time = time.perf_counter() - began
+    error: BaseException | None = None
+    if state == INTERRUPTED:
+        error = KeyboardInterrupt()
+    elif state not in (0, TERMINAL):
+        error = explain(run, state, taken)
+    t = problem.t0 + taken * problem.h
+    is_cut = state not in (0, TERMINAL) and (written == 0 or rows.t[written - 1] < t)
+    if is_cut or (state != TERMINAL and course.saves_end(taken)):
+        rows.t[written], rows.q[written], rows.v[written] = t, problem.q, problem.v
+        rows.work[written], rows.multipliers[written] = problem.work, problem.multipliers
+        written += 1
+    options = {**run.options, "steps_taken": taken, "wall_time": wall_time}
+    options["counts"] = problem.counted()
+    result, error = _result(run, Rows(*(part[:written] for part in rows)), error, options)
+    tell(result, error, run.course.findings)
+    if error is None or isinstance(error, KeyboardInterrupt):
+        return result
+    error.result = result  # type: ignore[attr-defined]
+    error.add_note("What was computed until then is in this exception's attribute 'result'.")
+    raise error
+
+
+def _result(
+    run: Prepared, rows: Rows, error: BaseException | None, options: dict[str, Any]
+) -> tuple[Result, BaseException | None]:
+    """Return the result, and the first thing that went wrong: energies may fail as well."""
+    system, course = run.system, run.course
+    rows = with_velocities(run.momenta, rows)
+    t, q, v, work, _ = rows
+    dissipated, supplied = work.T.copy()
+    kinetic, potential, failed = energies(system, rows)
+    error = failed if error is None else error
+    find = constraints_of(run)
+    closed = {}
+    if find is not None:
+        closed["multipliers"], closed["residuals"], failed = find(rows)
+        error = failed if error is None else error
+    found = _found(run, (t, kinetic, potential, dissipated, supplied), options)
+    for array in (t, q, v, kinetic, potential, dissipated, supplied, *closed.values()):
+        array.setflags(write=False)  # or the result would copy them
+    if error is None and course.ended is not None:
+        message = course.how_ended
+    elif error is None:
+        message = f"Completed: {options['steps_taken']} steps."
+    elif isinstance(error, KeyboardInterrupt):
+        message = f"Interrupted by the user after t = {t[-1]:.9g} s."
+    else:
+        message = f"{type(error).__name__}: {error}"
+    names = tuple(event.name for event in course.events)
+    happened = course.happened(0, options["steps_taken"])
+    log = EventLog.from_columns(event_columns(happened, system.nq, system.nv), names)
+    result = Result(
+        t=t, q=q, v=v, kinetic_energy=kinetic, potential_energy=potential,
+        dissipated_energy=dissipated, supplied_energy=supplied,
+        body_names=system.body_names, joint_names=system.joint_names,
+        position_names=system.position_names, velocity_names=system.velocity_names,
+        position_units=system.position_units, model=system.model_text, options=options,
+        versions=versions(), completed=error is None, message=message, warnings=found, events=log,
+        constraint_names=system.constraint_names, origin=Origin.of(run), **closed,
+    )  # fmt: skip
+    return result, error
+
+
+def _found(run: Prepared, energies_of_rows: tuple[Any, ...], options: dict[str, Any]) -> list[str]:
+    """Return what may be wrong with the numbers."""
+    found = list(run.course.findings)
+    if not balance_is_known(run):
+        return [*found, UNKNOWN]
+    last = options["steps_taken"]
+    samples = run.course.samples
+    further = np.zeros((5, 0)) if samples is None else samples.energies(run.system, 0, last)
+    assert run.start is not None
+    rows = in_order(energies_of_rows, further)
+    watch = EnergyWatch()
+    watch.look(*rows)
+    if watch.exceeds:  # forces are asked once more for that alone
+        watch = EnergyWatch(least_energy(run.system, run.problem.t0, run.start[0]))
+        watch.look(*rows)
+    text = watch.finding(options)
+    return [*found, text] if text else found

@@ -1,0 +1,190 @@
+"""Ensembles: each run is the run alone, bit for bit; what fails stops no other."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import mbkit as mb
+from tests.trees import random_state
+
+ROWS = (
+    "t", "q", "v", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy",
+    "multipliers", "residuals",
+)  # fmt: skip
+
+
+def double_pendulum() -> mb.Mechanism:
+    mech = mb.Mechanism("double", gravity=(0.0, 0.0, -9.81))
+    upper = mech.add_body(mb.Body("upper", mb.SpatialInertia.from_com(1.0, (0.1, 0.0, -0.5))))
+    lower = mech.add_body(mb.Body("lower", mb.SpatialInertia.box(2.0, size=(0.1, 0.2, 0.9))))
+    mech.add_joint(mb.RevoluteJoint("shoulder", axis=(0, 1, 0)), mech.world, upper)
+    mech.add_joint(mb.SphericalJoint("elbow", point=(0, 0, -1.0)), upper, lower)
+    mech.add_force(mb.JointDamper("damper", "shoulder", damping=0.3))
+    return mech
+
+
+def starts(system, count, seed=1):
+    rng = np.random.default_rng(seed)
+    states = [random_state(rng, system, 1.0) for _ in range(count)]
+    return np.array([each.q for each in states]), np.array([each.v for each in states])
+
+
+def check_alone(runs, system, options, given):
+    """Compare each run with a simulation of it alone."""
+    for place in np.ndindex(runs.shape):
+        own = {
+            name: np.broadcast_to(x, (*runs.shape, x.shape[-1]))[place] for name, x in given.items()
+        }
+        values = {name: x[place] for name, x in runs.parameters.items()}
+        changed = system.with_parameters(values) if values else system
+        alone, run = mb.simulate(changed, **options, **own, progress=False), runs[place]
+        for name in ROWS:
+            np.testing.assert_array_equal(getattr(run, name), getattr(alone, name), err_msg=name)
+        assert (run.message, run.model, run.warnings) == (
+            alone.message,
+            alone.model,
+            alone.warnings,
+        )
+        for name in ("steps_taken", "counts"):
+            assert run.options[name] == alone.options[name]
+        assert [each[:2] for each in run.events] == [each[:2] for each in alone.events]
+
+
+@pytest.mark.parametrize(
+    ("integrator", "further"),
+    [
+        (mb.RungeKuttaMuntheKaas(), {"save_every": 7}),
+        (mb.RungeKuttaMuntheKaas(mb.tableaus.DORMAND_PRINCE5, rtol=1e-8), {}),
+        (mb.GeneralizedAlpha(), {"save_at": [0.0, 0.05, 0.3]}),
+        (mb.GeneralizedAlpha(rtol=1e-4), {}),
+        (mb.BLieDF(3), {}),
+        (mb.RATTLie(), {"save_at": [0.013, 0.3]}),
+        (mb.MultistepMuntheKaas(3), {}),
+        (mb.CommutatorFree(mb.COMMUTATOR_FREE4), {"save_every": 30}),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_each_run_is_the_run_alone(integrator, further):
+    system = double_pendulum().assemble()
+    if isinstance(integrator, mb.RATTLie):
+        system = system.without_forces(["damper"])  # it takes no forces of velocity
+    q, v = starts(system, 3)
+    given = {"q": q, "v": v}
+    if integrator.takes_forces_of_velocity:
+        given["tau"] = np.array([[[0.0, 0.1, 0.0, 0.2]], [[0.5, 0.0, 0.0, 0.0]]])
+    else:
+        given["q"] = np.array([q, q[::-1]])
+    options = {"t_span": (0.0, 0.3), "h": 0.01, "integrator": integrator, **further}
+    masses = np.array([1.0, 2.0, 3.0])
+    runs = mb.simulate(
+        system, **options, **given, parameters={"bodies.upper.mass": masses}, progress=False
+    )  # fmt: skip
+    assert runs.shape == (2, 3)
+    assert runs.completed.all()
+    check_alone(runs, system, options, given)
+    copy = pickle.loads(pickle.dumps(runs))  # noqa: S301
+    np.testing.assert_array_equal(copy[1, 2].q, runs.q[1, 2])
+    assert copy[1, 2].model == runs[1, 2].model
+
+
+def fourbar_and_floor():
+    """Return a closed mechanism, with three configurations, and an event that ends a run."""
+    mech = mb.Mechanism("four-bar", gravity=(0.0, -9.81, 0.0))
+    points = np.array([[0, 0, 0], [0, 0.4, 0], [0.7, 0.7, 0], [0.8, 0, 0]], dtype=float)
+    before = mech.world
+    for k in range(3):
+        middle = (points[k] + points[k + 1]) / 2
+        body = mech.add_body(
+            mb.Body(f"rod{k}", mb.SpatialInertia.from_com(1.0 + k, middle, 0.02 * np.eye(3)))
+        )
+        mech.add_joint(mb.RevoluteJoint(f"hinge{k}", point=points[k]), before, body)
+        before = body
+    mech.add_joint(mb.RevoluteJoint("hinge3", point=points[3]), before, mech.world)
+    system = mech.assemble()
+    crank = system.joint_names[0]
+    q = np.array([system.close_loops(np.eye(system.nq)[0] * angle) for angle in (0.0, 0.1, -0.2)])
+    return system, q, mb.Event("far", mb.JointPosition(crank, 0.2), terminal=True)
+
+
+def test_closed_mechanisms_and_events_are_as_in_one_run():
+    system, q, far = fourbar_and_floor()
+    options = {"t_span": (0.0, 0.4), "h": 0.01, "events": [far]}
+    with pytest.warns(mb.RedundantConstraintsWarning):  # the axes are parallel
+        runs = mb.simulate(system, **options, q=q, progress=False)
+    check_alone(runs, system, options, {"q": q})
+    ended = [len(run.events) for run in runs]
+    assert 0 < sum(ended) < 3
+    early = int(np.argmax(ended))
+    assert runs.lengths[early] < runs.t.shape[1]
+    assert np.isnan(runs.q[early, runs.lengths[early] :]).all()
+    assert runs.completed.all()
+
+
+def test_a_run_that_fails_stops_no_other():
+    system = double_pendulum().assemble()
+    q, v = starts(system, 4)
+    v[2] *= 1e150
+    options = {"t_span": (0.0, 0.2), "h": 0.01, "save_every": 3}
+    runs = mb.simulate(system, **options, q=q.reshape(2, 2, -1), v=v.reshape(2, 2, -1))
+    assert runs.failed.tolist() == [[False, False], [True, False]]
+    assert list(runs.failures) == [(1, 0)]
+    with pytest.raises(mb.NotFiniteError, match="without bounds") as alone:
+        mb.simulate(system, **options, q=q[2], v=v[2])
+    assert runs.failures[1, 0] == f"NotFiniteError: {alone.value}"
+    np.testing.assert_array_equal(runs[1, 0].q, alone.value.result.q)
+    assert not runs[1, 0].completed
+    assert repr(runs).endswith("3 completed, 1 failed>")
+    assert "Sample (1, 0): NotFiniteError" in str(runs)
+
+
+def test_a_force_in_python_that_fails_is_of_its_run_alone():
+    system = double_pendulum().assemble()
+    v = np.array([[0.1, 0, 0, 0], [8.0, 0, 0, 0], [0.0, 0.1, 0, 0]])
+
+    def tau(t, q, v):
+        if t > 0.05 and abs(v[0]) > 2.0:
+            raise RuntimeError("too fast")
+        return -0.1 * v
+
+    runs = mb.simulate(system, (0.0, 0.1), 0.01, tau=tau, v=v, progress=False)
+    assert runs.failures == {(1,): "RuntimeError: too fast"}
+    assert runs.lengths.tolist() == [11, 6, 11]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"q": [[0, 1, 0, 0, 0], [np.nan, 1, 0, 0, 0.0]]}, mb.NotFiniteError, r"Sample \(1,\)"),
+        ({"q": np.ones((3, 4))}, mb.ShapeError, r"'q'.*\(5,\)"),
+        ({"q": np.ones((2, 5)), "v": np.ones((3, 4))}, mb.ShapeError, r"q \(2,\), v \(3,\)"),
+        ({"v": np.ones((0, 4))}, mb.UsageError, r"axes \(0,\)"),
+        ({"v": np.ones((2, 4)), "output": "x"}, mb.UsageError, "one run"),
+        ({"parameters": {"bodies.uper.mass": [1]}}, mb.NameUnknownError, "bodies.upper.mass"),
+        ({"parameters": {"bodies.upper.com": [1, 2]}}, mb.ShapeError, r"\(3,\).*\[1, 2\]"),
+        ({"parameters": {"bodies.upper.mass": [1, -1]}}, mb.ParameterError, r"Sample \(1,\): .*-1"),
+        ({"parameters": 3}, mb.UsageError, "parameters"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_sample_is_said_before_the_first_step(given, error, message):
+    with pytest.raises(error, match=message):
+        mb.simulate(double_pendulum().assemble(), (0.0, 1.0), 0.1, **given)
+
+
+def test_parameters_without_axes_are_of_one_run():
+    system = double_pendulum().assemble()
+    v = np.ones(4)
+    run = mb.simulate(system, (0.0, 0.1), 0.01, v=v, parameters={"forces.damper.damping": 2.0})
+    changed = system.with_parameters({"forces.damper.damping": 2.0})
+    assert isinstance(run, mb.Result)
+    np.testing.assert_array_equal(run.q, mb.simulate(changed, (0.0, 0.1), 0.01, v=v).q)
+
+
+def test_indices_say_one_run():
+    runs = mb.simulate(double_pendulum().assemble(), (0.0, 0.1), 0.1, v=np.ones((2, 3, 4)))
+    assert len(runs) == 6
+    np.testing.assert_array_equal(runs[-1, -1].q, runs[1, 2].q)
+    with pytest.raises(mb.UsageError, match="2 whole numbers"):
+        runs[0]
+    with pytest.raises(IndexError, match="2, 3"):
+        runs[2, 0]
