@@ -128,8 +128,10 @@ class Ensemble:
         counts = {name: int(each[place]) for name, each in self.counts.items()}
         options = {
             **self.options, "sample": place, "steps_taken": int(self.steps_taken[place]),
-            "wall_time": float(self.wall_times[place]), "counts": counts, **({"parameters": own} if own else {}),
+            "wall_time": float(self.wall_times[place]), "counts": counts,
         }  # fmt: skip
+        if own:
+            options["parameters"] = own
         further: dict[str, Any] = {**self.labels}
         if number in self._events:
             further["events"] = self._events[number]

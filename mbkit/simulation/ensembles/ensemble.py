@@ -1,4 +1,4 @@
-"""Runs of an ensemble: one preparation a run, whatever it needs, or all of them compiled."""
+"""The runs of an ensemble, one after the other."""
 
 from __future__ import annotations
 
@@ -22,21 +22,10 @@ __all__ = ["check_in_memory", "fixed", "run_ensemble"]
 
 @attrs.frozen(eq=False)
 class Common:
-    """What all runs of an ensemble share.
+    """What all runs of an ensemble share."""
 
-    Attributes
-    ----------
-    members : Members
-        What each is given.
-    arguments : dict
-        Of `prepare`, but for system, q, v and tau.
-    notes : dict
-        What options say besides.
-    """
-
-    members: Members
-    arguments: dict[str, Any]
-    notes: dict[str, Any]
+    members: Members  # what each is given
+    arguments: dict[str, Any]  # of `prepare`, but for system, q, v and tau
 
     def prepared(self, number: int) -> Prepared:
         """Return one run before its first step."""
@@ -76,30 +65,12 @@ def fixed(common: dict[str, Any], integrator: Any, t_span: Any, h: Any) -> dict[
 def run_ensemble(
     members: Members, arguments: dict[str, Any], notes: dict[str, Any], *, progress: bool
 ) -> Ensemble:
-    """Take all runs.
+    """Take all runs, by the arguments of `prepare` besides system, q, v and tau.
 
-    Parameters
-    ----------
-    members : Members
-        What each is given.
-    arguments : dict
-        Of `prepare`, but for system, q, v and tau.
-    notes : dict
-        What options say besides.
-    progress : bool
-        Whether to show progress.
-
-    Returns
-    -------
-    Ensemble
-        All runs, those that failed with what they had.
-
-    Raises
-    ------
-    MbkitError
-        If what a run is given is refused, before the first step of any.
+    `notes` are what options say besides. What a run is given and is refused is raised before the
+    first step of any.
     """
-    common = Common(members, arguments, notes)
+    common = Common(members, arguments)
     first, told = _checked(common)
     gathered = Gathered(members, first.course.num_rows(first.steps))
     gathered.told += told

@@ -23,18 +23,7 @@ _NOT_STARTED = "Not started: interrupted by the user."
 
 
 class Gathered:
-    """Memory for all runs of an ensemble, of so many instants each.
-
-    Attributes
-    ----------
-    rows : dict of str to ndarray, shape (count, instants, ...)
-        By the names of a `Result`.
-    lengths, steps, times : ndarray, shape (count,)
-        Instants that are filled, steps that were taken, and what they took [s]; no instants: the
-        run was not started.
-    errors : dict of int to BaseException
-        What has ended runs.
-    """
+    """Memory for all runs of an ensemble, of so many instants each; by the number of the run."""
 
     def __init__(self, members: Members, instants: int) -> None:
         system, n = members.system, members.count
@@ -49,17 +38,18 @@ class Gathered:
             "use a larger save_every, or fewer runs at once",
         )
         self.members = members
+        # (count, instants, ...) by the names of a `Result`
         self.rows = {name: np.empty((n, instants, *each)) for name, each in widths.items()}
-        self.lengths = np.zeros(n, dtype=np.int64)
+        self.lengths = np.zeros(n, dtype=np.int64)  # instants; none where it was not started
         self.steps = np.zeros(n, dtype=np.int64)
-        self.times = np.zeros(n)
+        self.times = np.zeros(n)  # of all steps [s]
         self.counts: dict[str, Any] = {}
         self.completed = np.zeros(n, dtype=bool)
-        self.errors: dict[int, BaseException] = {}
+        self.errors: dict[int, BaseException] = {}  # what has ended runs
         self.messages: dict[int, str] = {}
         self.warnings: dict[int, tuple[str, ...]] = {}
         self.events: dict[int, Any] = {}
-        self.told: list[tuple[int, Any]] = []
+        self.told: list[tuple[int, Any]] = []  # warnings
 
     def put(self, number: int, result: Result) -> None:
         """Keep the result of one run."""
@@ -103,16 +93,16 @@ class Gathered:
         messages = [self.messages.get(k, _NOT_STARTED) for k in range(members.count)]
         failed = np.zeros(members.count, dtype=bool)
         failed[list(self.errors)] = True
+        parameters = {
+            name: np.array(values).reshape(axes + values.shape[1:])
+            for name, values in members.parameters.items()
+        }
         return Ensemble(
             **rows, lengths=self.lengths.reshape(axes), steps_taken=self.steps.reshape(axes),
             wall_times=self.times.reshape(axes), completed=self.completed.reshape(axes),
-            failed=failed.reshape(axes),
-            counts={name: each.reshape(axes) for name, each in self.counts.items()}, messages=np.array(messages, dtype=object).reshape(axes),
-            parameters={
-                name: np.array(values).reshape(axes + values.shape[1:])
-                for name, values in members.parameters.items()
-            },
-            options=options, versions=versions(), labels=_labels(system),
+            failed=failed.reshape(axes), messages=np.array(messages, dtype=object).reshape(axes),
+            counts={name: each.reshape(axes) for name, each in self.counts.items()},
+            parameters=parameters, options=options, versions=versions(), labels=_labels(system),
             warnings=dict(sorted(self.warnings.items())), events=self.events, origins=origins,
         )  # fmt: skip
 

@@ -48,27 +48,13 @@ def of_sample(error: BaseException, place: tuple[int, ...]) -> BaseException:
 
 @attrs.frozen(eq=False)
 class Members:
-    """What the runs of an ensemble are given.
+    """What the runs of an ensemble are given."""
 
-    Attributes
-    ----------
-    system : System
-        With all forces, and the parameters that no sample changes.
-    axes : tuple of int
-        The axes of the samples; () for one run alone.
-    vectors : dict of str to ndarray, shape (count, width)
-        q, v and tau, those that were given as arrays.
-    further : dict
-        Those of q, v and tau that are no arrays, such as a function tau.
-    parameters : dict of str to ndarray, shape (count, ...)
-        Values by name.
-    """
-
-    system: System
-    axes: tuple[int, ...]
-    vectors: dict[str, Any]
-    further: dict[str, Any]
-    parameters: dict[str, Any]
+    system: System  # with all forces; its parameters are those that no sample changes
+    axes: tuple[int, ...]  # of the samples; () for one run alone
+    vectors: dict[str, Any]  # (count, width): q, v and tau, those that were given as arrays
+    further: dict[str, Any]  # those of q, v and tau that are no arrays, such as a function tau
+    parameters: dict[str, Any]  # (count, ...): values by name
 
     @classmethod
     def of(cls, system: System, parameters: Any, **given: Any) -> Members:
