@@ -35,6 +35,7 @@ def parts() -> Parts:
     from benchmarks.custom_joints import custom_joints
     from benchmarks.dynamics import against_pinocchio, large_trees
     from benchmarks.forces import forces
+    from benchmarks.gradients import gradients
     from benchmarks.hanging import hanging_loops
     from benchmarks.inverse_kinematics import inverse_kinematics
     from benchmarks.joints import joints
@@ -59,6 +60,7 @@ def parts() -> Parts:
         "joints": lambda: [*joints(), custom_joints()],
         "precision": lambda: [precision()],
         "simulation": lambda: [against_mujoco()],
+        "gradients": lambda: [gradients()],
         "forces": forces,
         "loops": closed_loops,
         "orders": lambda: written(orders(), ORDERS),

@@ -18,7 +18,7 @@ from mbkit.systems.derivatives.parameter_changes import (
     change_by_parameter,
     changes_by_places,
     field_of_inertia,
-    inertial_change,
+    inertial_changes,
 )  # fmt: skip
 from mbkit.systems.memory.workspace import Workspace
 
@@ -63,17 +63,32 @@ class Accelerations:
         missing = point.equations(system, t)["efforts"] - tau
         return cls(attrs.evolve(point, multipliers=point.solution.multipliers(missing)))
 
+    @property
+    def of_tree(self) -> bool:
+        """Whether all joints of a tree are free."""
+        return not (self.point.constrained or self.point.by_motion)
+
     @functools.cached_property
     def by_state(self) -> tuple[Floats, Floats]:
         """The derivatives by q (N, nv, ndx) and v (N, nv, nv)."""
-        point = self.point
-        by_q, by_v = (point.solution.solve(change_by_input(point, name)) for name in ("q", "v"))
-        return by_q["vdot"], by_v["vdot"]
+        by_q, by_v = (self._solved(change_by_input(self.point, name)) for name in ("q", "v"))
+        return by_q, by_v
+
+    @functools.cached_property
+    def _inverse(self) -> Floats:
+        """M^-1 of a tree, by the articulated bodies as the adjoint has it."""
+        system, q, v = self.point.system, self.point.q, self.point.v
+        return system.forward_dynamics_derivatives(q, v)[2]
+
+    def _solved(self, change: Change) -> Floats:
+        """Return what a change of the equations does to accelerations, (N, nv, k)."""
+        if self.of_tree:
+            return np.asarray(self._inverse @ (change.tau - np.asarray(change.efforts)))
+        return self.point.solution.solve(change)["vdot"]
 
     def by_inputs(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return derivatives (N, nv, k) by name, of "q" and "v", the start, none."""
-        solve = self.point.solution.solve
-        return {name: solve(each)["vdot"] for name, each in changes(self.point, names).items()}
+        return {name: self._solved(each) for name, each in changes(self.point, names).items()}
 
     def contracted(self, adjoints: Floats, names: Sequence[str]) -> Mapping[str, Floats]:
         """Return the sums of adjoints (N, nv) times `by_inputs`, (k,), without making these."""
@@ -101,13 +116,14 @@ def changes(point: Point, names: Sequence[str]) -> Mapping[str, Change]:
 
 
 def contracted(
-    point: Point, efforts: Floats, rows: Floats, names: Sequence[str]
+    point: Point, efforts: Floats, rows: Floats, names: Sequence[str], regressor: Any = None
 ) -> Mapping[str, Floats]:
     """Return sums of efforts (N, nv) and rows (N, m) times the changes of the equations, (k,).
 
-    Inertial parameters of all bodies take one pass: their regressor is contracted first.
+    Inertial parameters of all bodies take one pass: their regressor is contracted first, unless it
+    is given so, (bodies, 10).
     """
-    found = contracted_inertia(point, efforts, names)
+    found = contracted_inertia(point, efforts, names, regressor)
     for name, change in changes(point, [name for name in names if name not in found]).items():
         total = np.zeros(np.shape(change.tau if name == "tau" else change.efforts)[-1])
         parts = ((change.efforts, efforts), (change.rows, rows), (change.tau, -efforts))
@@ -119,14 +135,16 @@ def contracted(
     return found
 
 
-def contracted_inertia(point: Point, efforts: Floats, names: Sequence[str]) -> dict[str, Floats]:
+def contracted_inertia(
+    point: Point, efforts: Floats, names: Sequence[str], regressor: Any = None
+) -> dict[str, Floats]:
     """Return the same of efforts alone for those names that are of inertial parameters."""
     system = point.system
     fields = {name: each for name in names if (each := field_of_inertia(system, name)) is not None}
     if not fields:
         return {}
-    weighted = _weighted_regressor(point, efforts)
-    return {name: inertial_change(system, weighted, *each) for name, each in fields.items()}
+    weighted = _weighted_regressor(point, efforts) if regressor is None else regressor
+    return inertial_changes(system, weighted, fields)
 
 
 def _weighted_regressor(point: Point, efforts: Floats) -> Floats:

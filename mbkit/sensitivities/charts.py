@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple, final
 
 import attrs
 import numpy as np
 
-from mbkit.joints.defaults.differences import central_differences
 from mbkit.kernels.layout import SCREW
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.failures import failure
 
 __all__ = ["Charts", "Differentials"]
-
-#: Central differences of sixth order: h^6 f^(7) / 140 is left out. The inverse differentials are
-#: series with the radius 2 pi.
-_STEPS, _WEIGHTS = central_differences(6, 1.0 / 32.0)
 
 
 class Block(NamedTuple):
@@ -51,8 +46,7 @@ class Differentials(NamedTuple):
 class Charts:
     """Which joints have coordinates that do not add, and the differentials of these.
 
-    With A(x) = dexp_inv(x, .), the rate of x where retract(q, x) moves, retract(q, x) moves by
-    A(x)^-1 dx with x. With q it moves by A(x)^-1 A(-x) dq: the step back from there is -x.
+    Formulas: `mbkit.kernels.sensitivities.charts`.
     """
 
     system: System
@@ -82,12 +76,6 @@ class Charts:
         joints = np.array(numbers, dtype=np.int64).reshape(-1)
         return joints, np.flatnonzero(steps), np.flatnonzero(velocities)
 
-    @staticmethod
-    def packed(maps: list[Differentials], count: int) -> Floats:
-        """Return the matrices of `count` states one after another, (count, ...)."""
-        parts = [each.reshape((count, -1)) for joint in maps for each in joint if each.size]
-        return np.concatenate([np.zeros((count, 0)), *parts], axis=1)
-
     def dense(self, maps: list[Differentials], count: int) -> tuple[Floats, Floats]:
         """Return how retract(q, x) moves with q and with x, as matrices (count, ndx, ndx)."""
         n = self.system.ndx
@@ -97,59 +85,52 @@ class Charts:
             step[:, block.steps, block.steps] = each.step
         return start, step
 
-    def _columns(self, size: int, entries: str, function: Callable[[Floats], Floats]) -> list[Any]:
-        """Return the blocks of a linear function of unit vectors, asked for all joints at once."""
-        widths = [
-            getattr(block, entries).stop - getattr(block, entries).start for block in self.blocks
-        ]
-        columns = []
-        for k in range(max(widths, default=0)):
-            unit = np.zeros(size)
-            for block, width in zip(self.blocks, widths, strict=True):
-                if k < width:
-                    unit[getattr(block, entries).start + k] = 1.0
-            columns.append(function(unit))
-        return [
-            np.stack([column[..., block.steps] for column in columns[:width]], axis=-1)
-            for block, width in zip(self.blocks, widths, strict=True)
-        ]
+    @property
+    def memory(self) -> Floats:
+        """What `mbkit.kernels.sensitivities.charts` needs."""
+        from mbkit.kernels.sensitivities.charts import MEMORY
+
+        largest = max((max(a, b) * a for a, b in self._sizes), default=0)
+        return np.zeros((MEMORY, max(self.system.ndx, self.system.nv, largest)))
+
+    @property
+    def _sizes(self) -> list[tuple[int, int]]:
+        return [(a.stop - a.start, b.stop - b.start) for a, b in self.blocks]
+
+    def numbers(self, *, rates: bool) -> int:
+        """Return how many numbers the matrices of a state are, with those of rates or without."""
+        return sum(d * ((4 * d + nv) if rates else 2 * d) for d, nv in self._sizes)
 
     def differentials(self, x: Floats, q: Floats | None, v: Floats | None) -> list[Differentials]:
         """Return those of each joint at steps x (..., ndx) to (q, v), where the rate of x is asked.
 
         Without q and v the rates are left out.
         """
+        from mbkit.kernels.sensitivities.charts import differentials
+
         if not self.blocks:
             return []
-        system, ndx = self.system, self.system.ndx
-        there = self._columns(ndx, "steps", lambda e: system.dexp_inv(x, e))
-        back = self._columns(ndx, "steps", lambda e: system.dexp_inv(-x, e))
-        steps = [np.linalg.inv(A) for A in there]
-        starts = [step @ A for step, A in zip(steps, back, strict=True)]
-        if q is None or v is None:
-            none = np.zeros(0)
-            return [
-                Differentials(*each, none, none, none) for each in zip(starts, steps, strict=True)
-            ]
-        w = system.rates(q, v)
-
-        def along(function: Callable[[float], Floats]) -> Floats:
-            moved = (weight * function(e) for e, weight in zip(_STEPS, _WEIGHTS, strict=True))
-            return np.asarray(sum(moved))
-
-        by_x = self._columns(
-            ndx, "steps", lambda unit: along(lambda e: system.dexp_inv(x + e * unit, w))
-        )
-        if ndx == system.nv:
-            by_q, by_v = [np.zeros(A.shape) for A in there], there
-        else:
-            by_q = self._columns(
-                ndx,
-                "steps",
-                lambda unit: along(lambda e: system.rates(system.retract(q, e * unit), v)),
-            )
-            by_v = self._columns(system.nv, "velocities", lambda unit: system.rates(q, unit))
-            by_q, by_v = (
-                [A @ B for A, B in zip(there, each, strict=True)] for each in (by_q, by_v)
-            )
-        return [Differentials(*each) for each in zip(starts, steps, by_x, by_q, by_v, strict=True)]
+        system, evaluator = self.system, self.system.evaluator
+        shape = x.shape[:-1]
+        rates = q is not None and v is not None
+        x = np.ascontiguousarray(x).reshape((-1, system.ndx))
+        state = [
+            np.ascontiguousarray(each).reshape((len(x), -1)) if rates else np.zeros((len(x), 0))
+            for each in (q, v)
+        ]
+        out = np.empty((len(x), self.numbers(rates=rates)))
+        workspace = evaluator.take()
+        status = differentials(workspace.address, x, *state, int(rates), self.memory, out)
+        if status != 0:
+            raise failure(evaluator, status, workspace, {"x": x[0]})
+        evaluator.give_back(workspace)
+        found, first = [], 0
+        for d, nv in self._sizes:
+            matrices = []
+            for width in (d, d, *((d, d, nv) if rates else ())):
+                part = out[:, first : first + d * width]
+                matrices.append(part.reshape((*shape, d, width)))
+                first += d * width
+            none = [] if rates else [np.zeros(0)] * 3
+            found.append(Differentials(*matrices, *none))
+        return found

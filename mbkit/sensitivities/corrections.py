@@ -29,7 +29,7 @@ from mbkit.systems.derivatives.input_changes import rate_along_steps
 from mbkit.systems.derivatives.numeric_changes import best_rate
 from mbkit.systems.derivatives.parameter_changes import (
     field_of_inertia,
-    inertial_change,
+    inertial_changes,
     moves_of,
 )  # fmt: skip
 
@@ -192,7 +192,8 @@ def _change_of_mass(point: Point, name: str) -> Floats:
             system.inertial_regressor(point.q, still, x) for x in (point.vdot, still)
         )
         Y = with_change - at_rest
-        return inertial_change(system, Y.reshape((*Y.shape[:-1], -1, 10)), *field)
+        Y = Y.reshape((*Y.shape[:-1], -1, 10))
+        return inertial_changes(system, Y, {name: field})[name]
     start, moves = moves_of(system, name)
 
     def efforts(other: System) -> Floats:

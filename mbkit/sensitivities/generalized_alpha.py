@@ -54,8 +54,7 @@ class Steps(Linearisation):
         """Entries of (q, v, a, vdot)."""
         return 4 * self.system.nv
 
-    @property
-    def numbers(self) -> int:
+    def numbers(self, *, matrices: bool) -> int:
         """Numbers of a step: its matrices, and as many again while they are made."""
         nv, m = self.system.nv, self.system.num_velocity_constraints
         return 2 * (nv + 2 * m) * (nv + 2 * m) + 10 * nv * (nv + 2 * m)

@@ -113,10 +113,12 @@ class Linearisation(abc.ABC):
         """How many entries the tangent has: those of q, of v, and of what is remembered."""
         return self.system.ndx + self.system.nv
 
-    @property
     @abc.abstractmethod
-    def numbers(self) -> int:
-        """How many numbers `LinearSteps` hold for one step; says how many are taken at once."""
+    def numbers(self, *, matrices: bool) -> int:
+        """Return how many numbers `LinearSteps` hold for a step.
+
+        With its matrices, or for `LinearSteps.reverse`. Says how many steps are taken at once.
+        """
 
     @abc.abstractmethod
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:

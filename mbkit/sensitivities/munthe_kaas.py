@@ -32,6 +32,8 @@ from mbkit.sensitivities.linear_steps import (
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.calls.failures import failure
+from mbkit.systems.derivatives.parameter_changes import field_of_inertia
 
 __all__ = ["Steps"]
 
@@ -59,11 +61,11 @@ class Steps(Linearisation):
         """Whether steps are brought back to the constraints at their ends."""
         return bool(self.run.workspace.record[0]["project"])
 
-    @property
-    def numbers(self) -> int:
-        """See `Linearisation`."""
-        n = self.system.nv + self.system.ndx
-        return int(self.method.tableau.num_stages * n * (8 + 4 * n))
+    def numbers(self, *, matrices: bool) -> int:
+        """See `Linearisation`; a tree without forces needs none of its matrices to go back."""
+        system, n = self.system, self.system.nv + self.system.ndx
+        bare = not (system.forces or system.motions or system.num_velocity_constraints)
+        return int(self.method.tableau.num_stages * n * (8 if bare and not matrices else 8 + 4 * n))
 
     def start(self, names: Sequence[str]) -> Mapping[str, Floats]:
         """See `Linearisation`; prescribed joints start as they are prescribed to."""
@@ -207,47 +209,77 @@ class ExplicitSteps(LinearSteps):
     def reverse(
         self, adjoint: Floats, seeds: Floats, names: Sequence[str]
     ) -> tuple[Floats, Mapping[str, Floats]]:
-        """See `LinearSteps`; by one pass of a compiled loop."""
-        from mbkit.kernels.sensitivities.adjoint import Adjoint, Linear, Method, reverse
+        """See `LinearSteps.reverse`; by one pass of a compiled loop."""
+        from mbkit.kernels.sensitivities.adjoint import Linear, Method, reverse
 
-        steps, accelerations = self.steps, self.accelerations
-        count, stages = self.history.q.shape[:2]
-        nv, ndx = steps.system.nv, steps.system.ndx
-        tableau, charts, point = steps.method.tableau, steps.charts, accelerations.point
+        steps, system, point = self.steps, self.steps.system, self.accelerations.point
+        tableau, closing = steps.method.tableau, self.closing
+        stages, size = self.history.q.shape[1], steps.size
         method = Method(
-            tableau.A[:stages, :stages].copy(), tableau.b[:stages].copy(), *charts.layout,
-            moving(steps.system),
+            tableau.A[:stages, :stages].copy(), tableau.b[:stages].copy(), *steps.charts.layout,
+            moving(system),
         )  # fmt: skip
-        by_tree = not (point.constrained or point.by_motion)
-        by_q, by_v = point.by_state if by_tree else accelerations.by_state
-        M = steps.system.mass_matrix(point.q) if by_tree else np.zeros((0, nv, nv))
-        at_stages, at_ends = self.differentials
-        closing = self.closing
         linear = Linear(
-            h=self.history.span[:, 1].copy(),
-            by_q=np.ascontiguousarray(by_q),
-            by_v=np.ascontiguousarray(by_v),
-            M=M,
-            maps=charts.packed(at_stages, count * stages),
-            ends=charts.packed(at_ends, count),
-            closing=np.zeros((0, nv + ndx, nv + ndx)) if closing is None else closing.matrices,
+            *self._by_state,
+            closing=np.zeros((0, size, size)) if closing is None else closing.matrices,
         )
-        found = Adjoint(
-            np.array(adjoint, dtype=np.float64), np.ascontiguousarray(seeds),
-            np.empty((count, ndx + nv)), np.empty((count * stages, nv)),
-            np.empty((stages, ndx)), np.empty((stages, nv)), np.empty((4, ndx + nv)),
-        )  # fmt: skip
-        status = reverse(method, linear, found)
-        assert status == 0, "mass matrices of a run that was completed"
-        if by_tree:
-            none = np.zeros((count * stages, 0))
-            return found.now, contracted(point, found.efforts, none, names)
-        total = dict(accelerations.contracted(found.efforts, names))
+        inertial = any(field_of_inertia(system, name) for name in names)
+        found = self._adjoint(adjoint, seeds, inertial)
+        workspace = steps.run.workspace
+        status = reverse(workspace.address, method, self.history, linear, found)
+        if status != 0:
+            state = {"q": self.q[0], "v": self.v[0]}
+            raise failure(system.evaluator, status, workspace, state)
+        if self.accelerations.of_tree:
+            none = np.zeros((len(found.efforts), 0))
+            regressor = found.sums.regressor[1:]
+            return found.now, contracted(point, found.efforts, none, names, regressor)
+        total = dict(self.accelerations.contracted(found.efforts, names))
         if closing is not None:
-            ends = found.ends * moving(steps.system)
+            ends = found.ends * moving(system)
             for name, part in closing.contracted(ends, names).items():
                 total[name] = total[name] + part
         return found.now, total
+
+    @property
+    def _by_state(self) -> tuple[Floats, Floats]:
+        """The derivatives of accelerations by q and v; of a tree those of forces, negative."""
+        system, point = self.steps.system, self.accelerations.point
+        if not self.accelerations.of_tree:
+            by_q, by_v = self.accelerations.by_state
+            return np.ascontiguousarray(by_q), np.ascontiguousarray(by_v)
+        if system.forces:
+            by_q, by_v = system.force_derivatives(point.q, point.v, point.t)
+            return -by_q, -by_v
+        return np.zeros((0, system.nv, system.ndx)), np.zeros((0, system.nv, system.nv))
+
+    def _adjoint(self, end: Floats, seeds: Floats, inertial: bool) -> Any:
+        """Return the arrays of the adjoint; with the regressor or without."""
+        from mbkit.kernels.sensitivities.adjoint import Adjoint
+        from mbkit.kernels.sensitivities.weighted_dynamics import Sums
+
+        system, charts = self.steps.system, self.steps.charts
+        count, stages = self.history.q.shape[:2]
+        nv, ndx = system.nv, system.ndx
+        rows = len(system.arrays.bodies) if self.accelerations.of_tree else 0
+        sums = Sums(
+            twists=np.zeros((rows, 6)),
+            momenta=np.zeros((rows, 6)),
+            turns=np.zeros((rows, 3)),
+            regressor=np.zeros((len(system.arrays.frames) if inertial else 0, 10)),
+        )
+        return Adjoint(
+            now=np.array(end, dtype=np.float64),
+            seeds=np.ascontiguousarray(seeds),
+            ends=np.empty((count, ndx + nv)),
+            efforts=np.empty((count * stages, nv)),
+            rates=np.empty((stages, ndx)),
+            accelerations=np.empty((stages, nv)),
+            memory=np.empty((4, ndx + nv)),
+            sums=sums,
+            maps=np.empty(charts.numbers(rates=True)),
+            chart=charts.memory,
+        )
 
     def _carried(self, start: Floats, driven: Any) -> Floats:
         """Return where columns `start` (N, size, k) lead to, P dp being driven (N, s, nv, k)."""

@@ -156,7 +156,7 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
     x = np.concatenate(list(steps.linear.start(list(shapes)).values()), axis=-1)
     found = np.empty((count, ndx + nv, sum(widths)))
     found[steps.rows_at(0)] = x[: ndx + nv]
-    for first, size in steps.chunks():
+    for first, size in steps.chunks(matrices=True):
         taken = steps.take(first, size)
         A, B = taken.matrices(), taken.by_inputs(list(shapes))
         changes = np.concatenate(list(B.values()), axis=-1)
@@ -239,7 +239,7 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
     linear, shapes = steps.linear, steps.shapes
     names, problem = list(shapes), linear.problem
     total = {name: np.zeros(size_of(shape)) for name, shape in shapes.items()}
-    chunks = list(steps.chunks())
+    chunks = list(steps.chunks(matrices=False))
     starts, last = [], None
     begin = {name: array.copy() for name, array in problem.state.items()}
     for first, size in chunks:
@@ -307,9 +307,10 @@ class _Steps:
         row = self._row_of.get(step)
         return slice(0, 0) if row is None else slice(row, row + 1)
 
-    def chunks(self) -> Iterator[tuple[int, int]]:
-        """Give the first step and the number of steps of each chunk."""
-        size = int(max(1, min(self.count, MOST_NUMBERS // max(1, self.linear.numbers))))
+    def chunks(self, *, matrices: bool) -> Iterator[tuple[int, int]]:
+        """Give the first step and the number of steps of each chunk; see `Linearisation`."""
+        numbers = self.linear.numbers(matrices=matrices)
+        size = int(max(1, min(self.count, MOST_NUMBERS // max(1, numbers))))
         for first in range(0, self.count, size):
             yield first, min(size, self.count - first)
 

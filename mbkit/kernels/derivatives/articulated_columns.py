@@ -7,8 +7,24 @@ from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import helper
 from mbkit.kernels.derivatives.articulated_memory import BLOCK
 from mbkit.kernels.derivatives.directions import depends_on_q, twist_of_step
-from mbkit.kernels.recursions.inertias import articulated_times
-from mbkit.kernels.vectors import add, angular, cross, dot, force_bracket, linear, load, pairing
+from mbkit.kernels.recursions.inertias import (
+    NEGLIGIBLE,
+    articulated_times,
+    subtract_outer,
+    trace,
+)
+from mbkit.kernels.status import NOT_FINITE, OK, SINGULAR_INERTIA, failure
+from mbkit.kernels.vectors import (
+    add,
+    angular,
+    cross,
+    dot,
+    force_bracket,
+    linear,
+    load,
+    pairing,
+    store,
+)
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -19,6 +35,25 @@ def wrench_of(body, w, u):
     p = load(body.world_p)
     t, f = articulated_times(body, w, add(u, cross(w, p)))
     return add(t, cross(p, f)), f
+
+
+@helper
+def take_out(body, column, c, k):
+    """U = I S and D = 1 / S.U of column c of a joint, velocity k;  I -= U D U^T."""
+    p = load(body.world_p)
+    x = angular(body.S[c])
+    y = add(linear(body.S[c]), cross(x, p))
+    t, f = articulated_times(body, x, y)
+    inertia = dot(x, t) + dot(y, f)
+    limit = dot(x, x) * trace(body.rotational) + dot(y, y) * trace(body.translational)
+    limit *= NEGLIGIBLE
+    if not inertia > limit:
+        return failure(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
+    column.D = 1.0 / inertia
+    store(column.U, t, f)
+    subtract_outer(body, column.D, column.U)
+    store(column.U, add(t, cross(p, f)), f)
+    return OK
 
 
 @helper

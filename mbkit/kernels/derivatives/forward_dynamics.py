@@ -35,6 +35,7 @@ from mbkit.kernels.derivatives.articulated_columns import (
     answers_of_joint,
     carry_outwards,
     columns_of_joint,
+    take_out,
     wrench_of,
 )
 from mbkit.kernels.derivatives.articulated_memory import Tree, articulated_memory
@@ -44,25 +45,19 @@ from mbkit.kernels.derivatives.rate_of_inertia import set_inertia_and_rate
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import (
-    NEGLIGIBLE,
     add_articulated_shifted,
-    articulated_times,
     set_rigid,
     set_turned_rigid,
-    subtract_outer,
-    trace,
 )
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.space import bodies, changes, directions, scratch_of
-from mbkit.kernels.status import JOINT_FAILED, NOT_FINITE, OK, SINGULAR_INERTIA, failure
+from mbkit.kernels.status import JOINT_FAILED, NOT_FINITE, OK, failure
 from mbkit.kernels.validation import all_finite
 from mbkit.kernels.vectors import (
     accumulate,
     add,
     angular,
-    cross,
-    dot,
     force_bracket,
     force_to_parent,
     linear,
@@ -149,25 +144,16 @@ def eliminate(tree, i, tau):
     model, scratch, _, _, memory = tree
     row = model[i]
     body = scratch[i]
-    p = load(body.world_p)
     for c in range(row.num_velocities - 1, -1, -1):
         k = row.first_velocity + c
         column = memory.columns[k]
+        status = take_out(body, scratch[k], c, k)
+        if status != OK:
+            return status
         x = angular(body.S[c])
         y = linear(body.S[c])
-        here = add(y, cross(x, p))
-        t, f = articulated_times(body, x, here)
-        inertia = dot(x, t) + dot(here, f)
-        limit = dot(x, x) * trace(body.rotational) + dot(here, here) * trace(body.translational)
-        limit *= NEGLIGIBLE
-        if not inertia > limit:
-            return failure(SINGULAR_INERTIA if inertia <= limit else NOT_FINITE, k)
-        D = 1.0 / inertia
         U = scratch[k].U
-        store(U, t, f)
-        subtract_outer(body, D, U)
-        t = add(t, cross(p, f))
-        store(U, t, f)
+        D = scratch[k].D
         for j in range(6):
             column[j] = body.S[c][j]
             column[6 + j] = U[j]
@@ -175,7 +161,7 @@ def eliminate(tree, i, tau):
         give_way(memory.G[i], column, x, y)
         u = tau[k] - pairing(body.F, x, y)
         scratch[k].u = u
-        accumulate(body.F, scale(D * u, t), scale(D * u, f))
+        accumulate(body.F, scale(D * u, angular(U)), scale(D * u, linear(U)))
     return OK
 
 

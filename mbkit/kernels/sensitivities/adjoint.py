@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats, helper, int64, integers, kernel, matrix, stack, typed
-from mbkit.kernels.elementary import sqrt
-from mbkit.kernels.status import NOT_FINITE, OK, failure
+from mbkit.kernels.sensitivities.charts import set_differentials
+from mbkit.kernels.sensitivities.recorded_steps import History
+from mbkit.kernels.sensitivities.weighted_dynamics import State, Sums, back_through_dynamics
+from mbkit.kernels.status import OK
 
 
 class Method(NamedTuple):
@@ -20,14 +22,10 @@ class Method(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """N steps, linear about a run; stages are rows n s + i."""
+    """What is known of N steps beyond their history; stages are rows n s + i."""
 
-    h: floats  # (N,)
-    by_q: stack  # (N s, nv, d), of accelerations; of efforts where M is given
+    by_q: stack  # (N s, nv, d), of accelerations; of a tree, of its forces, negative, or none
     by_v: stack  # (N s, nv, nv)
-    M: stack  # (N s, nv, nv), or none; overwritten by its factor
-    maps: matrix  # (N s, ...), of each joint: moved with q, with x; rates by x, q, v
-    ends: matrix  # (N, ...), of each joint: moved with q, with x
     closing: stack  # (N, d + nv, d + nv), or none: from the open end to the closed one
 
 
@@ -37,43 +35,13 @@ class Adjoint(NamedTuple):
     now: floats  # (d + nv,), from the end of the last step to the beginning of the first
     seeds: matrix  # (N, d + nv), added at the beginning of each step
     ends: matrix  # (N, d + nv), at the end of each step
-    efforts: matrix  # (N s, nv), of changes of accelerations; of efforts where M is given
+    efforts: matrix  # (N s, nv), of changes of accelerations; of efforts, of a tree
     rates: matrix  # (s, d), of the rates of x
     accelerations: matrix  # (s, nv)
     memory: matrix  # (4, d + nv)
-
-
-@helper
-def factorise(M):
-    """Cholesky's factor in the lower triangle; false if M is not positive definite."""
-    n = M.shape[0]
-    for j in range(n):
-        for i in range(j, n):
-            total = M[i, j]
-            for k in range(j):
-                total -= M[i, k] * M[j, k]
-            if i == j:
-                if not total > 0.0:
-                    return False
-                M[j, j] = sqrt(total)
-            else:
-                M[i, j] = total / M[j, j]
-    return True
-
-
-@helper
-def solve_factored(L, x):
-    """x becomes (L L^T)^-1 x."""
-    n = L.shape[0]
-    for i in range(n):
-        total = x[i]
-        for k in range(i):
-            total -= L[i, k] * x[k]
-        x[i] = total / L[i, i]
-    for i in range(n - 1, -1, -1):
-        x[i] /= L[i, i]
-        for k in range(i):
-            x[k] -= L[i, k] * x[i]
+    sums: typed(Sums)  # of a tree; no row: it is none
+    maps: floats  # of each joint: moved with q, with x; rates by x, q, v
+    chart: matrix  # see `mbkit.kernels.sensitivities.charts`
 
 
 @helper
@@ -132,10 +100,11 @@ def back_through_rates(method, maps, rates, x, q, v):
 
 
 @helper
-def back_through_end(method, linear, adjoint, n):
+def back_through_end(space, method, history, linear, adjoint, n):
     """From the end of step n to its stages; `now` becomes what of it comes from the beginning."""
     d = adjoint.rates.shape[1]
     size = adjoint.now.shape[0]
+    count = method.b.shape[0]
     now = adjoint.now
     end = adjoint.memory[0]
     for k in range(size):
@@ -147,71 +116,104 @@ def back_through_end(method, linear, adjoint, n):
         add_transposed(linear.closing[n], closed, end)
         for k in range(size):
             end[k] *= method.moving[k]
+    x, q, v = history.x[n, count], history.open_q[n], history.open_v[n]
+    status = set_differentials(space, x, q, v, 0, adjoint.chart, adjoint.maps)
+    if status != OK:
+        return status
     now[:d] = 0.0
     step = adjoint.memory[1, :d]
-    back_through_map(method, linear.ends[n], 0, end[:d], now[:d], step)
+    back_through_map(method, adjoint.maps, 0, end[:d], now[:d], step)
     assign(now[d:], end[d:])
-    h = linear.h[n]
-    for i in range(method.b.shape[0]):
+    h = history.span[n, 1]
+    for i in range(count):
         weight = h * method.b[i]
         for k in range(d):
             adjoint.rates[i, k] = weight * step[k]
         for k in range(size - d):
             adjoint.accelerations[i, k] = weight * end[d + k]
+    return OK
 
 
-@kernel(int64(typed(Method), typed(Linear), typed(Adjoint)), nogil=True)
-def reverse(method, linear, adjoint):
+@helper
+def back_through_acceleration(space, state, linear, adjoint, row, i):
+    """The adjoints of q and v at a stage, from that of its accelerations."""
+    d = adjoint.rates.shape[1]
+    q = adjoint.memory[0, :d]
+    v = adjoint.memory[1, : adjoint.accelerations.shape[1]]
+    efforts = adjoint.efforts[row]
+    accelerations = adjoint.accelerations[i]
+    q[:] = 0.0
+    v[:] = 0.0
+    status = OK
+    if adjoint.sums.twists.shape[0] != 0:
+        status = back_through_dynamics(space, state, accelerations, efforts, adjoint.sums, q, v)
+    else:
+        assign(efforts, accelerations)
+    if linear.by_q.shape[0] != 0:
+        add_transposed(linear.by_q[row], efforts, q)
+        add_transposed(linear.by_v[row], efforts, v)
+    return status
+
+
+@helper
+def back_through_stage(space, method, history, linear, adjoint, place):
+    """From stage i of step n to those before it, and to the beginning."""
+    n, i = place
+    d = adjoint.rates.shape[1]
+    nv = adjoint.accelerations.shape[1]
+    now = adjoint.now
+    q = adjoint.memory[0, :d]
+    v = adjoint.memory[1, :nv]
+    x = adjoint.memory[2, :d]
+    moved = adjoint.memory[3, :d]
+    state = State(history.q[n, i], history.v[n, i], history.vdot[n, i])
+    row = n * method.b.shape[0] + i
+    status = back_through_acceleration(space, state, linear, adjoint, row, i)
+    if status == OK:
+        x_i = history.x[n, i]
+        status = set_differentials(space, x_i, state.q, state.v, 1, adjoint.chart, adjoint.maps)
+    if status != OK:
+        return status
+    moved[:] = 0.0
+    back_through_rates(method, adjoint.maps, adjoint.rates[i], moved, q, v)
+    back_through_map(method, adjoint.maps, 1, q, now[:d], x)
+    for k in range(d):
+        x[k] += moved[k]
+    for k in range(nv):
+        now[d + k] += v[k]
+    for j in range(i):
+        weight = history.span[n, 1] * method.A[i, j]
+        if weight != 0.0:
+            for k in range(d):
+                adjoint.rates[j, k] += weight * x[k]
+            for k in range(nv):
+                adjoint.accelerations[j, k] += weight * v[k]
+    return OK
+
+
+@kernel(
+    int64(int64, typed(Method), typed(History), typed(Linear), typed(Adjoint)), nogil=True
+)  # fmt: skip
+def reverse(space, method, history, linear, adjoint):
     """Take an adjoint from the end to the beginning.
 
     With bars for adjoints: dl_i by l_i, k_i by their own; from the last stage to the first
         v_i = G_i^T l_i + V_i^T k_i,    q_i = F_i^T l_i + Q_i^T k_i,
         x_i = K_i^T k_i + E_i^T q_i,    q += C_i^T q_i,    v += v_i,
         k_j += h a_ij x_i,    l_j += h a_ij v_i   for j < i.
-    With M, F = -M^-1 E_q and G = -M^-1 E_v.
+    Of a tree F^T l and G^T l come from `mbkit.kernels.sensitivities.weighted_dynamics`.
     Source: Hager 2000; see `mbkit.sensitivities.munthe_kaas` for the steps.
     """
-    A, b = method.A, method.b
-    count = b.shape[0]
-    d = adjoint.rates.shape[1]
-    nv = adjoint.accelerations.shape[1]
     now = adjoint.now
-    for n in range(linear.h.shape[0] - 1, -1, -1):
+    for n in range(history.t.shape[0] - 1, -1, -1):
         assign(adjoint.ends[n], now)
-        back_through_end(method, linear, adjoint, n)
-        h = linear.h[n]
-        for i in range(count - 1, -1, -1):
-            row = n * count + i
-            q = adjoint.memory[0, :d]
-            v = adjoint.memory[1, :nv]
-            x = adjoint.memory[2, :d]
-            moved = adjoint.memory[3, :d]
-            efforts = adjoint.efforts[row]
-            assign(efforts, adjoint.accelerations[i])
-            if linear.M.shape[0] != 0:
-                if not factorise(linear.M[row]):
-                    return failure(NOT_FINITE, 0)
-                solve_factored(linear.M[row], efforts)
-                for k in range(nv):
-                    efforts[k] = -efforts[k]
-            q[:] = 0.0
-            v[:] = 0.0
-            moved[:] = 0.0
-            add_transposed(linear.by_q[row], efforts, q)
-            add_transposed(linear.by_v[row], efforts, v)
-            back_through_rates(method, linear.maps[row], adjoint.rates[i], moved, q, v)
-            back_through_map(method, linear.maps[row], 1, q, now[:d], x)
-            for k in range(d):
-                x[k] += moved[k]
-            for k in range(nv):
-                now[d + k] += v[k]
-            for j in range(i):
-                weight = h * A[i, j]
-                if weight != 0.0:
-                    for k in range(d):
-                        adjoint.rates[j, k] += weight * x[k]
-                    for k in range(nv):
-                        adjoint.accelerations[j, k] += weight * v[k]
+        status = back_through_end(space, method, history, linear, adjoint, n)
+        if status != OK:
+            return status
+        for i in range(method.b.shape[0] - 1, -1, -1):
+            status = back_through_stage(space, method, history, linear, adjoint, (n, i))
+            if status != OK:
+                return status
         for k in range(now.shape[0]):
             now[k] += adjoint.seeds[n, k]
     return OK

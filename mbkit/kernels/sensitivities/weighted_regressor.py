@@ -24,6 +24,31 @@ def weigh_columns(model, scratch, weights, twists):
             twists[i, j] = total
 
 
+@helper
+def add_weighted_regressor(space, twists, total):
+    """Add w^T Y to `total`, w the weights; needs the motion of all rows, and leaves that of 0."""
+    scratch = scratch_of(space)
+    sites = frames(space)
+    here = scratch[0]
+    ten = total[0]
+    for b in range(1, sites.shape[0]):
+        site = sites[b]
+        if site.row == 0:
+            continue
+        carrier = scratch[site.row]
+        compose(carrier.world_R, carrier.world_p, site.R, site.p, here.world_R, here.world_p)
+        store(here.V, angular(carrier.V), linear(carrier.V))
+        store(here.A, angular(carrier.A), linear(carrier.A))
+        R = here.world_R
+        w = rotate_back(R, angular(here.V))
+        a, c = acceleration_in_world(here)
+        column = twists[site.row]
+        x, y = motion_to_child(R, here.world_p, angular(column), linear(column))
+        column_block(x, y, w, rotate_back(R, a), rotate_back(R, c), ten)
+        for k in range(ten.shape[0]):
+            total[b, k] += ten[k]
+
+
 @kernel(int64(int64, matrix, matrix, matrix, matrix, matrix, matrix), nogil=True)
 def add_weighted_regressors(space, q, v, vdot, weights, twists, total):
     """Add sum_n weights_n^T Y(q_n, v_n, vdot_n) to `total` (frames, 10).
@@ -35,29 +60,11 @@ def add_weighted_regressors(space, q, v, vdot, weights, twists, total):
     """
     model = bodies(space)
     scratch = scratch_of(space)
-    sites = frames(space)
-    here = scratch[0]
-    ten = total[0]
     for n in range(q.shape[0]):
         status = joint_pass(model, scratch, q[n], v[n])
         if status != OK:
             return status
         outward(model, scratch, v[n], vdot[n])
         weigh_columns(model, scratch, weights[n], twists)
-        for b in range(1, sites.shape[0]):
-            site = sites[b]
-            if site.row == 0:
-                continue
-            carrier = scratch[site.row]
-            compose(carrier.world_R, carrier.world_p, site.R, site.p, here.world_R, here.world_p)
-            store(here.V, angular(carrier.V), linear(carrier.V))
-            store(here.A, angular(carrier.A), linear(carrier.A))
-            R = here.world_R
-            w = rotate_back(R, angular(here.V))
-            a, c = acceleration_in_world(here)
-            column = twists[site.row]
-            x, y = motion_to_child(R, here.world_p, angular(column), linear(column))
-            column_block(x, y, w, rotate_back(R, a), rotate_back(R, c), ten)
-            for k in range(ten.shape[0]):
-                total[b, k] += ten[k]
+        add_weighted_regressor(space, twists, total)
     return OK

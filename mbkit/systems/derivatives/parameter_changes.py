@@ -7,7 +7,7 @@ other parameters are differentiated by differences of eighth order, of systems w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -31,7 +31,7 @@ __all__ = [
     "change_by_parameter",
     "changes_by_places",
     "field_of_inertia",
-    "inertial_change",
+    "inertial_changes",
     "moves_of",
     "shape_of_parameter",
 ]
@@ -68,8 +68,8 @@ def change_by_parameter(point: Point, name: str) -> Change:
     whole = kind == "bodies" and body in point.system.body_names and not _spread(point.system)
     # the length by which rows of free joints are scaled depends on centres of mass
     if whole and not (field == "com" and point.constrained):
-        inertial = inertial_change(point.system, point.regressor, body, field)
-        return Change(inertial - _fields(point, name))
+        inertial = inertial_changes(point.system, point.regressor, {name: (body, field)})
+        return Change(inertial[name] - _fields(point, name))
     return _by_differences(point, name)
 
 
@@ -181,26 +181,45 @@ def _gravity(point: Point) -> Floats:
     return np.stack(columns, axis=-1)
 
 
-def inertial_change(system: System, regressor: Floats, body: str, field: str) -> Floats:
-    """Return Y dpi (..., k) by mass, centre of mass c or moment about it, Y (..., bodies, 10).
+#: Rows and columns of the entries of a packed moment of inertia, and which are on the diagonal.
+_ROWS, _COLUMNS = np.triu_indices(3)
+_DIAGONAL = 1.0 * (_ROWS == _COLUMNS)
 
-    pi = (m, m c, I + m (c.c - c c^T)).
+
+def inertial_changes(
+    system: System, regressor: Floats, fields: Mapping[str, tuple[str, str]]
+) -> dict[str, Floats]:
+    """Return Y dpi (..., k) by name of mass, centre of mass c or moment about it of a body.
+
+    Y is (..., bodies, 10), pi = (m, m c, I + m (c.c - c c^T)); names have body and field.
     """
-    row = system.body_index(body)
-    inertias = system.inertias
-    m, c = float(inertias.masses[row]), inertias.coms[row]
-    Y = regressor[..., row - 1, :]
+    kinds = {field for _, field in fields.values()}
+    changes = {field: _inertial_change(system, field) for field in kinds}
+    rows = {name: system.body_index(body) - 1 for name, (body, _) in fields.items()}
+    return {
+        name: regressor[..., rows[name], :] @ changes[field][rows[name]]
+        for name, (_, field) in fields.items()
+    }
+
+
+def _inertial_change(system: System, field: str) -> Floats:
+    """Return dpi (bodies, 10, k) of all bodies."""
+    unit = np.eye(3)
     if field == "moment_about_com":
         # half of an entry off the diagonal is from either side
-        a, b, d, e, f, g = np.moveaxis(Y[..., 4:] * [1.0, 0.5, 0.5, 1.0, 0.5, 1.0], -1, 0)
-        return np.stack([a, b, d, b, e, f, d, f, g], axis=-1)
+        entries = np.einsum("ra,rb->rab", unit[_ROWS], unit[_COLUMNS])
+        both = 0.5 * (entries + np.swapaxes(entries, 1, 2)).reshape((6, 9))
+        found = np.concatenate([np.zeros((4, 9)), both])
+        return np.broadcast_to(found, (len(system.body_names) - 1, *found.shape))
+    inertias = system.inertias
+    m, c = inertias.masses[1:, None, None], inertias.coms[1:]
     if field == "mass":
-        return Y @ _row(1.0, c, c @ c * np.eye(3) - np.outer(c, c))[:, None]
-    columns = [
-        _row(0.0, m * e, m * (2.0 * (c @ e) * np.eye(3) - np.outer(c, e) - np.outer(e, c)))
-        for e in np.eye(3)
-    ]
-    return Y @ np.transpose(columns)
+        moments = np.sum(c * c, axis=1)[:, None] * _DIAGONAL - c[:, _ROWS] * c[:, _COLUMNS]
+        return np.concatenate([np.ones((len(c), 1)), c, moments], axis=1)[..., None]
+    by_com = 2.0 * _DIAGONAL[:, None] * c[:, None, :]
+    by_com = by_com - c[:, _ROWS, None] * unit[_COLUMNS] - c[:, _COLUMNS, None] * unit[_ROWS]
+    first = np.broadcast_to(unit, (len(c), 3, 3))
+    return np.asarray(m * np.concatenate([np.zeros((len(c), 1, 3)), first, by_com], axis=1))
 
 
 def _fields(point: Point, name: str) -> Any:
@@ -216,10 +235,6 @@ def _fields(point: Point, name: str) -> Any:
         forces = [each.generalized_forces(point.q, point.v, point.t) for each in (other, system)]
         columns.append(forces[0] - forces[1])
     return np.stack(columns, axis=-1)
-
-
-def _row(mass: float, first: Any, moment: Any) -> Floats:
-    return np.concatenate([[mass], first, moment[np.triu_indices(3)]])
 
 
 def moves_of(system: System, name: str) -> tuple[float, list[Any]]:
