@@ -25,7 +25,7 @@ import numpy as np
 import mbkit as mb
 from benchmarks.catalogue import INTEGRATORS
 from benchmarks.exact_tableaus import exact_tableau
-from mbkit.integrators import backward_differences, bliedf
+from mbkit.integrators import bliedf
 from mbkit.integrators.integrator import Rows
 from mbkit.testing.constrained_problems import CONSTRAINED_PROBLEMS, FAST_TOPS, FAST_TOPS_ON_LOOPS
 from mbkit.testing.convergence import Slope, fitted_slope
@@ -199,15 +199,13 @@ def exact_coefficients(integrator: mb.Integrator) -> list[tuple[Any, Any]]:
     """Return doubles that an integrator has, and numbers that stand for them."""
     if isinstance(integrator, mb.RungeKuttaMuntheKaas):
         return _pairs(integrator.tableau)
-    formula = backward_differences.BackwardDifferences(integrator.steps)
+    formula = bliedf.BackwardDifferences(integrator.steps)
     fractions = formula.alpha, formula.gamma, (formula.slope, *formula.nodes)
     return [
         *_pairs(mb.tableaus.DORMAND_PRINCE8),
         *(
             (doubles, [number()(part.numerator) / part.denominator for part in parts])
-            for doubles, parts in zip(
-                backward_differences.numbers_of(formula), fractions, strict=True
-            )
+            for doubles, parts in zip(bliedf.numbers_of(formula), fractions, strict=True)
         ),
     ]
 

@@ -18,24 +18,14 @@ def defines(constraint: Constraint, method: str) -> bool:
 
 
 def check_constraint_definition(constraint: Any) -> None:
-    """Raise if a constraint's definition is wrong in its structure.
-
-    Parameters
-    ----------
-    constraint : Constraint
-        A constraint of any class.
-
-    Raises
-    ------
-    ConstraintError
-        Naming the constraint, the rule, what was found and what is expected.
+    """Raise ConstraintError, saying what is expected, if a definition is wrong in its structure.
 
     Examples
     --------
     >>> check_constraint_definition(Constraint("wire"))
     Traceback (most recent call last):
     mbkit.errors.ConstraintError: Constraint 'wire': num_rows must be an integer of 1 or more, \
-got 0.
+    got 0.
     """
     what = check_part(constraint, Constraint, ConstraintError)
     kind = type(constraint).__name__

@@ -17,8 +17,8 @@ from mbkit.coordinates.inertia_transfer import (
     resists,
     with_transfers,
 )
-from mbkit.coordinates.reference_poses import reference_poses
-from mbkit.coordinates.rigid_groups import RigidGroups, relative_pose
+from mbkit.coordinates.rigid_groups import RigidGroups, relative_pose, spanning_steps
+from mbkit.coordinates.spanning_trees import relative_tree
 from mbkit.errors import DuplicateNameError, InertiaError, TopologyError
 from mbkit.joints import FixedJoint, Joint
 from mbkit.model import Body, Connection
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["FreeBodies", "Hanging"]
+__all__ = ["FreeBodies", "Hanging", "reference_poses"]
 
 #: How far a joint may be from neutral at the reference and count as such.
 _SAME = 1e-9
@@ -283,3 +283,36 @@ def _hanging(parts: Parts, groups: RigidGroups, joint: str, why: str) -> Hanging
         f"it, and neither {named} nor what is fixed to it has moments of inertia about all axes; "
         f"give it some, or take mbkit.RelativeCoordinates()."
     )
+
+
+#: How far joints may be from neutral and count as such: in entries of a pose, lengths in parts of
+#: the largest.
+_SAME = 1e-9
+
+
+def reference_poses(parts: Parts) -> tuple[dict[str, FloatArray], bool]:
+    """Return the poses in the world with all joints neutral, and whether all joints are.
+
+    If neutral joints do not close the loops, the joints in the default tree of
+    `mbkit.RelativeCoordinates` are neutral.
+    """
+    poses: dict[str, FloatArray] = {WORLD: np.eye(4)}
+    for name, towards, body in spanning_steps(parts.joints, (WORLD,)):
+        poses[body] = poses[towards] @ relative_pose(parts.joints[name], towards)
+    size = 1.0 + max((float(np.abs(C[:3, 3]).max()) for C in poses.values()), default=0.0)
+    for edge in parts.joints.values():
+        near, far = poses[edge.predecessor], poses[edge.successor]
+        missing = np.abs(near @ relative_pose(edge, edge.predecessor) - far)
+        if missing[:3, :3].max() > _SAME or missing[:3, 3].max() > _SAME * size:
+            return _poses_of_the_tree(parts), False
+    return poses, True
+
+
+def _poses_of_the_tree(parts: Parts) -> dict[str, FloatArray]:
+    divided, topology = relative_tree(parts)
+    poses: dict[str, FloatArray] = {WORLD: np.eye(4)}
+    for number, body in enumerate(topology.bodies[1:], start=1):
+        towards = topology.bodies[topology.parent[number]]
+        edge = divided.joints[topology.joint_of_body[number]]
+        poses[body] = poses[towards] @ relative_pose(edge, towards)
+    return {body: poses[body] for body in (WORLD, *parts.bodies)}

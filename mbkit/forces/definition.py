@@ -16,24 +16,14 @@ _POWERS = ("", "dissipated", "supplied", "conservative")
 
 
 def check_force_definition(force: Any) -> None:
-    """Raise if a force's definition is wrong in its structure.
-
-    Parameters
-    ----------
-    force : Force
-        A force of any class.
-
-    Raises
-    ------
-    ForceError
-        Naming the force, the rule, what was found and what is expected.
+    """Raise ForceError, saying what is expected, if a definition is wrong in its structure.
 
     Examples
     --------
     >>> check_force_definition(Force("wind"))
     Traceback (most recent call last):
     mbkit.errors.ForceError: Force 'wind': Force must define evaluate(t, q, v, poses, twists, \
-out), or kernels().
+    out), or kernels().
     """
     hint = "; give a function a name: mbkit.ForceFunction('name', function)"
     what = check_part(force, Force, ForceError, hint if callable(force) else "")

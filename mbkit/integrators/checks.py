@@ -31,6 +31,7 @@ __all__ = [
     "check_tolerance",
     "has_tolerance",
     "refused",
+    "whole",
 ]
 
 
@@ -210,3 +211,20 @@ def _have_room(problem: Problem, due: int, shapes: Any, rows: Rows) -> bool:
         if each.dtype != FLOATS or not each.flags.carray:
             return False
     return bool(m == 0 or m == problem.multipliers.size)
+
+
+def whole(value: Any) -> Any:
+    """Return an integer of any kind as an int, and everything else as it is, for a validator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> whole(np.int64(3)), whole(2.5), whole(True)
+    (3, 2.5, True)
+    """
+    if isinstance(value, bool):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        return value

@@ -10,7 +10,7 @@ import numpy as np
 
 from mbkit.integrators.checks import check_rows
 from mbkit.integrators.integrator import EVALUATIONS, Advance, Problem, Rows
-from mbkit.integrators.record import Record
+from mbkit.integrators.step_memory import Record
 from mbkit.interrupts import HeldInterrupts
 from mbkit.kernels.time_loops.records import Grid, Saved
 

@@ -9,9 +9,8 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError, check_kind
-from mbkit.integrators.checks import as_array, check_array, check_name_and_order
-from mbkit.integrators.fields import whole
-from mbkit.integrators.ordered_conditions import composition_defect
+from mbkit.integrators.checks import as_array, check_array, check_name_and_order, whole
+from mbkit.integrators.order_conditions import composition_defect
 from mbkit.integrators.tableau import Tableau
 
 __all__ = ["COMPOSITIONS", "COMMUTATOR_FREE3", "COMMUTATOR_FREE4", "Composition"]

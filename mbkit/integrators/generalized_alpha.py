@@ -19,8 +19,7 @@ from mbkit.integrators.checks import (
 )
 from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
-from mbkit.integrators.record import Record
-from mbkit.integrators.step_memory import StepMemory
+from mbkit.integrators.step_memory import Record, StepMemory
 
 __all__ = ["AlphaCoefficients", "GeneralizedAlpha"]
 

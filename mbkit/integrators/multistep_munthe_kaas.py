@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 
 from mbkit.errors import UsageError
+from mbkit.integrators.checks import whole
 from mbkit.integrators.description import shown
-from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import EVALUATIONS, Advance, Integrator, Problem
 from mbkit.integrators.tableaus import DORMAND_PRINCE5, RK4, Tableau
 

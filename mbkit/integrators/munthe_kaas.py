@@ -9,9 +9,8 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.charts import angular_entries
-from mbkit.integrators.checks import as_number, has_tolerance
+from mbkit.integrators.checks import as_number, has_tolerance, whole
 from mbkit.integrators.description import shown
-from mbkit.integrators.fields import whole
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import RK4, TABLEAUS, Tableau
 

@@ -12,8 +12,7 @@ from mbkit.integrators.checks import check_multipliers
 from mbkit.integrators.constant_efforts import constant_effort
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.newton import Newton
-from mbkit.integrators.record import Record
-from mbkit.integrators.step_memory import REMEDY
+from mbkit.integrators.step_memory import REMEDY, Record
 from mbkit.memory import check_memory
 
 __all__ = ["RATTLie"]

@@ -2,22 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, final
 
 from numpy.typing import ArrayLike
 
 from mbkit.constraints import Constraint
 from mbkit.errors import DuplicateNameError, UsageError, check_name
 from mbkit.forces import Force
-from mbkit.model.known import BodiesAndWorld, JointSizes
 from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
 from mbkit.topology import WORLD, BodyGraph
 
-__all__ = ["Contents"]
+__all__ = ["BodiesAndWorld", "Contents", "JointSizes"]
+
+
+@final
+class JointSizes(Mapping[str, tuple[int, int]]):
+    """Numbers of positions and of velocities of a mechanism's joints, by name."""
+
+    def __init__(self, joints: Mapping[str, Connection]) -> None:
+        self._joints = joints
+
+    def __getitem__(self, name: str) -> tuple[int, int]:
+        joint = self._joints[name].joint
+        return joint.num_positions, joint.num_velocities
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._joints)
+
+    def __len__(self) -> int:
+        return len(self._joints)
+
+
+@final
+class BodiesAndWorld(Mapping[str, Any]):
+    """Bodies of a mechanism by name, the world first."""
+
+    def __init__(self, bodies: Mapping[str, Body]) -> None:
+        self._bodies = bodies
+
+    def __getitem__(self, name: str) -> Body | None:
+        return None if name == WORLD else self._bodies[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield WORLD
+        yield from self._bodies
+
+    def __len__(self) -> int:
+        return 1 + len(self._bodies)
 
 
 class Contents:

@@ -28,19 +28,10 @@ FORMAT_VERSION = 1
 
 
 def to_document(mechanism: Mechanism | Parts) -> dict[str, Any]:
-    """Return a mechanism as nested dictionaries, lists, strings and numbers.
+    """Return the content of a model file (``docs/model-file.md``) as nested dictionaries and lists.
 
-    Parameters
-    ----------
-    mechanism : Mechanism or Parts
-        Any mechanism.
-
-    Returns
-    -------
-    dict
-        The content of a model file (``docs/model-file.md``). All numbers are the mechanism's own:
-        reading them gives an equal mechanism. What a user's joint, force or constraint holds and a
-        file cannot is listed under the key ``not_written``.
+    All numbers are the mechanism's own: reading them gives an equal mechanism. What a user's joint,
+    force or constraint holds and a file cannot is listed under the key ``not_written``.
 
     Examples
     --------
@@ -73,16 +64,6 @@ def to_document(mechanism: Mechanism | Parts) -> dict[str, Any]:
 
 def to_toml(mechanism: Mechanism | Parts) -> str:
     """Return a mechanism as the text of a model file; the same mechanism gives the same text.
-
-    Parameters
-    ----------
-    mechanism : Mechanism or Parts
-        Any mechanism.
-
-    Returns
-    -------
-    str
-        TOML (``docs/model-file.md``).
 
     Examples
     --------

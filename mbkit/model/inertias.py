@@ -49,23 +49,11 @@ class _Part:
 
 
 def check_inertias(mechanism: Mechanism | Parts, topology: Topology) -> None:
-    """Raise if a motion at the end of a branch has no inertia, so that no force could drive it.
+    """Raise InertiaError if a motion at the end of a branch has no inertia to be driven.
 
     Bodies that are fixed together count as one. What hangs on a moving joint must have mass
     somewhere; and the last body of a branch must resist every motion that its joint allows: a point
     mass on the axis of its own revolute joint does not.
-
-    Parameters
-    ----------
-    mechanism : Mechanism or Parts
-        Bodies and joints.
-    topology : Topology
-        Its spanning tree.
-
-    Raises
-    ------
-    InertiaError
-        Naming the joint and the bodies beyond it.
 
     Notes
     -----
@@ -84,7 +72,7 @@ def check_inertias(mechanism: Mechanism | Parts, topology: Topology) -> None:
     >>> check_inertias(mech, mech.topology())
     Traceback (most recent call last):
     mbkit.errors.InertiaError: Joint 'hinge' moves body 'rod', which has no inertia; \
-give it mass, or hold it by an mbkit.FixedJoint.
+    give it mass, or hold it by an mbkit.FixedJoint.
     """
     parts = _merged(mechanism, topology)
     for part in reversed(parts[1:]):

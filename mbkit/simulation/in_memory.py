@@ -18,9 +18,8 @@ from mbkit.simulation.origin import Origin
 from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.start import empty_rows
-from mbkit.simulation.stepping.chunks import run_chunks
+from mbkit.simulation.stepping.chunks import INTERRUPTED, TERMINAL, run_chunks
 from mbkit.simulation.stepping.course import event_columns
-from mbkit.simulation.stepping.endings import INTERRUPTED, TERMINAL
 from mbkit.simulation.stepping.failed_step import explain
 
 __all__ = ["run_in_memory"]

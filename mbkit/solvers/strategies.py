@@ -1,16 +1,25 @@
-"""The strategies of mbkit."""
+"""The strategies of mbkit, the choice where none is named, and their names in results."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, final
 
 import attrs
 
 from mbkit.errors import UsageError
+from mbkit.solvers import built_in
 from mbkit.solvers.solver import RANK, ConstraintSolver, DenseKernels, SolverKernels
 
-__all__ = ["MinimumNorm", "NullSpace", "SchurComplement"]
+__all__ = [
+    "MinimumNorm",
+    "NullSpace",
+    "SchurComplement",
+    "automatic_solver",
+    "described",
+    "from_description",
+]
 
 
 def _check_part(instance: Any, attribute: Any, value: object) -> None:
@@ -136,3 +145,51 @@ def _dense(own: Any, num_velocities: int, num_rows: int, tolerance: float) -> So
     """Return the functions of a module of `mbkit.kernels.constraints.solve` for dense matrices."""
     memory = own.memory_size(num_velocities, num_rows)
     return SolverKernels.of_dense(DenseKernels(own.prepare, own.solve, memory), tolerance**2)
+
+
+#: Up to so many rows a dense matrix costs little beside what lies around it: for 20 rows a tenth of
+#: an evaluation.
+FEW_ROWS = 24
+
+
+def automatic_solver(num_velocities: int, num_rows: int) -> ConstraintSolver:
+    """Return the strategy for a system, by its size and the rank that it can have at most.
+
+    A mechanism that moves has a rank below nv. With nv rows or more some are then redundant, as in
+    planar linkages of hinges: if they are few, `MinimumNorm` tells them from rows that become
+    dependent at singular postures. Else `SchurComplement`. It depends on the system alone, not on
+    its state.
+
+    Examples
+    --------
+    >>> from mbkit.solvers import automatic_solver
+    >>> automatic_solver(num_velocities=3, num_rows=5)
+    MinimumNorm(tolerance=1e-06)
+    >>> automatic_solver(num_velocities=81, num_rows=200)
+    SchurComplement(tolerance=1e-06)
+    """
+    if num_velocities <= num_rows <= FEW_ROWS:
+        return MinimumNorm()
+    return SchurComplement()
+
+
+_OWN: dict[str, Any] = {
+    name: kind for name, kind in vars(built_in).items() if isinstance(kind, type)
+}
+
+
+def described(solver: ConstraintSolver) -> Mapping[str, Any]:
+    """Return a strategy as text and numbers."""
+    kind = type(solver)
+    if _OWN.get(kind.__name__) is kind:
+        return {"kind": kind.__name__, **attrs.asdict(solver)}  # type: ignore[arg-type]
+    return {"kind": f"{kind.__module__}.{kind.__qualname__}"}
+
+
+def from_description(about: Mapping[str, Any]) -> ConstraintSolver | None:
+    """Return the strategy that was described; None where it is not one of mbkit's."""
+    numbers = {name: value for name, value in about.items() if name != "kind"}
+    solver: ConstraintSolver | None = None
+    if about["kind"] in _OWN:
+        solver = _OWN[about["kind"]](**numbers)
+    return solver

@@ -10,9 +10,15 @@ from numpy.typing import ArrayLike
 
 from mbkit.spatial import shapes
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown, with_key
-from mbkit.spatial.consistency import check_com, check_inertia, check_mass, check_moment
 from mbkit.spatial.frames import check_pose
-from mbkit.spatial.inertial_parameters import entries_of_parameters, parameters_of
+from mbkit.spatial.inertial_parameters import (
+    check_com,
+    check_inertia,
+    check_mass,
+    check_moment,
+    entries_of_parameters,
+    parameters_of,
+)
 
 __all__ = ["SpatialInertia"]
 

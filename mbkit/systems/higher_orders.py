@@ -25,7 +25,7 @@ from mbkit.systems.calls.evaluations import (
     ONE_JERKS,
     Evaluation,
 )
-from mbkit.systems.force_rates import force_rate
+from mbkit.systems.forces import force_rate
 from mbkit.systems.kinematics import checked_choice
 
 if TYPE_CHECKING:

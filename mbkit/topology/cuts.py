@@ -9,7 +9,7 @@ import attrs
 
 from mbkit.errors import UsageError
 from mbkit.topology.cut_search import CutGraph, Ranking, best_cut, ranked_cuts
-from mbkit.topology.edge import WORLD, JointEdge
+from mbkit.topology.graph import WORLD, JointEdge
 
 __all__ = ["Cut", "Cuts", "choose_loop_joints", "list_cuts"]
 

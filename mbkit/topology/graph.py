@@ -3,12 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, final
 
-from mbkit.errors import DuplicateNameError, NameUnknownError, TopologyError, check_name, suggestion
-from mbkit.topology.edge import WORLD, JointEdge
+import attrs
 
-__all__ = ["BodyGraph"]
+from mbkit.errors import (
+    DuplicateNameError,
+    NameUnknownError,
+    TopologyError,
+    check_name,
+    listed,
+    suggestion,
+)
+
+__all__ = ["BodyGraph", "JointEdge", "WORLD", "check_connected"]
+
+#: The name of body 0.
+WORLD = "world"
+
+
+@final
+@attrs.frozen
+class JointEdge:
+    """An edge of the graph of bodies.
+
+    Attributes
+    ----------
+    name : str
+        Of the joint.
+    predecessor, successor : str
+        Names of its bodies.
+    num_velocities : int, default 6
+        Its freedom; with 6 it constrains nothing.
+    num_positions : int, default 6
+        Entries of q that it has while it is in the tree.
+    held : str, default ""
+        Why the joint must stay in the tree, as the end of a sentence about it; empty if it need
+        not.
+    is_cut : bool, default False
+        Whether it closes a loop whatever else does: a weld between the two halves of a body.
+
+    Examples
+    --------
+    >>> JointEdge("hinge", "world", "door", num_velocities=1, num_positions=1).num_constraints
+    5
+    """
+
+    name: str
+    predecessor: str
+    successor: str
+    num_velocities: int = 6
+    num_positions: int = 6
+    held: str = ""
+    is_cut: bool = False
+
+    @property
+    def num_constraints(self) -> int:
+        """Number of constraint rows that it gives as a loop joint."""
+        return 6 - self.num_velocities
 
 
 class BodyGraph:
@@ -34,18 +86,7 @@ class BodyGraph:
         self._edges: dict[str, JointEdge] = {}
 
     def add_body(self, name: str) -> None:
-        """Add a body that no joint holds yet.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-
-        Raises
-        ------
-        DuplicateNameError, ModelError
-            If there is a body of that name, or the name does not fit (`check_name`).
-        """
+        """Add a body that no joint holds yet; ModelError if its name is taken or does not fit."""
         check_name("Body", name)
         if name == WORLD:
             raise DuplicateNameError(
@@ -56,19 +97,10 @@ class BodyGraph:
         self._graph.add_node(name)
 
     def check_joint(self, name: str, predecessor: str, successor: str) -> None:
-        """Raise unless `add_joint` would accept these.
+        """Raise unless `add_joint` would accept these names.
 
-        Parameters
-        ----------
-        name : str
-            Name of the joint.
-        predecessor, successor : str
-            Names of bodies.
-
-        Raises
-        ------
-        DuplicateNameError, NameUnknownError, TopologyError, ModelError
-            If there is a joint of that name, a body is unknown, or both are the same.
+        DuplicateNameError, NameUnknownError or TopologyError if there is a joint of that name, a
+        body is unknown, or both are the same; ModelError of `check_name`.
         """
         check_name("Joint", name)
         if name in self._edges:
@@ -96,27 +128,10 @@ class BodyGraph:
         held: str = "",
         is_cut: bool = False,
     ) -> None:
-        """Connect two bodies.
+        """Connect two bodies by what `check_joint` accepts; `JointEdge` says what a joint is.
 
-        Parameters
-        ----------
-        name : str
-            Name of the joint.
-        predecessor, successor : str
-            Names of two different bodies.
-        freedom : int, default 6
-            Number of the joint's velocities; with 6 it constrains nothing.
-        num_positions : int, default as many
-            Number of its positions.
-        held : str, default ""
-            Why it must stay in the tree, if it must; see `JointEdge`.
-        is_cut : bool, default False
-            Whether it closes a loop whatever else does.
-
-        Raises
-        ------
-        DuplicateNameError, NameUnknownError, TopologyError, ModelError
-            As `check_joint` does.
+        With a freedom of 6 it constrains nothing; by default it has as many positions as
+        velocities.
         """
         self.check_joint(name, predecessor, successor)
         self._graph.add_edge(predecessor, successor, key=name)
@@ -138,17 +153,7 @@ class BodyGraph:
         return tuple(self._edges.values())
 
     def groups(self, without: Collection[str] = ()) -> list[tuple[str, ...]]:
-        """Return which bodies are connected with each other.
-
-        Parameters
-        ----------
-        without : collection of str
-            Names of joints that do not count.
-
-        Returns
-        -------
-        list of tuple of str
-            Groups of bodies in the order of adding, the world's first.
+        """Return groups of bodies that joints connect, but for those `without`, in their order.
 
         Examples
         --------
@@ -177,3 +182,57 @@ class BodyGraph:
     def copy(self) -> Any:
         """Return a `networkx.MultiDiGraph` that is the caller's own."""
         return self._graph.copy()
+
+
+_SHOWN = 4  # groups in a message
+
+
+def check_connected(graph: BodyGraph, cut: Collection[str] = ()) -> None:
+    """Raise TopologyError unless joints besides those that are cut connect every body to the world.
+
+    Examples
+    --------
+    >>> graph = BodyGraph()
+    >>> for name in ("hand", "finger"):
+    ...     graph.add_body(name)
+    >>> graph.add_joint("knuckle", "hand", "finger")
+    >>> check_connected(graph)
+    Traceback (most recent call last):
+    mbkit.errors.TopologyError: Bodies 'hand', 'finger' must be connected to the world by joints, \
+    and are not (joints connect them with each other only); connect one of \
+    them, by mbkit.FreeJoint if the group floats: \
+    mech.add_joint(mbkit.FreeJoint('hand (free)'), mech.world, 'hand').
+    """
+    _, *lost = graph.groups(without=cut)
+    if not lost:
+        return
+    sentences = [_sentence(graph, group, cut) for group in lost[:_SHOWN]]
+    if len(lost) > _SHOWN:
+        sentences.append(f"So it is with {len(lost) - _SHOWN} more groups of bodies.")
+    raise TopologyError(" ".join(sentences))
+
+
+def _sentence(graph: BodyGraph, group: tuple[str, ...], cut: Collection[str]) -> str:
+    one = len(group) == 1
+    called = f"Body {group[0]!r}" if one else f"Bodies {listed(group)}"
+    among = "" if one else " (joints connect them with each other only)"
+    members = set(group)
+    torn = [
+        edge.name
+        for edge in graph.edges()
+        if edge.name in cut and (edge.predecessor in members) != (edge.successor in members)
+    ]
+    if torn:
+        remedy = (
+            f"do not cut {listed(torn)}" if len(torn) == 1 else f"cut only some of {listed(torn)}"
+        )
+    else:
+        remedy = (
+            f"connect {'it' if one else 'one of them'}, by mbkit.FreeJoint if "
+            f"{'it' if one else 'the group'} floats: "
+            f"mech.add_joint(mbkit.FreeJoint({f'{group[0]} (free)'!r}), mech.world, {group[0]!r})"
+        )
+    return (
+        f"{called} must be connected to the world by joints, and {'is' if one else 'are'} not"
+        f"{among}; {remedy}."
+    )

@@ -3,50 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from mbkit.errors import NameUnknownError, TopologyError, UsageError, listed, suggestion
-from mbkit.topology.connectedness import check_connected
 from mbkit.topology.cuts import choose_loop_joints
-from mbkit.topology.edge import WORLD, JointEdge
-from mbkit.topology.graph import BodyGraph
-from mbkit.topology.numbering import numbered_tree
+from mbkit.topology.graph import WORLD, BodyGraph, JointEdge, check_connected
 from mbkit.topology.topology import Topology
 
-__all__ = ["build_topology"]
+__all__ = ["build_topology", "numbered_tree"]
 
 
 def build_topology(graph: BodyGraph, loop_joints: Collection[str] | None = None) -> Topology:
     """Return a spanning tree of a graph, and the joints that close loops.
 
-    Parameters
-    ----------
-    graph : BodyGraph
-        Bodies and joints.
-    loop_joints : collection of str, optional
-        Joints to be left out of the tree; the others must then make a tree. Without it they are
-        chosen, by the rule of the notes.
-
-    Returns
-    -------
-    Topology
-        Children stand in the order in which their joints were added.
-
-    Raises
-    ------
-    NameUnknownError
-        If a loop joint is unknown.
-    UsageError
-        If `loop_joints` is a name, not a collection of names.
-    TopologyError
-        If a body is not connected to the world, or is not without the loop joints; if loops are
-        left with all loop joints cut; if a loop joint must stay in the tree, or all joints of a
-        loop must.
-
-    Notes
-    -----
-    The best cut has, in this order,
+    If `loop_joints` are given, the other joints must make a tree. Else they are chosen: the best
+    cut has, in this order,
 
     1. the fewest constraint rows: 6 for each loop joint, less its velocities, so that joints of
        many freedoms are cut. As the rows less the velocities of the tree are the same for every
@@ -62,7 +34,10 @@ def build_topology(graph: BodyGraph, loop_joints: Collection[str] | None = None)
     as have 1,000,000 bodies together. Beyond that it is the best that was found.
 
     Joints whose motion is prescribed, nonholonomic joints, and joints that a force or a constraint
-    acts along stay in the tree whatever they cost.
+    acts along stay in the tree whatever they cost. Children stand in the order in which their
+    joints were added. TopologyError if a body is not connected to the world, or is not without the
+    loop joints; if loops are left with all loop joints cut; if a loop joint must stay in the tree,
+    or all joints of a loop must.
 
     Examples
     --------
@@ -107,18 +82,7 @@ def _check_loop_joints(loop_joints: Collection[str], edges: Mapping[str, JointEd
 
 
 def held_loop(edges: Collection[JointEdge]) -> tuple[str, ...]:
-    """Return the joints of a loop in which all must stay in the tree; empty if there is none.
-
-    Parameters
-    ----------
-    edges : collection of JointEdge
-        Joints between bodies.
-
-    Returns
-    -------
-    tuple of str
-        Names, along the loop.
-    """
+    """Return the joints along a loop in which all must stay in the tree; empty if there is none."""
     import networkx as nx
 
     held = nx.Graph()
@@ -185,3 +149,51 @@ def _path_joints(tree: Any, start: str, end: str) -> list[str]:
 
     path = nx.shortest_path(tree, start, end)
     return [tree.edges[pair]["joint"] for pair in itertools.pairwise(path)]
+
+
+def numbered_tree(
+    steps: Iterable[tuple[str, str, str]],
+    edges: Mapping[str, JointEdge],
+    loops: Sequence[JointEdge],
+) -> Topology:
+    """Return the topology of a tree whose bodies are numbered in the order of a walk.
+
+    A step of the walk says from which body, to which one and by which joint it leads, outwards from
+    the world. `edges` are all joints, `loops` those that are not in the tree. The cost is linear in
+    bodies and in the joints of cycles.
+    """
+    number = {WORLD: 0}
+    parent, joints, is_reversed = [-1], [""], [False]
+    for towards, body, joint in steps:
+        number[body] = len(number)
+        parent.append(number[towards])
+        joints.append(joint)
+        is_reversed.append(edges[joint].predecessor == body)
+    ends = [(number[edge.successor], number[edge.predecessor]) for edge in loops]
+    return Topology(
+        bodies=tuple(number),
+        parent=tuple(parent),
+        joint_of_body=tuple(joints),
+        reversed=tuple(is_reversed),
+        freedoms=(0, *(edges[joint].num_velocities for joint in joints[1:])),
+        loop_joints=tuple(edge.name for edge in loops),
+        cycles=tuple(
+            (edge.name, *_path_in_tree(parent, joints, *pair))
+            for edge, pair in zip(loops, ends, strict=True)
+        ),
+        loop_freedoms=tuple(edge.num_velocities for edge in loops),
+        edges=tuple(edges.values()),
+    )
+
+
+def _path_in_tree(parent: list[int], joints: list[str], start: int, end: int) -> list[str]:
+    """Return the joints between two bodies by number: as many steps as the path has."""
+    out, back = [], []
+    while start != end:
+        if start > end:  # parents have lower numbers
+            out.append(joints[start])
+            start = parent[start]
+        else:
+            back.append(joints[end])
+            end = parent[end]
+    return out + back[::-1]

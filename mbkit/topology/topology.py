@@ -8,7 +8,7 @@ import attrs
 
 from mbkit.errors import NameUnknownError, UsageError, suggestion
 from mbkit.topology.cuts import Cuts, list_cuts
-from mbkit.topology.edge import WORLD, JointEdge
+from mbkit.topology.graph import WORLD, JointEdge
 from mbkit.topology.path import BodyPath
 
 if TYPE_CHECKING:

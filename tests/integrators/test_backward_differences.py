@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
-from mbkit.integrators.backward_differences import BackwardDifferences
+from mbkit.integrators.bliedf import BackwardDifferences
 
 STEPS = range(1, 7)
 

@@ -6,7 +6,7 @@ import pytest
 import mbkit as mb
 from mbkit.integrators.composition import COMPOSITIONS
 from mbkit.integrators.multistep_munthe_kaas import adams_bashforth
-from mbkit.integrators.ordered_conditions import composition_defect, ordered_forests
+from mbkit.integrators.order_conditions import composition_defect, ordered_forests
 from mbkit.testing import check_integrator
 from tests.integrators.accurate import ARM, BODY, TETHER, TOP, orders
 

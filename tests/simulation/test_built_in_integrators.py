@@ -7,7 +7,7 @@ import pytest
 
 import mbkit as mb
 from mbkit.integrators import INTEGRATORS
-from mbkit.integrators.backward_differences import BackwardDifferences
+from mbkit.integrators.bliedf import BackwardDifferences
 from mbkit.integrators.description import described, from_description
 from tests.simulation.long_runs import SPAN, STEP, assert_same, ball_and_hinge, start
 

@@ -39,20 +39,10 @@ _NO_DERIVATIVE = (
 
 
 def check_joint_definition(joint: Any) -> None:
-    """Raise if a joint's definition is wrong in its structure.
+    """Raise JointError, saying what is expected, if a definition is wrong in its structure.
 
     It looks at names, counts and signatures of methods, and calls each once, at the neutral
     configuration. It does not compare them with each other: `mbkit.testing.check_joint` does.
-
-    Parameters
-    ----------
-    joint : Joint
-        A joint of any class.
-
-    Raises
-    ------
-    JointError
-        Naming the joint, the rule, what was found and what is expected.
 
     Examples
     --------
@@ -67,8 +57,8 @@ def check_joint_definition(joint: Any) -> None:
     >>> check_joint_definition(Broken("b"))
     Traceback (most recent call last):
     mbkit.errors.JointError: Joint 'b': Broken defines motion_subpsace, which nothing calls; did \
-you mean motion_subspace(q) -> (6, nv)? A helper of your own needs another name, or one that \
-begins with _.
+    you mean motion_subspace(q) -> (6, nv)? A helper of your own needs another name, or one that \
+    begins with _.
     """
     what = check_part(joint, Joint, JointError)
     nq = _count(joint, "num_positions", what)

@@ -34,7 +34,7 @@ from mbkit.simulation.preparation import Prepared, versions
 from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.samples import Samples
 from mbkit.simulation.start import checked_saving
-from mbkit.simulation.stepping.endings import INTERRUPTED, TERMINAL
+from mbkit.simulation.stepping.chunks import INTERRUPTED, TERMINAL
 from mbkit.simulation.stepping.failed_step import explain
 
 __all__ = ["begin", "go_on", "identity", "recorder_for"]

@@ -13,9 +13,8 @@ from mbkit.integrators.integrator import Problem, Rows
 from mbkit.interrupts import Interrupts
 from mbkit.io.results.run_directory import RunDirectory
 from mbkit.simulation.progress import ProgressDisplay
-from mbkit.simulation.stepping.chunks import CHUNK
+from mbkit.simulation.stepping.chunks import CHUNK, INTERRUPTED
 from mbkit.simulation.stepping.course import Course, event_columns
-from mbkit.simulation.stepping.endings import INTERRUPTED
 
 __all__ = ["Recorder", "new_buffer", "reserve_size"]
 

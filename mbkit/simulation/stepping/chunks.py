@@ -5,12 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.integrators.integrator import FAILED, Advance, Problem, Rows
 from mbkit.interrupts import Interrupts
 from mbkit.simulation.progress import ProgressDisplay
-from mbkit.simulation.stepping.endings import INTERRUPTED
 
-__all__ = ["CHUNK", "run_chunks"]
+__all__ = ["CHUNK", "FAILED", "INTERRUPTED", "TERMINAL", "run_chunks"]
+
+#: The user has pressed Ctrl-C.
+INTERRUPTED = -1
+
+#: An event has ended the run.
+TERMINAL = -2
+
 
 #: Seconds of compiled work between two looks at signals and progress.
 CHUNK = 0.1

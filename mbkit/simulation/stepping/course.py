@@ -18,7 +18,7 @@ from mbkit.simulation.monitors.jumps import Jumps
 from mbkit.simulation.monitors.large_steps import LargeSteps
 from mbkit.simulation.monitors.lookout import Lookout
 from mbkit.simulation.samples import Samples
-from mbkit.simulation.stepping.endings import FAILED, TERMINAL
+from mbkit.simulation.stepping.chunks import FAILED, TERMINAL
 from mbkit.simulation.stepping.guarded import guarded
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.simulation.stepping.watch import Watch

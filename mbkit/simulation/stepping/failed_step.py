@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mbkit.errors import MbkitError, NotFiniteError
 from mbkit.simulation.monitors.growth import grown_without_bounds
-from mbkit.simulation.stepping.endings import FAILED
+from mbkit.simulation.stepping.chunks import FAILED
 from mbkit.simulation.stepping.unsolved import SMALLER, unsolved
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.memory.callbacks import taken_error

@@ -16,7 +16,7 @@ from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS_SECOND_DERIVATIVES
 from mbkit.systems.calls.wrenches import Wrenches
 from mbkit.systems.derivatives.dynamics_derivatives import in_body_axes
 from mbkit.systems.derivatives.mass_matrix_derivatives import mass_matrix_derivatives
-from mbkit.systems.force_rates import derivative_along
+from mbkit.systems.forces import derivative_along
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System

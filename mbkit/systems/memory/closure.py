@@ -14,8 +14,7 @@ from mbkit.kernels.layout import WORK
 from mbkit.memory import check_memory
 from mbkit.solvers import ConstraintSolver, DenseSolver, SolverKernels, automatic_solver
 from mbkit.systems.memory.callbacks import register
-from mbkit.systems.memory.python_constraint import PythonConstraintSlot
-from mbkit.systems.memory.python_solver import PythonSolverSlot
+from mbkit.systems.memory.python_constraint import PythonConstraintSlot, PythonSolverSlot
 
 if TYPE_CHECKING:
     from mbkit.constraints import Constraint
