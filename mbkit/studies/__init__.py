@@ -1,9 +1,21 @@
-"""Projects and studies: folders with models, plugins and descriptions of runs, in files."""
+"""Projects, studies in files, and the laboratory: comparisons, orders, costs."""
 
+from mbkit.studies.laboratory import Findings as Findings
+from mbkit.studies.laboratory import Table as Table
+from mbkit.studies.laboratory import compare as compare
 from mbkit.studies.new_project import new_project as new_project
 from mbkit.studies.project import Project as Project
 from mbkit.studies.project import load_project as load_project
 from mbkit.studies.study import Study as Study
 from mbkit.studies.study_file import load_study as load_study
 
-__all__ = ["Project", "Study", "load_project", "load_study", "new_project"]
+__all__ = [
+    "Findings",
+    "Project",
+    "Study",
+    "Table",
+    "compare",
+    "load_project",
+    "load_study",
+    "new_project",
+]

@@ -1,0 +1,184 @@
+"""Cases of a study: one choice of each factor, and the product of all of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
+from mbkit.coordinates.body_frames import BODY_FRAMES
+from mbkit.errors import UsageError, check_choice
+from mbkit.integrators import Integrator
+from mbkit.model import Mechanism
+from mbkit.solvers import ConstraintSolver
+from mbkit.studies.laboratory import factors
+from mbkit.systems import System
+
+__all__ = ["FACTORS", "Case", "cases_of"]
+
+#: The columns that say what was chosen, in the order of tables.
+FACTORS = (
+    "mechanism", "coordinates", "representation", "body_frames", "loop_joints", "integrator",
+    "constraint_solver", "stabilisation", "h",
+)  # fmt: skip
+
+
+@attrs.frozen(eq=False)
+class Case:
+    """A choice of each factor.
+
+    Attributes
+    ----------
+    choices : dict
+        The labels of what was chosen, by factor, and the number `h`.
+    mechanism : Mechanism
+        What moves.
+    coordinates : RelativeCoordinates or AbsoluteCoordinates
+        With their representation, frames and cut.
+    integrator : Integrator
+        The method.
+    h : float
+        Step. [s]
+    constraint_solver : ConstraintSolver or None
+        None: that of the assembled system.
+    stabilisation : Projection, Baumgarte or None
+        Not used for trees, nor by integrators that keep constraints.
+    """
+
+    choices: Mapping[str, Any]
+    mechanism: Mechanism
+    coordinates: AbsoluteCoordinates | RelativeCoordinates
+    integrator: Integrator
+    h: float
+    constraint_solver: ConstraintSolver | None
+    stabilisation: Any
+
+    def assemble(self) -> System:
+        """Return the system of the case."""
+        system = self.mechanism.assemble(self.coordinates)
+        if self.constraint_solver is None or not system.num_velocity_constraints:
+            return system
+        return system.with_constraint_solver(self.constraint_solver)
+
+    @property
+    def label(self) -> str:
+        """What was chosen, in a line."""
+        return ", ".join(f"{name} {value}" for name, value in self.choices.items())
+
+
+def cases_of(
+    mechanisms: Mapping[str, Mechanism],
+    *,
+    coordinates: Any = "relative",
+    representations: Any = None,
+    body_frames: Any = None,
+    loop_joints: Any = None,
+    integrators: Any = "rkmk4",
+    constraint_solvers: Any = "automatic",
+    stabilisations: Any = "projection",
+    h: Any = 1e-3,
+) -> list[Case]:
+    """Return the product of all factors.
+
+    `representations`, `body_frames` and `loop_joints` are of relative coordinates; absolute ones
+    are there once. Stabilisations are there once for an integrator that keeps constraints itself.
+    """
+    chosen = factors.coordinates_of(coordinates)
+    methods = factors.integrators_of(integrators)
+    solvers = factors.solvers_of(constraint_solvers)
+    stabilisers = factors.stabilisations_of(stabilisations)
+    steps = steps_of(h)
+    relative = {
+        "representation": None if representations is None
+        else factors.representations_of(representations),
+        "body_frames": _frames(body_frames),
+        "loop_joints": _cuts(loop_joints),
+    }  # fmt: skip
+    made = []
+    for mechanism, (name, coords) in itertools.product(mechanisms.items(), chosen.items()):
+        for labels, variant in _variants(coords, relative):
+            for method, solver, step in itertools.product(methods.items(), solvers.items(), steps):
+                kept = method[1].keeps_constraints
+                for label, stabilisation in list(stabilisers.items())[: 1 if kept else None]:
+                    choices = {
+                        "mechanism": mechanism[0], "coordinates": name, **labels,
+                        "integrator": method[0], "constraint_solver": solver[0],
+                        "stabilisation": "integrator" if kept else label, "h": step,
+                    }  # fmt: skip
+                    made.append(
+                        Case(
+                            choices, mechanism[1], variant, method[1], step, solver[1],
+                            stabilisation,
+                        )
+                    )  # fmt: skip
+    return made
+
+
+def steps_of(h: Any) -> list[float]:
+    """Return step sizes, largest first; UsageError if they are none."""
+    try:
+        steps = [float(each) for each in (h if hasattr(h, "__iter__") else [h])]
+    except (TypeError, ValueError):
+        steps = []
+    if not steps or not all(0.0 < each < float("inf") for each in steps):
+        raise UsageError(f"h must be one or several positive steps in seconds, got {h!r}.")
+    return sorted(set(steps), reverse=True)
+
+
+def _frames(given: Any) -> dict[str, str] | None:
+    if given is None:
+        return None
+    names = BODY_FRAMES if given == "all" else [given] if isinstance(given, str) else list(given)
+    for name in names:
+        check_choice("body_frames", name, BODY_FRAMES)
+    return {name: name for name in names}
+
+
+def _cuts(given: Any) -> dict[str, tuple[str, ...]] | None:
+    """Return loop joints by label: a name, several of them, or a list or mapping of such."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return {str(label): _joints(each) for label, each in given.items()}
+    cuts = [given] if isinstance(given, str) else list(given)
+    return {" ".join(_joints(each)): _joints(each) for each in cuts}
+
+
+def _joints(cut: Any) -> tuple[str, ...]:
+    names = (cut,) if isinstance(cut, str) else tuple(cut)
+    if not all(isinstance(name, str) for name in names):
+        raise UsageError(
+            f"loop_joints: a cut is a name of a joint or a list of names, got {cut!r}; give a list "
+            "of cuts, such as [['ankle'], ['knee']]."
+        )
+    return names
+
+
+def _variants(
+    coordinates: AbsoluteCoordinates | RelativeCoordinates, relative: Mapping[str, Any]
+) -> Iterable[tuple[dict[str, str], Any]]:
+    """Return the variants of coordinates, with labels of what is varied in relative ones."""
+    if isinstance(coordinates, AbsoluteCoordinates):
+        own = {"representation": coordinates.representation.name, "body_frames": ""}
+        return [({**own, "loop_joints": "all joints"}, coordinates)]
+    given = {
+        "representation": coordinates.representation, "body_frames": coordinates.body_frames,
+        "loop_joints": coordinates.loop_joints,
+    }  # fmt: skip
+    labels = {
+        "representation": factors.label_of(given["representation"]),
+        "body_frames": str(given["body_frames"]),
+        "loop_joints": "automatic" if given["loop_joints"] is None
+        else " ".join(given["loop_joints"]),  # type: ignore[arg-type]
+    }  # fmt: skip
+    options = [relative[name] or {labels[name]: given[name]} for name in labels]
+    return [
+        (dict(zip(labels, names, strict=True)), attrs.evolve(coordinates, **dict(zip(
+            ("representation", "body_frames", "loop_joints"),
+            (option[name] for option, name in zip(options, names, strict=True)), strict=True,
+        ))))
+        for names in itertools.product(*options)
+    ]  # fmt: skip

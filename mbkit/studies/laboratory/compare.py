@@ -1,0 +1,303 @@
+"""Comparison of representations, coordinates, integrators and steps on one mechanism."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import UsageError, check_kind
+from mbkit.model import Mechanism
+from mbkit.simulation.long_runs.identity import fingerprint
+from mbkit.studies.initial import fill
+from mbkit.studies.laboratory.cases import FACTORS, Case, cases_of
+from mbkit.studies.laboratory.directory import StudyDirectory, digest
+from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.measurement import UNITS, measure
+from mbkit.studies.laboratory.reference import Reference, Setting, reference_of
+from mbkit.studies.laboratory.table import Table
+from mbkit.systems import System
+
+__all__ = ["compare", "completed", "described", "setting_of"]
+
+#: Instants at which motions are compared, at most.
+MOST_SAMPLES = 64
+
+
+def compare(
+    mechanism: Mechanism | Mapping[str, Mechanism],
+    t_span: tuple[float, float],
+    h: Any,
+    *,
+    q: Any = None,
+    v: Any = None,
+    coordinates: Any = "relative",
+    representations: Any = None,
+    body_frames: Any = None,
+    loop_joints: Any = None,
+    integrators: Any = "rkmk4",
+    constraint_solvers: Any = "automatic",
+    stabilisations: Any = "projection",
+    reference: Any = None,
+    quantity: Callable[[System, Any, Any], Any] | None = None,
+    invariants: Mapping[str, Callable[[System, Any, Any], Any]] | None = None,
+    length: float = 1.0,
+    samples: int | None = None,
+    repeats: int = 3,
+    directory: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Findings:
+    """Run a mechanism in every combination of what is given, and measure error, time and work.
+
+    Factors are names, objects, lists of them, mappings from labels of tables to them, or "all";
+    docs/studies.md lists the names. A combination that fails or is refused is a row with the
+    reason, and stops nothing.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, or mapping of str to Mechanism
+        What moves; several are variants with the same bodies, such as other joint coordinates.
+    t_span : tuple of two floats
+        Start and end. [s]
+    h : float or sequence of floats
+        Steps; the span is a whole number of each. [s]
+    q, v : array_like or mapping of str to float or sequence, optional
+        The start, of ``mechanism.assemble()`` of the first mechanism, as vectors or by joint. Loops
+        are closed from there, and joints that are named keep their values. The reference
+        configuration, at rest, if left out.
+    coordinates, representations, body_frames, loop_joints : names or objects, or several
+        Coordinates; of relative ones also the representation of twists, the frames of the
+        recursions, and the cut, a list of loop joints.
+    integrators, constraint_solvers, stabilisations : names or objects, or several
+        As of `simulate`.
+    reference : Integrator, callable, Result or path, optional
+        An integrator with tolerances by which it is computed; a closed form ``reference(t)`` of
+        `quantity`; a result in relative coordinates, or its file. If left out, a
+        Runge-Kutta-Munthe-Kaas method of order 8 with rtol = 1e-12, whose errors are estimated by
+        one of order 5.
+    quantity : callable, optional
+        ``quantity(system, q, v)`` returns at states (k, nq), (k, nv) what the column ``error`` is
+        about (k, ...). If left out, it is the largest error of any body's pose, in radians, and
+        positions in parts of `length`.
+    invariants : mapping of str to callable, optional
+        Likewise: what should stay constant; columns ``NAME_drift``.
+    length : float, default 1
+        Error of a position that counts as much as one of 1 rad. [m]
+    samples : int, optional
+        Instants that are compared, equally spaced; a divisor of all numbers of steps. If left
+        out, the largest one up to 64.
+    repeats : int, default 3
+        How often each case is timed, after a first run that is not.
+    directory : str or path, optional
+        Where the study is kept; one that is there goes on with what is missing.
+    progress : bool, default False
+        Whether to show progress on the standard error stream.
+
+    Returns
+    -------
+    Findings
+        ``table`` has a row a combination: see docs/studies.md for its columns.
+
+    Raises
+    ------
+    UsageError
+        If an argument is not what it should be, or the directory has another study.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("pendulum", gravity=(0, 0, -9.81))
+    >>> rod = mech.add_body(mb.Body("rod", mb.SpatialInertia.from_com(1.0, (0, 0, -0.5))))
+    >>> hinge = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 1, 0)), mech.world, rod)
+    >>> found = mb.studies.compare(
+    ...     mech, (0.0, 1.0), [0.02, 0.01], q={"hinge": 1.0}, integrators=["rkmk2", "rkmk4"]
+    ... )
+    >>> for row in found.table:
+    ...     print(row["integrator"], row["h"], row["evaluations"], f"{row['error']:.0e}")
+    rkmk2 0.02 100 3e-03
+    rkmk2 0.01 200 8e-04
+    rkmk4 0.02 200 1e-06
+    rkmk4 0.01 400 7e-08
+    """
+    mechanisms = _mechanisms(mechanism)
+    cases = cases_of(
+        mechanisms, coordinates=coordinates, representations=representations,
+        body_frames=body_frames, loop_joints=loop_joints, integrators=integrators,
+        constraint_solvers=constraint_solvers, stabilisations=stabilisations, h=h,
+    )  # fmt: skip
+    setting = setting_of(
+        next(iter(mechanisms.values())), t_span, [case.h for case in cases], q=q, v=v,
+        quantity=quantity, invariants=invariants or {}, length=length, samples=samples,
+        repeats=repeats,
+    )  # fmt: skip
+    table, about = completed("compare", cases, setting, reference, directory, progress=progress)
+    found = Findings("compare", {"cases": table}, about, None)
+    return kept(found, directory)
+
+
+def kept(found: Findings, directory: str | os.PathLike[str] | None) -> Findings:
+    """Return the findings; write tables and report where there is a directory."""
+    return found
+
+
+def _mechanisms(given: Any) -> dict[str, Mechanism]:
+    mechanisms = dict(given) if isinstance(given, Mapping) else {getattr(given, "name", ""): given}
+    if not mechanisms:
+        raise UsageError("mechanism: there is none; give an mbkit.Mechanism.")
+    for each in mechanisms.values():
+        check_kind("mechanism", each, Mechanism, "an mbkit.Mechanism, or a dict of them by label")
+    return mechanisms
+
+
+def setting_of(
+    mechanism: Mechanism, t_span: Any, steps: list[float], *, q: Any, v: Any, samples: int | None,
+    **more: Any,
+) -> Setting:  # fmt: skip
+    """Return what all cases have in common, checked."""
+    try:
+        start, end = (float(each) for each in t_span)
+    except (TypeError, ValueError):
+        raise UsageError(f"t_span must be start and end in seconds, got {t_span!r}.") from None
+    if not (math.isfinite(start) and math.isfinite(end) and end > start):
+        raise UsageError(f"t_span must be a start and a later end in seconds, got {t_span!r}.")
+    counts = [round((end - start) / h) for h in steps]
+    for h, count in zip(steps, counts, strict=True):
+        if count < 1 or abs(count * h - (end - start)) > 1e-6 * h:
+            raise UsageError(
+                f"h = {h:g} s does not divide t_span into whole steps; take "
+                f"h = {(end - start) / max(count, 1):.9g} s."
+            )
+    common = math.gcd(*counts)
+    if samples is None:
+        samples = max(k for k in range(1, min(common, MOST_SAMPLES) + 1) if common % k == 0)
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+        raise UsageError(f"samples must be a positive integer, got {samples!r}.")
+    if common % samples:
+        raise UsageError(f"samples = {samples} divides not all numbers of steps; {common} does.")
+    length, repeats = more["length"], more["repeats"]
+    if not (isinstance(length, int | float) and 0.0 < length < math.inf):
+        raise UsageError(f"length must be a positive number of metres, got {length!r}.")
+    if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 0:
+        raise UsageError(f"repeats must be an integer from 0 on, got {repeats!r}.")
+    base = mechanism.assemble()
+    q_start, v_start = _start(base, q, v)
+    return Setting(base, q_start, v_start, (start, end), samples, **more)
+
+
+def _start(base: System, q: Any, v: Any) -> tuple[Any, Any]:
+    """Return the start of the base system, with its loops closed."""
+    found = []
+    for given, vector, names, place in (
+        (q, base.reference_configuration(), base.position_names, base.position_slice),
+        (v, np.zeros(base.nv), base.velocity_names, base.velocity_slice),
+    ):
+        if isinstance(given, Mapping):
+            slices = {joint: place(joint) for joint in base.joint_names}
+            for name, value in given.items():
+                plain = np.asarray(value, dtype=np.float64).tolist()
+                fill(vector, names, slices, name, plain)
+        elif given is not None:
+            vector = base.checked("q" if names is base.position_names else "v", given, finite=True)
+        found.append(vector)
+    if base.num_velocity_constraints:
+        named = [name for given in (q, v) if isinstance(given, Mapping) for name in given]
+        return base.close_loops(found[0], found[1], fixed=list(dict.fromkeys(named)))
+    return found[0], found[1]
+
+
+# ------------------------------------------------------------------------------- running
+
+
+def completed(
+    kind: str,
+    cases: list[Case],
+    setting: Setting,
+    reference: Any,
+    directory: str | os.PathLike[str] | None,
+    *,
+    progress: bool,
+) -> tuple[Table, dict[str, Any]]:
+    """Return the table of all cases, those that a directory has already among them.
+
+    And what the study is about.
+    """
+    about = described(kind, cases, setting, reference)
+    place = None if directory is None else StudyDirectory(directory)
+    if place is not None:
+        place.open(about)
+        place.write("model.toml", setting.base.model_text)
+    base = digest([about["kind"], about["setting"]])
+    exact: list[Reference] = []  # computed for the first case that needs it
+
+    def row(case: Case) -> dict[str, Any]:
+        if not exact:
+            exact.append(reference_of(setting, reference))
+        found = measure(case, setting, exact[0])
+        return {**case.choices, **found, "doubt": exact[0].doubt.get("error", 0.0)}
+
+    tasks = {digest([base, _identity(case)]): (row, case) for case in cases}
+    rows = run_tasks(tasks, place, progress=progress)
+    drifts = {f"{name}_drift": "" for name in setting.invariants}
+    units = {**dict.fromkeys(FACTORS, ""), "h": "s", "status": "", **UNITS, **drifts, "doubt": ""}
+    return Table(rows, units, FACTORS), about
+
+
+def run_tasks(
+    tasks: Mapping[str, tuple[Callable[[Any], dict[str, Any]], Any]],
+    place: StudyDirectory | None,
+    *,
+    progress: bool,
+) -> list[dict[str, Any]]:
+    """Return the rows of tasks, in order; what the directory has is not done again."""
+    found = {} if place is None else {key: row for key in tasks if (row := place.known(key))}
+    missing = [key for key in tasks if key not in found]
+    for key in _shown(missing, enabled=progress):
+        function, case = tasks[key]
+        found[key] = function(case)
+        if place is not None:
+            place.put(key, found[key])
+    return [found[key] for key in tasks]
+
+
+def _shown(keys: list[str], *, enabled: bool) -> Any:
+    if not enabled:
+        return keys
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(keys, "Cases", console=Console(stderr=True), transient=True)
+
+
+def described(kind: str, cases: list[Case], setting: Setting, reference: Any) -> dict[str, Any]:
+    """Return what a study is, as JSON holds it."""
+    functions = {"quantity": setting.quantity, **setting.invariants}
+    if callable(reference):
+        functions["reference"] = reference
+    factors = {name: list(dict.fromkeys(case.choices[name] for case in cases)) for name in FACTORS}
+    return {
+        "kind": kind,
+        "setting": {
+            "model": digest(setting.base.model_text), "q": setting.q.tolist(),
+            "v": setting.v.tolist(), "t_span": list(setting.t_span), "samples": setting.samples,
+            "length": setting.length, "repeats": setting.repeats,
+            "reference": None if reference is None else _text(reference),
+            "functions": {k: fingerprint(f) for k, f in functions.items() if f is not None},
+        },
+        "factors": factors,
+        "cases": [digest([digest([kind]), _identity(case)]) for case in cases],
+        "mechanism": setting.base.name,
+    }  # fmt: skip
+
+
+def _text(reference: Any) -> str:
+    if isinstance(reference, str | os.PathLike):
+        return os.fspath(reference)
+    return "function" if callable(reference) else repr(reference)
+
+
+def _identity(case: Case) -> list[Any]:
+    objects = (case.coordinates, case.integrator, case.constraint_solver, case.stabilisation)
+    return [dict(case.choices), *map(repr, objects)]

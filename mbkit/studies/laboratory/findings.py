@@ -1,0 +1,51 @@
+"""Findings of a study: tables, and what they are about."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping
+from typing import Any, final
+
+import attrs
+
+from mbkit.studies.laboratory.table import Table
+
+__all__ = ["Findings"]
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class Findings:
+    """Tables of a study.
+
+    Attributes
+    ----------
+    kind : str
+        "compare", "convergence", "work_precision", "scaling", "sensitivity" or "ensemble".
+    tables : mapping of str to Table
+        By name; the first is the main one.
+    about : mapping
+        What was studied: the setting, the factors, the reference with its doubt.
+    directory : path or None
+        Where it stands on disk.
+    """
+
+    kind: str
+    tables: Mapping[str, Table]
+    about: Mapping[str, Any]
+    directory: pathlib.Path | None = None
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name}: {len(table)} rows" for name, table in self.tables.items())
+        return f"<Findings of {self.kind}: {sizes}>"
+
+    @property
+    def table(self) -> Table:
+        """The main table."""
+        return next(iter(self.tables.values()))
+
+    @property
+    def failed(self) -> Table:
+        """The rows that did not come to their end, with the reason."""
+        rows = [row for row in self.table if row.get("status") not in (None, "completed")]
+        return Table(rows, self.table.units, self.table.factors)

@@ -1,0 +1,196 @@
+"""Tidy tables: a row a case, a column a factor or a measured quantity, with units."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import pathlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+import numpy as np
+
+from mbkit.errors import UsageError, suggestion
+from mbkit.io.replacement import replacement
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from xarray import Dataset
+
+__all__ = ["Table"]
+
+
+def _rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(rows)
+
+
+def _units(units: Mapping[str, str]) -> dict[str, str]:
+    return dict(units)
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class Table:
+    """Rows of a study.
+
+    Attributes
+    ----------
+    rows : tuple of dict
+        Values by column: text, numbers, or nothing where a column does not apply.
+    units : mapping of str to str
+        All columns, in order, with their units; empty where they have none.
+    factors : tuple of str
+        Columns that say what was chosen; the others were measured.
+
+    Examples
+    --------
+    >>> table = Table([{"h": 0.1, "error": 1e-2}, {"h": 0.05, "error": 2.5e-3}], {"h": "s"}, ("h",))
+    >>> table["error"]
+    array([0.01  , 0.0025])
+    >>> print(table.markdown())
+    | h [s] | error  |
+    |-------|--------|
+    | 0.1   | 0.01   |
+    | 0.05  | 0.0025 |
+    >>> len(table.select(h=0.1))
+    1
+    """
+
+    rows: tuple[Mapping[str, Any], ...] = attrs.field(converter=_rows)
+    units: dict[str, str] = attrs.field(converter=_units)
+    factors: tuple[str, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        for name in (name for row in self.rows for name in row):
+            self.units.setdefault(name, "")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<Table: {len(self)} rows, {', '.join(self.columns)}>"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns in which any row has something."""
+        return tuple(name for name in self.units if any(_is_there(r.get(name)) for r in self.rows))
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """Factors that differ from row to row."""
+        return tuple(name for name in self.factors if len({row.get(name) for row in self.rows}) > 1)
+
+    def __getitem__(self, column: str) -> Any:
+        if column not in self.units:
+            raise UsageError(f"There is no column {column!r}; {suggestion(column, self.units)}")
+        values = [row.get(column) for row in self.rows]
+        if any(isinstance(value, str) for value in values):
+            return np.array(["" if value is None else str(value) for value in values])
+        return np.array([math.nan if value is None else float(value) for value in values])
+
+    def select(self, **chosen: Any) -> Table:
+        """Return the rows in which columns have these values."""
+        for name in chosen:
+            self[name]
+        rows = [row for row in self.rows if all(row.get(k) == x for k, x in chosen.items())]
+        return Table(rows, self.units, self.factors)
+
+    def groups(self, *left_out: str) -> dict[str, Table]:
+        """Return the rows that agree in all factors but some, by what they have in common."""
+        varied = [name for name in self.varied if name not in left_out]
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for row in self.rows:
+            label = ", ".join(str(row.get(name, "")) for name in varied if row.get(name) != "")
+            found.setdefault(label, []).append(row)
+        return {label: Table(rows, self.units, self.factors) for label, rows in found.items()}
+
+    def heads(self, columns: Sequence[str]) -> list[str]:
+        """Return the heads of columns, with units."""
+        return [name + (f" [{self.units[name]}]" if self.units[name] else "") for name in columns]
+
+    # ------------------------------------------------------------------------------- forms
+
+    def csv(self) -> str:
+        """Return it as comma-separated values; all digits, heads with units."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.heads(self.columns))
+        for row in self.rows:
+            cells = (row.get(name) for name in self.columns)
+            writer.writerow([x if _is_there(x) else "" for x in cells])
+        return text.getvalue()
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write it as comma-separated values; the file is replaced at once."""
+        with replacement(pathlib.Path(path)) as file:
+            file.write_text(self.csv(), encoding="utf-8")
+
+    def to_pandas(self) -> DataFrame:
+        """Return it as a data frame (needs pandas), with the units in ``attrs["units"]``."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise UsageError("Data frames need pandas: pip install 'mbkit[xarray]'.") from error
+        frame = pd.DataFrame({name: self[name] for name in self.columns})
+        frame.attrs["units"] = {name: self.units[name] for name in self.columns}
+        return frame
+
+    def to_xarray(self) -> Dataset:
+        """Return it as a data set over the dimension ``row`` (needs the extra ``xarray``)."""
+        try:
+            import xarray
+        except ImportError as error:
+            raise UsageError("Data sets need xarray: pip install 'mbkit[xarray]'.") from error
+        columns = {name: ("row", self[name], {"units": self.units[name]}) for name in self.columns}
+        return xarray.Dataset(columns)
+
+    def markdown(self, columns: Sequence[str] | None = None) -> str:
+        """Return it as a table in Markdown that reads well as plain text too."""
+        heads, *lines = self._cells(self.columns if columns is None else columns)
+        widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
+        rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+        text = [
+            "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
+            for line in (heads, *lines)
+        ]
+        return "\n".join([text[0], rule, *text[1:]])
+
+    def latex(self, columns: Sequence[str] | None = None) -> str:
+        """Return it as a table in LaTeX with rules of the package booktabs."""
+        heads, *lines = self._cells(self.columns if columns is None else columns)
+        body = [" & ".join(map(_in_latex, line)) + r" \\" for line in (heads, *lines)]
+        return "\n".join([
+            r"\begin{tabular}{" + "l" * len(heads) + "}", r"\toprule", body[0], r"\midrule",
+            *body[1:], r"\bottomrule", r"\end{tabular}",
+        ])  # fmt: skip
+
+    def _cells(self, columns: Sequence[str]) -> list[list[str]]:
+        rows = [[shown(row.get(name)).replace("|", "/") for name in columns] for row in self.rows]
+        return [self.heads(columns), *rows]
+
+
+def _is_there(value: Any) -> bool:
+    return (
+        value is not None and value != "" and not (isinstance(value, float) and math.isnan(value))
+    )
+
+
+def shown(value: Any) -> str:
+    """Return a value with three digits."""
+    if not _is_there(value):
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return str(value)
+
+
+def _in_latex(text: str) -> str:
+    for letter in "\\&%$#_{}":
+        text = text.replace(letter, r"\textbackslash " if letter == "\\" else f"\\{letter}")
+    return text.replace("^", r"\textasciicircum ").replace("~", r"\textasciitilde ")
