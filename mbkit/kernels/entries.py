@@ -4,7 +4,8 @@ Every function has the form of `mbkit.kernels.evaluation`. What it does not read
 as any array.
 """
 
-from typing import NamedTuple
+from types import FunctionType
+from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import (
     call_address,
@@ -36,22 +37,120 @@ def call(status, function, arguments):
     return call_address(function, arguments) if status == OK else status
 
 
-def _called(out):
-    """The signature of most entries: space, function, option, q, v, x, out."""
-    return int64(int64, int64, int64, floats, floats, floats, out)
+LENGTHS: Any = None  # of an entry, in each copy of the function below
 
 
-@kernel(_called(floats))
-def dynamics(space, function, option, q, v, x, out):
+def _checked(space, function, option, q, v, x, out):
+    return call(LENGTHS(space, q, v, x, out), function, (space, option, q, v, x, out))
+
+
+def entry(out):
+    """Make a check of lengths a kernel that calls a function by address where they are right.
+
+    `out` is the type of the result. The kernel is a copy of the function above, as in
+    `mbkit.kernels.recursions.algorithms`: numba's cache finds no closures.
+    """
+
+    def decorate(lengths):
+        own = lengths.__code__
+        code = _checked.__code__.replace(
+            co_name=own.co_name, co_qualname=own.co_qualname, co_firstlineno=own.co_firstlineno
+        )
+        copy = FunctionType(code, {**globals(), "LENGTHS": helper(lengths)})
+        copy.__doc__ = lengths.__doc__
+        return kernel(int64(int64, int64, int64, floats, floats, floats, out))(copy)
+
+    return decorate
+
+
+@entry(floats)
+def dynamics(space, q, v, x, out):
     """Call a function of q (nq,), v (nv,), x (nv,) that writes out (nv,)."""
     model = bodies(space)
-    lengths = both(check_positions(model, q), check_velocities(model, v, x, out))
-    return call(lengths, function, (space, option, q, v, x, out))
+    return both(check_positions(model, q), check_velocities(model, v, x, out))
+
+
+@entry(matrix)
+def jacobian(space, q, _v, _x, out):
+    """Call a function of q (nq,) that writes out (6, nv)."""
+    model = bodies(space)
+    return both(check_positions(model, q), check_columns(model, out, 6))
+
+
+@entry(matrix)
+def motion(space, q, v, x, out):
+    """Call a function of q (nq,), v (nv,), x (nv,) that writes a row a body, (bodies + 1, 6)."""
+    model = bodies(space)
+    lengths = both(check_positions(model, q), check_velocities(model, v, v, x))
+    return both(lengths, check_rows(frames(space), out, 6))
+
+
+@entry(matrix)
+def square_of_state(space, q, v, _x, out):
+    """Call a function of q (nq,), v (nv,) that writes out (nv, nv)."""
+    model = bodies(space)
+    lengths = both(check_positions(model, q), check_velocities(model, v, v, v))
+    return both(lengths, check_columns(model, out, model[0].num_velocities))
+
+
+@entry(matrix)
+def regressor(space, q, v, x, out):
+    """Call a function of q (nq,), v (nv,), x (nv,) that writes out (nv, 10 bodies)."""
+    model = bodies(space)
+    lengths = both(check_positions(model, q), check_velocities(model, v, x, x))
+    width = 10 * (frames(space).shape[0] - 1)
+    fits = out.shape[0] == v.shape[0] and out.shape[1] == width
+    return both(lengths, OK if fits else WRONG_LENGTH)
+
+
+@entry(stack)
+def placement(space, q, _v, _x, out):
+    """Call a function of q (nq,) that writes a pose a body, (bodies + 1, 4, 4)."""
+    lengths = both(check_positions(bodies(space), q), check_rows(frames(space), out, 4))
+    return both(lengths, OK if out.shape[2] == 4 else WRONG_LENGTH)
+
+
+@entry(floats)
+def state(space, q, v, _x, _out):
+    """Call a function of q (nq,), v (nv,); x and out are not the user's and have their lengths."""
+    model = bodies(space)
+    return both(check_positions(model, q), check_velocities(model, v, v, v))
+
+
+@entry(floats)
+def derivatives(space, q, v, x, _out):
+    """Call a function of q (nq,), v (nv,), x (nv,); out is not the user's and has its length."""
+    model = bodies(space)
+    return both(check_positions(model, q), check_velocities(model, v, x, x))
+
+
+@entry(floats)
+def retract(space, q, v, _x, out):
+    """Call a function of q (nq,), v (ndx,) that writes out (nq,)."""
+    model = bodies(space)
+    lengths = both(check_positions(model, q), check_positions(model, out))
+    return both(lengths, check_steps(model, v))
+
+
+@entry(floats)
+def difference(space, q, v, _x, out):
+    """Call a function of q (nq,), v (nq,) that writes out (ndx,)."""
+    model = bodies(space)
+    lengths = both(check_positions(model, q), check_positions(model, v))
+    return both(lengths, check_steps(model, out))
+
+
+@entry(floats)
+def rates(space, q, v, _x, out):
+    """Call a function of q (nq,), v (nv,) that writes out (ndx,)."""
+    model = bodies(space)
+    lengths = both(check_positions(model, q), check_velocities(model, v, v, v))
+    return both(lengths, check_steps(model, out))
 
 
 @kernel(int64(int64, int64, int64, floats, floats, floats, matrix, floats))
 def loaded_dynamics(space, function, apply, q, v, x, wrenches, out):
-    """The same with wrenches on the bodies, (bodies + 1, 6), which `apply` leaves for it."""
+    """As `dynamics`, with wrenches on the bodies, (bodies + 1, 6), that `apply` leaves for it."""
     model = bodies(space)
     lengths = both(check_positions(model, q), check_velocities(model, v, x, out))
     lengths = both(lengths, check_rows(frames(space), wrenches, 6))
@@ -63,100 +162,8 @@ def loaded_dynamics(space, function, apply, q, v, x, wrenches, out):
 def square(space, function, q, out):
     """Call a function of q (nq,) that writes out (nv, nv)."""
     model = bodies(space)
-    nv = model[0].num_velocities
-    lengths = both(check_positions(model, q), check_columns(model, out, nv))
+    lengths = both(check_positions(model, q), check_columns(model, out, model[0].num_velocities))
     return call(lengths, function, (space, 0, q, q, q, out))
-
-
-# What follows is called in one way: `v` and `x` are there even where nothing reads them.
-
-
-@kernel(_called(matrix))
-def jacobian(space, function, option, q, v, x, out):
-    """Call a function of q (nq,) that writes out (6, nv)."""
-    model = bodies(space)
-    lengths = both(check_positions(model, q), check_columns(model, out, 6))
-    return call(lengths, function, (space, option, q, v, x, out))
-
-
-@kernel(_called(matrix))
-def motion(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nv,), x (nv,) that writes a row a body, (bodies + 1, 6)."""
-    model = bodies(space)
-    lengths = both(check_positions(model, q), check_velocities(model, v, v, x))
-    lengths = both(lengths, check_rows(frames(space), out, 6))
-    return call(lengths, function, (space, option, q, v, x, out))
-
-
-@kernel(_called(matrix))
-def square_of_state(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nv,) that writes out (nv, nv)."""
-    model = bodies(space)
-    lengths = both(check_positions(model, q), check_velocities(model, v, v, v))
-    lengths = both(lengths, check_columns(model, out, model[0].num_velocities))
-    return call(lengths, function, (space, option, q, v, x, out))
-
-
-@kernel(_called(matrix))
-def regressor(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nv,), x (nv,) that writes out (nv, 10 bodies)."""
-    model = bodies(space)
-    lengths = both(check_positions(model, q), check_velocities(model, v, x, x))
-    width = 10 * (frames(space).shape[0] - 1)
-    fits = out.shape[0] == v.shape[0] and out.shape[1] == width
-    lengths = both(lengths, OK if fits else WRONG_LENGTH)
-    return call(lengths, function, (space, option, q, v, x, out))
-
-
-@kernel(_called(stack))
-def placement(space, function, option, q, v, x, out):
-    """Call a function of q (nq,) that writes a pose a body, (bodies + 1, 4, 4)."""
-    lengths = both(check_positions(bodies(space), q), check_rows(frames(space), out, 4))
-    lengths = both(lengths, OK if out.shape[2] == 4 else WRONG_LENGTH)
-    return call(lengths, function, (space, option, q, v, x, out))
-
-
-@kernel(_called(floats))
-def state(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nv,); x and out are not the user's and have their lengths."""
-    model = bodies(space)
-    lengths = both(check_positions(model, q), check_velocities(model, v, v, v))
-    return call(lengths, function, (space, option, q, v, x, out))
-
-
-@kernel(_called(floats))
-def derivatives(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nv,), x (nv,); out is not the user's and has its length."""
-    model = bodies(space)
-    lengths = both(check_positions(model, q), check_velocities(model, v, x, x))
-    return call(lengths, function, (space, option, q, v, x, out))
-
-
-@kernel(_called(floats))
-def retract(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (ndx,) that writes out (nq,)."""
-    model = bodies(space)
-    lengths = both(check_positions(model, q), check_positions(model, out))
-    lengths = both(lengths, check_steps(model, v))
-    return call(lengths, function, (space, option, q, v, x, out))
-
-
-@kernel(_called(floats))
-def difference(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nq,) that writes out (ndx,)."""
-    model = bodies(space)
-    lengths = both(check_positions(model, q), check_positions(model, v))
-    lengths = both(lengths, check_steps(model, out))
-    return call(lengths, function, (space, option, q, v, x, out))
-
-
-@kernel(_called(floats))
-def rates(space, function, option, q, v, x, out):
-    """Call a function of q (nq,), v (nv,) that writes out (ndx,)."""
-    model = bodies(space)
-    lengths = both(check_positions(model, q), check_velocities(model, v, v, v))
-    lengths = both(lengths, check_steps(model, out))
-    return call(lengths, function, (space, option, q, v, x, out))
 
 
 class Call(NamedTuple):
