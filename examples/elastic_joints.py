@@ -62,8 +62,7 @@ def rates(system: mb.System, q: Any, v: Any, r: Any, s: Any) -> tuple[Any, Any]:
     """Return vdot and vddot of the arm from the state of its motors, r and s = r'."""
     zero = np.zeros(3)
     M = system.mass_matrix(q)
-    forces = system.generalized_forces(q, v)
-    vdot = system.forward_dynamics(q, v, STIFFNESS * (r - q) + forces)
+    vdot = system.forward_dynamics(q, v, STIFFNESS * (r - q))
     rest = system.inverse_dynamics_rate(q, v, vdot, zero)
     return vdot, np.linalg.solve(M, STIFFNESS * (s - v) - rest)
 
@@ -82,7 +81,7 @@ def stiff(system: mb.System, t: float, _q: Any, _v: Any, r: Any, s: Any) -> Any:
     """Return those of computed torque that takes the motors' angles for those of the arm."""
     wish = desired(t)
     vdot = wish[2] + 2 * POLE * (wish[1] - s) + POLE**2 * (wish[0] - r)
-    return MOTORS * vdot + system.inverse_dynamics(r, s, vdot) - system.generalized_forces(r, s)
+    return MOTORS * vdot + system.inverse_dynamics(r, s, vdot)
 
 
 def tracked(system: mb.System, controller: Any) -> tuple[Any, Any]:
@@ -91,7 +90,7 @@ def tracked(system: mb.System, controller: Any) -> tuple[Any, Any]:
     q = q - START
 
     def efforts(q: Any) -> Any:
-        return system.inverse_dynamics(q, v, vdot) - system.generalized_forces(q, v)
+        return system.inverse_dynamics(q, v, vdot)
 
     r = q + efforts(q) / STIFFNESS
     s = v + system.inverse_dynamics_rate(q, v, vdot, vddot) / STIFFNESS
@@ -100,7 +99,7 @@ def tracked(system: mb.System, controller: Any) -> tuple[Any, Any]:
         q, v, r, s = state.reshape(4, 3)
         u = controller(system, t, q, v, r, s)
         spring = STIFFNESS * (r - q)
-        vdot = system.forward_dynamics(q, v, spring + system.generalized_forces(q, v))
+        vdot = system.forward_dynamics(q, v, spring)
         return np.concatenate([v, vdot, s, (u - spring) / MOTORS])
 
     start = np.concatenate([q, v, r, s])

@@ -61,8 +61,7 @@ def motion(t: Any, seed: int) -> dict[str, Any]:
 
 def torques(system: mb.System, data: dict[str, Any]) -> Any:
     """Return what the motors of an arm bear."""
-    rigid = system.inverse_dynamics(data["q"], data["v"], data["vdot"])
-    return rigid - system.generalized_forces(data["q"], data["v"])
+    return system.inverse_dynamics(data["q"], data["v"], data["vdot"])
 
 
 def main() -> None:

@@ -153,14 +153,11 @@ class _Dynamics:
     Attributes
     ----------
     system : System
-        The system without its forces.
-    forced : System
-        The system with them.
+        Of which.
     """
 
     def __init__(self, system: System) -> None:
-        self.forced = system
-        self.system = system.without_forces(system.force_names) if system.forces else system
+        self.system = system
         self._basis = np.eye(system.nv)
 
     def value(self, t: Any, q: Any, v: Any, x: Any) -> Any:
@@ -171,23 +168,15 @@ class _Dynamics:
         """Return its derivatives (..., nv), (..., nv, nq), (..., nv, nv), (..., nv, nv)."""
         raise NotImplementedError
 
-    def forces(self, t: Any, q: Any, v: Any) -> Any:
-        """Return f(t, q, v)."""
-        if not self.forced.forces:
-            return np.zeros(v.shape)
-        return self.forced.generalized_forces(q, v, t)
-
-    def force_jacobians(self, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
-        """Return the derivatives of f by time, along steps, and by v."""
-        nv, ndx = self.forced.nv, self.forced.ndx
-        if not self.forced.forces:
-            return np.zeros(v.shape), np.zeros((*v.shape, ndx)), np.zeros((*v.shape, nv))
-        d_q, d_v = self.forced.force_derivatives(q, v, t)
-        h = 1e-4 * np.maximum(1.0, np.abs(t))
+    def force_rate(self, t: Any, q: Any, v: Any) -> Any:
+        """Return the derivative of the forces by time."""
         rate = np.zeros(v.shape)
-        for k, weight in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0)):
-            rate += weight * self.forces(t + k * h, q, v) / (12.0 * h[..., None])
-        return rate, d_q, d_v
+        if self.system.forces:
+            h = 1e-4 * np.maximum(1.0, np.abs(t))
+            for k, weight in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0)):
+                f = self.system.generalized_forces(q, v, t + k * h)
+                rate += weight * f / (12.0 * h[..., None])
+        return rate
 
     def by_positions(self, q: Any, d_q: Any) -> Any:
         """Return derivatives along steps as those by positions, (..., nv, nq).
@@ -216,37 +205,39 @@ class _Dynamics:
 class _Forward(_Dynamics):
     def value(self, t: Any, q: Any, v: Any, tau: Any) -> Any:
         t, q, v, tau = map(np.asarray, (t, q, v, tau))
-        return self.system.forward_dynamics(q, v, tau + self.forces(t, q, v))
+        return self.system.forward_dynamics(q, v, tau, t=t)
 
     def jacobians(self, t: Any, q: Any, v: Any, tau: Any) -> Any:
         t, q, v, tau = map(np.asarray, (t, q, v, tau))
-        total = tau + self.forces(t, q, v)
-        d_q, d_v, inverse = self.system.forward_dynamics_derivatives(q, v, total)
-        f_t, f_q, f_v = self.force_jacobians(t, q, v)
-        d_q = self.by_positions(q, d_q + inverse @ f_q)
-        return (inverse @ f_t[..., None])[..., 0], d_q, d_v + inverse @ f_v, inverse
+        d_q, d_v, inverse = self.system.forward_dynamics_derivatives(q, v, tau, t=t)
+        d_t = (inverse @ self.force_rate(t, q, v)[..., None])[..., 0]
+        return d_t, self.by_positions(q, d_q), d_v, inverse
 
 
 class _Inverse(_Dynamics):
     def value(self, t: Any, q: Any, v: Any, vdot: Any) -> Any:
         t, q, v, vdot = map(np.asarray, (t, q, v, vdot))
-        return self.system.inverse_dynamics(q, v, vdot) - self.forces(t, q, v)
+        return self.system.inverse_dynamics(q, v, vdot, t=t)
 
     def jacobians(self, t: Any, q: Any, v: Any, vdot: Any) -> Any:
         t, q, v, vdot = map(np.asarray, (t, q, v, vdot))
-        d_q, d_v = self.system.inverse_dynamics_derivatives(q, v, vdot)
-        f_t, f_q, f_v = self.force_jacobians(t, q, v)
-        return -f_t, self.by_positions(q, d_q - f_q), d_v - f_v, self.system.mass_matrix(q)
+        d_q, d_v = self.system.inverse_dynamics_derivatives(q, v, vdot, t=t)
+        d_t = -self.force_rate(t, q, v)
+        return d_t, self.by_positions(q, d_q), d_v, self.system.mass_matrix(q)
 
 
 class _Bias(_Dynamics):
+    def __init__(self, system: System) -> None:
+        super().__init__(system)
+        self.bare = system.without_forces()
+
     def value(self, _t: Any, q: Any, v: Any) -> Any:  # type: ignore[override]
         q, v = map(np.asarray, (q, v))
-        return self.system.inverse_dynamics(q, v, np.zeros(v.shape))
+        return self.system.bias_force(q, v)
 
     def jacobians(self, t: Any, q: Any, v: Any) -> Any:  # type: ignore[override]
         t, q, v = map(np.asarray, (t, q, v))
-        d_q, d_v = self.system.inverse_dynamics_derivatives(q, v, np.zeros(v.shape))
+        d_q, d_v = self.bare.inverse_dynamics_derivatives(q, v, np.zeros(v.shape))
         return np.zeros(v.shape), self.by_positions(q, d_q), d_v
 
 

@@ -34,7 +34,7 @@ def closed_inverse_dynamics(
 ) -> ActuatorEfforts:
     """See `System.closed_inverse_dynamics`."""
     actuation = Actuation.of(system, actuated, minimise)
-    needed = system.inverse_dynamics(q, v, vdot, wrenches, on_error=on_error)
+    needed = system.inverse_dynamics(q, v, vdot, wrenches, t=t, on_error=on_error)
     at, moving, gaining, needed, applied, time = broadcast(
         system, t, q=q, v=v, vdot=vdot, x=needed, tau=_applied(system, tau)
     )

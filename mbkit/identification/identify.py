@@ -61,9 +61,9 @@ def identify(
 ) -> Identification:
     """Return inertial parameters, and numbers of forces, from measured motion and efforts.
 
-    The efforts are what the actuators bear besides the forces of the system,
-    ``inverse_dynamics(q, v, vdot) - generalized_forces(q, v, t)``, zero at passive joints. The sum
-    of their squared errors, in parts of their noise, is made least.
+    The efforts are what the actuators bear besides the forces of the mechanism,
+    ``inverse_dynamics(q, v, vdot, t=t)``, zero at passive joints. The sum of their squared errors,
+    in parts of their noise, is made least.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class Balance:
         """Return what is left of the equations."""
         system, t = self.system, self.t
         zero = np.zeros(system.nv)
-        forces = system.bias_force(q, zero) - system.generalized_forces(q, zero, t) - self.tau
+        forces = system.inverse_dynamics(q, zero, zero, t=t) - self.tau
         forces -= system.constraint_jacobian(q, t).T @ multipliers * self.force
         length = system.arrays.closure.length
         forces = (forces * self.unit)[self.free] / (self.force * length)
@@ -91,9 +91,8 @@ class Balance:
         """Return their derivatives by steps at q, and by the multipliers."""
         system, t, free = self.system, self.t, self.free
         zero, length = np.zeros(system.nv), system.arrays.closure.length
-        K = system.inverse_dynamics_derivatives(q, zero, zero)[0]
-        K = K - system.force_derivatives(q, zero, t)[0]
-        K -= system.constraint_force_derivative(q, multipliers * self.force, t)
+        K = system.inverse_dynamics_derivatives(q, zero, zero, t=t)[0]
+        K = K - system.constraint_force_derivative(q, multipliers * self.force, t)
         A = system.constraint_jacobian(q, t)[:, free] * self.unit[free] / length
         K = (self.unit[:, None] * K * self.unit)[np.ix_(free, free)] / (self.force * length)
         g = A[position_rows(system)]

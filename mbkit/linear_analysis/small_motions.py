@@ -89,8 +89,7 @@ class State:
         """Return a state with the acceleration that follows from it."""
         with warnings.catch_warnings():  # small motions do not depend on the choice of multipliers
             warnings.simplefilter("ignore", RedundantConstraintsWarning)
-            applied = tau + system.generalized_forces(q, v, t)
-            vdot, multipliers = system.solve_dynamics(q, v, applied, t=t)
+            vdot, multipliers = system.solve_dynamics(q, v, tau, t=t)
         return cls(system, q, v, tau, t, vdot, multipliers)
 
 
@@ -158,10 +157,8 @@ class SmallMotions:
         Q = completed(rates.acceleration() + gamma_v @ P)
         R = completed(gamma_v @ H)
         M = system.mass_matrix(q)
-        r_q, r_v = system.inverse_dynamics_derivatives(q, v, state.vdot)
-        f_q, f_v = system.force_derivatives(q, v, t)
-        by_v = r_v - f_v
-        by_q = r_q - f_q - system.constraint_force_derivative(q, state.multipliers, t)
+        by_q, by_v = system.inverse_dynamics_derivatives(q, v, state.vdot, t=t)
+        by_q = by_q - system.constraint_force_derivative(q, state.multipliers, t)
         with np.errstate(all="ignore"):
             found = cls(
                 state, entries, H, P, Q, R,
@@ -253,8 +250,8 @@ def unbalanced(state: State, held: list[int]) -> tuple[FloatArray, float, FloatA
     b, f = system.bias_force(q, v), system.generalized_forces(q, v, t)
     left = (b - f - state.tau) / sizes
     multipliers = Ranked.of(A[:, free].T, largest_row(A)).solve(left[free])
-    K = system.inverse_dynamics_derivatives(q, v, np.zeros(system.nv))[0]
-    K = (K - system.force_derivatives(q, v, t)[0]) / np.outer(sizes, sizes)
+    K = system.inverse_dynamics_derivatives(q, v, np.zeros(system.nv), t=t)[0]
+    K = K / np.outer(sizes, sizes)
     terms = [each / sizes for each in (b, f, state.tau)]
     terms += [np.abs(A.T) @ np.abs(multipliers), system.mass * system.gravity]
     terms += [_MOVED * system.arrays.closure.length * K]

@@ -171,10 +171,7 @@ class Equations(NamedTuple):
 
 def _of_motion(system: System, ends: Ends) -> tuple[Floats, Floats, Floats]:
     """Return K, C and M of the equations of motion."""
-    K, C = system.inverse_dynamics_derivatives(ends.q, ends.v, ends.vdot)
-    if system.forces:
-        by_q, by_v = system.force_derivatives(ends.q, ends.v, ends.t)
-        K, C = K - by_q, C - by_v
+    K, C = system.inverse_dynamics_derivatives(ends.q, ends.v, ends.vdot, t=ends.t)
     if system.num_velocity_constraints:
         K = K - system.constraint_force_derivative(ends.q, ends.multipliers, ends.t)
     return K, C, system.mass_matrix(ends.q)

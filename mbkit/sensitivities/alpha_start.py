@@ -85,5 +85,5 @@ class Start(NamedTuple):
 
 def _rates(system: System, t: float, q: Floats, v: Floats, tau: Floats) -> tuple[Floats, Floats]:
     """Return the acceleration, and 1 for rows of constraints that are independent."""
-    vdot, _, kept = system.solved(q, v, tau + system.generalized_forces(q, v, t), t=t)
+    vdot, _, kept = system.solved(q, v, tau, t=t)
     return vdot, kept

@@ -178,8 +178,8 @@ def _efforts(point: Point) -> Floats:
     """Return the derivative of E by q, (N, nv, ndx)."""
     system, q, still = point.system, point.q, point.v
     with_change, at_rest = (
-        system.inverse_dynamics_derivatives(q, still, x)[0] for x in (point.vdot, still)
-    )
+        system._inverse_dynamics_derivatives(q, still, x, "raise")[0] for x in (point.vdot, still)
+    )  # the forces of the mechanism do not depend on x
     return with_change - at_rest - system.constraint_force_derivative(q, point.multipliers, point.t)
 
 

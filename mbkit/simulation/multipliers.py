@@ -83,7 +83,7 @@ def _pull(run: Prepared) -> tuple[float, float]:
 
 
 def _efforts(run: Prepared, rows: Rows) -> Any:
-    """Return the generalized forces of all rows, (k, nv)."""
+    """Return the efforts that the run was given, at all rows, (k, nv)."""
     system = run.system
     tau = np.zeros((rows.t.size, system.nv))
     if callable(run.tau):
@@ -91,6 +91,4 @@ def _efforts(run: Prepared, rows: Rows) -> Any:
             tau[row] = run.tau(float(t), q.copy(), v.copy())
     elif run.tau is not None:
         tau += run.workspace.tau
-    if system.forces:
-        tau += system.generalized_forces(rows.q, rows.v, rows.t, on_error="nan")
     return tau

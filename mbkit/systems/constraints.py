@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.wrenches import Wrenches, computed
 from mbkit.systems.constraint_checks import check_certain, check_dependent, warn_of_redundant
+from mbkit.systems.forces import applied
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -127,8 +128,8 @@ def solved(
         return vdot, nothing, nothing
     if system.motions:
         return _solve_driven(system, q, v, tau, wrenches, t=t, pull=pull, on_error=on_error)
-    arguments, zero = system.evaluator.arguments, system.evaluator.zero
-    given: Floats = arguments.timed("tau", zero if tau is None else tau, t, on_error)
+    given: Any = applied(system, q, v, tau, t, on_error)
+    given = system.evaluator.arguments.timed("tau", given, t, on_error)
     given = np.concatenate([given, np.broadcast_to(pull, (*given.shape[:-1], 2))], axis=-1)
     found = computed(system, SOLVED_DYNAMICS, q, v, given, wrenches=wrenches, on_error=on_error)
     m = system.num_velocity_constraints
@@ -149,6 +150,7 @@ def _solve_driven(
 ) -> tuple[Floats, Floats, Floats]:
     """Do the same where joints are prescribed."""
     q, v, vdot = system.prescribed_rows(t, q, v, on_error)
+    tau = applied(system, q, v, tau, t, on_error)
     known = system.known(tau, vdot, system.prescribed_joints)
     vdot, _, multipliers, kept = system.solve_hybrid(
         q, v, known, wrenches, t=t, on_error=on_error, pull=pull

@@ -22,6 +22,7 @@ from mbkit.systems.calls.evaluations import (
 )
 from mbkit.systems.calls.wrenches import Wrenches, computed
 from mbkit.systems.constraint_checks import HOLDS, largest_terms
+from mbkit.systems.forces import applied, take_part
 from mbkit.systems.rank import Ranked, largest_row, rank_of
 
 if TYPE_CHECKING:
@@ -50,15 +51,22 @@ def inverse_dynamics(
     vdot: ArrayLike,
     wrenches: Wrenches | None = None,
     *,
+    t: ArrayLike = 0.0,
     out: Floats | None = None,
     on_error: str = "raise",
 ) -> Floats:
     """See `System.inverse_dynamics`."""
-    if wrenches is None:
-        return system._inverse_dynamics(q, v, vdot, out, on_error)
-    return computed(
-        system, INVERSE_DYNAMICS, q, v, vdot, wrenches=wrenches, out=out, on_error=on_error
+    times_of(t, on_error)
+    with_forces = take_part(system, t)
+    own = None if with_forces else out  # where the kernel may write what is returned
+    needed = computed(
+        system, INVERSE_DYNAMICS, q, v, vdot, wrenches=wrenches, out=own, on_error=on_error
     )
+    if not with_forces:
+        return needed
+    f = system.generalized_forces(q, v, t, on_error=on_error)
+    common_axes({"t": f.shape[:-1], "q, v, vdot and wrenches": needed.shape[:-1]})
+    return _written(system, "tau", needed - f, out)
 
 
 def forward_dynamics(
@@ -78,17 +86,19 @@ def forward_dynamics(
     timed = system.num_velocity_constraints > 0 and (np.shape(t) != () or np.any(t))
     if system.motions or timed:
         vdot = _timed_acceleration(system, q, v, tau, wrenches, t=t, on_error=on_error)
-        if out is None:
-            return vdot
-        system.evaluator.arguments.output("vdot", vdot.shape[:-1], out)[...] = vdot
-        return out
-    if tau is None:
-        tau = system.evaluator.zero
-    if wrenches is None:
-        return system._forward_dynamics(q, v, tau, out, on_error)
+        return _written(system, "vdot", vdot, out)
+    tau = applied(system, q, v, tau, t, on_error)
     return computed(
         system, system.equations, q, v, tau, wrenches=wrenches, out=out, on_error=on_error
     )
+
+
+def _written(system: System, name: str, found: Floats, out: Floats | None) -> Floats:
+    """Return a result, in the array that is given for it."""
+    if out is None:
+        return found
+    system.evaluator.arguments.output(name, found.shape[:-1], out)[...] = found
+    return out
 
 
 def _timed_acceleration(
@@ -124,13 +134,16 @@ def hybrid_dynamics(
     on_error: str = "raise",
 ) -> tuple[Floats, Floats]:
     """See `System.hybrid_dynamics`."""
-    known = system.known(tau, vdot, prescribed)
+    known = system.known(applied(system, q, v, tau, t, on_error), vdot, prescribed)
     if system.arrays.closure:
-        vdot, tau, _, kept = system.solve_hybrid(q, v, known, wrenches, t=t, on_error=on_error)
-        check_unique(system, q, kept, prescribed, tau, t=t, on_error=on_error)
-        return vdot, tau
-    found = computed(system, HYBRID_DYNAMICS, q, v, known, wrenches=wrenches, on_error=on_error)
-    return found[..., system.nv :].copy(), found[..., : system.nv].copy()
+        vdot, total, _, kept = system.solve_hybrid(q, v, known, wrenches, t=t, on_error=on_error)
+        check_unique(system, q, kept, prescribed, total, t=t, on_error=on_error)
+    else:
+        found = computed(system, HYBRID_DYNAMICS, q, v, known, wrenches=wrenches, on_error=on_error)
+        vdot, total = found[..., system.nv :].copy(), found[..., : system.nv].copy()
+    if not take_part(system, t):
+        return vdot, total
+    return vdot, total - system.generalized_forces(q, v, t, on_error=on_error)
 
 
 def check_unique(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActuatorEfforts",
+    "applied",
     "derivative_along",
     "driving_efforts",
     "force_potentials",
@@ -32,6 +33,7 @@ __all__ = [
     "generalized_forces",
     "prescribed_rows",
     "start_of_tree",
+    "take_part",
     "with_forces",
     "without_forces",
 ]
@@ -76,6 +78,30 @@ def generalized_forces(
     return system.evaluator.compute(GENERALIZED_FORCES, q, v, _times(t), out=out, on_error=on_error)
 
 
+def take_part(system: System, t: ArrayLike) -> bool:
+    """Whether the forces of the mechanism, zero or not, change a result or its leading axes."""
+    return bool(system.forces) or (t.__class__ is not float and times_of(t, "nan").ndim > 0)
+
+
+def applied(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None,
+    t: ArrayLike,
+    on_error: str,
+) -> Any:
+    """Return f + tau: the forces of the mechanism and further ones, which may be left out."""
+    if not take_part(system, t):
+        return system.evaluator.zero if tau is None else tau
+    f = generalized_forces(system, q, v, t, on_error=on_error)
+    if tau is None:
+        return f
+    given = system.evaluator.arguments.with_leading_axes("tau", tau)
+    common_axes({"tau": given.shape[:-1], "q, v and t": f.shape[:-1]})
+    return f + given
+
+
 def force_powers(
     system: System, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, *, on_error: str = "raise"
 ) -> Floats:
@@ -98,8 +124,12 @@ def with_forces(system: System, forces: Iterable[Force]) -> System:
     return system._blueprint.with_forces(tuple(forces))
 
 
-def without_forces(system: System, names: Iterable[str]) -> System:
+def without_forces(system: System, names: Iterable[str] | None = None) -> System:
     """See `System.without_forces`."""
+    if names is None:
+        names = system.force_names
+        if not names:
+            return system
     if isinstance(names, str):
         raise ForceError(f"without_forces takes several names, got {names!r}; give a list.")
     if not (several(names) and all(isinstance(each, str) for each in names)):
@@ -155,17 +185,15 @@ def driving_efforts(
         raise UsageError(f"System '{system.name}' has no prescribed joint; see Joint.prescribe.")
     q, v, vdot = system.prescribed_state(t, q, v)
     checked = system.evaluator.arguments.with_leading_axes
-    applied = system.evaluator.zero if tau is None else checked("tau", tau)
-    common_axes({"tau": applied.shape[:-1], "q and v": v.shape[:-1]})
-    if system.forces:
-        applied = applied + system.generalized_forces(q, v, t)
+    given = system.evaluator.zero if tau is None else checked("tau", tau)
+    common_axes({"tau": given.shape[:-1], "q and v": v.shape[:-1]})
     _, found = system.hybrid_dynamics(
-        q, v, tau=applied, vdot=vdot, prescribed=system.prescribed_joints, t=t
+        q, v, tau=given, vdot=vdot, prescribed=system.prescribed_joints, t=t
     )
     efforts = np.zeros(found.shape)
     for joint in system.motions:
         place = system.velocity_slice(joint)
-        efforts[..., place] = found[..., place] - applied[..., place]
+        efforts[..., place] = found[..., place] - given[..., place]
     return efforts
 
 

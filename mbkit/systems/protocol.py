@@ -123,11 +123,13 @@ class EquationsOfMotion(Protocol):
     def bias_force(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Return b (nv,): Coriolis, centrifugal and gravity forces."""
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Floats:
-        """Return M vdot + b (nv,)."""
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, t: ArrayLike = 0.0
+    ) -> Floats:
+        """Return M vdot + b - f (nv,)."""
 
     def generalized_forces(self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0) -> Floats:
-        """Return f (nv,), the sum of the forces of the system."""
+        """Return f (nv,), the sum of the forces of the mechanism."""
 
     # --------------------------------------------------------------------------- constraints
 
@@ -146,9 +148,9 @@ class EquationsOfMotion(Protocol):
     # --------------------------------------------------------------------------- derivatives
 
     def inverse_dynamics_derivatives(
-        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike
+        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, t: ArrayLike = 0.0
     ) -> tuple[Floats, Floats]:
-        """Return those of M vdot + b by q, (nv, ndx), and by v, (nv, nv)."""
+        """Return those of M vdot + b - f by q, (nv, ndx), and by v, (nv, nv)."""
 
     def force_derivatives(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0

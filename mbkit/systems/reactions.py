@@ -101,14 +101,9 @@ def _motion_of(
     if vdot is None:
         if multipliers is not None:
             raise UsageError("reaction: multipliers go with vdot; give both, or tau.")
-        given: Any = system.evaluator.zero
-        if tau is not None:
-            given = system.evaluator.arguments.with_leading_axes("tau", tau)
         if system.motions:
             q, v, _ = system.prescribed_rows(t, q, v, on_error)
-        if system.forces:
-            given = given + system.generalized_forces(q, v, t, on_error=on_error)
-        vdot, multipliers, _ = system.solved(q, v, given, wrenches, t=t, on_error=on_error)
+        vdot, multipliers, _ = system.solved(q, v, tau, wrenches, t=t, on_error=on_error)
         free[entries_of(system, system.prescribed_joints, "prescribed")] = True
     elif tau is not None:
         raise UsageError("reaction: give tau, from which the motion follows, or vdot.")

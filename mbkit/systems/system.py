@@ -81,10 +81,11 @@ __all__ = ["System"]
 @final
 @attrs.frozen(eq=False, slots=False, repr=False)
 class System:
-    """Equations of motion ``M(q) vdot + b(q, v) = tau`` on the configuration group.
+    """Equations of motion ``M(q) vdot + b(q, v) = f(t, q, v) + tau`` on the configuration group.
 
-    The equations do not include the forces of the mechanism: `generalized_forces` returns their
-    part of tau, which a simulation adds; `reaction`, `equilibrium` and `linearize` include it.
+    f are the forces of the mechanism. They act in every method that speaks of motions or efforts,
+    in `forward_dynamics` as in a simulation; `mass_matrix`, `bias_force` and `generalized_forces`
+    are the terms of the equations. `without_forces` returns the mechanism without them.
 
     Made by `Mechanism.assemble`; immutable, and safe to share between threads. Methods take and
     return plain arrays. Leading axes of arguments are a batch of samples and broadcast; the samples
@@ -124,7 +125,7 @@ class System:
     q, v, vdot : array_like, shape (..., nq), (..., nv), (..., nv)
         Configuration, velocity, acceleration.
     tau : array_like, shape (..., nv), optional
-        Generalized forces; zero if left out. [N m], [N]
+        Generalized forces besides those of the mechanism; zero if left out. [N m], [N]
     wrenches : array_like, shape (..., bodies + 1, 6), or mapping, optional
         Wrenches applied to the bodies at their frames, (moment, force), in the system's
         representation; row 0 is ignored. Or by name of the body: ``{"hand": W}``, W a vector
@@ -1330,23 +1331,44 @@ class System:
         vdot: ArrayLike,
         wrenches: Wrenches | None = None,
         *,
+        t: ArrayLike = 0.0,
         out: Floats | None = None,
         on_error: str = "raise",
     ) -> Floats:
         """Return the generalized forces that produce an acceleration (recursive Newton-Euler).
 
+        They are what is needed besides the forces of the mechanism.
+
         Parameters
         ----------
-        q, v, vdot, wrenches, out, on_error : see `System`
+        q, v, vdot, wrenches, t, out, on_error : see `System`
 
         Returns
         -------
         ndarray, shape (..., nv)
-            ``tau = M vdot + b - J^T W``. Cost: O(bodies).
+            ``tau = M vdot + b - f - J^T W``. Cost: O(bodies + forces).
+
+        Examples
+        --------
+        A spring holds a hinge at 0.5 rad together with an effort of 2 N m:
+
+        >>> import mbkit as mb
+        >>> mech = mb.Mechanism("door", gravity=(0, 0, 0))
+        >>> leaf = mech.add_body(mb.Body("leaf", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+        >>> joint = mech.add_joint(mb.RevoluteJoint("hinge", axis=(0, 0, 1)), mech.world, leaf)
+        >>> spring = mech.add_force(mb.JointSpring("spring", "hinge", stiffness=4.0))
+        >>> system = mech.assemble()
+        >>> system.inverse_dynamics([0.5], [0.0], [0.0])
+        array([2.])
+        >>> system.without_forces().inverse_dynamics([0.5], [0.0], [0.0])
+        array([0.])
         """
-        if wrenches is None:
+        time: Any = t
+        if time.__class__ is float and time == 0.0 and wrenches is None and self._bare:
             return self._inverse_dynamics(q, v, vdot, out, on_error)
-        return dynamics.inverse_dynamics(self, q, v, vdot, wrenches, out=out, on_error=on_error)
+        return dynamics.inverse_dynamics(
+            self, q, v, vdot, wrenches, t=t, out=out, on_error=on_error
+        )
 
     def inverse_dynamics_rate(
         self,
@@ -1360,8 +1382,7 @@ class System:
     ) -> Floats:
         """Return the rate of the efforts that a motion needs, Q-dot.
 
-        Q is what actuators must bear besides the forces of the system,
-        ``inverse_dynamics(q, v, vdot) - generalized_forces(q, v, t)``.
+        Q is what actuators must bear besides the forces of the mechanism: `inverse_dynamics`.
 
         Parameters
         ----------
@@ -1479,8 +1500,8 @@ class System:
         Returns
         -------
         ndarray, shape (..., nv)
-            ``vdot`` with ``M vdot + b - J^T W = tau``, and the prescribed accelerations of
-            prescribed joints. Cost: O(bodies).
+            ``vdot`` with ``M vdot + b - J^T W = f + tau``, and the prescribed accelerations of
+            prescribed joints. Cost: O(bodies + forces).
 
         Raises
         ------
@@ -1489,7 +1510,7 @@ class System:
             the others at the joint counts as none.
         """
         time: Any = t
-        if time.__class__ is float and time == 0.0 and wrenches is None and not self.motions:
+        if time.__class__ is float and time == 0.0 and wrenches is None and self._bare:
             given = self.evaluator.zero if tau is None else tau
             return self._forward_dynamics(q, v, given, out, on_error)
         return dynamics.forward_dynamics(self, q, v, tau, wrenches, t=t, out=out, on_error=on_error)
@@ -1514,7 +1535,8 @@ class System:
         Parameters
         ----------
         tau : array_like, shape (..., nv), optional
-            Generalized forces, by default zero; entries of prescribed joints are ignored.
+            Generalized forces besides those of the mechanism, by default zero; entries of
+            prescribed joints are ignored.
         vdot : array_like, shape (..., nv), optional
             Accelerations, by default zero; entries of the other joints are ignored.
         prescribed : sequence of str
@@ -1524,8 +1546,8 @@ class System:
         Returns
         -------
         vdot, tau : ndarray, shape (..., nv)
-            All accelerations, and all forces without those of constraints. Cost: O(bodies) for a
-            tree.
+            All accelerations, and all generalized forces besides those of the mechanism and of
+            its constraints. Cost: O(bodies + forces) for a tree.
 
         Raises
         ------
@@ -1589,7 +1611,7 @@ class System:
         -------
         vdot : ndarray, shape (..., nv)
         multipliers : ndarray, shape (..., num_velocity_constraints)
-            ``M vdot + b - J^T W = tau + A^T multipliers`` and ``A vdot + dA/dt v = 0``. With
+            ``M vdot + b - J^T W = f + tau + A^T multipliers`` and ``A vdot + dA/dt v = 0``. With
             redundant constraints they are not unique, and the minimum-norm multipliers are
             returned. The multipliers of a constraint times its rows are its wrench. [N]
 
@@ -1767,7 +1789,7 @@ class System:
         ndarray, shape (..., nv)
             The forces that keep ``vdot`` at zero.
         """
-        return self.inverse_dynamics(q, v, self.evaluator.zero, out=out, on_error=on_error)
+        return self._inverse_dynamics(q, v, self.evaluator.zero, out, on_error)
 
     def coriolis_matrix(
         self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, on_error: str = "raise"
@@ -2180,7 +2202,7 @@ class System:
         on_error: str,
         pull: tuple[float, float] = (0.0, 0.0),
     ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return hybrid dynamics with the loops closed.
+        """Return hybrid dynamics with the loops closed, of the mechanism without its forces.
 
         Parameters
         ----------
@@ -2237,10 +2259,10 @@ class System:
         out: Floats | None = None,
         on_error: str = "raise",
     ) -> Floats:
-        """Return the sum of the generalized forces of all forces of the system.
+        """Return the sum of the generalized forces of all forces of the mechanism.
 
-        `forward_dynamics` and `inverse_dynamics` do not include the forces: pass this sum as `tau`,
-        as a simulation does.
+        It is the term f of the equations of motion, which `forward_dynamics`, `inverse_dynamics`
+        and all other methods include.
 
         Parameters
         ----------
@@ -2326,13 +2348,13 @@ class System:
         """
         return applied_forces.with_forces(self, forces)
 
-    def without_forces(self, names: Iterable[str]) -> Self:
-        """Return a system without some of its forces; this one is not changed.
+    def without_forces(self, names: Iterable[str] | None = None) -> Self:
+        """Return a system without some of its forces, or all; this one is not changed.
 
         Parameters
         ----------
-        names : iterable of str
-            Names from `force_names`.
+        names : iterable of str, optional
+            Names from `force_names`; all of them if left out.
 
         Returns
         -------
@@ -3221,9 +3243,8 @@ class System:
             Joints with actuators, or single velocities of joints ("leg[2]"); the others are
             passive.
         tau : array_like, shape (..., nv), or mapping of str to array_like, optional
-            Generalized forces besides the actuators, such as the efforts of passive joints, by name
-            or as an array; by default zero. Those of the system's own forces are
-            ``generalized_forces(q, v, t)``. [N m], [N]
+            Generalized forces besides the actuators and the forces of the mechanism, such as the
+            efforts of passive joints, by name or as an array; by default zero. [N m], [N]
         minimise : {"effort", "constraint"} or mapping of str to float
             Choice among several solutions: least sum of squares of efforts; least sum of squares of
             multipliers; or least weighted sum of squares of efforts, with a positive weight by
@@ -3470,6 +3491,7 @@ class System:
         vdot: ArrayLike,
         wrenches: Wrenches | None = None,
         *,
+        t: ArrayLike = 0.0,
         on_error: str = "raise",
     ) -> tuple[Floats, Floats]:
         """Return the derivatives of `inverse_dynamics` with respect to configuration and velocity.
@@ -3481,7 +3503,7 @@ class System:
         wrenches : see `System`
             They move with the bodies: their components in the axes of the body are constant, in
             whatever representation they are given.
-        q, v, vdot, on_error : see `System`
+        q, v, vdot, t, on_error : see `System`
 
         Returns
         -------
@@ -3496,7 +3518,7 @@ class System:
         Exact to rounding for joints whose motion subspace is constant in the successor
         (`Joint.constant_subspace`): screws, and joints in group coordinates. For the others the
         change of the subspace is computed by sixth-order differences of the joint's functions, with
-        a relative error of about 1e-12. The rest is exact.
+        a relative error of about 1e-12. The rest is exact but for some forces: `force_derivatives`.
 
         Cost: O(nv depth). Source: derived in `mbkit.kernels.derivatives.inverse_dynamics`; for
         joints of one velocity as Carpentier and Mansard 2018 (Analytical derivatives of rigid body
@@ -3516,7 +3538,7 @@ class System:
         (array([[9.81]]), array([[0.]]))
         """
         return dynamics_derivatives.inverse_dynamics_derivatives(
-            self, q, v, vdot, wrenches, on_error=on_error
+            self, q, v, vdot, wrenches, t=t, on_error=on_error
         )
 
     def inverse_dynamics_second_derivatives(
@@ -3531,8 +3553,7 @@ class System:
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the second derivatives of the efforts that a motion needs.
 
-        The efforts are those besides the forces of the mechanism,
-        ``inverse_dynamics(q, v, vdot, wrenches) - generalized_forces(q, v, t)``.
+        The efforts are those of ``inverse_dynamics(q, v, vdot, wrenches, t=t)``.
 
         Parameters
         ----------
@@ -3561,8 +3582,7 @@ class System:
 
         See Also
         --------
-        System.inverse_dynamics_derivatives : the first derivatives, without forces.
-        System.force_derivatives : the first derivatives of the forces.
+        System.inverse_dynamics_derivatives : the first derivatives.
 
         Notes
         -----
@@ -3638,7 +3658,7 @@ class System:
 
         Notes
         -----
-        ``d_q = -M^-1 D_q(M vdot + b)``, likewise by v; found by the articulated bodies, without
+        ``d_q = -M^-1 D_q(M vdot + b - f)``, likewise by v; found by the articulated bodies, without
         M. Cost: O(nv^2), one call of a kernel, and all cores for many samples. The three are views
         of one array, of which each row holds what one acceleration depends on.
 
@@ -3961,6 +3981,11 @@ class System:
     @functools.cached_property
     def _forward_dynamics_derivatives(self) -> Callable[..., tuple[Floats, Floats, Floats]]:
         return dynamics_derivatives.bind_forward(self)
+
+    @functools.cached_property
+    def _bare(self) -> bool:
+        """Whether no force acts and no joint is prescribed, so that kernels alone answer."""
+        return not (self.forces or self.motions)
 
     @functools.cached_property
     def _inverse_dynamics_derivatives(self) -> Callable[..., tuple[Floats, Floats]]:

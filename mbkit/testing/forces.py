@@ -126,7 +126,7 @@ def check_force(force: Force, mechanism: Mechanism | None = None, *, seed: int =
 def _system(force: Force, mechanism: Mechanism | None) -> System:
     if mechanism is not None:
         system = mechanism.assemble()
-        return system.without_forces(system.force_names).with_forces([force])
+        return system.without_forces().with_forces([force])
     wrong: list[MbkitError] = []
     for kind in (RevoluteJoint, SphericalJoint, FreeJoint):
         try:

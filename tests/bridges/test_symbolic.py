@@ -181,7 +181,7 @@ def test_forces_with_branches_are_piecewise():
         expected = system.generalized_forces(state.q, state.v, 0.3)
         assert_same(numbers(found, forces, state), expected)
         left = [equation.lhs for equation in found.equations()]
-        bare = system.without_forces(system.force_names)
+        bare = system.without_forces()
         total = bare.inverse_dynamics(state.q, state.v, state.vdot) - expected
         assert_same(numbers(found, left, state), total)
 

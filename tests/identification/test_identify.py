@@ -22,7 +22,7 @@ def motion_of(rng, system, samples=60):
 def measured(system, data, noise=None, rng=None, t=0.0):
     """Return the data with the efforts that a system needs, and noise."""
     q, v, vdot = data["q"], data["v"], data["vdot"]
-    efforts = system.inverse_dynamics(q, v, vdot) - system.generalized_forces(q, v, t)
+    efforts = system.inverse_dynamics(q, v, vdot, t=t)
     if noise is not None:
         efforts = efforts + noise * rng.normal(size=efforts.shape)
     return {**data, "efforts": efforts}

@@ -29,7 +29,7 @@ class RattleInPython(mb.Integrator):
             return 0.5 * (moved - system.inverse_dynamics_derivatives(q, rest, rest)[0]).T @ D
 
         def force(q: Any) -> Any:
-            return system.generalized_forces(q, rest) - system.bias_force(q, rest)
+            return -system.inverse_dynamics(q, rest, rest)
 
         def pulled_back(x: Any, momentum: Any) -> Any:
             """T(x)^-T momentum."""

@@ -53,8 +53,7 @@ def test_tree_in_motion(representation):
         def gone(t):
             return system.difference(system.retract(q, t * v), system.retract(near, t * w))
 
-        force = tau + system.generalized_forces(near, w)
-        return np.concatenate([derivative(gone), system.forward_dynamics(near, w, force)])
+        return np.concatenate([derivative(gone), system.forward_dynamics(near, w, tau)])
 
     def outputs(z):
         near = system.retract(q, z[:n])
@@ -99,8 +98,7 @@ def test_closed_mechanism_in_motion(name):
 
     def gain(z):
         near, w = state(z)
-        force = system.generalized_forces(near, w)
-        return system.solve_dynamics(near, w, force)[0][entries]
+        return system.solve_dynamics(near, w)[0][entries]
 
     assert_close(model.A[m:], differences(2 * m, gain))
     assert_close(model.C, differences(2 * m, lambda z: state(z)[1]))
@@ -137,8 +135,7 @@ def test_constraints_and_drives_that_depend_on_time():
 
     def gain(z):
         q, v = state(z)
-        force = system.generalized_forces(q, v, t)
-        return system.solve_dynamics(q, v, force, t=t)[0][[1]]
+        return system.solve_dynamics(q, v, t=t)[0][[1]]
 
     start = system.close_loops([0.3, 0.8, -1.0, -1.0], t=t)
     model = system.linearize(

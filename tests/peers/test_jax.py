@@ -36,7 +36,7 @@ def state_of(rng, system):
 
 
 def expected(system, name, q, v, x, t):
-    bare, f = system.without_forces(system.force_names), system.generalized_forces(q, v, t)
+    bare, f = system.without_forces(), system.generalized_forces(q, v, t)
     if name == "forward_dynamics":
         return bare.forward_dynamics(q, v, x + f)
     return bare.inverse_dynamics(q, v, x) - f

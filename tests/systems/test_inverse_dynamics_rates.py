@@ -61,7 +61,7 @@ def test_joints_in_python_and_in_absolute_coordinates(joint, turned):
 
 def check_forces(system, q, rates, t, tolerance=1e-9):
     """The forces' part, against nested differences along the motion."""
-    bare = system.without_forces(system.force_names)
+    bare = system.without_forces()
 
     def force_rate(q, x, t):
         return along_time(system, q, x, t, lambda q, x, t: system.generalized_forces(q, x[0], t))

@@ -110,12 +110,11 @@ def fastest_rate(system: EquationsOfMotion, t: float, q: Any, v: Any) -> float:
     A = system.constraint_jacobian(q, t)
     _, sizes, rows = singular_values(A) if A.size else (None, np.zeros(0), np.eye(system.nv))
     N = rows[int((sizes > 1e-9 * sizes.max(initial=1.0)).sum()) :].T  # what constraints allow
-    K, C = system.inverse_dynamics_derivatives(q, v, vdot)
-    by_q, by_v = system.force_derivatives(q, v, t)
+    K, C = system.inverse_dynamics_derivatives(q, v, vdot, t=t)
     steps = np.column_stack([system.rates(q, each) for each in N.T])
     M = N.T @ system.mass_matrix(q) @ N
-    stiffness = np.linalg.solve(M, N.T @ (K - by_q) @ steps)
-    damping = np.linalg.solve(M, N.T @ (C - by_v) @ N)
+    stiffness = np.linalg.solve(M, N.T @ K @ steps)
+    damping = np.linalg.solve(M, N.T @ C @ N)
     n = len(M)
     matrix = np.block([[np.zeros((n, n)), np.eye(n)], [-stiffness, -damping]])
     return float(np.abs(np.linalg.eigvals(matrix)).max(initial=0.0))

@@ -47,6 +47,5 @@ class Findings:
     @property
     def failed(self) -> Table:
         """The rows that did not come to their end, with the reason."""
-        cases = self.tables.get("cases", self.table)
-        rows = [row for row in cases if row.get("status") not in (None, "completed")]
-        return Table(rows, cases.units, cases.factors)
+        rows = [row for row in self.table if row.get("status") not in (None, "completed")]
+        return Table(rows, self.table.units, self.table.factors)

@@ -23,6 +23,7 @@ from mbkit.systems.calls.evaluations import (
     INVERSE_DYNAMICS_DERIVATIVES,
 )
 from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
+from mbkit.systems.forces import applied, take_part
 
 if TYPE_CHECKING:
     from mbkit.systems.system import System
@@ -48,17 +49,26 @@ def inverse_dynamics_derivatives(
     vdot: ArrayLike,
     wrenches: Wrenches | None = None,
     *,
+    t: ArrayLike = 0.0,
     on_error: str = "raise",
 ) -> tuple[Floats, Floats]:
     """See `System.inverse_dynamics_derivatives`."""
+    if t.__class__ is not float:
+        times_of(t, on_error)
     if wrenches is None:
-        return system._inverse_dynamics_derivatives(q, v, vdot, on_error)
-    both = system.evaluator.compute_loaded(
-        INVERSE_DYNAMICS_DERIVATIVES, q, v, vdot,
-        wrenches=in_body_axes(system, q, wrenches, on_error),
-        out=None, on_error=on_error, representation=BodyFixed(),
-    )  # fmt: skip
-    return _by_state(system, both)
+        by_state = system._inverse_dynamics_derivatives(q, v, vdot, on_error)
+    else:
+        both = system.evaluator.compute_loaded(
+            INVERSE_DYNAMICS_DERIVATIVES, q, v, vdot,
+            wrenches=in_body_axes(system, q, wrenches, on_error),
+            out=None, on_error=on_error, representation=BodyFixed(),
+        )  # fmt: skip
+        by_state = _by_state(system, both)
+    if not take_part(system, t):
+        return by_state
+    f_q, f_v = system.force_derivatives(q, v, t, on_error=on_error)
+    common_axes({"t": f_q.shape[:-2], "q, v, vdot and wrenches": by_state[0].shape[:-2]})
+    return by_state[0] - f_q, by_state[1] - f_v
 
 
 def forward_dynamics_derivatives(
@@ -81,15 +91,10 @@ def forward_dynamics_derivatives(
         )
     if system.motions:
         return _with_prescribed_joints(system, q, v, tau, wrenches, t, on_error)
-    given = system.evaluator.zero if tau is None else tau
-    if wrenches is None:
+    if wrenches is None and not take_part(system, t):
+        given = system.evaluator.zero if tau is None else tau
         return system._forward_dynamics_derivatives(q, v, given, on_error)
-    found = system.evaluator.compute_loaded(
-        FORWARD_DYNAMICS_DERIVATIVES, q, v, given,
-        wrenches=in_body_axes(system, q, wrenches, on_error),
-        out=None, on_error=on_error, representation=BodyFixed(),
-    )  # fmt: skip
-    return _by_input(system, found)[:3]
+    return accelerations_of_tree(system, q, v, tau, wrenches, t=t, on_error=on_error)[:3]
 
 
 def accelerations_of_tree(
@@ -97,22 +102,28 @@ def accelerations_of_tree(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | None,
+    wrenches: Wrenches | None = None,
+    *,
     t: ArrayLike,
     on_error: str = "raise",
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return d_q, d_v, d_tau as of `System.forward_dynamics_derivatives`, and the accelerations.
 
-    The forces of the mechanism act. No joint is prescribed; t has no axes where there are no
-    forces.
+    No joint is prescribed.
     """
-    given: Any = system.evaluator.zero if tau is None else tau
-    forces = bool(system.arrays.forces.forces)
-    if forces:
-        given = system.evaluator.arguments.with_leading_axes("tau", given)
-        given = given + system.generalized_forces(q, v, t, on_error=on_error)
-    found = system.evaluator.compute(FORWARD_DYNAMICS_DERIVATIVES, q, v, given, on_error=on_error)
+    given = applied(system, q, v, tau, t, on_error)
+    if wrenches is None:
+        found = system.evaluator.compute(
+            FORWARD_DYNAMICS_DERIVATIVES, q, v, given, on_error=on_error
+        )
+    else:
+        found = system.evaluator.compute_loaded(
+            FORWARD_DYNAMICS_DERIVATIVES, q, v, given,
+            wrenches=in_body_axes(system, q, wrenches, on_error),
+            out=None, on_error=on_error, representation=BodyFixed(),
+        )  # fmt: skip
     d_q, d_v, d_tau, vdot = _by_input(system, found)
-    if forces:
+    if take_part(system, t):
         f_q, f_v = system.force_derivatives(q, v, t, on_error=on_error)
         d_q, d_v = d_q + d_tau @ f_q, d_v + d_tau @ f_v
     return d_q, d_v, d_tau, vdot
@@ -148,7 +159,7 @@ def _with_prescribed_joints(
         f"Derivatives of {system.nv} accelerations, of {math.prod(leading)} states,",
         "ask for fewer samples at once, or take differences along single directions",
     )
-    given = system.inverse_dynamics_derivatives(q, v, vdot, wrenches, on_error=on_error)
+    given = system.inverse_dynamics_derivatives(q, v, vdot, wrenches, t=t, on_error=on_error)
     configurations = np.broadcast_to(
         system.evaluator.arguments.with_leading_axes("q", q), (*leading, system.nq)
     )

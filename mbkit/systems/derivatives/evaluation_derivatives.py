@@ -170,7 +170,7 @@ def _of_tree(
     on_error: str,
 ) -> Derivatives:
     """Return derivatives of accelerations by state and efforts, by one kernel."""
-    *parts, vdot = accelerations_of_tree(system, q, v, tau, t, on_error)
+    *parts, vdot = accelerations_of_tree(system, q, v, tau, t=t, on_error=on_error)
     found = dict(zip(("q", "v", "tau"), parts, strict=True))
     by_input = {name: found[name] for name in names}
     none = {name: part[..., :0, :] for name, part in by_input.items()}
@@ -225,27 +225,28 @@ def _evaluated(
     by_motion = of == "forward_dynamics" and bool(system.motions)
     if by_motion:
         q, v, _ = system.prescribed_rows(t, q, v, on_error)
-    forces = system.generalized_forces(q, v, t, on_error=on_error)
     if of == "inverse_dynamics":
-        tau = system.inverse_dynamics(q, v, vdot, on_error=on_error) - forces
+        tau = system.inverse_dynamics(q, v, vdot, t=t, on_error=on_error)
     else:
         kept = multipliers
         names = system.prescribed_joints if by_motion else prescribed
-        known = system.known(tau + forces, vdot, names)
-        given = known[0, 2 * nv :] != 0.0 if count else np.zeros(nv, dtype=bool)
+        given = system.known(None, None, names)[2 * nv :] != 0.0
         if of == "forward_dynamics":
-            vdot, multipliers, kept = system.solved(q, v, tau + forces, t=t, on_error=on_error)
+            vdot, multipliers, kept = system.solved(q, v, tau, t=t, on_error=on_error)
         else:
             if system.arrays.closure:
+                forces = system.generalized_forces(q, v, t, on_error=on_error)
+                known = system.known(tau + forces, vdot, prescribed)
                 vdot, found, multipliers, kept = system.solve_hybrid(
                     q, v, known, None, t=t, on_error=on_error
                 )
                 check_unique(system, q, kept, prescribed, found, t=t, on_error=on_error)
+                found = found - forces
             else:
                 vdot, found = system.hybrid_dynamics(
-                    q, v, tau=tau + forces, vdot=vdot, prescribed=prescribed, on_error=on_error
+                    q, v, tau=tau, vdot=vdot, prescribed=prescribed, t=t, on_error=on_error
                 )
-            tau = np.where(given, found - forces, tau)
+            tau = np.where(given, found, tau)
         if on_error == "raise" and system.arrays.closure:
             check_certain(system, q, vdot, multipliers, t)
             if (kept == 0.0).any() and of == "forward_dynamics":

@@ -93,13 +93,8 @@ class Point:
 
     @functools.cached_property
     def by_state(self) -> tuple[Floats, Floats]:
-        """The derivatives of inverse dynamics, less forces, by configuration and velocity."""
-        system, q, v = self.system, self.q, self.v
-        needed = system.inverse_dynamics_derivatives(q, v, self.vdot)
-        if not system.forces:
-            return needed
-        applied = system.force_derivatives(q, v, self.t)
-        return needed[0] - applied[0], needed[1] - applied[1]
+        """The derivatives of inverse dynamics by configuration and velocity."""
+        return self.system.inverse_dynamics_derivatives(self.q, self.v, self.vdot, t=self.t)
 
     @functools.cached_property
     def regressor(self) -> Floats:
@@ -139,7 +134,7 @@ class Point:
         if self.by_motion:
             q, v, moved = system.prescribed_rows(t, q, v)
             vdot = np.where(self.given, moved, vdot)
-        efforts = system.inverse_dynamics(q, v, vdot) - system.generalized_forces(q, v, t)
+        efforts = system.inverse_dynamics(q, v, vdot, t=t)
         rows = turned = np.zeros((len(q), 0))
         if self.constrained:
             A = system.constraint_jacobian(q, t)

@@ -175,8 +175,7 @@ def _gravity(point: Point) -> Floats:
     """At rest efforts are linear in gravity alone."""
     system, rest = point.system, np.zeros(point.v.shape)
     columns = [
-        system.with_parameters({"gravity": unit}).inverse_dynamics(point.q, rest, rest)
-        for unit in np.eye(3)
+        system.with_parameters({"gravity": unit}).bias_force(point.q, rest) for unit in np.eye(3)
     ]
     return np.stack(columns, axis=-1)
 

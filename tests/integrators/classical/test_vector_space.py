@@ -81,8 +81,7 @@ def equivalent(system):
         qdot = system.position_rates(q, v)
         for k, size in zip(system.quaternions, sizes, strict=True):
             qdot[k : k + 4] *= size
-        tau = system.generalized_forces(q, v, t)
-        return np.concatenate([qdot, system.solve_dynamics(q, v, tau, t=t)[0]])
+        return np.concatenate([qdot, system.solve_dynamics(q, v, t=t)[0]])
 
     return rates
 
