@@ -36,6 +36,7 @@ __all__ = [
     "LinearSteps",
     "Linearisation",
     "checked_inputs",
+    "moving",
     "refuse",
     "shape_of_input",
 ]
@@ -132,12 +133,19 @@ class Linearisation(abc.ABC):
         """
 
 
+def moving(system: System) -> Floats:
+    """Return 1 for entries of the tangent (dq, dv), 0 for those of prescribed joints."""
+    steps, velocities = np.ones(system.ndx), np.ones(system.nv)
+    for joint in system.motions:
+        steps[system.step_slice(joint)] = 0.0
+        velocities[system.velocity_slice(joint)] = 0.0
+    return np.concatenate([steps, velocities])
+
+
 def refuse(run: Prepared, reasons: Mapping[str, bool]) -> None:
     """Raise UsageError for a run that has no derivatives, for a reason of its method or of any."""
     of_any = {
         "its efforts are a function: let a force of the mechanism do it": callable(run.tau),
-        "its states are saved within steps: use save_every": run.course.times is not None,
-        "an event ends it or resets the state": any(event.stops for event in run.course.events),
     }
     for reason, holds in {**reasons, **of_any}.items():
         if holds:

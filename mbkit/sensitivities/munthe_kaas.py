@@ -25,12 +25,12 @@ from mbkit.sensitivities.corrections import Corrections, independent_rows
 from mbkit.sensitivities.linear_steps import (
     Linearisation,
     LinearSteps,
+    moving,
     refuse,
     shape_of_input,
     size_of,
 )
 from mbkit.simulation.preparation import Prepared
-from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.derivatives.parameter_changes import field_of_inertia
@@ -54,7 +54,6 @@ class Steps(Linearisation):
         self._stages = stages_of(problem, tableau.b.size)
         self._state = state_of(problem)
         self.charts = Charts.of(self.system)
-        self._closing_at_start = Corrections.at_start(run)
 
     @property
     def projects(self) -> bool:
@@ -73,7 +72,7 @@ class Steps(Linearisation):
         found = {
             name: np.zeros((self.size, size_of(shape_of_input(system, name)))) for name in names
         }
-        closing = self._closing_at_start
+        closing = Corrections.at_start(self.run)
         unit = np.diag(moving(system)) if closing is None else closing.matrices[0]
         found |= {"q": unit[:, :ndx], "v": unit[:, ndx:]}
         if closing is not None:
@@ -108,15 +107,6 @@ class Steps(Linearisation):
         ends = history.t, history.end_q, history.end_v
         t, q, v = (np.concatenate([[a], b]) for a, b in zip(start, ends, strict=True))
         return ExplicitSteps(self, history, t, q, v)
-
-
-def moving(system: System) -> Floats:
-    """Return 1 for entries of the tangent (dq, dv), 0 for those of prescribed joints."""
-    steps, velocities = np.ones(system.ndx), np.ones(system.nv)
-    for joint in system.motions:
-        steps[system.step_slice(joint)] = 0.0
-        velocities[system.velocity_slice(joint)] = 0.0
-    return np.concatenate([steps, velocities])
 
 
 def _check(run: Prepared) -> None:

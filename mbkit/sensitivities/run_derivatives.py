@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, final
 
 import attrs
 import numpy as np
 
-from mbkit.errors import NameUnknownError, ShapeError, UsageError, check_kind, suggestion
+from mbkit.errors import NameUnknownError, ShapeError, UsageError, suggestion
 from mbkit.memory import check_memory
 from mbkit.results import Result
-from mbkit.sensitivities.linear_steps import Linearisation, checked_inputs, size_of
-from mbkit.sensitivities.methods import check_method, linearisation_of
-from mbkit.simulation.origin import Origin
+from mbkit.sensitivities.linear_steps import size_of
+from mbkit.sensitivities.passages import Found, Seeds
+from mbkit.sensitivities.recorded_run import RecordedRun
+from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 
 __all__ = ["Gradient", "Loss", "Sensitivities", "gradient", "sensitivities"]
 
-#: ``loss(t, q, v) -> (value, by_q, by_v)`` of all saved states.
-Loss = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
-
-#: How many numbers steps are kept with at once: 128 MB.
-MOST_NUMBERS = 2**24
+#: ``loss(t, q, v) -> (value, by_q, by_v)`` of all saved states, or with a fourth, by_t.
+Loss = Callable[[Any, Any, Any], tuple[Any, ...]]
 
 
 @final
@@ -42,11 +39,14 @@ class Sensitivities:
         a parameter that is one number, (6,) of a pose, else those of the parameter.
     v : mapping of str to ndarray, shape (k, nv, ...)
         Of velocities.
+    events : mapping of str to ndarray, shape (m, ...)
+        Of the times of all that has happened, as ``run.events.t`` has them.
     """
 
     t: Floats
     q: Mapping[str, Floats] = attrs.field(repr=False)
     v: Mapping[str, Floats] = attrs.field(repr=False)
+    events: Mapping[str, Floats] = attrs.field(repr=False)
 
 
 @final
@@ -116,7 +116,8 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
     NameUnknownError
         If there is no such input.
     UsageError
-        If the run has no derivatives: it is of a file, of another integrator, or its state jumps.
+        If the run has no derivatives: it is of a file, of another integrator, or two of its events
+        happen at once, and so on; the message says why.
 
     Notes
     -----
@@ -124,6 +125,12 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
     "v" the derivatives are those along which loops stay closed, and by a parameter that opens loops
     those of the start that closes them again, nearest by kinetic energy. Where rows of constraints
     depend on others the derivatives are exact up to the error of the method.
+
+    Events may stop the run or reset its state, as long as the same ones happen for inputs nearby.
+    Their times move by the implicit function theorem, and the states after them accordingly. A
+    saved state is one at a time that does not move, but for the last one of a run that an event
+    ends: that is the state at the event, whose time is the last of ``found.events``. What numbers
+    of events and resets do is found by differences of eighth order.
 
     Cost: that of the run, of the derivatives of accelerations at each of its stages, and
     O(steps nv^2 k) for k numbers in `by`. For one number as a function of many inputs `gradient` is
@@ -147,32 +154,29 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
     >>> found.q["v"][-1].round(9), found.q["gravity"][-1].round(9)
     (array([[2.]]), array([[0., 0., 2.]]))
     """
-    steps = _Steps.of(run, by)
+    steps = RecordedRun.of(run, by)
     system, shapes = steps.linear.system, steps.shapes
-    widths = [size_of(shape) for shape in shapes.values()]
+    names, widths = list(shapes), [size_of(shape) for shape in shapes.values()]
     count, ndx, nv = run.t.size, system.ndx, system.nv
     what = f"Derivatives of {count} saved states by {sum(widths)} numbers"
     check_memory(float(count) * (ndx + nv) * sum(widths), what, "save fewer states")
-    x = np.concatenate(list(steps.linear.start(list(shapes)).values()), axis=-1)
-    found = np.empty((count, ndx + nv, sum(widths)))
-    found[steps.rows_at(0)] = x[: ndx + nv]
-    for first, size in steps.chunks(matrices=True):
-        taken = steps.take(first, size)
-        A, B = taken.matrices(), taken.by_inputs(list(shapes))
-        changes = np.concatenate(list(B.values()), axis=-1)
-        for k in range(size):
-            x = A[k] @ x + changes[k]
-            found[steps.rows_at(first + k + 1)] = x[: ndx + nv]
-    parts = np.split(found, np.cumsum(widths)[:-1], axis=-1)
-    named = {
-        name: part.reshape((*part.shape[:-1], *shape))
-        for (name, shape), part in zip(shapes.items(), parts, strict=True)
-    }
-    return Sensitivities(
-        run.t,
-        MappingProxyType({name: part[:, :ndx] for name, part in named.items()}),
-        MappingProxyType({name: part[:, ndx:] for name, part in named.items()}),
+    x = np.concatenate(list(steps.linear.start(names).values()), axis=-1)
+    found = Found(
+        np.empty((count, ndx + nv, sum(widths))), np.empty((len(run.events), sum(widths)))
     )
+    found.rows[steps.rows_at(0)] = x[: ndx + nv]
+    for piece in steps.pieces(matrices=True):
+        x = steps.take(piece).forward(x, names, found)
+
+    def named(array: Floats) -> Mapping[str, Floats]:
+        parts = np.split(array, np.cumsum(widths)[:-1], axis=-1)
+        pairs = zip(shapes.items(), parts, strict=True)
+        return MappingProxyType(
+            {name: part.reshape((*part.shape[:-1], *shape)) for (name, shape), part in pairs}
+        )
+
+    rows, times = found
+    return Sensitivities(run.t, named(rows[:, :ndx]), named(rows[:, ndx:]), named(times))
 
 
 def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
@@ -234,134 +238,57 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
     >>> round(found.value, 9), found["v"].round(9), found["gravity"].round(9)
     (-0.905, array([1.]), array([0. , 0. , 0.5]))
     """
-    steps = _Steps.of(run, by)
-    value, seeds = steps.seeds(loss)
-    linear, shapes = steps.linear, steps.shapes
-    names, problem = list(shapes), linear.problem
-    total = {name: np.zeros(size_of(shape)) for name, shape in shapes.items()}
-    chunks = list(steps.chunks(matrices=False))
-    starts, last = [], None
-    begin = {name: array.copy() for name, array in problem.state.items()}
-    for first, size in chunks:
-        starts.append({name: array.copy() for name, array in problem.state.items()})
-        last = steps.take(first, size)
+    steps = RecordedRun.of(run, by)
+    value, seeds = seeds_of(run, steps.linear.system, loss)
+    linear, names = steps.linear, list(steps.shapes)
+    total = {name: np.zeros(size_of(shape)) for name, shape in steps.shapes.items()}
+    pieces, starts, last = list(steps.pieces(matrices=False)), [], None
+    begin = steps.state()
+    for piece in pieces:
+        starts.append(steps.state())
+        last = steps.take(piece)
     adjoint = np.zeros(linear.size)
-    adjoint[: seeds.shape[1]] = seeds[-1]
-    for (first, size), state in zip(reversed(chunks), reversed(starts), strict=True):
+    adjoint[: seeds.rows.shape[1]] = seeds.rows[steps.rows_at(steps.count)].sum(axis=0)
+    for piece, state in zip(reversed(pieces), reversed(starts), strict=True):
         if last is None:
             steps.put(state)
-            last = steps.take(first, size)
-        rows = np.zeros((size, linear.size))
-        rows[:, : seeds.shape[1]] = seeds[first : first + size]
-        adjoint, found = last.reverse(adjoint, rows, names)
+            last = steps.take(piece)
+        adjoint, found = last.reverse(adjoint, seeds, names)
         for name, part in found.items():
             total[name] += part
         last = None
     steps.put(begin)
     for name, S in linear.start(names).items():
         total[name] += S.T @ adjoint
-    named = {name: total[name].reshape(shape) for name, shape in shapes.items()}
+    named = {name: total[name].reshape(shape) for name, shape in steps.shapes.items()}
     return Gradient(value, MappingProxyType(named))
 
 
-@final
-@attrs.frozen(eq=False, slots=False)
-class _Steps:
-    """The steps of a run, taken again in chunks, and the rows of its result."""
-
-    run: Result
-    linear: Linearisation
-    shapes: Mapping[str, tuple[int, ...]]
-    count: int
-
-    @classmethod
-    def of(cls, run: Any, by: Any) -> _Steps:
-        """Check what was asked for."""
-        check_kind("run", run, Result, "an mbkit.Result")
-        origin = run.origin
-        if not isinstance(origin, Origin):
-            raise UsageError(
-                "Derivatives of a run need what it began with, and this result was read from a "
-                "file, or copied: call simulate, without output=, and give its result."
-            )
-        check_method(origin.arguments["integrator"])
-        shapes = checked_inputs(origin.arguments["system"], by)
-        prepared = origin.prepared()
-        if "tau" in shapes and callable(prepared.tau):
-            raise UsageError(
-                "There are no derivatives by 'tau' of a run whose efforts are a function; give "
-                "constant ones, tau=numpy.zeros(nv), and let a force of the mechanism do the rest."
-            )
-        if not run.completed:
-            raise UsageError(f"The run is not complete, and has no derivatives: {run.message}")
-        return cls(run, linearisation_of(prepared), shapes, prepared.steps)
-
-    @functools.cached_property
-    def _row_of(self) -> dict[int, int]:
-        every = self.linear.problem.save_every
-        saved = sorted({*range(0, self.count + 1, every), self.count})
-        return {step: row for row, step in enumerate(saved)}
-
-    def rows_at(self, step: int) -> slice:
-        """Return the row of the state after so many steps; none where it is not saved."""
-        row = self._row_of.get(step)
-        return slice(0, 0) if row is None else slice(row, row + 1)
-
-    def chunks(self, *, matrices: bool) -> Iterator[tuple[int, int]]:
-        """Give the first step and the number of steps of each chunk; see `Linearisation`."""
-        numbers = self.linear.numbers(matrices=matrices)
-        size = int(max(1, min(self.count, MOST_NUMBERS // max(1, numbers))))
-        for first in range(0, self.count, size):
-            yield first, min(size, self.count - first)
-
-    def take(self, first: int, count: int) -> Any:
-        """Take some steps; UsageError where they are not those of the run."""
-        taken = self.linear.take(first, count)
-        saved = [step for step in self._row_of if first <= step <= first + count]
-        rows = [self._row_of[step] for step in saved]
-        known, found = self.run.q[rows], taken.q[[step - first for step in saved]]
-        if not np.array_equal(known, found):
-            k = int(np.argmax((known != found).any(axis=-1)))
-            raise UsageError(
-                f"The run cannot be taken again: at t = {self.run.t[rows[k]]:.9g} s another state "
-                "is found. A function of the user, such as a force, gives other numbers than "
-                "before; let it depend on its arguments alone."
-            )
-        return taken
-
-    def put(self, state: Mapping[str, Floats]) -> None:
-        """Let the problem go on from a state."""
-        for name, array in state.items():
-            self.linear.problem.state[name][:] = array
-
-    def seeds(self, loss: Any) -> tuple[float, Floats]:
-        """Return the loss, and its derivatives by the states after all steps (steps + 1, ...)."""
-        if not callable(loss):
-            raise UsageError(f"loss must be a function loss(t, q, v), got {loss!r}.")
-        run, system = self.run, self.linear.system
-        returned = loss(run.t, run.q, run.v)
-        sizes = {"by_q": system.ndx, "by_v": system.nv}
-        parts = [np.zeros((run.t.size, size)) for size in sizes.values()]
-        try:
-            value, *given = returned
-            value = float(value)
-            assert len(given) == len(parts)
-            for part, each in zip(parts, given, strict=True):
-                if each is not None:
-                    array = np.asarray(each, dtype=np.float64)
-                    assert array.shape == part.shape
-                    part[:] = array
-        except (TypeError, ValueError, AssertionError):
-            raise ShapeError(
-                f"loss must return its value, a number, and its derivatives by q, "
-                f"{parts[0].shape}, and v, {parts[1].shape}, or None for either; got "
-                f"{_shapes(returned)}."
-            ) from None
-        if not (np.isfinite(value) and all(np.isfinite(part).all() for part in parts)):
-            raise ShapeError("loss must return finite numbers; its value or a derivative is not.")
-        seeds = np.zeros((self.count + 1, system.ndx + system.nv))
-        seeds[list(self._row_of)] = np.concatenate(parts, axis=-1)
-        return value, seeds
+def seeds_of(run: Result, system: System, loss: Any) -> tuple[float, Seeds]:
+    """Return the loss, and its derivatives by the saved states and by their times."""
+    if not callable(loss):
+        raise UsageError(f"loss must be a function loss(t, q, v), got {loss!r}.")
+    returned = loss(run.t, run.q, run.v)
+    k = run.t.size
+    parts = [np.zeros(shape) for shape in ((k, system.ndx), (k, system.nv), (k,))]
+    try:
+        value, *given = returned
+        value = float(value)
+        assert 2 <= len(given) <= len(parts)
+        for part, each in zip(parts, given, strict=False):
+            if each is not None:
+                array = np.asarray(each, dtype=np.float64)
+                assert array.shape == part.shape
+                part[:] = array
+    except (TypeError, ValueError, AssertionError):
+        raise ShapeError(
+            f"loss must return its value, a number, and its derivatives by q, "
+            f"{parts[0].shape}, and v, {parts[1].shape}, and may return those by t, "
+            f"{parts[2].shape}; None stands for zeros; got {_shapes(returned)}."
+        ) from None
+    if not (np.isfinite(value) and all(np.isfinite(part).all() for part in parts)):
+        raise ShapeError("loss must return finite numbers; its value or a derivative is not.")
+    return value, Seeds(np.concatenate(parts[:2], axis=-1), parts[2])
 
 
 def _shapes(returned: Any) -> str:

@@ -3,6 +3,9 @@
 from mbkit.studies.laboratory import Findings as Findings
 from mbkit.studies.laboratory import Table as Table
 from mbkit.studies.laboratory import compare as compare
+from mbkit.studies.laboratory import convergence as convergence
+from mbkit.studies.laboratory import load_findings as load_findings
+from mbkit.studies.laboratory import work_precision as work_precision
 from mbkit.studies.new_project import new_project as new_project
 from mbkit.studies.project import Project as Project
 from mbkit.studies.project import load_project as load_project
@@ -15,7 +18,10 @@ __all__ = [
     "Study",
     "Table",
     "compare",
+    "convergence",
+    "load_findings",
     "load_project",
     "load_study",
     "new_project",
+    "work_precision",
 ]

@@ -23,6 +23,7 @@ from tests.robustness.subjects import SUBJECTS, subject
 __all__ = [
     "COUNTS", "MOST", "NOT_CALLED", "SPAN", "Broken", "calls", "functions", "methods_of",
     "momentum_form", "outcome", "regular", "simulation", "words", "words_of",
+    "words_of_run",
 ]  # fmt: skip
 
 #: Not for users, though without an underscore; and what writes files, runs others' code or prints.
@@ -197,6 +198,15 @@ def words_of(system: mb.System, rng: np.random.Generator) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@functools.cache
+def words_of_run(name: str) -> dict[str, Any]:
+    """Return arguments that fit functions of a run of a subject, by name."""
+    fall = mb.Event("late", lambda t, q, v: t - 0.012, terminal=True)
+    run = mb.simulate(subject(name), (0.0, 0.02), 0.01, events=[fall] if name == "tree" else [])
+    by_v = np.ones(run.v.shape)
+    return {"run": run, "by": ["q", "gravity"], "loss": lambda t, q, v: (v.sum(), None, by_v)}
+
+
 def words() -> dict[str, Any]:
     """Return arguments that fit functions of no system, by name."""
     return dict(_WORDS)
@@ -260,6 +270,8 @@ def _of_functions(rng: np.random.Generator) -> tuple[str, Callable[[], Any], Any
     words = _WORDS
     if any(each.name == "system" for each in parameters):
         words = words_of(subject(list(SUBJECTS)[rng.integers(len(SUBJECTS))]), rng)
+    if any(each.name == "run" for each in parameters):
+        words = {**_WORDS, **words_of_run(list(SUBJECTS)[rng.integers(len(SUBJECTS))])}
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for each in parameters:

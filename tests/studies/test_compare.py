@@ -125,6 +125,7 @@ def test_what_fails_is_a_row_and_stops_nothing() -> None:
     assert found.table["error"][1] < 1e-2
 
 
+@pytest.mark.long
 def test_a_study_goes_on_with_what_is_missing(tmp_path: pathlib.Path) -> None:
     given: dict[str, Any] = {"q": [1.0], "repeats": 1, "directory": tmp_path / "study"}
     first = compare(

@@ -208,6 +208,7 @@ class Recorder:
             arrays["save_at"] = self.course.times.times
         self.directory.write_part(reached.part, arrays)
         self.course.log = [each for each in self.course.log if each.step >= reached.step]
+        self.course.passages.clear()  # for results in memory alone
         if self.course.samples is not None:
             self.course.samples.forget(reached.step)
 

@@ -55,6 +55,8 @@ class Course:
     told: tuple[str, ...] = ()  # what was warned of before the first step
     # what has happened so far, and was not taken away
     log: list[Occurrence] = attrs.field(factory=list)
+    # the number of each step in which something has happened, and the way through it
+    passages: list[tuple[int, Passage]] = attrs.field(factory=list)
     ended: float | None = None  # when an event has ended the run, and its name
     ended_by: str = ""
     error: BaseException | None = None  # what code in Python has raised, after the status FAILED
@@ -248,7 +250,7 @@ class Course:
             if passage.terminal is not None:
                 self._put_back(kept)
                 saved = self._end(step, passage, rows)
-                self.log += passage.occurrences
+                self._note(step, passage)
                 return TERMINAL, 0, saved
             if len(passage.segments) > 1:
                 problem.q[:], problem.v[:], problem.work[:] = passage.end[1:]
@@ -259,8 +261,13 @@ class Course:
             if self.times is not None:
                 saved = self._write(step, passage.segments, rows)
             self._begin(step + 1)
-        self.log += passage.occurrences
+        self._note(step, passage)
         return 0, 1, saved
+
+    def _note(self, step: int, passage: Passage) -> None:
+        """Keep what has happened in a step."""
+        self.log += passage.occurrences
+        self.passages.append((step, passage))
 
     def _kept(self) -> dict[str, Any]:
         return {name: value.copy() for name, value in self.problem.state.items()}

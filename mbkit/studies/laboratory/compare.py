@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import attrs
 import numpy as np
 
 from mbkit.errors import UsageError, check_kind
@@ -18,10 +20,11 @@ from mbkit.studies.laboratory.directory import StudyDirectory, digest
 from mbkit.studies.laboratory.findings import Findings
 from mbkit.studies.laboratory.measurement import UNITS, measure
 from mbkit.studies.laboratory.reference import Reference, Setting, reference_of
+from mbkit.studies.laboratory.report import write
 from mbkit.studies.laboratory.table import Table
 from mbkit.systems import System
 
-__all__ = ["compare", "completed", "described", "setting_of"]
+__all__ = ["compare", "load_findings"]
 
 #: Instants at which motions are compared, at most.
 MOST_SAMPLES = 64
@@ -122,25 +125,53 @@ def compare(
     rkmk4 0.02 200 1e-06
     rkmk4 0.01 400 7e-08
     """
+    given = {
+        "coordinates": coordinates, "representations": representations, "body_frames": body_frames,
+        "loop_joints": loop_joints, "integrators": integrators, "h": h,
+        "constraint_solvers": constraint_solvers, "stabilisations": stabilisations,
+    }  # fmt: skip
+    more: dict[str, Any] = {
+        "length": length, "samples": samples, "repeats": repeats, "quantity": quantity,
+        "invariants": invariants or {},
+    }  # fmt: skip
     mechanisms = _mechanisms(mechanism)
-    cases = cases_of(
-        mechanisms, coordinates=coordinates, representations=representations,
-        body_frames=body_frames, loop_joints=loop_joints, integrators=integrators,
-        constraint_solvers=constraint_solvers, stabilisations=stabilisations, h=h,
-    )  # fmt: skip
-    setting = setting_of(
-        next(iter(mechanisms.values())), t_span, [case.h for case in cases], q=q, v=v,
-        quantity=quantity, invariants=invariants or {}, length=length, samples=samples,
-        repeats=repeats,
-    )  # fmt: skip
+    cases = cases_of(mechanisms, **given)
+    steps = [case.h for case in cases]
+    setting = setting_of(next(iter(mechanisms.values())), t_span, steps, q=q, v=v, **more)
     table, about = completed("compare", cases, setting, reference, directory, progress=progress)
-    found = Findings("compare", {"cases": table}, about, None)
-    return kept(found, directory)
+    found = Findings("compare", {"cases": table}, about)
+    return found if directory is None else kept(found, directory)
 
 
-def kept(found: Findings, directory: str | os.PathLike[str] | None) -> Findings:
-    """Return the findings; write tables and report where there is a directory."""
-    return found
+def kept(found: Findings, directory: str | os.PathLike[str]) -> Findings:
+    """Write tables and report of all cases of a directory; return the findings with its place."""
+    write(load_findings(directory), pathlib.Path(directory))
+    return attrs.evolve(found, directory=pathlib.Path(directory))
+
+
+def load_findings(directory: str | os.PathLike[str]) -> Findings:
+    """Return what a study has found so far, from its directory.
+
+    Parameters
+    ----------
+    directory : str or path
+        Of a study.
+
+    Returns
+    -------
+    Findings
+        Of all cases that were finished.
+
+    Raises
+    ------
+    ResultFileError
+        If there is no study, or it is damaged.
+    """
+    place = StudyDirectory(directory)
+    about = place.manifest()
+    rows = [row for key in about["cases"] if (row := place.known(key)) is not None]
+    cases = Table(rows, about["units"], tuple(about["factors"]))
+    return Findings(about["kind"], {"cases": cases}, about, place.path)
 
 
 def _mechanisms(given: Any) -> dict[str, Mechanism]:
@@ -225,11 +256,13 @@ def completed(
     And what the study is about.
     """
     about = described(kind, cases, setting, reference)
+    base = digest([about["kind"], about["setting"]])
+    keys = [digest([base, _identity(case)]) for case in cases]
+    about["cases"] = keys
     place = None if directory is None else StudyDirectory(directory)
     if place is not None:
         place.open(about)
         place.write("model.toml", setting.base.model_text)
-    base = digest([about["kind"], about["setting"]])
     exact: list[Reference] = []  # computed for the first case that needs it
 
     def row(case: Case) -> dict[str, Any]:
@@ -238,11 +271,9 @@ def completed(
         found = measure(case, setting, exact[0])
         return {**case.choices, **found, "doubt": exact[0].doubt.get("error", 0.0)}
 
-    tasks = {digest([base, _identity(case)]): (row, case) for case in cases}
+    tasks = {key: (row, case) for key, case in zip(keys, cases, strict=True)}
     rows = run_tasks(tasks, place, progress=progress)
-    drifts = {f"{name}_drift": "" for name in setting.invariants}
-    units = {**dict.fromkeys(FACTORS, ""), "h": "s", "status": "", **UNITS, **drifts, "doubt": ""}
-    return Table(rows, units, FACTORS), about
+    return Table(rows, about["units"], FACTORS), about
 
 
 def run_tasks(
@@ -277,6 +308,8 @@ def described(kind: str, cases: list[Case], setting: Setting, reference: Any) ->
     if callable(reference):
         functions["reference"] = reference
     factors = {name: list(dict.fromkeys(case.choices[name] for case in cases)) for name in FACTORS}
+    drifts = {f"{name}_drift": "" for name in setting.invariants}
+    units = {**dict.fromkeys(FACTORS, ""), "h": "s", "status": "", **UNITS, **drifts, "doubt": ""}
     return {
         "kind": kind,
         "setting": {
@@ -287,7 +320,7 @@ def described(kind: str, cases: list[Case], setting: Setting, reference: Any) ->
             "functions": {k: fingerprint(f) for k, f in functions.items() if f is not None},
         },
         "factors": factors,
-        "cases": [digest([digest([kind]), _identity(case)]) for case in cases],
+        "units": units,
         "mechanism": setting.base.name,
     }  # fmt: skip
 

@@ -56,7 +56,7 @@ class StudyDirectory:
         UsageError
             If there is another study, or something else, in the directory.
         """
-        ours = {"mbkit_study": FORMAT, **about, **_circumstances()}
+        ours: dict[str, Any] = {"mbkit_study": FORMAT, **about, **_circumstances()}
         if (self.path / MANIFEST).exists():
             there = self.manifest()
             for name in ("kind", "setting", "environment"):
@@ -66,6 +66,7 @@ class StudyDirectory:
                         f"{_differences(there.get(name), ours[name])}. Choose a new directory, or "
                         "delete that one."
                     )
+            ours["cases"] = list(dict.fromkeys([*there["cases"], *ours["cases"]]))
         elif self.path.exists() and any(self.path.iterdir()):
             raise UsageError(
                 f"'{printable(self.path)}' has something else in it; choose a new directory."

@@ -47,5 +47,6 @@ class Findings:
     @property
     def failed(self) -> Table:
         """The rows that did not come to their end, with the reason."""
-        rows = [row for row in self.table if row.get("status") not in (None, "completed")]
-        return Table(rows, self.table.units, self.table.factors)
+        cases = self.tables.get("cases", self.table)
+        rows = [row for row in cases if row.get("status") not in (None, "completed")]
+        return Table(rows, cases.units, cases.factors)

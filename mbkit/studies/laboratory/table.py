@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["Table"]
 
 
+#: Factors that decide on others.
+DECIDING = ("mechanism", "coordinates", "integrator")
+
+
 def _rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
     return tuple(rows)
 
@@ -83,8 +87,13 @@ class Table:
 
     @property
     def varied(self) -> tuple[str, ...]:
-        """Factors that differ from row to row."""
-        return tuple(name for name in self.factors if len({row.get(name) for row in self.rows}) > 1)
+        """Factors that differ from row to row, without those that follow from others before."""
+        names: tuple[str, ...] = ()
+        for name in sorted(self.factors, key=lambda name: name not in DECIDING):
+            known = len({tuple(map(row.get, names)) for row in self.rows})
+            if len({tuple(map(row.get, (*names, name))) for row in self.rows}) > known:
+                names = (*names, name)
+        return names
 
     def __getitem__(self, column: str) -> Any:
         if column not in self.units:

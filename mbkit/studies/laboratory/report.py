@@ -1,0 +1,170 @@
+"""Reports of studies: tables as CSV, Markdown, LaTeX and netCDF, and one page of HTML."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import json
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import UsageError
+from mbkit.io.replacement import replacement
+from mbkit.studies.laboratory.directory import StudyDirectory
+from mbkit.studies.laboratory.findings import Findings
+from mbkit.studies.laboratory.orders import orders_table
+from mbkit.studies.laboratory.plots import curves, svg
+from mbkit.studies.laboratory.table import Table, shown
+from mbkit.studies.laboratory.work import decades, work_at, work_table
+
+__all__ = ["page", "write"]
+
+#: Measures that the page shows of each case, and those that papers' tables have.
+SHOWN = (
+    "steps", "error", "error_rotation", "error_position", "time", "time_spread", "evaluations",
+    "newton_iterations", "factorisations", "rejected_steps", "energy_drift", "momentum_drift",
+    "angular_momentum_drift", "constraint_position", "constraint_velocity",
+    "constraint_acceleration", "singularity_distance",
+)  # fmt: skip
+
+#: Rows of a table in LaTeX or Markdown.
+MOST_ROWS = 400
+
+STYLE = """
+body { font: 15px/1.45 sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #111 }
+table { border-collapse: collapse; font-size: 85%; margin: 1em 0; display: block; overflow-x: auto }
+th, td { padding: .2em .6em; border-bottom: 1px solid #ddd; text-align: left; white-space: nowrap }
+th { border-bottom: 2px solid #888 }
+svg { max-width: 100%; height: auto }
+"""
+
+
+def write(found: Findings, directory: pathlib.Path) -> None:
+    """Write all tables and the page of a study into its directory."""
+    place = StudyDirectory(directory)
+    tables = derived(found)
+    for name, table in tables.items():
+        place.write(f"{name}.csv", table.csv())
+        if _is_installed("xarray"):
+            with replacement(place.path / f"{name}.nc") as file:
+                table.to_xarray().to_netcdf(file, engine="h5netcdf")
+    few = {name: _few(table) for name, table in tables.items()}
+    texts = [f"## {name}\n\n{table.markdown(_columns(table))}\n" for name, table in few.items()]
+    place.write("tables.md", "\n".join(texts))
+    texts = [f"% {name}\n{table.latex(_columns(table))}\n" for name, table in few.items()]
+    place.write("tables.tex", "\n".join(texts))
+    place.write("report.html", page(found))
+
+
+def derived(found: Findings) -> dict[str, Table]:
+    """Return the tables of the findings, with orders and work where there are several steps."""
+    tables = dict(found.tables)
+    cases = tables.get("cases")
+    if cases is not None and "h" in cases.varied and "error" in cases.columns:
+        if len(set(cases["h"])) >= 3:
+            tables.setdefault("orders", orders_table(cases))
+        if "time" in cases.columns:
+            tables.setdefault("work", work_table(cases))
+    return tables
+
+
+def _is_installed(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None
+
+
+def _few(table: Table) -> Table:
+    return Table(table.rows[:MOST_ROWS], table.units, table.factors)
+
+
+def _columns(table: Table) -> list[str]:
+    """Return the columns that are worth showing: factors that vary, and measures."""
+    measures = [name for name in table.columns if name not in table.factors]
+    if "error" in measures:
+        own = [name for name in measures if name.endswith("_drift") or name in SHOWN]
+        measures = own + ["status"] * (len(set(table["status"])) > 1)
+    return [*table.varied, *measures] or list(table.columns)
+
+
+# --------------------------------------------------------------------------------------- page
+
+
+def page(found: Findings) -> str:
+    """Return the page of a study: one file of HTML that fetches nothing."""
+    about = found.about
+    title = f"{found.kind.replace('_', ' ').capitalize()}: {about.get('mechanism', '')}"
+    parts = [f"<h1>{html.escape(title)}</h1>", *_summary(found)]
+    parts += _pictures(found)
+    for name, table in derived(found).items():
+        parts.append(f"<h2>{html.escape(name.capitalize())}</h2>")
+        parts.append(_in_html(table, _columns(table)))
+    if len(found.failed):
+        parts.append("<h2>Not completed</h2>")
+        parts.append(_in_html(found.failed, [*found.failed.varied, "status"]))
+    parts.append("<h2>Study</h2>")
+    parts.append(f"<pre>{html.escape(json.dumps(_plain(about), indent=1))}</pre>")
+    head = f"<meta charset='utf-8'><title>{html.escape(title)}</title><style>{STYLE}</style>"
+    body = "\n".join(parts)
+    return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head><body>\n{body}\n</body></html>\n"
+
+
+def _plain(about: Any) -> Any:
+    return {name: value for name, value in about.items() if name != "cases"}
+
+
+def _summary(found: Findings) -> list[str]:
+    """Return the first paragraphs: what was compared, what is exact, which is the fastest."""
+    cases = found.tables.get("cases")
+    if cases is None:
+        return []
+    varied = ", ".join(f"{len(set(cases[n]))} of {n}" for n in cases.varied) or "one case"
+    lines = [f"<p>{len(cases)} cases: {html.escape(varied)}.</p>"]
+    if len(found.failed):
+        lines.append(f"<p>{len(found.failed)} of them were refused or failed, see below.</p>")
+    if "error" not in cases.columns:
+        return lines
+    doubt = float(np.nanmax(cases["doubt"], initial=0.0))
+    exact = f"uncertain by {doubt:.1e}" if doubt else "taken for exact"
+    lines.append(f"<p>The reference is {exact}; errors are the largest of the motion.</p>")
+    if "time" not in cases.columns:
+        return lines
+    rows = []
+    for level in decades(cases):
+        groups = cases.groups("h").items()
+        time, label = min((work_at(g["error"], g["time"], level), name) for name, g in groups)
+        if np.isfinite(time):
+            rows.append({"error": level, "fastest": label, "time": time})
+    table = Table(rows, {"error": "", "fastest": "", "time": "s"})
+    return [*lines, "<h2>Fastest to an error</h2>", _in_html(table, table.columns)]
+
+
+def _pictures(found: Findings) -> list[str]:
+    cases = found.tables.get("cases")
+    if cases is None:
+        return []
+    pictures = [
+        ("time", "error", "Work and precision"), ("evaluations", "error", "Evaluations and error"),
+        ("h", "error", "Convergence"), ("h", "energy_drift", "Drift of the energy"),
+        ("h", "constraint_position", "Drift of the constraints"),
+    ]  # fmt: skip
+    parts = []
+    for x, y, title in pictures:
+        if x not in cases.columns or y not in cases.columns:
+            continue
+        if not np.nanmax(cases[y], initial=0.0) or (x == "h" and "h" not in cases.varied):
+            continue
+        try:
+            parts.append(f"<figure>{svg(curves(cases, x, y, title=title))}</figure>")
+        except UsageError as error:  # no matplotlib
+            return [f"<p>{html.escape(str(error))}</p>"]
+    return parts
+
+
+def _in_html(table: Table, columns: Any) -> str:
+    heads = "".join(f"<th>{html.escape(head)}</th>" for head in table.heads(columns))
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(shown(row.get(n)))}</td>" for n in columns) + "</tr>\n"
+        for row in table
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>"
