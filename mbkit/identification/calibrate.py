@@ -360,8 +360,8 @@ def _views(system: System, poses: Any, q: ArrayLike, frames: Any) -> tuple[list[
 
 
 def _chosen(system: System, parameters: Any, names: tuple[str, ...], bodies: list[str]) -> Any:
-    """Return the places of the parameters that are asked for."""
-    places = {name: k for k, name in enumerate(names)}
+    """Return the numbers of the parameters that are asked for."""
+    index = {name: k for k, name in enumerate(names)}
     if parameters is None:
         q = system.reference_configuration()
         near = [
@@ -374,8 +374,8 @@ def _chosen(system: System, parameters: Any, names: tuple[str, ...], bodies: lis
     groups = {joint: range(12 * k, 12 * k + 12) for k, joint in enumerate(system.joint_places)}
     groups |= {kind: range(6 * k, 6 * k + 6) for k, kind in enumerate(kinds)}
     for name in names_given(_WHO, parameters):
-        if name in places:
-            found[places[name]] = None
+        if name in index:
+            found[index[name]] = None
         elif name in groups:
             found |= dict.fromkeys(groups[name])
         else:

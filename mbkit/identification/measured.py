@@ -124,7 +124,7 @@ class Unknown:
     names : tuple of str
         Inertial ones, then those of forces.
     inertial : ndarray of int
-        Their places in `System.inertial_parameters`.
+        Their numbers in `System.inertial_parameters`.
     forces : tuple of ForceNumber
         Numbers of forces.
     start : ndarray
@@ -143,15 +143,15 @@ class Unknown:
         if parameters is None:
             parameters = own
         bodies = system.body_names[1:]
-        places = {name: k for k, name in enumerate(own)}
+        index = {name: k for k, name in enumerate(own)}
         numbers = {
             key: value for key, value in system.parameters.items() if key.startswith("forces.")
         }
         inertial: dict[int, None] = {}
         forces: dict[ForceNumber, str] = {}
         for name in names_given("identify", parameters):
-            if name in places:
-                inertial[places[name]] = None
+            if name in index:
+                inertial[index[name]] = None
             elif name in bodies:
                 first = 10 * bodies.index(name)
                 inertial |= dict.fromkeys(range(first, first + 10))

@@ -309,9 +309,9 @@ class FitTask:
         rows = rows_by_name(system, values, who, what)
         counts = checked_weights(system, values, weights, who)
         require_measured(system, rows, counts, who)
-        places = checked_frames(system, frames, who)
+        at_frames = checked_frames(system, frames, who)
         least = checked_rank_tolerance(tolerance, who)
-        return cls(system, rows, counts, places, form, time_of(t), least)
+        return cls(system, rows, counts, at_frames, form, time_of(t), least)
 
     def fit(self, q: FloatArray, bias: FloatArray | float, allowed: AllowedRates) -> RatesFit:
         """Return the allowed rates x for which J x + bias is nearest to the values."""

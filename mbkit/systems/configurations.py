@@ -118,15 +118,15 @@ def time_to_lock(system: System, q: ArrayLike, v: ArrayLike) -> tuple[float, str
 
 def own_rates(system: System) -> tuple[Any, Any, list[tuple[Joint, slice, slice]]]:
     """Entries of q that add, those of steps that they take; the other joints, with theirs."""
-    places = [
+    entries = [
         (joint, system._position_slices[name], system._step_slices[name])
         for name, joint in system.arrays.tree_joints.items()
     ]
     none = np.zeros(0, dtype=np.intp)
-    adding = [each for each in places if each[0].positions_add]
+    adding = [each for each in entries if each[0].positions_add]
     added = [none, *(np.arange(system.nq)[positions] for _, positions, _ in adding)]
     taken = [none, *(np.arange(system.ndx)[steps] for _, _, steps in adding)]
-    others = [each for each in places if not each[0].positions_add]
+    others = [each for each in entries if not each[0].positions_add]
     return np.concatenate(added), np.concatenate(taken), others
 
 

@@ -171,9 +171,9 @@ def prescribed_rows(
         if not rows:
             continue
         parts = (np.array(part).reshape((*times.shape, -1)) for part in zip(*rows, strict=True))
-        places = system.position_slice(joint), *[system.velocity_slice(joint)] * 2
-        for array, place, part in zip((all_q, all_v, vdot), places, parts, strict=True):
-            array[..., place] = part
+        slices = system.position_slice(joint), *[system.velocity_slice(joint)] * 2
+        for array, entries, part in zip((all_q, all_v, vdot), slices, parts, strict=True):
+            array[..., entries] = part
     return all_q, all_v, vdot
 
 

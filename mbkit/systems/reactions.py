@@ -77,9 +77,9 @@ def reaction(
         W = W - cut.effort(W, at_q, C, origin, on_error)
     W = _seen(W, origin, point, axes)
     if null.shape[-2] and not minimum_norm:
-        places = origin[..., None, :], point[..., None, :], axes[..., None, :, :]
-        felt = cut.of_constraints(at_q[..., None, :], null, time[..., None], places[0], on_error)
-        _check_felt(system, cut, _seen(felt, *places), expressed_in, W, on_error)
+        about = origin[..., None, :], point[..., None, :], axes[..., None, :, :]
+        felt = cut.of_constraints(at_q[..., None, :], null, time[..., None], about[0], on_error)
+        _check_felt(system, cut, _seen(felt, *about), expressed_in, W, on_error)
     return W
 
 

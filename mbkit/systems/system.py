@@ -1,7 +1,7 @@
 """The equations of motion of a mechanism, ready to be evaluated.
 
 `System` is one class with all its methods in this file, by subject, with their full docstrings;
-therefore the file is longer than others. The work of a method is in a function of the same name in
+therefore the file is longer than others. What a method does is in a function of the same name in
 the module of its subject; the imports below list these.
 """
 

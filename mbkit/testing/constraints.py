@@ -45,7 +45,7 @@ class _Subject:
 
 
 @attrs.frozen
-class _Place:
+class _Sample:
     """A state at a time, and an acceleration."""
 
     t: float
@@ -101,11 +101,11 @@ def check_constraint(
     try:
         check_constraint_definition(constraint)
         subject = _subject(constraint, mechanism)
-        places = _places(subject.system, np.random.default_rng(seed))
+        samples = _samples(subject.system, np.random.default_rng(seed))
     except Exception as error:
         known = isinstance(error, MbkitError)
         return Report(name, (Line(law, False, remark=str(error) if known else text_of(error)),))
-    lines = [line_of(law, bound, function, subject, places) for law, bound, function in _LAWS]
+    lines = [line_of(law, bound, function, subject, samples) for law, bound, function in _LAWS]
     return Report(name, (Line(law, True), *lines))
 
 
@@ -119,7 +119,7 @@ def _subject(constraint: Constraint, mechanism: Mechanism | None) -> _Subject:
     for kind in (RevoluteJoint, SphericalJoint, FreeJoint):
         try:
             subject = _with_constraint(_free_bodies(constraint, kind), constraint)
-            _places(subject.system, np.random.default_rng(0))
+            _samples(subject.system, np.random.default_rng(0))
         except MbkitError as error:
             wrong.append(error)
         else:
@@ -161,20 +161,20 @@ def _free_bodies(constraint: Constraint, kind: Callable[[str], Any]) -> Mechanis
     return mech
 
 
-def _places(system: System, rng: np.random.Generator) -> list[_Place]:
+def _samples(system: System, rng: np.random.Generator) -> list[_Sample]:
     """Return states in which the constraint has a value."""
     found, failed = [], None
     for t in _TIMES:
         for size in _SIZES:
             step = size * rng.normal(size=system.nv)
             q = system.retract(system.reference_configuration(), step)
-            place = _Place(t, q, *rng.normal(size=(2, system.nv)))
+            sample = _Sample(t, q, *rng.normal(size=(2, system.nv)))
             try:
-                system.constraint_velocity(place.q, place.v, place.t)
+                system.constraint_velocity(sample.q, sample.v, sample.t)
             except ConstraintError as error:
                 failed = error
             else:
-                found.append(place)
+                found.append(sample)
     if not found and failed is not None:
         raise failed
     return found
@@ -183,7 +183,7 @@ def _places(system: System, rng: np.random.Generator) -> list[_Place]:
 # --------------------------------------------------------------------------------------- laws
 
 
-def _moved(system: System, at: _Place, e: float) -> Any:
+def _moved(system: System, at: _Sample, e: float) -> Any:
     return system.retract(at.q, e * system.rates(at.q, at.v))
 
 
@@ -193,7 +193,7 @@ def _nearest_derivative(function: Callable[[float], Any], found: Any) -> Any:
     return min(each, key=lambda rate: float(np.abs(rate - found).max()))
 
 
-def _rate_of_residual(subject: _Subject, at: _Place) -> Found:
+def _rate_of_residual(subject: _Subject, at: _Sample) -> Found:
     system, rows = subject.system, subject.position_rows
     count = rows.stop - rows.start
     if count == 0:
@@ -206,7 +206,7 @@ def _rate_of_residual(subject: _Subject, at: _Place) -> Found:
     yield "the rate", found, _nearest_derivative(residual, found)
 
 
-def _rate_of_rate(subject: _Subject, at: _Place) -> Found:
+def _rate_of_rate(subject: _Subject, at: _Sample) -> Found:
     system, rows = subject.system, subject.rows
 
     def rate(e: float) -> Any:
@@ -216,7 +216,7 @@ def _rate_of_rate(subject: _Subject, at: _Place) -> Found:
     yield "the bias", found, _nearest_derivative(rate, found)
 
 
-def _same_rows(subject: _Subject, at: _Place) -> Found:
+def _same_rows(subject: _Subject, at: _Sample) -> Found:
     system, rows = subject.system, subject.rows
     A = system.constraint_jacobian(at.q, at.t)
     at_rest = system.constraint_velocity(at.q, 0.0 * at.v, at.t)
@@ -227,7 +227,7 @@ def _same_rows(subject: _Subject, at: _Place) -> Found:
     yield "the acceleration", found[rows], (A @ at.vdot + bias)[rows]
 
 
-def _repeated(subject: _Subject, at: _Place) -> Found:
+def _repeated(subject: _Subject, at: _Sample) -> Found:
     system = subject.system
     calls: tuple[Callable[[], Any], ...] = (
         lambda: system.constraint_acceleration(at.q, at.v, at.vdot, at.t)[subject.rows],
@@ -236,7 +236,7 @@ def _repeated(subject: _Subject, at: _Place) -> Found:
     return repeated(calls, lambda: system.constraint_bias(at.q, -at.v, at.t))
 
 
-def _independent(subject: _Subject, at: _Place) -> Found:
+def _independent(subject: _Subject, at: _Sample) -> Found:
     system = subject.system
     q = _closed(subject, at)
     if q is not None:
@@ -246,7 +246,7 @@ def _independent(subject: _Subject, at: _Place) -> Found:
         yield "the rank of the rows", rank, len(A)
 
 
-def _closed(subject: _Subject, at: _Place) -> Any:
+def _closed(subject: _Subject, at: _Sample) -> Any:
     """Return a configuration where the residual is zero, or None where none is found."""
     system, rows, q = subject.system, subject.position_rows, at.q
     count = rows.stop - rows.start

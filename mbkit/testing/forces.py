@@ -45,7 +45,7 @@ class _Subject:
 
 
 @attrs.frozen
-class _Place:
+class _Sample:
     """A state of a system at a time, and another time."""
 
     system: System
@@ -108,13 +108,13 @@ def check_force(force: Force, mechanism: Mechanism | None = None, *, seed: int =
         in_python = None if twin is None else _system(twin, mechanism)
         free = _free(force)
         subject = _Subject(system, in_python, free)
-        places = _places(system, np.random.default_rng(seed))
-        apart = [] if free is None else _places(free, np.random.default_rng(seed + 1))
+        samples = _samples(system, np.random.default_rng(seed))
+        apart = [] if free is None else _samples(free, np.random.default_rng(seed + 1))
     except Exception as error:
         known = isinstance(error, MbkitError)
         return Report(name, (Line(law, False, remark=str(error) if known else text_of(error)),))
     lines = [
-        line_of(law, bound, function, subject, [*places, *apart] if both else places)
+        line_of(law, bound, function, subject, [*samples, *apart] if both else samples)
         for law, bound, function, both in _LAWS
     ]
     return Report(name, (Line(law, True), *lines))
@@ -188,10 +188,10 @@ def _state(system: System, rng: np.random.Generator, size: float = 0.7) -> tuple
     return q, rng.normal(size=system.nv)
 
 
-def _places(system: System, rng: np.random.Generator) -> list[_Place]:
+def _samples(system: System, rng: np.random.Generator) -> list[_Sample]:
     others = (*_TIMES[1:], _TIMES[0])
     return [
-        _Place(system, t, *_state(system, rng, size), other)
+        _Sample(system, t, *_state(system, rng, size), other)
         for t, other in zip(_TIMES, others, strict=True)
         for size in _SIZES
     ]
@@ -200,7 +200,7 @@ def _places(system: System, rng: np.random.Generator) -> list[_Place]:
 # --------------------------------------------------------------------------------------- laws
 
 
-def _accounted(subject: _Subject, at: _Place) -> Found:
+def _accounted(subject: _Subject, at: _Sample) -> Found:
     system = at.system
 
     def potential(e: float) -> Any:
@@ -211,13 +211,13 @@ def _accounted(subject: _Subject, at: _Place) -> Found:
     yield "tau.v", tau @ at.v, -derivative(potential) - dissipated + supplied
 
 
-def _dissipated(subject: _Subject, at: _Place) -> Found:
+def _dissipated(subject: _Subject, at: _Sample) -> Found:
     power = at.system.force_powers(at.q, at.v, at.t)[0, 0]
     if power != 0.0:
         yield "what is dissipated", min(power, 0.0), 0.0
 
 
-def _balanced(subject: _Subject, at: _Place) -> Found:
+def _balanced(subject: _Subject, at: _Sample) -> Found:
     """Look for what is left of wrenches between bodies that feel nothing but each other."""
     system = subject.free
     if system is None or len(system.body_names) < 3:  # the world is one
@@ -243,7 +243,7 @@ def _balanced(subject: _Subject, at: _Place) -> Found:
     yield "the sum of moments", about.sum(axis=0), np.zeros(3)
 
 
-def _feels(system: System, at: _Place, w: Any, size: float) -> bool:
+def _feels(system: System, at: _Sample, w: Any, size: float) -> bool:
     """Return whether the wrench on a body changes while that body alone stays as it is."""
     for k in range(len(w) // 6):
         step = np.full(len(w), 0.1)
@@ -264,7 +264,7 @@ def _located(system: System, poses: Any) -> Any:
     return q
 
 
-def _repeated(subject: _Subject, at: _Place) -> Found:
+def _repeated(subject: _Subject, at: _Sample) -> Found:
     system = subject.system
     calls: tuple[Callable[[], Any], ...] = (
         lambda: system.generalized_forces(at.q, at.v, at.t),
@@ -273,7 +273,7 @@ def _repeated(subject: _Subject, at: _Place) -> Found:
     return repeated(calls, lambda: system.generalized_forces(at.q, -at.v, at.other))
 
 
-def _compiled(subject: _Subject, at: _Place) -> Found:
+def _compiled(subject: _Subject, at: _Sample) -> Found:
     twin = subject.in_python
     if twin is None:
         raise Nothing("it has one form")

@@ -32,7 +32,7 @@ _SMOOTH = 1e-9
 
 
 @attrs.frozen
-class _Place:
+class _Sample:
     """Where a joint is looked at: a configuration, a velocity, a step; whether it is a random one.
 
     The step is of `ndx`, also where velocities are fewer.
@@ -85,14 +85,14 @@ def check_joint(
     if not lines[0].holds:
         return Report(name, tuple(lines))
     try:
-        places = _places(joint, configurations, np.random.default_rng(seed))
+        samples = _samples(joint, configurations, np.random.default_rng(seed))
     except Exception as error:
         line = Line(
             "retract leads from configuration to configuration", False, remark=text_of(error)
         )
         return Report(name, (*lines, line))
     for law, bound, function in _LAWS:
-        lines.append(line_of(law, bound, function, joint, places))
+        lines.append(line_of(law, bound, function, joint, samples))
     return Report(name, tuple(lines))
 
 
@@ -105,7 +105,7 @@ def _definition(joint: Joint) -> Line:
     return Line(law, True)
 
 
-def _places(joint: Joint, configurations: Any, rng: np.random.Generator) -> list[_Place]:
+def _samples(joint: Joint, configurations: Any, rng: np.random.Generator) -> list[_Sample]:
     nv = joint.num_velocities
 
     def step(size: float) -> Any:
@@ -121,14 +121,14 @@ def _places(joint: Joint, configurations: Any, rng: np.random.Generator) -> list
         given = [np.array(q, dtype=np.float64) for q in configurations]
         length = 0.01
     ordinary = [configurations is not None or 0.1 < size < 3.0 for size in _SIZES]
-    places = [
-        _Place(q, rng.normal(size=nv), step(length), random)
+    samples = [
+        _Sample(q, rng.normal(size=nv), step(length), random)
         for q, random in zip(given, itertools.chain(ordinary, itertools.repeat(True)), strict=False)
     ]
-    for place in places:
-        for array in (place.q, place.v, place.x):
+    for sample in samples:
+        for array in (sample.q, sample.v, sample.x):
             array.flags.writeable = False  # what writes to its arguments is found out
-    return places
+    return samples
 
 
 def _rate(function: Callable[[float], Any], claimed: Any) -> Any:
@@ -150,20 +150,20 @@ def _vee(M: Any) -> Any:
 # ------------------------------------------------------------------------------------- laws
 
 
-def _pose(joint: Joint, at: _Place) -> Found:
+def _pose(joint: Joint, at: _Sample) -> Found:
     T = np.asarray(joint.pose(at.q))
     yield "R^T R", T[:3, :3].T @ T[:3, :3], np.eye(3)
     yield "det R", np.linalg.det(T[:3, :3]), 1.0
     yield "the last row", T[3], [0.0, 0.0, 0.0, 1.0]
 
 
-def _identity(joint: Joint, at: _Place) -> Found:
+def _identity(joint: Joint, at: _Sample) -> Found:
     if not joint.zero_reference:
         raise Nothing("zero_reference is not declared")
     yield "T", joint.pose(joint.neutral()), np.eye(4)
 
 
-def _subspace(joint: Joint, at: _Place) -> Found:
+def _subspace(joint: Joint, at: _Sample) -> Found:
     S = np.asarray(joint.motion_subspace(at.q))
     back = inverse(joint.pose(at.q))
 
@@ -176,7 +176,7 @@ def _subspace(joint: Joint, at: _Place) -> Found:
         yield f"column {k}", S[:, k], _rate(functools.partial(twist, w), S[:, k])
 
 
-def _rank(joint: Joint, at: _Place) -> Found:
+def _rank(joint: Joint, at: _Sample) -> Found:
     if not at.ordinary:
         return
     S = np.asarray(joint.motion_subspace(at.q))
@@ -185,7 +185,7 @@ def _rank(joint: Joint, at: _Place) -> Found:
     yield "rank", np.linalg.matrix_rank(S), joint.num_velocities
 
 
-def _bias(joint: Joint, at: _Place) -> Found:
+def _bias(joint: Joint, at: _Sample) -> Found:
     w = np.asarray(joint.rates(at.q, at.v))
 
     def moving(t: float) -> Any:
@@ -195,19 +195,19 @@ def _bias(joint: Joint, at: _Place) -> Found:
     yield "S-dot v", bias, _rate(moving, bias)
 
 
-def _reciprocal(joint: Joint, at: _Place) -> Found:
+def _reciprocal(joint: Joint, at: _Sample) -> Found:
     W, S = joint.constraint_wrenches(at.q), joint.motion_subspace(at.q)
     found = np.asarray(W).T @ S
     # by the length of the largest column: rounding grows with it
     yield "W^T S", found / max(1.0, float(np.abs(S).max(initial=0.0))), np.zeros(found.shape)
 
 
-def _complementary(joint: Joint, at: _Place) -> Found:
+def _complementary(joint: Joint, at: _Sample) -> Found:
     W = np.asarray(joint.constraint_wrenches(at.q))
     yield "rank of the wrenches", np.linalg.matrix_rank(W), 6 - joint.num_velocities
 
 
-def _constant(joint: Joint, at: _Place) -> Found:
+def _constant(joint: Joint, at: _Sample) -> Found:
     if not joint.constant_subspace:
         raise Nothing("constant_subspace is not declared")
     start = joint.neutral()
@@ -216,7 +216,7 @@ def _constant(joint: Joint, at: _Place) -> Found:
     yield "the wrenches", joint.constraint_wrenches(at.q), joint.constraint_wrenches(start)
 
 
-def _retract(joint: Joint, at: _Place) -> Found:
+def _retract(joint: Joint, at: _Sample) -> Found:
     moved = joint.retract(at.q, at.x)
     yield "retract(q, 0)", joint.retract(at.q, 0.0 * at.x), at.q
     yield "difference(q, retract(q, x))", joint.difference(at.q, moved), at.x
@@ -224,7 +224,7 @@ def _retract(joint: Joint, at: _Place) -> Found:
     yield "pose(retract(q0, difference(q0, q1)))", joint.pose(again), joint.pose(at.q)
 
 
-def _rates(joint: Joint, at: _Place) -> Found:
+def _rates(joint: Joint, at: _Sample) -> Found:
     start = joint.neutral()
     for x in (at.x, 0.0 * at.x, 4.0 * at.x):
         q = joint.retract(start, x)
@@ -254,7 +254,7 @@ def _stepped(joint: Joint, start: Any, x: Any, rate: Any, t: float) -> Any:
 _SINGULAR = 1e4
 
 
-def _position_rates(joint: Joint, at: _Place) -> Found:
+def _position_rates(joint: Joint, at: _Sample) -> Found:
     try:
         found = np.asarray(joint.position_rates(at.q, at.x))
     except JointError:
@@ -272,7 +272,7 @@ def _position_rates(joint: Joint, at: _Place) -> Found:
         yield "its rate along itself", found[entries] @ at.q[entries], 0.0
 
 
-def _linear(joint: Joint, at: _Place) -> Found:
+def _linear(joint: Joint, at: _Sample) -> Found:
     if joint.ndx == joint.num_velocities:
         raise Nothing("it has a velocity for each step")
     columns = np.array([joint.rates(at.q, unit) for unit in np.eye(joint.num_velocities)]).T
@@ -280,7 +280,7 @@ def _linear(joint: Joint, at: _Place) -> Found:
     yield "rank", np.linalg.matrix_rank(columns), joint.num_velocities
 
 
-def _repeated(joint: Joint, at: _Place) -> Found:
+def _repeated(joint: Joint, at: _Sample) -> Found:
     calls: tuple[Callable[[], Any], ...] = (
         lambda: joint.pose(at.q),
         lambda: joint.motion_subspace(at.q),
@@ -290,13 +290,13 @@ def _repeated(joint: Joint, at: _Place) -> Found:
     return repeated(calls, lambda: None)
 
 
-def _compiled(joint: Joint, at: _Place) -> Found:
+def _compiled(joint: Joint, at: _Sample) -> Found:
     if joint.kernels() is None:
         raise Nothing("it has no compiled form")
     yield from compiled_differences(joint, at.q, at.v, at.x)
 
 
-def _power(joint: Joint, at: _Place) -> Found:
+def _power(joint: Joint, at: _Sample) -> Found:
     """Balance of one body on the joint, in gravity: d(kinetic + potential)/dt = tau . v."""
     if joint.num_velocities == 0:
         raise Nothing("it does not move")

@@ -1,4 +1,4 @@
-"""A law at many places: the largest difference between what is found and what is expected."""
+"""A law at many samples: the largest difference between what is found and what is expected."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ class Nothing(Exception):
 
 
 def line_of(
-    law: str, bound: float, function: Callable[..., Found], subject: Any, places: Iterable[Any]
+    law: str, bound: float, function: Callable[..., Found], subject: Any, samples: Iterable[Any]
 ) -> Line:
-    """Return the line of a law, with the worst error and its place, or the message of what raises.
+    """Return the line of a law, with the worst error and its sample, or the message of what raises.
 
-    ``function(subject, place)`` yields what is compared, found and expected; both may differ by the
-    bound in units of the larger of one and the largest number. Places print as remarks.
+    ``function(subject, sample)`` yields what is compared, found and expected; both may differ by
+    the bound in units of the larger of one and the largest number. Samples print as remarks.
     """
     worst, where = 0.0, ""
     looked = False
     try:
-        for place in places:
-            for what, found, expected in function(subject, place):
+        for sample in samples:
+            for what, found, expected in function(subject, sample):
                 looked = True
                 error = error_of(found, expected)
                 if not error <= worst:
-                    worst, where = error, f"{what} at {place}"
+                    worst, where = error, f"{what} at {sample}"
     except Nothing as nothing:
         return Line(law, None, remark=str(nothing))
     except Exception as error:

@@ -27,7 +27,7 @@ _COUNT = 4
 
 
 @attrs.frozen
-class _Place:
+class _Sample:
     """Two poses, a body-fixed twist, and a state of the tree with rates and wrenches."""
 
     number: int
@@ -94,8 +94,8 @@ def check_representation(representation: Representation, *, seed: int = 0) -> Re
         mech.assemble(RelativeCoordinates(representation)),
         mech.assemble(),
     )
-    places = _places(subject.reference, np.random.default_rng(seed))
-    lines = [line_of(law, bound, function, subject, places) for law, bound, function in _LAWS]
+    samples = _samples(subject.reference, np.random.default_rng(seed))
+    lines = [line_of(law, bound, function, subject, samples) for law, bound, function in _LAWS]
     name = f"Representation '{representation.name}' ({type(representation).__name__})"
     return Report(name, tuple(lines))
 
@@ -123,10 +123,10 @@ def _tree() -> Mechanism:
     return mech
 
 
-def _places(system: System, rng: np.random.Generator) -> list[_Place]:
+def _samples(system: System, rng: np.random.Generator) -> list[_Sample]:
     start = system.reference_configuration()
     return [
-        _Place(
+        _Sample(
             number=number,
             C=SE3.random(rng),
             S=SE3.random(rng),
@@ -143,20 +143,20 @@ def _places(system: System, rng: np.random.Generator) -> list[_Place]:
 # --------------------------------------------------------------------------------------- laws
 
 
-def _homomorphism(subject: _Subject, at: _Place) -> Found:
+def _homomorphism(subject: _Subject, at: _Sample) -> Found:
     T = subject.representation.twist_map
     yield "T(I)", T(np.eye(4)), np.eye(6)
     yield "T(C1 C2)", T(at.C @ at.S), T(at.C) @ T(at.S)
     yield "T^-1 T", subject.representation.inverse_twist_map(at.C) @ T(at.C), np.eye(6)
 
 
-def _rate(subject: _Subject, at: _Place) -> Found:
+def _rate(subject: _Subject, at: _Sample) -> Found:
     one = subject.representation
     found = derivative(lambda e: one.twist_map(at.C @ SE3.exp(e * at.V)))
     yield "dT/dt", one.twist_map_rate(at.C, at.V), found
 
 
-def _broadcast(subject: _Subject, at: _Place) -> Found:
+def _broadcast(subject: _Subject, at: _Sample) -> Found:
     one = subject.representation
     several = np.array([at.C, at.S])
     yield "T", one.twist_map(several), [one.twist_map(each) for each in several]
@@ -164,7 +164,7 @@ def _broadcast(subject: _Subject, at: _Place) -> Found:
     yield "dT/dt", one.twist_map_rate(several, at.V), rates
 
 
-def _motion(subject: _Subject, at: _Place) -> Found:
+def _motion(subject: _Subject, at: _Sample) -> Found:
     system, reference = subject.system, subject.reference
     yield (
         "tau",
@@ -179,7 +179,7 @@ def _motion(subject: _Subject, at: _Place) -> Found:
     yield "M", system.mass_matrix(at.q), reference.mass_matrix(at.q)
 
 
-def _twists(subject: _Subject, at: _Place) -> Found:
+def _twists(subject: _Subject, at: _Sample) -> Found:
     system, reference = subject.system, subject.reference
     V, V_b = system.twists(at.q, at.v), reference.twists(at.q, at.v)
     A, A_b = (each.accelerations(at.q, at.v, at.x) for each in (system, reference))
@@ -194,7 +194,7 @@ def _twists(subject: _Subject, at: _Place) -> Found:
     yield "Jacobian", system.jacobian("lower", at.q), maps.twist_map(C) @ J_b
 
 
-def _wrenches(subject: _Subject, at: _Place) -> Found:
+def _wrenches(subject: _Subject, at: _Sample) -> Found:
     system, reference = subject.system, subject.reference
     C = reference.poses(at.q)[reference.body_names.index("lower")]
     W = np.linalg.inv(subject.representation.twist_map(C)).T @ at.W

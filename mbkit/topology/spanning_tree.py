@@ -139,8 +139,8 @@ def _numbered(tree: Any, edges: Mapping[str, JointEdge], loops: list[JointEdge])
 
     # networkx visits neighbours in the order in which edges were added
     walk = nx.dfs_edges(tree, WORLD)
-    steps = ((towards, body, tree.edges[towards, body]["joint"]) for towards, body in walk)
-    return numbered_tree(steps, edges, loops)
+    walked = ((towards, body, tree.edges[towards, body]["joint"]) for towards, body in walk)
+    return numbered_tree(walked, edges, loops)
 
 
 def _path_joints(tree: Any, start: str, end: str) -> list[str]:
@@ -152,7 +152,7 @@ def _path_joints(tree: Any, start: str, end: str) -> list[str]:
 
 
 def numbered_tree(
-    steps: Iterable[tuple[str, str, str]],
+    walk: Iterable[tuple[str, str, str]],
     edges: Mapping[str, JointEdge],
     loops: Sequence[JointEdge],
 ) -> Topology:
@@ -164,7 +164,7 @@ def numbered_tree(
     """
     number = {WORLD: 0}
     parent, joints, is_reversed = [-1], [""], [False]
-    for towards, body, joint in steps:
+    for towards, body, joint in walk:
         number[body] = len(number)
         parent.append(number[towards])
         joints.append(joint)

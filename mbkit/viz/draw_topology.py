@@ -32,10 +32,10 @@ def draw_topology(topology: Topology, ax: Axes | None = None) -> Axes:
 
     Each joint is a line with its name as ``gid``, and an arrow from predecessor to successor.
     """
-    places = tidy_tree(topology.parent) * (1.0, -1.0)  # the first child on top
+    points = tidy_tree(topology.parent) * (1.0, -1.0)  # the first child on top
     if ax is None:
-        ax = new_figure(size=_size(places), of_pyplot=True).add_subplot()
-    place = dict(zip(topology.bodies, places, strict=True))
+        ax = new_figure(size=_size(points), of_pyplot=True).add_subplot()
+    place = dict(zip(topology.bodies, points, strict=True))
     against = dict(zip(topology.joint_of_body, topology.reversed, strict=True))
     bends: dict[frozenset[str], int] = {}
     for edge in topology.edges:
@@ -51,12 +51,12 @@ def draw_topology(topology: Topology, ax: Axes | None = None) -> Axes:
     for body, (x, y) in place.items():
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": "0.3"}
         ax.text(x, y, body, ha="center", va="center", bbox=box, zorder=3, parse_math=False)
-    _set_limits(ax, places)
+    _set_limits(ax, points)
     return ax
 
 
-def _size(places: Points) -> tuple[float, float]:
-    width, height = np.ptp(places, axis=0)
+def _size(points: Points) -> tuple[float, float]:
+    width, height = np.ptp(points, axis=0)
     return min(2.0 * width + 2.5, _LARGEST), min(0.9 * height + 2.0, _LARGEST)
 
 
@@ -94,10 +94,10 @@ def _draw_joint(ax: Axes, name: str, points: Points, style: dict[str, Any]) -> N
     )
 
 
-def _set_limits(ax: Axes, places: Points) -> None:
+def _set_limits(ax: Axes, points: Points) -> None:
     """Leave room for boxes and bent lines, and say what the colours mean."""
     lines = [line.get_xydata() for line in ax.lines]
-    points = np.vstack([places, *lines])
+    points = np.vstack([points, *lines])
     low, high = points.min(axis=0) - 0.5, points.max(axis=0) + 0.5
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])

@@ -59,11 +59,11 @@ def tidy_tree(parent: Sequence[int]) -> npt.NDArray[np.float64]:
         outline.right.append(middle)
         outline.nodes = [middle]
         outlines[node] = outline
-    places = np.zeros((len(parent), 2))
+    points = np.zeros((len(parent), 2))
     for node, above in enumerate(parent):
         if above >= 0:
-            places[node] = places[above] + (1.0, offset[node])
-    return places
+            points[node] = points[above] + (1.0, offset[node])
+    return points
 
 
 def _joined(one: _Outline, other: _Outline) -> _Outline:

@@ -18,7 +18,7 @@ INTERRUPTED = -1
 TERMINAL = -2
 
 
-#: Seconds of compiled work between two looks at signals and progress.
+#: Seconds of compiled steps between two looks at signals and progress.
 CHUNK = 0.1
 
 

@@ -29,7 +29,7 @@ __all__ = ["Samples", "check_on_error", "compute"]
 #: What the user calls an argument that is put together.
 WORDS = {"known": "tau or vdot", "known, t and pull": "tau or vdot"}
 
-#: Least work that is worth a task of its own, in samples times bodies: handing one over costs tens
+#: Least load that is worth a task of its own, in samples times bodies: handing one over costs tens
 #: of microseconds.
 SMALLEST_CHUNK = 400
 

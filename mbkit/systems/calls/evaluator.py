@@ -99,11 +99,11 @@ class Evaluator:
 
     def chunks(self, count: int) -> int:
         """Return into how many parts a batch of `count` samples is cut."""
-        work = count * len(self.arrays.bodies)
+        load = count * len(self.arrays.bodies)
         cores = batches.cores()
         if cores == 1:
             return 1
-        return max(1, min(batches.CHUNKS_BY_CORE * cores, work // batches.SMALLEST_CHUNK, count))
+        return max(1, min(batches.CHUNKS_BY_CORE * cores, load // batches.SMALLEST_CHUNK, count))
 
     def function(self, what: Evaluation, representation: Representation | None = None) -> int:
         """Return the address of a compiled function, by default in the system's representation."""

@@ -78,9 +78,9 @@ class JacobianRates:
             sparse_blocks(SE3.ad(each.reshape(-1, 6)), corners, corners, (size, size))
             for each in twists
         )
-        places = 6 * (tree.body_of_velocity - 1), np.arange(len(subspace_rates))
+        blocks = 6 * (tree.body_of_velocity - 1), np.arange(len(subspace_rates))
         shape = size, len(subspace_rates)
-        X_rate = sparse_blocks(subspace_rates[:, :, None], *places, shape)
+        X_rate = sparse_blocks(subspace_rates[:, :, None], *blocks, shape)
         return cls(a, b, X_rate, *factors)
 
     def __repr__(self) -> str:

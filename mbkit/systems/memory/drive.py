@@ -34,7 +34,7 @@ def motion_at(motion: JointMotion, t: float) -> tuple[FloatArray, FloatArray, Fl
 class Drive:
     """The prescribed motions of one workspace.
 
-    Memory: `DRIVE_SIZE` numbers, places and values of positions, places and values of velocities,
+    Memory: `DRIVE_SIZE` numbers, entries and values of positions, entries and values of velocities,
     then the vectors of hybrid dynamics.
     """
 
@@ -42,9 +42,9 @@ class Drive:
 
         motions: Mapping[str, JointMotion] = system.motions
         all_q, all_v = np.arange(system.nq), np.arange(system.nv)
-        q_places = np.concatenate([all_q[system.position_slice(name)] for name in motions])
-        v_places = np.concatenate([all_v[system.velocity_slice(name)] for name in motions])
-        nq, nv = len(q_places), len(v_places)
+        q_entries = np.concatenate([all_q[system.position_slice(name)] for name in motions])
+        v_entries = np.concatenate([all_v[system.velocity_slice(name)] for name in motions])
+        nq, nv = len(q_entries), len(v_entries)
         start = layout.DRIVE_SIZE
         self.motions = tuple(motions.values())
         #: Called with each time, and the states of the joints then.
@@ -56,14 +56,14 @@ class Drive:
         self.memory[layout.DRIVE_NUM_VELOCITIES] = nv
         self.memory[layout.DRIVE_DYNAMICS] = system.evaluator.own_function("hybrid_dynamics")
         rest = self.memory[start:]
-        rest[:nq] = q_places
-        rest[2 * nq : 2 * nq + nv] = v_places
+        rest[:nq] = q_entries
+        rest[2 * nq : 2 * nq + nv] = v_entries
         self._q = rest[nq : 2 * nq]
         self._v = rest[2 * nq + nv : 2 * (nq + nv)]
         vectors = rest[2 * (nq + nv) :]
         self._vdot = vectors[system.nv : 2 * system.nv]
-        self._places = v_places
-        vectors[2 * system.nv : 3 * system.nv][v_places] = 1.0
+        self._entries = v_entries
+        vectors[2 * system.nv : 3 * system.nv][v_entries] = 1.0
         self._time = self.memory[layout.DRIVE_TIME : layout.DRIVE_TIME + 1]
 
     def install(self, workspace: Workspace) -> None:
@@ -86,4 +86,4 @@ class Drive:
             self.listener(t, rows)
         q, v, vdot = (np.concatenate(parts) for parts in zip(*rows, strict=True))
         self._q[:], self._v[:] = q, v
-        self._vdot[self._places] = vdot
+        self._vdot[self._entries] = vdot

@@ -113,7 +113,7 @@ class Workspace:
     def _install_joints(
         self,
         joints: tuple[Joint | None, ...],
-        work: Any,
+        scratch: Any,
         slots: dict[int, PythonJointSlot],
     ) -> None:
         """Give a slot to each joint that is in Python."""
@@ -124,7 +124,7 @@ class Workspace:
             assert joint is not None  # the world has none
             slot = PythonJointSlot(joint)
             address = array_address(slot.memory)
-            work[i]["slot"] = address
+            scratch[i]["slot"] = address
             slots[i] = slot
             weakref.finalize(self, register(address, slot))
 
