@@ -97,7 +97,6 @@ def _check(run: Prepared, method: GeneralizedAlpha) -> None:
     perturbed = method.formulation == "index3" and method.start == "second order"
     closed = run.system.num_velocity_constraints > 0
     refuse(
-        run,
         {
             "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
             "its first velocity is perturbed: take start='plain', or "

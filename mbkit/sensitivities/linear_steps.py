@@ -142,12 +142,9 @@ def moving(system: System) -> Floats:
     return np.concatenate([steps, velocities])
 
 
-def refuse(run: Prepared, reasons: Mapping[str, bool]) -> None:
-    """Raise UsageError for a run that has no derivatives, for a reason of its method or of any."""
-    of_any = {
-        "its efforts are a function: let a force of the mechanism do it": callable(run.tau),
-    }
-    for reason, holds in {**reasons, **of_any}.items():
+def refuse(reasons: Mapping[str, bool]) -> None:
+    """Raise UsageError for a run that has no derivatives, for a reason of its method."""
+    for reason, holds in reasons.items():
         if holds:
             raise UsageError(f"There are no derivatives of this run, since {reason}.")
 

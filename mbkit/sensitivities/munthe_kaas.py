@@ -117,7 +117,6 @@ def _check(run: Prepared) -> None:
     rolling = bool(run.system.arrays.closure) and run.system.ndx != run.system.nv
     series = method.truncation is not None
     refuse(
-        run,
         {
             "its equations are Hamilton's: simulate the system itself": run.momenta is not None,
             "its steps are of adaptive size: leave out rtol and atol": method.adaptive,

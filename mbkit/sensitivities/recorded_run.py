@@ -13,6 +13,7 @@ import numpy as np
 from mbkit.errors import UsageError, check_kind
 from mbkit.events import Event
 from mbkit.results import Result
+from mbkit.sensitivities.efforts import with_efforts
 from mbkit.sensitivities.grid_steps import GridSteps
 from mbkit.sensitivities.linear_steps import Linearisation, checked_inputs
 from mbkit.sensitivities.methods import check_method, linearisation_of
@@ -25,6 +26,9 @@ from mbkit.simulation.stepping.within_step import Passage, Segment, State
 from mbkit.systems.calls.arguments import Floats
 
 __all__ = ["RecordedRun"]
+
+#: How far a state may be from that of the run: efforts of a function are summed in another order.
+SAME = 1e-9
 
 #: How many numbers steps are kept with at once: 128 MB.
 MOST_NUMBERS = 2**24
@@ -90,6 +94,8 @@ class RecordedRun:
         How many steps it has; the last one is not a whole one where an event ends the run.
     passages : mapping of int to Passage
         Of the steps in which an event has happened.
+    same : float
+        How far states may be from those of the run.
     """
 
     run: Result
@@ -97,6 +103,7 @@ class RecordedRun:
     shapes: Mapping[str, tuple[int, ...]]
     count: int
     passages: Mapping[int, Passage]
+    same: float
     _start: Mapping[str, Floats] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -118,18 +125,22 @@ class RecordedRun:
         shapes = checked_inputs(system, by)
         if system.nv == 0:
             raise UsageError(f"System '{system.name}' cannot move: its runs have no derivatives.")
-        prepared = origin.prepared()
-        if "tau" in shapes and callable(prepared.tau):
+        tau = origin.arguments["tau"]
+        if "tau" in shapes and callable(tau):
             raise UsageError(
                 "There are no derivatives by 'tau' of a run whose efforts are a function; give "
                 "constant ones, tau=numpy.zeros(nv), and let a force of the mechanism do the rest."
             )
+        if callable(tau):
+            changed = {"system": with_efforts(system, tau), "tau": None}
+            origin = attrs.evolve(origin, arguments={**origin.arguments, **changed})
+        prepared = origin.prepared()
         if not run.completed:
             raise UsageError(f"The run is not complete, and has no derivatives: {run.message}")
         passages = _passages(origin) if origin.arguments["events"] else {}
         ended = [step + 1 for step, passage in passages.items() if passage.terminal is not None]
         count = ended[0] if ended else prepared.steps
-        return cls(run, linearisation_of(prepared), shapes, count, passages)
+        return cls(run, linearisation_of(prepared), shapes, count, passages, SAME * callable(tau))
 
     # ------------------------------------------------------------------------- rows
 
@@ -268,7 +279,7 @@ class RecordedRun:
         if not known:
             return
         numbers, places = (list(each) for each in zip(*known, strict=True))
-        other = (self.run.q[numbers] != states[places]).any(axis=-1)
+        other = np.abs(self.run.q[numbers] - states[places]).max(axis=-1, initial=0.0) > self.same
         if other.any():
             raise self._other(self.run.t[numbers[int(np.argmax(other))]])
 

@@ -60,3 +60,29 @@ def test_no_representation_is_another_derivative(representation):
         size = np.abs(found[1].v[name]).max()
         assert np.abs(found[0].q[name] - found[1].q[name]).max() < 1e-11 * size
         assert np.abs(found[0].v[name] - found[1].v[name]).max() < 1e-11 * size
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "method", [mb.RungeKuttaMuntheKaas(), mb.GeneralizedAlpha(0.8, tolerance=1e-14)],
+    ids=lambda each: type(each).__name__,
+)  # fmt: skip
+def test_efforts_that_a_function_gives(method):
+    rng = np.random.default_rng(3)
+    system = random_mechanism(rng, 3, ("revolute", "spherical", "universal")).assemble()
+    state, K = random_state(rng, system), rng.normal(size=(6, 6))
+
+    def tau(t, q, v):
+        return np.sin(30.0 * t) + K @ np.sin(v) + 2.0 * np.cos(q[:6])
+
+    def run(q=state.q, v=state.v):
+        return mb.simulate(system, (0.0, 0.05), 1e-2, q=q, v=v, tau=tau, integrator=method)
+
+    base, unit = run(), np.eye(system.nv)
+    found = mb.sensitivities(base, by=["q", "v", "bodies.body1.mass"])
+    for k in (0, 4):
+        change = lambda e, k=k: run(q=system.retract(state.q, e * unit[k]))  # noqa: E731
+        assert_same(system, base, found, "q", k, change)
+        change = lambda e, k=k: run(v=state.v + e * unit[k])  # noqa: E731
+        assert_same(system, base, found, "v", k, change)
+    assert_adjoint(base, found)
