@@ -91,7 +91,7 @@ class Charts:
         from mbkit.kernels.sensitivities.charts import MEMORY
 
         largest = max((max(a, b) * a for a, b in self._sizes), default=0)
-        return np.zeros((MEMORY, max(self.system.ndx, self.system.nv, largest)))
+        return np.zeros((MEMORY, max(self.system.ndx, self.system.nv, 2 * largest)))
 
     @property
     def _sizes(self) -> list[tuple[int, int]]:

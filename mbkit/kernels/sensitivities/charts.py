@@ -13,7 +13,7 @@ steps, k does not change with q, and with v by A(x).
 from typing import Any, NamedTuple
 
 from mbkit.kernels.compile import at, helper, int64, kernel, matrix
-from mbkit.kernels.configuration import call_joint, solve_rows
+from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.derivatives import joint_changes
 from mbkit.kernels.derivatives.joint_changes import set_rates, step_from
 from mbkit.kernels.layout import SCREW
@@ -24,8 +24,8 @@ from mbkit.kernels.status import JOINT_FAILED, OK, failure
 STEP = 1.0 / 32.0
 PART = joint_changes.STEP / STEP
 
-#: Rows of the memory, each as long as a step, and as the largest block of a joint.
-MEMORY = 6
+#: Rows of the memory, each as long as a step, and as two of the largest block of a joint.
+MEMORY = 5
 
 
 class Place(NamedTuple):
@@ -65,8 +65,8 @@ def set_unit(values, first, count, k):
 
 
 @helper
-def set_columns(place, sign, A):
-    """A = dexp_inv(sign x, .)."""
+def set_columns(place, sign, A, first, width):
+    """The matrix of dexp_inv(sign x, .), from an entry on, in rows that are so wide."""
     a = place.row.first_step
     d = place.row.ndx
     x, unit, out = place.memory[0], place.memory[1], place.memory[2]
@@ -78,41 +78,45 @@ def set_columns(place, sign, A):
         if status != OK:
             return status
         for j in range(d):
-            A[j, k] = out[a + j]
+            A[first + j * width + k] = out[a + j]
     return OK
 
 
 @helper
-def block(values, first, rows, columns):
-    """A matrix that begins at an entry, by rows."""
-    return values[first : first + rows * columns].reshape((rows, columns))
+def add_product(A, B, first, count, out):
+    """Add A B, by rows, to `out` from an entry on; rows of A, its columns, and those of B."""
+    rows, inner, columns = count
+    for i in range(rows):
+        for j in range(inner):
+            weight = A[i * inner + j]
+            for k in range(columns):
+                out[first + i * columns + k] += weight * B[j * columns + k]
 
 
 @helper
-def set_product(A, B, out):
-    """out = A B."""
-    for i in range(out.shape[0]):
-        for k in range(out.shape[1]):
-            total = 0.0
-            for j in range(B.shape[0]):
-                total += A[i, j] * B[j, k]
-            out[i, k] = total
-
-
-@helper
-def set_inverse(A, memory, out):
-    """out = A^-1."""
-    d = A.shape[0]
-    factors = block(memory[3], 0, d, d)
-    column = memory[2][:d]
+def solve(A, d, B, width):
+    """A^-1 B into B, both by rows, by elimination with the largest pivot; destroys A."""
     for k in range(d):
+        pivot = k
+        for i in range(k + 1, d):
+            if abs(A[i * d + k]) > abs(A[pivot * d + k]):
+                pivot = i
+        inverse = 1.0 / A[pivot * d + k]
+        for j in range(k, d):
+            x = A[pivot * d + j] * inverse
+            A[pivot * d + j] = A[k * d + j]
+            A[k * d + j] = x
+        for j in range(width):
+            x = B[pivot * width + j] * inverse
+            B[pivot * width + j] = B[k * width + j]
+            B[k * width + j] = x
         for i in range(d):
-            for j in range(d):
-                factors[i, j] = A[i, j]
-        set_unit(column, 0, d, k)
-        solve_rows(factors, column)
-        for i in range(d):
-            out[i, k] = column[i]
+            if i != k:
+                factor = A[i * d + k]
+                for j in range(k, d):
+                    A[i * d + j] -= factor * A[k * d + j]
+                for j in range(width):
+                    B[i * width + j] -= factor * B[k * width + j]
 
 
 @helper
@@ -122,14 +126,13 @@ def weight(k):
 
 
 @helper
-def set_rates_by_step(place, w, K):
-    """K, the derivative of dexp_inv(x, w) by x."""
+def set_rates_by_step(place, w, K, first):
+    """K, the derivative of dexp_inv(x, w) by x, from an entry on."""
     a = place.row.first_step
     d = place.row.ndx
     x, out = place.memory[0], place.memory[2]
     for j in range(a, a + d):
         x[j] = place.x[j]
-    K[:, :] = 0.0
     for c in range(d):
         for k in range(1, 4):
             for sign in range(-1, 2, 2):
@@ -138,79 +141,86 @@ def set_rates_by_step(place, w, K):
                 if status != OK:
                     return status
                 for j in range(d):
-                    K[j, c] += sign * weight(k) * out[a + j]
+                    K[first + j * d + c] += sign * weight(k) * out[a + j]
         x[a + c] = place.x[a + c]
     return OK
 
 
 @helper
-def set_rates_by_state(place, trial, A, Q, V):
-    """Q and V, the derivatives of A w(q, v) along steps of q and by v, of a nonholonomic joint."""
+def set_rates_by_state(place, trial, A, out, first):
+    """The derivatives of A w(q, v) along steps of q and by v, of a nonholonomic joint."""
     row, body, _, q, v, memory = place
     there, unit, dx = trial
+    found, rates = memory[1], memory[2]
     a = row.first_step
     d = row.ndx
-    out = memory[2]
-    product = block(memory[3], 0, d, max(d, row.num_velocities))
-    found = product[:, :d]
-    found[:, :] = 0.0
+    nv = row.num_velocities
     for j in range(a, a + d):
         dx[j] = 0.0
+    for j in range(d * d):
+        found[j] = 0.0
     for c in range(d):
         for k in range(1, 4):
             for sign in range(-1, 2, 2):
                 dx[a + c] = sign * k * STEP
                 status = step_from(row, body, q, dx, there)
                 if status == OK:
-                    status = set_rates(row, body, there, v, out)
+                    status = set_rates(row, body, there, v, rates)
                 if status != OK:
                     return status
                 for j in range(d):
-                    found[j, c] += sign * weight(k) * out[a + j]
+                    found[j * d + c] += sign * weight(k) * rates[a + j]
         dx[a + c] = 0.0
-    set_product(A, found, Q)
-    for c in range(row.num_velocities):
-        set_unit(unit, row.first_velocity, row.num_velocities, c)
-        status = set_rates(row, body, q, unit, out)
+    add_product(A, found, first, (d, d, d), out)
+    for c in range(nv):
+        set_unit(unit, row.first_velocity, nv, c)
+        status = set_rates(row, body, q, unit, rates)
         if status != OK:
             return status
         for j in range(d):
-            product[j, c] = out[a + j]
-    set_product(A, product[:, : row.num_velocities], V)
+            found[j * nv + c] = rates[a + j]
+    add_product(A, found, first + d * d, (d, d, nv), out)
+    return OK
+
+
+@helper
+def set_rates_of_joint(place, trial, A, first, out):
+    """Of dexp_inv(x, w): with x, along steps of q, and with v; `out` is zero before."""
+    row, body, _, q, v, memory = place
+    w = memory[1]
+    d = row.ndx
+    status = set_rates(row, body, q, v, w)
+    if status == OK:
+        status = set_rates_by_step(place, w, out, first)
+    if status != OK:
+        return status
+    if row.rates != 0:
+        return set_rates_by_state(place, trial, A, out, first + d * d)
+    for j in range(d * d):
+        out[first + 2 * d * d + j] = A[j]
     return OK
 
 
 @helper
 def set_joint(place, trial, every, first, out):
     """The blocks of a joint, from an entry on; see `set_differentials`."""
-    row, body, _, q, v, memory = place
-    d = row.ndx
-    nv = row.num_velocities
-    A, B = block(memory[4], 0, d, d), block(memory[5], 0, d, d)
-    status = set_columns(place, 1.0, A)
+    d = place.row.ndx
+    A, both = place.memory[3], place.memory[4]
+    status = set_columns(place, 1.0, A, 0, d)
+    if status == OK and every != 0:
+        status = set_rates_of_joint(place, trial, A, first + 2 * d * d, out)
     if status == OK:
-        status = set_columns(place, -1.0, B)
+        status = set_columns(place, -1.0, both, 0, 2 * d)
     if status != OK:
         return status
-    E = block(out, first + d * d, d, d)
-    set_inverse(A, memory, E)
-    set_product(E, B, block(out, first, d, d))
-    if every == 0:
-        return OK
-    w = memory[1]
-    status = set_rates(row, body, q, v, w)
-    if status == OK:
-        status = set_rates_by_step(place, w, block(out, first + 2 * d * d, d, d))
-    if status != OK:
-        return status
-    Q = block(out, first + 3 * d * d, d, d)
-    V = block(out, first + 4 * d * d, d, nv)
-    if row.rates != 0:
-        return set_rates_by_state(place, trial, A, Q, V)
-    Q[:, :] = 0.0
-    for j in range(d):
-        for c in range(nv):
-            V[j, c] = A[j, c]
+    for i in range(d):
+        for j in range(d):
+            both[2 * d * i + d + j] = 1.0 if i == j else 0.0
+    solve(A, d, both, 2 * d)
+    for i in range(d):
+        for j in range(d):
+            out[first + d * i + j] = both[2 * d * i + j]
+            out[first + d * d + d * i + j] = both[2 * d * i + d + j]
     return OK
 
 
@@ -224,6 +234,7 @@ def set_differentials(space, x, q, v, every, memory, out):
     model = bodies(space)
     scratch = scratch_of(space)
     trial = trials(space)
+    out[:] = 0.0
     first = 0
     for i in range(1, model.shape[0]):
         row = model[i]

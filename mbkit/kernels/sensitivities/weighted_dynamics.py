@@ -4,14 +4,21 @@ A change de of the efforts that inverse dynamics finds changes accelerations by 
 of accelerations are weights y = -M^-1 (adjoints) of efforts: forward dynamics from rest.
 
 y . tau is the sum of W . F over the bodies, W their twists where velocities are y, F the wrench
-that a body alone needs. With n and a, by which a direction D of joint j changes twists and
+that a body alone needs. With n and a, by which a direction of joint j changes twists and
 accelerations (`mbkit.kernels.derivatives.inverse_dynamics`), and the sums over the bodies beyond
-it of M W, of B^T W and of F,
+it P of M W, Q of B^T W, and F,
 
-    y . dtau = a . sum(M W) + n . sum(B^T W) + ([W_p, D] + dS y) . sum(F),
+    y . dtau = a . P + n . Q + ([W_p, D] + dS y) . F,
 
-without the last term along velocities. By inertial parameters it is the regressor contracted with
-W. All is in the axes of the world, at the origin of the body that the tree hangs on the world by.
+without the last term along velocities. As n and a are linear in D, so is this: with
+r = Q + ad_Vp^T P,
+
+    y . dtau = D . (ad_Ap^T P + ad_Vp^T r + ad_Wp^T F)            along a step, and where S changes
+               + dS v . (r + ad_V^T P) + (dS vdot + d(S-dot v)) . P + dS y . F,
+    y . dtau = S . (Q + ad_(V + Vp)^T P) + d(S-dot v) . P         along a velocity.
+
+By inertial parameters it is the regressor contracted with W. All is in the axes of the world, at
+the origin of the body that the tree hangs on the world by.
 Source: derived here, from the sums of `inverse_dynamics` in another order.
 """
 
@@ -27,13 +34,7 @@ from mbkit.kernels.derivatives.directions import (
     twist_of_step,
     weighted_change,
 )
-from mbkit.kernels.derivatives.inverse_dynamics import (
-    Moving,
-    changes_of_step,
-    move,
-    own_terms,
-    push_of_velocity,
-)
+from mbkit.kernels.derivatives.inverse_dynamics import move, own_terms
 from mbkit.kernels.derivatives.rate_of_inertia import transposed_rate_times
 from mbkit.kernels.recursions.inertias import (
     add_articulated_shifted,
@@ -44,16 +45,16 @@ from mbkit.kernels.recursions.inertias import (
 from mbkit.kernels.recursions.joint_pass import joint_pass
 from mbkit.kernels.recursions.world import start
 from mbkit.kernels.sensitivities.weighted_regressor import add_weighted_regressor
-from mbkit.kernels.space import bodies, changes, directions, scratch_of
+from mbkit.kernels.space import bodies, changes, scratch_of
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
 from mbkit.kernels.vectors import (
     accumulate,
     add,
     angular,
     dot,
+    force_bracket,
     linear,
     load,
-    motion_bracket,
     pairing,
     scale,
     store,
@@ -153,35 +154,98 @@ def set_own(model, scratch, state, sums):
         store_vector(sums.turns[i], transposed_rate_times(body, w, u))
 
 
+class Joint(NamedTuple):
+    """A joint, its parent, its changes, the motion, and the sums beyond it, as pairs of tuples.
+
+    Attributes
+    ----------
+    W_p : tuple
+        W of the parent.
+    P, F, r : tuple
+        Sums of M W and of F; sum(B^T W) + ad_Vp^T sum(M W), the adjoint of n.
+    """
+
+    row: Any
+    body: Any
+    parent: Any
+    table: Any
+    state: Any
+    W_p: Any
+    P: Any
+    F: Any
+    r: Any
+
+
 @helper
-def add_steps(moving, table, W, weights, sums, out):
-    """Add y . dtau along the steps of a joint; `sums` are those of its row."""
-    row, body = moving.row, moving.body
-    momentum, turn = sums
+def bracket(V, F):
+    """-ad_V^T F, of V in memory."""
+    return force_bracket(angular(V), linear(V), F[0], F[1])
+
+
+@helper
+def plus(a, b):
+    """The sum of two pairs of tuples."""
+    return add(a[0], b[0]), add(a[1], b[1])
+
+
+@helper
+def add_steps(joint, weights, out):
+    """Add y . dtau along the steps of a joint."""
+    row, body, parent, table, state, W_p, P, F, r = joint
+    g = plus(plus(bracket(parent.A, P), bracket(parent.V, r)), bracket(W_p, F))
     for k in range(row.ndx):
         j = row.first_step + k
-        w, _, a, b = changes_of_step(moving, k, table[j])
-        D = twist_of_step(row, body, k, table[j])
-        x, y = motion_bracket(angular(W), linear(W), D[0], D[1])
-        if depends_on_q(row):
-            t, f = weighted_change(table[j], row, weights)
-            x = add(x, t)
-            y = add(y, f)
-        out[j] += pairing(momentum, a, b) + dot(load(turn), w) + pairing(body.F, x, y)
+        x, y = twist_of_step(row, body, k, table[j])
+        out[j] -= dot(x, g[0]) + dot(y, g[1])
+    if depends_on_q(row):
+        t, f = bracket(body.V, P)
+        for j in range(row.first_step, row.first_step + row.ndx):
+            x, y = weighted_change(table[j], row, state.v)
+            out[j] += dot(x, subtract(r[0], t)) + dot(y, subtract(r[1], f))
+            x, y = weighted_change(table[j], row, state.vdot)
+            out[j] += dot(x, P[0]) + dot(y, P[1])
+            x, y = weighted_change(table[j], row, weights)
+            out[j] += dot(x, F[0]) + dot(y, F[1])
+            if row.constant == 0:
+                out[j] += pairing(table[j].bias, P[0], P[1])
 
 
 @helper
-def add_velocities(moving, directions, table, sums, out):
-    """Add y . dtau along the velocities of a joint."""
-    row, body, parent = moving.row, moving.body, moving.parent
-    momentum, turn = sums
-    x = subtract(angular(body.V), angular(parent.V)), subtract(linear(body.V), linear(parent.V))
+def add_velocities(joint, turn, out):
+    """Add y . dtau along the velocities of a joint: S . (sum(B^T W) + ad_(V + Vp)^T sum(M W))."""
+    row, body, parent, P = joint.row, joint.body, joint.parent, joint.P
+    w = add(angular(body.V), angular(parent.V))
+    u = add(linear(body.V), linear(parent.V))
+    t, f = force_bracket(w, u, P[0], P[1])
+    t = subtract(turn, t)
+    f = scale(-1.0, f)
     for c in range(row.num_velocities):
         k = row.first_velocity + c
-        push_of_velocity(row, body, body.S[c], directions[k], table[k], x)
-        rate = directions[k].rate
-        out[k] += pairing(momentum, angular(rate), linear(rate))
-        out[k] += dot(load(turn), angular(body.S[c]))
+        out[k] += pairing(body.S[c], t, f)
+        if row.constant == 0:
+            out[k] += pairing(joint.table[k].bias_rate, P[0], P[1])
+
+
+@helper
+def add_joint(space, i, state, weights, sums, by_q, by_v):
+    """Add y . dtau along the directions of a joint, and its sums to those of its parent."""
+    row = bodies(space)[i]
+    body = scratch_of(space)[i]
+    parent = scratch_of(space)[row.parent]
+    turn = load(sums.turns[i])
+    P = angular(sums.momenta[i]), linear(sums.momenta[i])
+    F = angular(body.F), linear(body.F)
+    t, f = bracket(parent.V, P)
+    r = subtract(turn, t), scale(-1.0, f)
+    table = changes(space)
+    joint = Joint(row, body, parent, table, state, sums.twists[row.parent], P, F, r)
+    add_steps(joint, weights, by_q)
+    add_velocities(joint, turn, by_v)
+    if row.parent != 0:
+        accumulate(parent.F, F[0], F[1])
+        accumulate(sums.momenta[row.parent], P[0], P[1])
+        for j in range(3):
+            sums.turns[row.parent, j] += turn[j]
 
 
 @helper
@@ -189,12 +253,10 @@ def back_through_dynamics(space, state, adjoints, weights, sums, by_q, by_v):
     """Weights of efforts from adjoints of accelerations; y . dtau by q and v is added.
 
     Reads   model, state (q, v, vdot), adjoints (nv,).
-    Writes  scratch, directions, changes, weights (nv,), sums; by_q (ndx,), by_v (nv,).
+    Writes  scratch, changes, weights (nv,), sums; by_q (ndx,), by_v (nv,).
     """
     model = bodies(space)
     scratch = scratch_of(space)
-    table = changes(space)
-    memory = directions(space)
     status = place_bodies(space, state)
     if status == OK:
         status = weigh(space, adjoints, weights, sums.twists)
@@ -202,17 +264,7 @@ def back_through_dynamics(space, state, adjoints, weights, sums, by_q, by_v):
         return status
     set_own(model, scratch, state, sums)
     for i in range(model.shape[0] - 1, 0, -1):
-        row = model[i]
-        body = scratch[i]
-        moving = Moving(row, body, scratch[row.parent], state.v, state.vdot)
-        own = sums.momenta[i], sums.turns[i]
-        add_steps(moving, table, sums.twists[row.parent], weights, own, by_q)
-        add_velocities(moving, memory, table, own, by_v)
-        if row.parent != 0:
-            accumulate(scratch[row.parent].F, angular(body.F), linear(body.F))
-            accumulate(sums.momenta[row.parent], angular(own[0]), linear(own[0]))
-            for j in range(3):
-                sums.turns[row.parent, j] += own[1][j]
+        add_joint(space, i, state, weights, sums, by_q, by_v)
     if sums.regressor.shape[0] != 0:
         add_weighted_regressor(space, sums.twists, sums.regressor)
     return OK
