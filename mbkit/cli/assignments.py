@@ -49,6 +49,17 @@ def assign(
         vector[entries] = numbers
 
 
+def numbers_of(assignments: Sequence[str], option: str) -> dict[str, list[float]]:
+    """Return the numbers of each ``NAME=VALUE``, by name, which is looked up later."""
+    found = {}
+    for text in assignments:
+        name, equals, values = text.rpartition("=")
+        if not equals:
+            raise UsageError(f"{option} {text}: write it as NAME=VALUE, such as elbow=0.5.")
+        found[name] = [_number(value, f"{option} {text}") for value in values.split(",")]
+    return found
+
+
 def _number(text: str, place: str) -> float:
     try:
         value = float(text)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import click
 
+from mbkit.cli.compare import compare, report
 from mbkit.cli.convert import convert
 from mbkit.cli.info import info
 from mbkit.cli.new import new
@@ -20,5 +21,5 @@ from mbkit.plugins import hookimpl
 @hookimpl
 def mbkit_commands() -> Mapping[str, click.Command]:
     """Return the commands of mbkit, in the order in which help lists them."""
-    commands = (info, simulate, plot, convert, new, run, plugins, warmup)
+    commands = (info, simulate, plot, convert, new, run, compare, report, plugins, warmup)
     return {str(command.name): command for command in commands}

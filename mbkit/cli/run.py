@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mbkit.cli.compare import tell_findings
 from mbkit.cli.compiling import compiling_announced
 from mbkit.cli.files import EXISTING
 from mbkit.cli.long_runs import tell_directory, tell_if_completed
@@ -57,6 +58,9 @@ def run(
     settings, and the commit of git. The plugin of the project is loaded: running a study runs the
     project's code, so look at projects of others first.
 
+    A study with a table [compare] is a comparison: its result is a directory with a report, and
+    started again, it does what is missing.
+
     With --set, keys of the study are changed by their names (h, t_span, initial.q.JOINT,
     integrator.tableau), and parameters of the model (bodies.BODY.mass, joints.JOINT.pitch,
     forces.FORCE.stiffness, gravity).
@@ -79,6 +83,11 @@ def run(
             _refuse_force(target, is_directory=is_directory)
         if resume:
             _go_on(loaded, target, is_directory, other_versions=other_versions)
+            return
+        if loaded.comparison:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            place = target if is_directory else target.with_suffix("")
+            tell_findings(loaded.compare(place, progress=True))
             return
         if output is None:
             target.parent.mkdir(parents=True, exist_ok=True)  # git keeps no empty folders

@@ -21,7 +21,9 @@ STUDY_KEYS = (
 )  # fmt: skip
 
 # Tables of a study, by how many parts of a path lead to a value.
-_TABLES = (("integrator",), ("coordinates",), ("initial", "q"), ("initial", "v"))
+_TABLES = (
+    ("integrator",), ("coordinates",), ("initial", "q"), ("initial", "v"), ("compare",),
+)  # fmt: skip
 
 # A change: the first equals sign that is not within a quoted key parts it.
 _CHANGE = re.compile(r"""((?:"[^"]*"|'[^']*'|[^=])*?)=(.*)""", re.DOTALL)

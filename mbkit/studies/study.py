@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 
 from mbkit.errors import PluginWarning, UsageError, listed, printable
+from mbkit.io.model_file import parse_model
 from mbkit.io.results.run_directory import RunDirectory
 from mbkit.simulation.long_runs.resume import resume
 from mbkit.simulation.simulate import simulate
 from mbkit.studies.commit import commit_of
+from mbkit.studies.laboratory.compare import compare
+from mbkit.studies.laboratory.findings import Findings
 from mbkit.studies.sources import changed_sources
 
 if TYPE_CHECKING:
@@ -26,7 +29,13 @@ if TYPE_CHECKING:
     from mbkit.results import Result
     from mbkit.systems import System
 
-__all__ = ["Study"]
+__all__ = ["COMPARED", "Study"]
+
+#: Keys of the table ``compare`` of a study.
+COMPARED = (
+    "coordinates", "representations", "body_frames", "loop_joints", "integrators",
+    "constraint_solvers", "stabilisations", "h", "reference", "length", "samples", "repeats",
+)  # fmt: skip
 
 
 @final
@@ -68,6 +77,8 @@ class Study:
         The tables of the file, with changes: what results carry.
     plugin : str
         Name and version of the project's plugin; empty where there is none.
+    comparison : mapping
+        The table ``compare`` of the file, if there is one: arguments of `mbkit.studies.compare`.
     """
 
     path: pathlib.Path
@@ -87,6 +98,7 @@ class Study:
     is_directory: bool
     settings: Mapping[str, Any]
     plugin: str
+    comparison: Mapping[str, Any] = attrs.field(factory=dict)
 
     def __repr__(self) -> str:
         return f"<Study '{self.path}': {self.t_span} s by {self.h} s, {self.system!r}>"
@@ -122,6 +134,39 @@ class Study:
             events=self.events, save_every=self.save_every, save_at=self.save_at, output=output,
             progress=progress, notes=self.notes(), **kept,
         )  # fmt: skip
+
+    def compare(
+        self, directory: str | os.PathLike[str] | None = None, *, progress: bool = False
+    ) -> Findings:
+        """Compare what the table ``compare`` of the file asks for; see `mbkit.studies.compare`.
+
+        Integrator, coordinates and step are those of the study where the table has none.
+
+        Parameters
+        ----------
+        directory : str or path, optional
+            Where it is kept; one that is there goes on. In memory alone if left out.
+        progress : bool
+            As of `mbkit.studies.compare`.
+
+        Returns
+        -------
+        Findings
+            As of `mbkit.studies.compare`.
+        """
+        given = dict(self.comparison)
+        given.setdefault("integrators", self.integrator)
+        if "coordinates" not in given:
+            given["coordinates"] = self.system.coordinates
+        h = given.pop("h", self.h)
+        if isinstance(given.get("reference"), str):
+            given["reference"] = self.path.parent / given["reference"]
+        mechanism = parse_model(self.system.model_text)
+        base = mechanism.assemble()
+        q, v = base.state_of(self.system, self.q, self.v)
+        return compare(
+            mechanism, self.t_span, h, q=q, v=v, directory=directory, progress=progress, **given
+        )
 
     def resume(
         self,

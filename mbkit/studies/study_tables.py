@@ -27,7 +27,7 @@ from mbkit.studies.changes import STUDY_KEYS, flattened
 from mbkit.studies.event_tables import read_events
 from mbkit.studies.initial import fill
 from mbkit.studies.places import model_path, output_path
-from mbkit.studies.study import Study
+from mbkit.studies.study import COMPARED, Study
 from mbkit.systems import System
 
 __all__ = ["read_study"]
@@ -66,6 +66,7 @@ class Keys:
     forces: dict[str, Any] = attrs.field(factory=dict)
     events: dict[str, Any] = attrs.field(factory=dict)
     parameters: dict[str, Any] = attrs.field(factory=dict)
+    compare: dict[str, Any] = attrs.field(factory=dict)
 
 
 def read_study(
@@ -87,6 +88,7 @@ def read_study(
     given |= _numbers(keys, faults)
     given |= _places(keys, source, root, faults)
     given["integrator"] = _integrator(keys.integrator, faults)
+    given["comparison"] = _comparison(keys, faults)
     coordinates = _coordinates(keys, faults)
     mechanism, own = _mechanism(keys, source, faults)
     if mechanism is None or coordinates is None or faults.found:
@@ -132,6 +134,17 @@ def _places(keys: Keys, source: pathlib.Path, root: pathlib.Path, faults: Faults
                     "at the end, with everything."
                 )
     return {"output": output, "is_directory": is_directory}
+
+
+def _comparison(keys: Keys, faults: Faults) -> dict[str, Any]:
+    """Return the factors of a comparison; what they name is looked up when it is run."""
+    for name in keys.compare:
+        if name not in COMPARED:
+            what = "there is no such argument of a comparison"
+            faults.add_unknown(("compare", name), what, name, COMPARED)
+    if keys.compare and keys.events:
+        faults.add(("compare",), "a comparison goes without events; leave one of them out.")
+    return keys.compare
 
 
 def _integrator(table: Mapping[str, Any], faults: Faults) -> Integrator | None:

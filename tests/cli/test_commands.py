@@ -42,7 +42,7 @@ def pendulum(tmp_path):
 
 
 def test_every_command_has_help_with_an_example():
-    for name in ("info", "simulate", "plot", "convert", "new", "run", "plugins", "warmup"):
+    for name in ("info", "simulate", "plot", "convert", "new", "run", "compare", "report"):
         shown = mbkit(name, "--help")
         assert shown.exit_code == 0
         assert "Example" in shown.output

@@ -19,7 +19,7 @@ from mbkit.studies.laboratory.plots import curves, svg
 from mbkit.studies.laboratory.table import Table, shown
 from mbkit.studies.laboratory.work import decades, work_at, work_table
 
-__all__ = ["page", "write"]
+__all__ = ["columns_of", "fastest", "page", "write"]
 
 #: Measures that the page shows of each case, and those that papers' tables have.
 SHOWN = (
@@ -51,9 +51,9 @@ def write(found: Findings, directory: pathlib.Path) -> None:
             with replacement(place.path / f"{name}.nc") as file:
                 table.to_xarray().to_netcdf(file, engine="h5netcdf")
     few = {name: _few(table) for name, table in tables.items()}
-    texts = [f"## {name}\n\n{table.markdown(_columns(table))}\n" for name, table in few.items()]
+    texts = [f"## {name}\n\n{table.markdown(columns_of(table))}\n" for name, table in few.items()]
     place.write("tables.md", "\n".join(texts))
-    texts = [f"% {name}\n{table.latex(_columns(table))}\n" for name, table in few.items()]
+    texts = [f"% {name}\n{table.latex(columns_of(table))}\n" for name, table in few.items()]
     place.write("tables.tex", "\n".join(texts))
     place.write("report.html", page(found))
 
@@ -78,7 +78,7 @@ def _few(table: Table) -> Table:
     return Table(table.rows[:MOST_ROWS], table.units, table.factors)
 
 
-def _columns(table: Table) -> list[str]:
+def columns_of(table: Table) -> list[str]:
     """Return the columns that are worth showing: factors that vary, and measures."""
     measures = [name for name in table.columns if name not in table.factors]
     if "error" in measures:
@@ -98,7 +98,7 @@ def page(found: Findings) -> str:
     parts += _pictures(found)
     for name, table in derived(found).items():
         parts.append(f"<h2>{html.escape(name.capitalize())}</h2>")
-        parts.append(_in_html(table, _columns(table)))
+        parts.append(_in_html(table, columns_of(table)))
     if len(found.failed):
         parts.append("<h2>Not completed</h2>")
         parts.append(_in_html(found.failed, [*found.failed.varied, "status"]))
@@ -127,16 +127,20 @@ def _summary(found: Findings) -> list[str]:
     doubt = float(np.nanmax(cases["doubt"], initial=0.0))
     exact = f"uncertain by {doubt:.1e}" if doubt else "taken for exact"
     lines.append(f"<p>The reference is {exact}; errors are the largest of the motion.</p>")
-    if "time" not in cases.columns:
-        return lines
+    best = fastest(cases)
+    return [*lines, "<h2>Fastest to an error</h2>", _in_html(best, best.columns)] if best else lines
+
+
+def fastest(cases: Table) -> Table:
+    """Return the combination that takes the least time to each error, a row a decade."""
     rows = []
-    for level in decades(cases):
+    if {"error", "time"} <= set(cases.columns):
         groups = cases.groups("h").items()
-        time, label = min((work_at(g["error"], g["time"], level), name) for name, g in groups)
-        if np.isfinite(time):
-            rows.append({"error": level, "fastest": label, "time": time})
-    table = Table(rows, {"error": "", "fastest": "", "time": "s"})
-    return [*lines, "<h2>Fastest to an error</h2>", _in_html(table, table.columns)]
+        for level in decades(cases):
+            time, label = min((work_at(g["error"], g["time"], level), name) for name, g in groups)
+            if np.isfinite(time):
+                rows.append({"error": level, "fastest": label, "time": time})
+    return Table(rows, {"error": "", "fastest": "", "time": "s"})
 
 
 def _pictures(found: Findings) -> list[str]:
