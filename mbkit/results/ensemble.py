@@ -121,6 +121,8 @@ class Ensemble:
     def __getitem__(self, index: Any) -> Result:
         """Return the run of one sample, by its index: ``ensemble[3]``, or ``ensemble[3, 1]``."""
         place = self._place(index)
+        if self.lengths[place] == 0:
+            raise UsageError(f"The run of sample {place} was not started: {self.messages[place]}")
         number = int(np.ravel_multi_index(place, self.shape))
         rows = slice(0, int(self.lengths[place]))
         model, origin = self._origins(number)
@@ -143,8 +145,8 @@ class Ensemble:
         )  # fmt: skip
 
     def __iter__(self) -> Iterator[Result]:
-        """Go through all runs, the last axis of the samples first."""
-        return (self[place] for place in np.ndindex(self.shape))
+        """Go through all runs that were started, the last axis of the samples first."""
+        return (self[place] for place in np.ndindex(self.shape) if self.lengths[place])
 
     def _place(self, index: Any) -> tuple[int, ...]:
         """Return an index from the beginning; UsageError unless it says one sample."""

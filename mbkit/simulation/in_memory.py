@@ -22,7 +22,7 @@ from mbkit.simulation.stepping.chunks import INTERRUPTED, TERMINAL, run_chunks
 from mbkit.simulation.stepping.course import event_columns
 from mbkit.simulation.stepping.failed_step import explain
 
-__all__ = ["run_in_memory"]
+__all__ = ["balance_finding", "run_in_memory"]
 
 
 def run_in_memory(run: Prepared, *, progress: bool) -> Result:
@@ -109,6 +109,14 @@ def _found(run: Prepared, energies_of_rows: tuple[Any, ...], options: dict[str, 
     last = options["steps_taken"]
     samples = run.course.samples
     further = np.zeros((5, 0)) if samples is None else samples.energies(run.system, 0, last)
+    text = balance_finding(run, energies_of_rows, further, options)
+    return [*found, text] if text else found
+
+
+def balance_finding(
+    run: Prepared, energies_of_rows: tuple[Any, ...], further: Any, options: dict[str, Any]
+) -> str:
+    """Return what is wrong with the balance of energies, of rows and of states besides; or ""."""
     assert run.start is not None
     rows = in_order(energies_of_rows, further)
     watch = EnergyWatch()
@@ -116,5 +124,4 @@ def _found(run: Prepared, energies_of_rows: tuple[Any, ...], options: dict[str, 
     if watch.exceeds:  # forces are asked once more for that alone
         watch = EnergyWatch(least_energy(run.system, run.problem.t0, run.start[0]))
         watch.look(*rows)
-    text = watch.finding(options)
-    return [*found, text] if text else found
+    return watch.finding(options)

@@ -14,13 +14,19 @@ from mbkit.systems.momenta import MomentaInLoops
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Samples"]
+__all__ = ["Samples", "sampled_steps"]
 
 #: How many there are in a run.
 COUNT = 64
 
 #: Steps between them have no common measure, so that no period of the motion is theirs.
 GOLDEN = 0.6180339887498949
+
+
+def sampled_steps(steps: int) -> Any:
+    """Return after how many of so many steps states are looked at, besides that at the start."""
+    places = np.floor(np.arange(1, COUNT + 1) * GOLDEN % 1.0 * steps).astype(np.int64)
+    return np.unique(np.append(places, steps))
 
 
 class Samples:
@@ -31,8 +37,7 @@ class Samples:
     """
 
     def __init__(self, problem: Problem, steps: int, momenta: MomentaInLoops | None = None) -> None:
-        places = np.floor(np.arange(1, COUNT + 1) * GOLDEN % 1.0 * steps).astype(np.int64)
-        self._steps = np.unique(np.append(places, steps))
+        self._steps = sampled_steps(steps)
         self._problem = problem
         self._momenta = momenta
         self._taken: dict[int, tuple[float, Any, Any, Any]] = {}

@@ -1,11 +1,14 @@
 """Ensembles: each run is the run alone, bit for bit; what fails stops no other."""
 
 import pickle
+import signal
+import threading
 
 import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.simulation.progress import ProgressDisplay
 from tests.trees import random_state
 
 ROWS = (
@@ -136,6 +139,47 @@ def test_a_run_that_fails_stops_no_other():
     assert not runs[1, 0].completed
     assert repr(runs).endswith("3 completed, 1 failed>")
     assert "Sample (1, 0): NotFiniteError" in str(runs)
+
+
+def test_what_single_runs_warn_of_is_told_once_and_kept_by_sample():
+    system = double_pendulum().assemble()
+    q, v = starts(system, 4)
+    v = 0.2 * v
+    v[1:3] *= 50.0
+    options = {"t_span": (0.0, 0.8), "h": 0.02, "save_every": 5}
+    with pytest.warns(
+        mb.EnergyBalanceWarning, match=r"In 2 runs of 4, the first .*\(1,\): The b"
+    ) as told:
+        runs = mb.simulate(system, **options, q=q, v=v, progress=False)
+    assert len(told) == 1
+    assert list(runs.warnings) == [(1,), (2,)]
+    with pytest.warns(mb.EnergyBalanceWarning):
+        alone = mb.simulate(system, **options, q=q[2], v=v[2], progress=False)
+    assert runs[2].warnings == alone.warnings == runs.warnings[2,]
+
+
+def test_ctrl_c_keeps_what_is_finished(monkeypatch):
+    system = double_pendulum().assemble()
+    q, v = starts(system, 40)
+    update = ProgressDisplay.update
+
+    def interrupt(display, reached):
+        if reached > 10.0:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        update(display, reached)
+
+    monkeypatch.setattr(ProgressDisplay, "update", interrupt)
+    options = {"t_span": (0.0, 20.0), "h": 1e-3, "save_every": 100}
+    runs = mb.simulate(system, **options, q=q, v=v, progress=False)
+    assert 9 <= runs.completed.sum() < 40
+    assert not runs.failed.any()
+    assert runs.lengths[-1] == 0
+    assert str(runs.messages[-1]).startswith("Not started")
+    assert "interrupted" in repr(runs)
+    first = mb.simulate(system, **options, q=q[0], v=v[0], progress=False)
+    np.testing.assert_array_equal(runs[0].v, first.v)
+    with pytest.raises(mb.UsageError, match="not started"):
+        runs[39]
 
 
 def test_a_force_in_python_that_fails_is_of_its_run_alone():

@@ -1,4 +1,4 @@
-"""The runs of an ensemble, one after the other."""
+"""The runs of an ensemble: all of them checked, then taken by threads or one after the other."""
 
 from __future__ import annotations
 
@@ -6,10 +6,20 @@ import warnings
 from typing import Any
 
 import attrs
+import numpy as np
 
 from mbkit.errors import UsageError, several
 from mbkit.results import Ensemble
+from mbkit.simulation.ensembles.finishing import finish
 from mbkit.simulation.ensembles.gathering import Gathered
+from mbkit.simulation.ensembles.in_threads import (
+    Block,
+    Plan,
+    Worker,
+    block_size,
+    runs_alone,
+    take_runs,
+)
 from mbkit.simulation.ensembles.members import Members, of_sample
 from mbkit.simulation.in_memory import run_in_memory
 from mbkit.simulation.origin import Origin
@@ -27,10 +37,12 @@ class Common:
     members: Members  # what each is given
     arguments: dict[str, Any]  # of `prepare`, but for system, q, v and tau
 
-    def prepared(self, number: int) -> Prepared:
-        """Return one run before its first step."""
-        system = self.members.system_of(number)
-        return prepare(system, **self.arguments, **self.members.given(number))
+    def prepared(self, number: int, *, alone: bool = False) -> Prepared:
+        """Return one run before its first step; `alone`: one that saves all steps."""
+        system, arguments = self.members.system_of(number), self.arguments
+        if alone:
+            arguments = {**arguments, "save_every": 1, "save_at": None}
+        return prepare(system, **arguments, **self.members.given(number))
 
     def origin(self, number: int) -> tuple[str, Any]:
         """Return the text of the model of a run, and where it came from."""
@@ -39,6 +51,58 @@ class Common:
         for name in ("forces", "constraint_solver"):
             del given[name]
         return system.model_text, Origin(given)
+
+
+class Starts:
+    """The states at which the steps of runs begin, and those that were given for them."""
+
+    def __init__(self, count: int) -> None:
+        self._states: list[Any] = [None] * count
+        self._alike: tuple[Any, Any] | None = None
+
+    def put(self, number: int, run: Prepared) -> None:
+        """Keep the start of a run that was prepared."""
+        self._states[number] = run.start, run.problem.q.copy(), run.problem.v.copy()
+
+    def like(self, first: Prepared, members: Members) -> bool:
+        """Return whether all starts are sound if the first is; they are looked at together.
+
+        Where nothing but the state of a tree differs. Of others, and where one is refused, each is
+        to be prepared.
+        """
+        system = members.system
+        if (
+            system.num_velocity_constraints or members.parameters
+            or not first.integrator.takes_forces_of_velocity or not runs_alone(first)
+        ):  # fmt: skip
+            return False
+        assert first.start is not None
+        q, v = (
+            members.vectors.get(name, np.broadcast_to(own, (members.count, own.size)))
+            for name, own in zip(("q", "v"), first.start, strict=True)
+        )
+        tau = members.vectors.get("tau", np.zeros(1))
+        if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(tau).all()):
+            return False
+        try:
+            system.energies(q, v)
+        except Exception:
+            return False  # said where it is prepared
+        self._alike = q, v
+        return True
+
+    def given(self, number: int) -> tuple[Any, Any]:
+        """Return the state that was given for a run, or taken for it."""
+        if self._alike is not None:
+            return self.states(number)
+        start: tuple[Any, Any] = self._states[number][0]
+        return start
+
+    def states(self, number: int) -> tuple[Any, Any]:
+        """Return q and v before the first step."""
+        if self._alike is not None:
+            return self._alike[0][number], self._alike[1][number]
+        return self._states[number][1], self._states[number][2]
 
 
 def check_in_memory(output: Any, save: Any, dtype: Any) -> None:
@@ -71,33 +135,86 @@ def run_ensemble(
     first step of any.
     """
     common = Common(members, arguments)
-    first, told = _checked(common)
+    first, told, starts = _checked(common)
     gathered = Gathered(members, first.course.num_rows(first.steps))
     gathered.told += told
     with ProgressDisplay(0, members.count, enabled=progress, counted="runs") as display:
-        _one_by_one(common, gathered, display)
+        if runs_alone(first):
+            _in_threads(common, first, starts, gathered, display)
+        else:
+            _one_by_one(common, gathered, display)
     ensemble = gathered.ensemble({**first.options, **notes}, common.origin)
     gathered.tell(ensemble)
     return ensemble
 
 
-def _checked(common: Common) -> tuple[Prepared, list[tuple[int, Any]]]:
-    """Return the first run and what was warned of, after a look at what all are given.
+def _checked(common: Common) -> tuple[Prepared, list[tuple[int, Any]], Starts]:
+    """Return the first run, what was warned of, and all starts: what all are given is looked at.
 
-    An error names the sample that is refused.
+    An error names the sample that is refused, unless the last one is refused for the same.
     """
-    first, told = None, []
-    for number in range(common.members.count):
+    members = common.members
+    told: list[tuple[int, Any]] = []
+    starts = Starts(members.count)
+
+    def look(number: int) -> Prepared:
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
+            run = common.prepared(number)
+        told.extend((number, each.message) for each in found)
+        starts.put(number, run)
+        return run
+
+    try:
+        first = look(0)
+    except Exception as error:
+        try:
+            look(members.count - 1)
+        except Exception as other:
+            if members.count > 1 and str(other) == str(error):
+                raise error from None
+        raise of_sample(error, members.place(0)) from error.__cause__
+    if not starts.like(first, members):
+        for number in range(1, members.count):
             try:
-                run = common.prepared(number)
+                look(number)
             except Exception as error:
-                raise of_sample(error, common.members.place(number)) from error.__cause__
-        told += [(number, each.message) for each in found]
-        first = run if first is None else first
-    assert first is not None
-    return first, told
+                raise of_sample(error, members.place(number)) from error.__cause__
+    return first, told, starts
+
+
+def _in_threads(
+    common: Common, first: Prepared, starts: Starts, gathered: Gathered, display: ProgressDisplay
+) -> None:
+    """Take the runs by compiled loops, block by block; Ctrl-C leaves out what follows."""
+    members, plan = common.members, Plan.of(first)
+    tau = members.vectors.get("tau")
+
+    def begun(number: int, worker: Worker | None) -> Worker:
+        if worker is None or members.parameters:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                worker = Worker(common.prepared(number, alone=True), plan, gathered)
+        q, v = starts.states(number)
+        worker.begin(starts.given(number), q, v, None if tau is None else tau[number])
+        return worker
+
+    def run_of(number: int) -> Prepared:
+        run = attrs.evolve(first, start=starts.given(number), system=members.system_of(number))
+        if tau is not None:
+            run.workspace.tau[:] = tau[number]
+        return run
+
+    size, m = block_size(first, plan), first.problem.multipliers.size
+    for begin in range(0, members.count, size):
+        block = Block(begin, min(begin + size, members.count), gathered, plan, m)
+        try:
+            take_runs(block, begun, display)
+        except KeyboardInterrupt:
+            gathered.interrupted = True
+        finish(block, plan, gathered, run_of)
+        if gathered.interrupted:
+            return
 
 
 def _one_by_one(common: Common, gathered: Gathered, display: ProgressDisplay) -> None:

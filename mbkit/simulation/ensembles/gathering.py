@@ -49,6 +49,7 @@ class Gathered:
         self.messages: dict[int, str] = {}
         self.warnings: dict[int, tuple[str, ...]] = {}
         self.events: dict[int, Any] = {}
+        self.interrupted = False
         self.told: list[tuple[int, Any]] = []  # warnings
 
     def put(self, number: int, result: Result) -> None:
@@ -70,9 +71,8 @@ class Gathered:
     def count(self, number: int, counted: Mapping[str, int]) -> None:
         """Keep what the steps of one run have cost."""
         for name, count in counted.items():
-            if name not in self.counts:
-                self.counts[name] = np.zeros(self.members.count, dtype=np.int64)
-            self.counts[name][number] = count
+            none = np.zeros(self.members.count, dtype=np.int64)
+            self.counts.setdefault(name, none)[number] = count  # several threads may
 
     def fail(self, number: int, error: BaseException) -> None:
         """Note what has ended a run."""

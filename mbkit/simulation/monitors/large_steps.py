@@ -35,6 +35,11 @@ class LargeSteps:
         self._angular = np.array(first, dtype=np.intp)[:, None] + np.arange(3)
         self._ranges = np.array([joint.local.rotation.range for joint in self._joints])
 
+    @property
+    def watches(self) -> bool:
+        """Whether there is such a body."""
+        return bool(self._joints)
+
     def look(self, t: Any, v: Any) -> None:
         """Look at states with times (k,) and velocities (k, nv), the last of them in any case."""
         if not self._joints or len(t) == 0:

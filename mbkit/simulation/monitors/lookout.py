@@ -30,6 +30,11 @@ class Lookout:
             if _may_be_singular(joint)
         ]
 
+    @property
+    def watches(self) -> bool:
+        """Whether there is a joint that may come near one."""
+        return bool(self._left)
+
     def look(self, t: Any, q: Any) -> None:
         """Look at states with times (k,) and positions (k, nq), the last of them in any case."""
         if not self._left or len(t) == 0:

@@ -12,14 +12,14 @@ import numpy as np
 
 from mbkit.events import Event
 from mbkit.integrators import Integrator
-from mbkit.integrators.integrator import Advance, Problem, Rows
+from mbkit.integrators.integrator import Problem, Rows
 from mbkit.results.event_log import FIELDS
 from mbkit.simulation.monitors.jumps import Jumps
 from mbkit.simulation.monitors.large_steps import LargeSteps
 from mbkit.simulation.monitors.lookout import Lookout
 from mbkit.simulation.samples import Samples
 from mbkit.simulation.stepping.chunks import FAILED, TERMINAL
-from mbkit.simulation.stepping.guarded import guarded
+from mbkit.simulation.stepping.guarded import Guarded, guarded
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.simulation.stepping.watch import Watch
 from mbkit.simulation.stepping.within_step import (
@@ -60,7 +60,7 @@ class Course:
     ended: float | None = None  # when an event has ended the run, and its name
     ended_by: str = ""
     error: BaseException | None = None  # what code in Python has raised, after the status FAILED
-    _advance: Advance = attrs.field(init=False)
+    _advance: Guarded = attrs.field(init=False)
     _within: WithinStep = attrs.field(init=False)
     _lookout: Lookout = attrs.field(init=False)
     _large_steps: LargeSteps | None = attrs.field(init=False, default=None)
@@ -108,6 +108,15 @@ class Course:
             for each in self.log
             if first <= each.step < end or (self.ended is not None and each.step == end)
         ]
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a compiled loop takes the steps."""
+        return self._advance.is_compiled
+
+    def advance(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        """Take steps without a look at anything, as the integrator does."""
+        return self._advance(first, steps, rows)
 
     @property
     def findings(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from mbkit.errors import IntegratorError
 from mbkit.integrators import Integrator
 from mbkit.integrators.integrator import FAILED, Advance, Problem, Rows
 
-__all__ = ["guarded"]
+__all__ = ["Guarded", "guarded"]
 
 #: What a state holds beside an integrator's memory.
 STATE = ("q", "v", "work")
@@ -22,7 +22,7 @@ STATE = ("q", "v", "work")
 ROW_TIME = 0.5
 
 
-def guarded(integrator: Integrator, problem: Problem) -> Advance:
+def guarded(integrator: Integrator, problem: Problem) -> Guarded:
     """Prepare an integrator, and return what takes its steps and looks at what they return.
 
     IntegratorError if `prepare` returns no function, or leaves in the problem what a run cannot go
@@ -41,7 +41,7 @@ def guarded(integrator: Integrator, problem: Problem) -> Advance:
             f"{name}.prepare: problem.interpolate must be a function interpolate(t, q, v, work), "
             f"or None, got {problem.interpolate!r}; leave it as it is without dense output."
         )
-    return _Guarded(name, problem, advance)
+    return Guarded(name, problem, advance)
 
 
 def _check_memory(name: str, memory: Any) -> None:
@@ -69,14 +69,20 @@ def _check_memory(name: str, memory: Any) -> None:
 
 
 @attrs.frozen
-class _Guarded:
+class Guarded:
     """Takes steps, and raises IntegratorError unless what is returned is what a run counts by."""
 
     name: str
     problem: Problem
     advance: Advance
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a compiled loop takes the steps; see `mbkit.integrators.compiled`."""
+        return hasattr(self.advance, "records")
+
     def __call__(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
+        """Take steps as `Advance` does."""
         returned = self.advance(first, steps, rows)
         try:
             status, taken, saved = map(operator.index, returned)

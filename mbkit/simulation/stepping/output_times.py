@@ -82,6 +82,13 @@ class OutputTimes:
         """Return how many times there are from `step` on."""
         return int(self.steps.size) - int(np.searchsorted(self.steps, step))
 
+    def at_ends(self, problem: Problem) -> bool:
+        """Return whether all times are ends of steps, or the start."""
+        later = self.steps >= 0
+        ends = problem.t0 + (self.steps[later] + 1) * problem.h
+        same = [_rounding(problem.t0, end) for end in ends.tolist()]
+        return bool((self.times[later] >= ends - same).all())
+
     @staticmethod
     def is_end(time: float, problem: Problem, step: int) -> bool:
         """Return whether a time is that at which a step ends, or after it by rounding."""

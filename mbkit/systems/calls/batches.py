@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mbkit.systems.calls.evaluations import Evaluation
     from mbkit.systems.calls.evaluator import Evaluator
 
-__all__ = ["Samples", "check_on_error", "compute"]
+__all__ = ["Run", "Samples", "check_on_error", "compute", "cores", "in_chunks"]
 
 #: What the user calls an argument that is put together.
 WORDS = {"known": "tau or vdot", "known, t and pull": "tau or vdot"}
@@ -118,7 +118,7 @@ def compute(
         called = batch, call, rows
         _run_chunk(evaluator, samples, called, (first, last), run, on_error == "raise")
 
-    _in_chunks(chunk, count, 1 if evaluator.calls_python else evaluator.chunks(count), run)
+    in_chunks(chunk, count, 1 if evaluator.calls_python else evaluator.chunks(count), run)
     if run.failures:
         raise run.failures[min(run.failures)]
     return result
@@ -237,7 +237,7 @@ def _start_threads() -> bool:
     return bool(_threads)
 
 
-def _in_chunks(chunk: Callable[[int, int], None], count: int, chunks: int, run: Run) -> None:
+def in_chunks(chunk: Callable[[int, int], None], count: int, chunks: int, run: Run) -> None:
     """Call ``chunk(first, last)`` for as many parts of `count` samples, on all cores.
 
     No thread is left behind: whatever ends the waiting, Ctrl-C included, makes the kernels stop at

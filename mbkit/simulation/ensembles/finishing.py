@@ -1,0 +1,165 @@
+"""Energies, constraints and warnings of runs whose steps are taken, for many runs at once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mbkit.errors import EnergyBalanceWarning
+from mbkit.integrators.integrator import Rows
+from mbkit.results.balance import PART, ROUNDED
+from mbkit.simulation.energies import energies
+from mbkit.simulation.ensembles.gathering import Gathered
+from mbkit.simulation.ensembles.in_threads import Block, Plan
+from mbkit.simulation.in_memory import balance_finding
+from mbkit.simulation.monitors.large_steps import LargeSteps
+from mbkit.simulation.monitors.lookout import Lookout
+from mbkit.simulation.multipliers import constraints_of
+from mbkit.simulation.preparation import Prepared
+
+__all__ = ["finish"]
+
+#: Of what the balance of energies may miss, from where on it is looked at closely.
+CLOSE = 0.5
+
+#: The run of a number, with the state and the forces at its start.
+RunOf = Callable[[int], Prepared]
+
+
+def finish(block: Block, plan: Plan, gathered: Gathered, run_of: RunOf) -> None:
+    """Fill in what follows from the states of the runs of a block."""
+    lengths = gathered.lengths[block.first : block.last]
+    there = np.flatnonzero(lengths)  # those that were started
+    if there.size == 0:
+        return
+    width = int(lengths.max())
+    for place in np.flatnonzero((lengths > 0) & (lengths < width)):
+        for part in block.rows:
+            part[place, lengths[place] : width] = part[place, 0]
+    rows = Rows(*(_chosen(part, there)[:, :width] for part in block.rows))
+    numbers = block.first + there
+    of_rows = _energies(rows, numbers, gathered, run_of)
+    energy = np.stack([*of_rows, rows.work[..., 0], rows.work[..., 1]])
+    names = ("kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
+    for name, each in zip(names, energy, strict=True):
+        gathered.rows[name][numbers, :width] = each
+    _put_constraints(rows, numbers, gathered, run_of)
+    _look(rows, numbers, gathered, run_of)
+    further = _of_samples(block, plan, there, gathered, run_of)
+    for k in np.flatnonzero(_may_miss(energy, further)):
+        own = energy[:, k, : lengths[there[k]]], further[:, k]
+        _note_balance(int(numbers[k]), rows.t[k], own, plan, gathered, run_of)
+
+
+def _chosen(part: Any, there: Any) -> Any:
+    return part if there.size == len(part) else part[there]
+
+
+def _energies(rows: Any, numbers: Any, gathered: Gathered, run_of: RunOf) -> tuple[Any, Any]:
+    """Return kinetic and potential energy of all rows (runs, rows), and note what fails."""
+    shape = rows.t.shape
+    if not gathered.members.parameters:
+        flat = Rows(*(part.reshape(rows.t.size, *part.shape[2:]) for part in rows))
+        kinetic, potential, error = energies(gathered.members.system, flat)
+        if isinstance(error, KeyboardInterrupt):
+            gathered.interrupted = True
+        if error is None or isinstance(error, KeyboardInterrupt):
+            return kinetic.reshape(shape), potential.reshape(shape)
+    found = np.empty((2, *shape))
+    for k, number in enumerate(numbers.tolist()):
+        own = Rows(*(part[k] for part in rows))
+        found[0, k], found[1, k], error = energies(run_of(number).system, own)
+        _note(number, error, gathered)
+    return found[0], found[1]
+
+
+def _note(number: int, error: BaseException | None, gathered: Gathered) -> None:
+    """Note what went wrong with a run, unless something did before."""
+    if error is None or number in gathered.errors:
+        return
+    gathered.fail(number, error)
+    gathered.completed[number] = False
+
+
+def _put_constraints(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
+    """Put multipliers and residuals of the constraints in their places."""
+    width = rows.t.shape[1]
+    if gathered.members.system.num_velocity_constraints == 0:
+        gathered.rows["residuals"][numbers, :width] = 0.0
+        return
+    for k, number in enumerate(numbers.tolist()):
+        own = slice(0, int(gathered.lengths[number]))
+        find = constraints_of(run_of(number))
+        assert find is not None
+        multipliers, residuals, error = find(Rows(*(part[k, own] for part in rows)))
+        gathered.rows["multipliers"][number, own] = multipliers
+        gathered.rows["residuals"][number, own] = residuals
+        _note(number, error, gathered)
+
+
+def _look(rows: Rows, numbers: Any, gathered: Gathered, run_of: RunOf) -> None:
+    """Look for singular joints and for large steps, where there are joints that have them."""
+    run = run_of(int(numbers[0]))
+    method, h = run.integrator, run.problem.h
+    alike = method.local_steps and not method.adaptive
+    if not (Lookout(run.system).watches or (alike and LargeSteps(run.system, h).watches)):
+        return
+    for k, number in enumerate(numbers.tolist()):
+        own = slice(0, int(gathered.lengths[number]))
+        system = run_of(number).system
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            Lookout(system).look(rows.t[k, own], rows.q[k, own])
+            if alike:
+                LargeSteps(system, h).look(rows.t[k, own], rows.v[k, own])
+        gathered.told += [(number, each.message) for each in told]
+
+
+def _of_samples(block: Block, plan: Plan, there: Any, gathered: Gathered, run_of: RunOf) -> Any:
+    """Return the four energies (4, runs, samples) of the states that are looked at besides."""
+    q, v, work = (_chosen(part, there) for part in block.samples)
+    if plan.sampled.size == 0:
+        return np.empty((4, there.size, 0))
+    numbers = block.first + there
+    problem = run_of(int(numbers[0])).problem
+    times = problem.t0 + plan.sampled * problem.h
+    t = np.broadcast_to(times, (there.size, times.size)).copy()
+    for k in np.flatnonzero(gathered.steps[numbers] < plan.steps):
+        late = plan.sampled > gathered.steps[numbers[k]]
+        for part in (q, v, work):
+            part[k, late] = part[k, 0]
+    found = _energies(Rows(t, q, v, work, work[..., :0]), numbers, gathered, run_of)
+    return np.stack([*found, work[..., 0], work[..., 1]])
+
+
+def _may_miss(energy: Any, further: Any) -> Any:
+    """Return which runs (runs,) have a balance of energies that a close look may find fault with.
+
+    As `EnergyWatch`, at once for all of them, and with more suspicion.
+    """
+    every = np.concatenate([further, energy], axis=2)  # the first of them is the initial state
+    with np.errstate(over="ignore", invalid="ignore"):
+        changes = every - every[:, :, :1]
+        gap = np.abs(changes[0] + changes[1] + changes[2] - changes[3]).max(axis=1)
+        moved = np.maximum(every[0].max(axis=1), np.abs(changes[1:]).max(axis=(0, 2)))
+        allowed = np.maximum(PART * moved, ROUNDED * np.abs(every[1]).max(axis=1))
+        return ~(gap <= CLOSE * allowed)
+
+
+def _note_balance(
+    number: int, t: Any, own: tuple[Any, Any], plan: Plan, gathered: Gathered, run_of: RunOf
+) -> None:
+    """Look at the balance of energies of a run, of its rows and of the samples."""
+    run, (energy, further) = run_of(number), own
+    seen = plan.sampled[: further.shape[1]] <= gathered.steps[number]
+    times = run.problem.t0 + plan.sampled[: further.shape[1]] * run.problem.h
+    samples = np.concatenate([times[None], further])[:, seen]
+    text = balance_finding(run, (t[: energy.shape[1]], *energy), samples, run.options)
+    if not text:
+        return
+    gathered.warnings[number] = (*gathered.warnings.get(number, ()), text)
+    if number not in gathered.errors:
+        gathered.told.append((number, EnergyBalanceWarning(text)))

@@ -1,0 +1,254 @@
+"""Runs of an ensemble that compiled time loops can take alone: on all cores, one preparation each.
+
+What a single run does between its steps, saved rows and states that are looked at, is taken from
+the rows of all steps here, which a loop writes for some thousand steps at a time. Energies and
+constraints follow for many runs at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+
+from mbkit.integrators.description import is_described
+from mbkit.integrators.integrator import Rows
+from mbkit.interrupts import Interrupts
+from mbkit.simulation.ensembles.gathering import Gathered
+from mbkit.simulation.preparation import Prepared
+from mbkit.simulation.progress import ProgressDisplay
+from mbkit.simulation.samples import sampled_steps
+from mbkit.simulation.stepping.chunks import CHUNK, INTERRUPTED
+from mbkit.simulation.stepping.failed_step import explain
+from mbkit.systems.calls.batches import Run, cores, in_chunks
+
+__all__ = ["Block", "Plan", "Worker", "block_size", "runs_alone", "take_runs"]
+
+#: Most rows that a loop writes at once.
+ROWS = 2048
+
+#: Bytes of what is looked at besides in a block of runs.
+BLOCK = 2**26
+
+
+def runs_alone(run: Prepared) -> bool:
+    """Return whether a compiled loop can take all steps of a run, with no Python on the way."""
+    course = run.course
+    asks_python = run.force is not None or run.drive is not None or course.watch is not None
+    return (
+        not asks_python
+        and run.momenta is None
+        and not run.system.evaluator.calls_python
+        and is_described(run.integrator)
+        and course.is_compiled
+        and (course.times is None or course.times.at_ends(run.problem))
+    )
+
+
+@attrs.frozen(eq=False)
+class Plan:
+    """Which states of a run are rows of its result, and which are looked at besides."""
+
+    steps: int
+    at_start: Any  # times of the rows that are the initial state
+    kept: Any  # (k,): after how many steps the other rows come
+    times: Any  # (k,): their times, where these are not those of the steps
+    sampled: Any  # (s,): after how many steps states are looked at
+
+    @classmethod
+    def of(cls, run: Prepared) -> Plan:
+        """Return the plan of a run as it was asked for."""
+        course, steps = run.course, run.steps
+        sampled = np.zeros(0, dtype=np.int64)
+        if course.samples is not None:
+            sampled = np.union1d([0], sampled_steps(steps))
+        if course.times is not None:
+            start = course.times.at_start
+            kept = course.times.steps[start.size :] + 1
+            return cls(steps, start, kept, course.times.times[start.size :], sampled)
+        every = run.problem.save_every
+        kept = np.arange(every, steps + 1, every)
+        if course.saves_end(steps):
+            kept = np.append(kept, steps)
+        return cls(steps, course.start_times, kept, None, sampled)
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows a run has, with one more for one that fails between them."""
+        return len(self.at_start) + len(self.kept) + 1
+
+
+def block_size(run: Prepared, plan: Plan) -> int:
+    """Return how many runs share a block, by the memory for what is looked at besides."""
+    width = plan.sampled.size * (run.problem.nq + run.problem.nv + 8) + 8 * plan.num_rows
+    return max(16 * cores(), int(BLOCK // (8 * width)))
+
+
+class Block:
+    """Some runs that follow each other, with what is known of them before energies are."""
+
+    def __init__(self, first: int, last: int, gathered: Gathered, plan: Plan, m: int) -> None:
+        system, n, s = gathered.members.system, last - first, plan.sampled.size
+        self.first, self.last = first, last
+        t, q, v = (gathered.rows[name][first:last] for name in ("t", "q", "v"))
+        work, multipliers = np.empty((n, plan.num_rows, 2)), np.empty((n, plan.num_rows, m))
+        self.rows = Rows(t, q, v, work, multipliers)
+        self.samples = (
+            np.empty((n, s, system.nq)), np.empty((n, s, system.nv)), np.empty((n, s, 2)),
+        )  # fmt: skip
+
+
+class Worker:
+    """The memory of one thread, in which one run follows another."""
+
+    def __init__(self, run: Prepared, plan: Plan, gathered: Gathered) -> None:
+        problem = run.problem
+        self.run, self.plan, self.gathered = run, plan, gathered
+        self.start = {name: array.copy() for name, array in problem.memory.items()}
+        self.counts = problem.counts.copy()
+        m = problem.multipliers.size
+        self.scratch = Rows.empty(min(ROWS, run.steps), problem.nq, problem.nv, m)
+        self.chunk = 64
+        self.given = run.start
+        self._places: dict[tuple[int, int], tuple[Any, ...]] = {}
+
+    def begin(self, given: Any, q: Any, v: Any, tau: Any) -> None:
+        """Put the problem to the start of a run; `given` is what the user gave for it."""
+        problem = self.run.problem
+        self.given = given
+        problem.q[:] = problem.q_stage[:] = q
+        problem.v[:] = problem.v_stage[:] = v
+        problem.work[:] = 0.0
+        problem.multipliers[:] = np.nan
+        for name, array in self.start.items():
+            problem.memory[name][:] = array
+        problem.counts[:] = self.counts
+        if problem.newton is not None:
+            problem.newton.total[:] = 0
+        self.run.workspace.time[:] = 0.0
+        if tau is not None:
+            self.run.workspace.tau[:] = tau
+
+    def take(self, number: int, block: Block, stopped: Callable[[], bool]) -> None:
+        """Take all steps from the problem's state on, and keep what the plan says."""
+        run, plan, place = self.run, self.plan, number - block.first
+        rows = Rows(*(part[place] for part in block.rows))
+        samples = tuple(part[place] for part in block.samples)
+        self._put_start(rows, samples)
+        taken, written, state = 0, len(plan.at_start), 0
+        began = time.perf_counter()
+        while taken < plan.steps and state == 0:
+            if stopped():
+                state = INTERRUPTED
+                break
+            size = min(self.chunk, plan.steps - taken, len(self.scratch.t))
+            at = time.perf_counter()
+            state, done, _ = run.course.advance(taken, size, self.scratch)
+            spent = time.perf_counter() - at
+            written = self._keep(taken, done, rows, samples)
+            taken += done
+            self.chunk = max(1, min(4 * self.chunk, int(size * CHUNK / max(spent, 1e-9))))
+        wall_time = time.perf_counter() - began
+        problem = run.problem
+        t = problem.t0 + taken * problem.h
+        if state != 0 and (written == 0 or rows.t[written - 1] < t):
+            rows.t[written], rows.q[written], rows.v[written] = t, problem.q, problem.v
+            rows.work[written], rows.multipliers[written] = problem.work, problem.multipliers
+            written += 1
+        self._note(number, (taken, written, state), wall_time, t)
+
+    def _put_start(self, rows: Rows, samples: tuple[Any, ...]) -> None:
+        problem, start = self.run.problem, self.plan.at_start
+        first = slice(0, len(start))
+        rows.t[first], rows.q[first], rows.v[first] = start, problem.q, problem.v
+        rows.work[first], rows.multipliers[first] = 0.0, np.nan
+        if self.plan.sampled.size:
+            for part, array in zip((problem.q, problem.v, 0.0), samples, strict=True):
+                array[0] = part
+
+    def _keep(self, taken: int, done: int, rows: Rows, samples: tuple[Any, ...]) -> int:
+        """Keep rows of some steps; return how many there are now."""
+        scratch = self.scratch
+        found = self._places.get((taken, done))
+        if found is None:
+            if len(self._places) > 1000:
+                self._places.clear()
+            found = self._places[taken, done] = (
+                *self._of(self.plan.kept, taken, done), *self._of(self.plan.sampled, taken, done),
+            )  # fmt: skip
+        from_rows, to_rows, from_samples, to_samples = found
+        start = len(self.plan.at_start)
+        to = slice(start + to_rows.start, start + to_rows.stop)
+        if from_rows.size:
+            for name in ("q", "v", "work"):
+                getattr(scratch, name).take(from_rows, axis=0, out=getattr(rows, name)[to])
+            if self.plan.times is None:
+                rows.t[to] = scratch.t[from_rows]
+                rows.multipliers[to] = scratch.multipliers[from_rows]
+            else:
+                rows.t[to] = self.plan.times[to_rows]
+                rows.multipliers[to] = np.nan  # found from the state
+        if from_samples.size:
+            for part, array in zip((scratch.q, scratch.v, scratch.work), samples, strict=True):
+                part.take(from_samples, axis=0, out=array[to_samples])
+        return int(to.stop)
+
+    @staticmethod
+    def _of(steps: Any, taken: int, done: int) -> tuple[Any, slice]:
+        """Return in which rows of the scratch those after some of all `steps` lie, and which."""
+        low, high = np.searchsorted(steps, [taken + 1, taken + done + 1])
+        return steps[low:high] - taken - 1, slice(int(low), int(high))
+
+    def _note(self, number: int, reached: tuple[int, int, int], wall_time: float, t: float) -> None:
+        """Keep how a run has ended."""
+        gathered, (taken, written, state) = self.gathered, reached
+        if state == 0:
+            gathered.messages[number] = f"Completed: {taken} steps."
+        elif state == INTERRUPTED:
+            gathered.messages[number] = f"Interrupted by the user after t = {t:.9g} s."
+        else:
+            gathered.fail(number, explain(attrs.evolve(self.run, start=self.given), state, taken))
+        gathered.count(number, self.run.problem.counted())
+        gathered.steps[number], gathered.times[number] = taken, wall_time
+        gathered.completed[number] = state == 0
+        gathered.lengths[number] = written  # last: what has rows is whole
+
+
+def take_runs(
+    block: Block, begun: Callable[[int, Worker | None], Worker], display: ProgressDisplay
+) -> None:
+    """Take all runs of a block; after Ctrl-C, which is raised, some have ended early or are left.
+
+    ``begun(number, worker)`` returns a worker at the start of a run, the same if it can.
+    """
+    numbers: Iterator[int] = itertools.count(block.first)  # next() of it is atomic
+    halt = Run(np.array([block.last]))
+    noted = Interrupts()
+    shown = threading.Lock()
+
+    def stopped() -> bool:
+        return noted.noted or bool(halt.limit[0] < block.last)
+
+    def work(_first: int, _last: int) -> None:
+        worker = None
+        for number in numbers:
+            if number >= block.last or stopped():
+                return
+            worker = begun(number, worker)
+            worker.take(number, block, stopped)
+            if shown.acquire(blocking=False):
+                display.update(number + 1.0)
+                shown.release()
+
+    threads = min(cores(), block.last - block.first)
+    if threads > 1:
+        in_chunks(work, threads, threads, halt)
+        return
+    with noted:
+        work(0, 1)
+    noted.look()
