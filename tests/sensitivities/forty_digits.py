@@ -7,6 +7,7 @@ steps, the time of the impact and the impact itself are written here anew.
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import mpmath
@@ -124,7 +125,7 @@ def main() -> None:
             moved = run.retract(start["q"], move) if name == "q" else start[name] + move
             ends.append(run.end(**{**start, name: moved}))
         found[name] = (ends[0] - ends[1]) / (2 * e)
-    print(json.dumps({name: [mpmath.nstr(x, 25) for x in row] for name, row in found.items()}))
+    sys.stdout.write(json.dumps({key: [mpmath.nstr(x, 25) for x in found[key]] for key in found}))
 
 
 if __name__ == "__main__":

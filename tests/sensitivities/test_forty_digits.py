@@ -1,4 +1,4 @@
-"""Derivatives of a whole run with an impact against one that another process takes with 40 digits."""
+"""Derivatives of a run with an impact against one that another process takes with 40 digits."""
 
 from __future__ import annotations
 
