@@ -1364,7 +1364,7 @@ class System:
         array([0.])
         """
         time: Any = t
-        if time.__class__ is float and time == 0.0 and wrenches is None and self._bare:
+        if wrenches is None and self._bare and time.__class__ is float:
             return self._inverse_dynamics(q, v, vdot, out, on_error)
         return dynamics.inverse_dynamics(
             self, q, v, vdot, wrenches, t=t, out=out, on_error=on_error
