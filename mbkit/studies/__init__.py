@@ -4,7 +4,9 @@ from mbkit.studies.laboratory import Findings as Findings
 from mbkit.studies.laboratory import Table as Table
 from mbkit.studies.laboratory import compare as compare
 from mbkit.studies.laboratory import convergence as convergence
+from mbkit.studies.laboratory import ensemble as ensemble
 from mbkit.studies.laboratory import load_findings as load_findings
+from mbkit.studies.laboratory import sensitivity as sensitivity
 from mbkit.studies.laboratory import work_precision as work_precision
 from mbkit.studies.new_project import new_project as new_project
 from mbkit.studies.project import Project as Project
@@ -19,9 +21,11 @@ __all__ = [
     "Table",
     "compare",
     "convergence",
+    "ensemble",
     "load_findings",
     "load_project",
     "load_study",
     "new_project",
+    "sensitivity",
     "work_precision",
 ]

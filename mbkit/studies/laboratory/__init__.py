@@ -6,3 +6,5 @@ from mbkit.studies.laboratory.convergence import convergence as convergence
 from mbkit.studies.laboratory.convergence import work_precision as work_precision
 from mbkit.studies.laboratory.findings import Findings as Findings
 from mbkit.studies.laboratory.table import Table as Table
+from mbkit.studies.laboratory.variation import ensemble as ensemble
+from mbkit.studies.laboratory.variation import sensitivity as sensitivity

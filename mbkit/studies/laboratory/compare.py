@@ -22,9 +22,10 @@ from mbkit.studies.laboratory.measurement import UNITS, measure
 from mbkit.studies.laboratory.reference import Reference, Setting, reference_of
 from mbkit.studies.laboratory.report import write
 from mbkit.studies.laboratory.table import Table
+from mbkit.studies.laboratory.tasks import run_tasks
 from mbkit.systems import System
 
-__all__ = ["compare", "load_findings"]
+__all__ = ["compare", "kept", "load_findings", "start_of"]
 
 #: Instants at which motions are compared, at most.
 MOST_SAMPLES = 64
@@ -145,7 +146,9 @@ def compare(
 
 def kept(found: Findings, directory: str | os.PathLike[str]) -> Findings:
     """Write tables and report of all cases of a directory; return the findings with its place."""
-    write(load_findings(directory), pathlib.Path(directory))
+    there = load_findings(directory)
+    further = {name: table for name, table in found.tables.items() if name != "cases"}
+    write(attrs.evolve(there, tables={**further, **there.tables}), pathlib.Path(directory))
     return attrs.evolve(found, directory=pathlib.Path(directory))
 
 
@@ -214,12 +217,12 @@ def setting_of(
     if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 0:
         raise UsageError(f"repeats must be an integer from 0 on, got {repeats!r}.")
     base = mechanism.assemble()
-    q_start, v_start = _start(base, q, v)
+    q_start, v_start = start_of(base, q, v)
     return Setting(base, q_start, v_start, (start, end), samples, **more)
 
 
-def _start(base: System, q: Any, v: Any) -> tuple[Any, Any]:
-    """Return the start of the base system, with its loops closed."""
+def start_of(base: System, q: Any, v: Any) -> tuple[Any, Any]:
+    """Return the start of a system by vectors or joints, with its loops closed."""
     found = []
     for given, vector, names, place in (
         (q, base.reference_configuration(), base.position_names, base.position_slice),
@@ -274,32 +277,6 @@ def completed(
     tasks = {key: (row, case) for key, case in zip(keys, cases, strict=True)}
     rows = run_tasks(tasks, place, progress=progress)
     return Table(rows, about["units"], FACTORS), about
-
-
-def run_tasks(
-    tasks: Mapping[str, tuple[Callable[[Any], dict[str, Any]], Any]],
-    place: StudyDirectory | None,
-    *,
-    progress: bool,
-) -> list[dict[str, Any]]:
-    """Return the rows of tasks, in order; what the directory has is not done again."""
-    found = {} if place is None else {key: row for key in tasks if (row := place.known(key))}
-    missing = [key for key in tasks if key not in found]
-    for key in _shown(missing, enabled=progress):
-        function, case = tasks[key]
-        found[key] = function(case)
-        if place is not None:
-            place.put(key, found[key])
-    return [found[key] for key in tasks]
-
-
-def _shown(keys: list[str], *, enabled: bool) -> Any:
-    if not enabled:
-        return keys
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(keys, "Cases", console=Console(stderr=True), transient=True)
 
 
 def described(kind: str, cases: list[Case], setting: Setting, reference: Any) -> dict[str, Any]:

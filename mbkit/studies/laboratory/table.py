@@ -87,13 +87,18 @@ class Table:
 
     @property
     def varied(self) -> tuple[str, ...]:
-        """Factors that differ from row to row, without those that follow from others before."""
-        names: tuple[str, ...] = ()
+        """Factors that differ from row to row, without names that follow from others before."""
+        found: tuple[str, ...] = ()
         for name in sorted(self.factors, key=lambda name: name not in DECIDING):
-            known = len({tuple(map(row.get, names)) for row in self.rows})
-            if len({tuple(map(row.get, (*names, name))) for row in self.rows}) > known:
-                names = (*names, name)
-        return names
+            are_names = any(isinstance(row.get(name), str) for row in self.rows)
+            before = found if are_names else ()
+            if self._count(*before, name) > self._count(*before):
+                found = (*found, name)
+        return found
+
+    def _count(self, *names: str) -> int:
+        """Return how many different combinations of some columns there are."""
+        return len({tuple(map(row.get, names)) for row in self.rows})
 
     def __getitem__(self, column: str) -> Any:
         if column not in self.units:
