@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mbkit.errors import MbkitError, NameUnknownError, check_name, suggestion
 
-__all__ = ["check_known", "check_part"]
+__all__ = ["check_known", "check_named", "check_names", "check_part"]
 
 
 def check_part(part: Any, contract: type[Any], error: type[MbkitError], hint: str = "") -> str:
@@ -35,3 +35,29 @@ def check_known(what: str, owner: str, kind: str, name: str, known: Iterable[str
     known = [*known]
     if name not in known:
         raise NameUnknownError(f"{what}: {owner} has no {kind} {name!r}; {suggestion(name, known)}")
+
+
+def check_names(what: str, part: Any, error: type[MbkitError]) -> None:
+    """Raise unless the joints and bodies that a force or a constraint names are tuples of names."""
+    for key in ("joints", "bodies"):
+        names = getattr(part, key)
+        if not (isinstance(names, tuple) and all(isinstance(each, str) for each in names)):
+            raise error(f"{what}: {key} must be a tuple of names, got {names!r}.")
+
+
+def check_named(
+    what: str, part: Any, owner: str, joints: Mapping[str, tuple[int, int]], bodies: Iterable[str]
+) -> None:
+    """Raise unless the joints and bodies that a force or a constraint names are there, and fit it.
+
+    `joints` are those of the owner with their numbers of positions and of velocities, `bodies` its
+    bodies with the world. NameUnknownError if a name is unknown, the part's own error if a joint
+    has not the coordinates that it needs.
+    """
+    check = getattr(part, "check_joint", None)
+    for name in part.joints:
+        check_known(what, owner, "joint", name, joints)
+        if check is not None:
+            check(name, *joints[name])
+    for name in part.bodies:
+        check_known(what, owner, "body", name, bodies)

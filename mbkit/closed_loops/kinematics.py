@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbkit.errors import ConstraintError, ShapeError, UsageError, check_kind, listed
-from mbkit.kinematics.constraint_rates import constraint_jerk, prescribed_jerk
-from mbkit.kinematics.constraint_series import ConstraintSeries
+from mbkit.kinematics.constraint_series import ConstraintSeries, constraint_jerk, prescribed_jerk
 from mbkit.systems.calls.arguments import Floats, common_axes, times_of
 from mbkit.systems.calls.entries import (
     broadcast,

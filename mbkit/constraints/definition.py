@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mbkit.constraints.constraint import Constraint
-from mbkit.definitions import check_known, check_part
+from mbkit.definitions import check_named, check_names, check_part
 from mbkit.errors import ConstraintError
 
 __all__ = ["check_constraint_definition", "check_constraint_names", "defines"]
@@ -29,10 +29,8 @@ def check_constraint_definition(constraint: Any) -> None:
     """
     what = check_part(constraint, Constraint, ConstraintError)
     kind = type(constraint).__name__
-    for key in ("joints", "bodies"):
-        names = getattr(constraint, key)
-        if not (isinstance(names, tuple) and all(isinstance(each, str) for each in names)):
-            raise ConstraintError(f"{what}: {key} must be a tuple of names, got {names!r}.")
+    check_names(what, constraint, ConstraintError)
+    for key, names in (("joints", constraint.joints), ("bodies", constraint.bodies)):
         if len(set(names)) < len(names):
             raise ConstraintError(f"{what}: {key} must have each name once, got {names!r}.")
     rows, position_rows = constraint.num_rows, constraint.num_position_rows
@@ -64,17 +62,10 @@ def check_constraint_names(
 ) -> None:
     """Raise unless the joints and bodies that a constraint names are there, and fit it.
 
-    They must be those of `owner`: numbers of positions and of velocities of joints, and bodies with
-    the world. NameUnknownError if a name is unknown, ConstraintError if a joint has not the
-    coordinates that it needs.
+    As `check_named`; and the joints move.
     """
     what = f"Constraint {constraint.name!r}"
     for name in constraint.joints:
-        check_known(what, owner, "joint", name, joints)
-        if joints[name][1] == 0:
+        if name in joints and joints[name][1] == 0:
             raise ConstraintError(f"{what}: joint {name!r} does not move; choose one that does.")
-        check = getattr(constraint, "check_joint", None)
-        if check is not None:
-            check(name, *joints[name])
-    for name in constraint.bodies:
-        check_known(what, owner, "body", name, bodies)
+    check_named(what, constraint, owner, joints, bodies)

@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 from mbkit.coordinates.division import Division
 from mbkit.coordinates.force_joints import check_positions
 from mbkit.coordinates.loops import characteristic_length, loop_closure
-from mbkit.coordinates.loosened import loosened
-from mbkit.coordinates.rows import assemble_rows
-from mbkit.coordinates.slices import Slices
+from mbkit.coordinates.rows import Slices, assemble_rows
 from mbkit.errors import DuplicateNameError, NameUnknownError, suggestion
 from mbkit.forces import Force, check_force_definition
+from mbkit.joints import FreeJoint
 from mbkit.model.document import can_be_written, to_toml
 from mbkit.model.graph import graph_of
 from mbkit.model.parameters import changed, parameters
+from mbkit.parts.body import Body
+from mbkit.parts.connection import Connection
 from mbkit.representations import Representation
 from mbkit.solvers import ConstraintSolver
 from mbkit.spatial import SpatialInertia
@@ -40,7 +41,35 @@ if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["Assembly"]
+__all__ = ["Assembly", "loosened"]
+
+
+def loosened(parts: Parts, places: Sequence[tuple[str, str]]) -> tuple[Parts, tuple[str, ...]]:
+    """Return the parts with free joints at some places, and their names.
+
+    A place S of a joint on a body, a joint and "S_pred" or "S_succ", becomes a free joint at rest,
+    S exp(x), with a body without mass between; the free joints come after all others. Its steps x
+    move all that is beyond, as a change of S does: derivatives by configurations of the loosened
+    system are those by places. Those at S_succ have their successors beyond them: x is -1 times the
+    change of S_succ.
+    """
+    bodies, joints = dict(parts.bodies), dict(parts.joints)
+    names = []
+    for joint, place in places:
+        edge = joints[joint]
+        name = f"{place} of {joint}"
+        while name in bodies or name in joints:
+            name += "'"
+        bodies[name] = Body(name)
+        if place == "S_pred":
+            free = Connection(FreeJoint(name), edge.predecessor, name, edge.S_pred, np.eye(4))
+            joints[joint] = attrs.evolve(edge, predecessor=name, S_pred=np.eye(4))
+        else:
+            free = Connection(FreeJoint(name), name, edge.successor, np.eye(4), edge.S_succ)
+            joints[joint] = attrs.evolve(edge, successor=name, S_succ=np.eye(4))
+        joints[name] = free
+        names.append(name)
+    return attrs.evolve(parts, bodies=bodies, joints=joints), tuple(names)
 
 
 @final

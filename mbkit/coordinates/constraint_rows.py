@@ -13,7 +13,7 @@ from mbkit.errors import ConstraintError
 from mbkit.kernels.constraints import layout
 
 if TYPE_CHECKING:
-    from mbkit.coordinates.slices import Slices
+    from mbkit.coordinates.rows import Slices
     from mbkit.parts.parts import Parts
 
 __all__ = ["KnownNames", "Made", "set_constraint"]

@@ -8,8 +8,7 @@ import numpy as np
 
 from mbkit.coordinates.centres import centre_between
 from mbkit.coordinates.constraint_rows import KnownNames, Made, set_constraint
-from mbkit.coordinates.rows import frozen, set_joint
-from mbkit.coordinates.slices import Slices
+from mbkit.coordinates.rows import Slices, frozen, set_joint
 from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
 from mbkit.kernels.constraints import layout as own

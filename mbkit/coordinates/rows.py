@@ -2,27 +2,118 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from mbkit.coordinates.body_frames import frames_in_joints, poses_of_tree, set_own_frame
 from mbkit.coordinates.centres import centres_of_bodies, seen_from, warn_of_distance
-from mbkit.coordinates.floating import set_floating
+from mbkit.joints import Joint
 from mbkit.joints.placed import placed_beside
 from mbkit.kernels import layout
 from mbkit.representations import Representation
+from mbkit.sparsity.packing import packed
 from mbkit.spatial import SpatialInertia, inverse
 from mbkit.systems.memory.arrays import SystemArrays, fill_table
 
 if TYPE_CHECKING:
-    from mbkit.coordinates.slices import Slices
     from mbkit.joints import Joint
     from mbkit.parts.connection import Connection
     from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["assemble_rows", "frozen", "set_joint"]
+__all__ = ["Slices", "assemble_rows", "frozen", "set_floating", "set_joint"]
+
+
+class Slices(NamedTuple):
+    """Entries of each joint, by name, in positions, velocities and steps of a configuration."""
+
+    positions: dict[str, slice]
+    velocities: dict[str, slice]
+    steps: dict[str, slice]
+
+    @classmethod
+    def of(cls, joints: Mapping[str, Joint]) -> Self:
+        """Return those of joints one after another."""
+        return cls(
+            _in_order({name: joint.num_positions for name, joint in joints.items()}),
+            _in_order({name: joint.num_velocities for name, joint in joints.items()}),
+            _in_order({name: joint.ndx for name, joint in joints.items()}),
+        )
+
+    @property
+    def totals(self) -> tuple[int, int, int]:
+        """Numbers of positions, of velocities and of entries of a step."""
+        nq, nv, ndx = (max((each.stop for each in own.values()), default=0) for own in self)
+        return nq, nv, ndx
+
+
+def _in_order(counts: dict[str, int]) -> dict[str, slice]:
+    slices = {}
+    start = 0
+    for name, count in counts.items():
+        slices[name] = slice(start, start + count)
+        start += count
+    return slices
+
+
+#: Principal moments below this part of the largest, or of mass times squared distance of the centre
+#: of mass, are rounding.
+_NEGLIGIBLE = 1e-13
+
+
+def set_floating(
+    bodies: Any,
+    joints: tuple[Joint | None, ...],
+    inertias: list[SpatialInertia],
+    representation: Representation,
+    named: Collection[str],
+) -> list[Any]:
+    """Write the inverse inertia of floating bodies; return the arrays that the rows point to.
+
+    A body floats if it is on a joint from the world whose velocity is the body's twist in the
+    representation of the recursions, carries no body, and no constraint names that joint.
+    """
+    from mbkit.kernels.compile import array_address
+
+    found: dict[int, list[float]] = {}
+    carriers = {*bodies["parent"].tolist()}
+    for i, (row, joint, inertia) in enumerate(zip(bodies, joints, inertias, strict=True)):
+        if joint is None or row["parent"] != 0 or i in carriers or joint.name in named:
+            continue
+        if joint.velocity_twist != representation.name or row["kind"] != layout.TABLE:
+            continue
+        if row["reversed"] or not _turns_nothing(row, representation):
+            continue
+        numbers = _roots(inertia)
+        if numbers is not None:
+            found[i] = numbers
+    arrays = packed(found.values(), np.float64)
+    for i, array in zip(found, arrays, strict=True):
+        bodies[i]["floating"] = array_address(array)
+    return arrays
+
+
+def _turns_nothing(row: Any, representation: Representation) -> bool:
+    """Return whether twists are the same as seen from where the joint sits in the world."""
+    C = np.eye(4)
+    C[:3, :3] = row["R"]
+    C[:3, 3] = row["p"]
+    return bool((representation.twist_map(C) == np.eye(6)).all())  # T(C X) = T(C) T(X)
+
+
+def _roots(inertia: SpatialInertia) -> list[float] | None:
+    """Return the axes over roots of moments, the centre of mass, one over the root of the mass."""
+    if not inertia.mass > 0.0:
+        return None
+    com = np.asarray(inertia.com)
+    moments, axes = np.linalg.eigh(inertia.moment_about_com)
+    size = max(moments[-1], inertia.mass * float(com @ com))
+    if not moments[0] > _NEGLIGIBLE * size:
+        return None
+    rows = axes.T / np.sqrt(moments)[:, None]
+    return [*rows.reshape(-1).tolist(), *com.tolist(), 1.0 / np.sqrt(inertia.mass)]
 
 
 def assemble_rows(

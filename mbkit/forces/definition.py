@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mbkit.definitions import check_known, check_part
+from mbkit.definitions import check_named, check_names, check_part
 from mbkit.errors import ForceError, check_choice
 from mbkit.forces.force import Force
 from mbkit.representations import Representation
@@ -28,10 +28,7 @@ def check_force_definition(force: Any) -> None:
     hint = "; give a function a name: mbkit.ForceFunction('name', function)"
     what = check_part(force, Force, ForceError, hint if callable(force) else "")
     kind = type(force).__name__
-    for key in ("joints", "bodies"):
-        names = getattr(force, key)
-        if not (isinstance(names, tuple) and all(isinstance(each, str) for each in names)):
-            raise ForceError(f"{what}: {key} must be a tuple of names, got {names!r}.")
+    check_names(what, force, ForceError)
     check_choice(f"{what}: acts_on", force.acts_on, ("joints", "bodies"), ForceError)
     if not (isinstance(force.power, str) and force.power in _POWERS):
         raise ForceError(
@@ -74,10 +71,8 @@ def check_force_names(
 ) -> None:
     """Raise unless the joints and bodies that a force names are there, and fit it.
 
-    They must be those of `owner`: numbers of positions and of velocities of joints, and bodies with
-    the world. Loop joints have no coordinates; `remedy` says how one gets them, as the end of a
-    sentence. NameUnknownError if a name is unknown, ForceError if a joint has not the coordinates
-    that it needs.
+    As `check_named`. Loop joints have no coordinates; `remedy` says how one gets them, as the end
+    of a sentence.
     """
     what = f"Force {force.name!r}"
     for name in force.joints:
@@ -86,9 +81,4 @@ def check_force_names(
                 f"{what}: joint {name!r} closes a loop in {owner}, and has no "
                 f"coordinates that a force could act along; {remedy}."
             )
-        check_known(what, owner, "joint", name, joints)
-        check = getattr(force, "check_joint", None)
-        if check is not None:
-            check(name, *joints[name])
-    for name in force.bodies:
-        check_known(what, owner, "body", name, bodies)
+    check_named(what, force, owner, joints, bodies)

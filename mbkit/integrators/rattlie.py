@@ -9,13 +9,12 @@ import numpy as np
 
 from mbkit.errors import UsageError
 from mbkit.integrators.checks import check_multipliers
-from mbkit.integrators.constant_efforts import constant_effort
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.newton import Newton
 from mbkit.integrators.step_memory import REMEDY, Record
 from mbkit.memory import check_memory
 
-__all__ = ["RATTLie"]
+__all__ = ["RATTLie", "constant_effort"]
 
 #: How far a way back may be from a step back.
 _SYMMETRIC = 1e-12
@@ -179,3 +178,28 @@ def _rolling(system: Any) -> str:
         return "which are not integrable"
     left = [name for name in names if name not in positions.position_row_names]
     return f"such as '{left[0]}'" if left else "which are not integrable"
+
+
+def constant_effort(system: Any, force: Any) -> float | None:
+    """Return the effort of a force that is constant along a coordinate that adds; None for others.
+
+    Examples
+    --------
+    >>> import mbkit as mb
+    >>> mech = mb.Mechanism("wheel")
+    >>> wheel = mech.add_body(mb.Body("wheel", mb.SpatialInertia.sphere(1.0, radius=0.1)))
+    >>> axle = mech.add_joint(mb.RevoluteJoint("axle"), mech.world, wheel)
+    >>> motor = mech.add_force(mb.JointEffort("motor", "axle", effort=2.0))
+    >>> constant_effort(mech.assemble(), motor)
+    2.0
+    """
+    effort = getattr(force, "constant_effort", None)
+    if effort is None:
+        return None
+    at_q, at_x = system.position_slice(force.joint), system.step_slice(force.joint)
+    if at_q.stop - at_q.start != 1 or at_x.stop - at_x.start != 1:
+        return None
+    q, x = system.reference_configuration(), np.zeros(system.ndx)
+    x[at_x] = 0.5
+    moved = system.retract(q, x)[at_q] - q[at_q]
+    return float(effort) if abs(moved[0] - 0.5) < 1e-12 else None

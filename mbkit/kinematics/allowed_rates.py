@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from mbkit.errors import ConstraintError
-from mbkit.kinematics.constraint_rates import constraint_jerk, prescribed_jerk
+from mbkit.kinematics.constraint_series import constraint_jerk, prescribed_jerk
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_sizes
 from mbkit.systems.constraint_checks import HOLDS, free_rows, largest_terms

@@ -9,7 +9,7 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.forces import Force
 from mbkit.integrators import Integrator
-from mbkit.integrators.constant_efforts import constant_effort
+from mbkit.integrators.rattlie import constant_effort
 from mbkit.systems import System
 
 __all__ = ["check_forces"]

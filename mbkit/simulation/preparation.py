@@ -46,7 +46,7 @@ from mbkit.systems.calls.evaluations import INVERSE_DYNAMICS, MASS_MATRIX
 from mbkit.systems.calls.failures import failure
 from mbkit.systems.memory.drive import Drive
 from mbkit.systems.memory.workspace import Workspace
-from mbkit.systems.momenta import MomentaInLoops
+from mbkit.systems.momentum_form import MomentaInLoops
 
 __all__ = ["GeneralizedForces", "Prepared", "checked_parts", "prepare", "versions", "with_options"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.simulation.energies import energies
 from mbkit.simulation.momenta import with_velocities
-from mbkit.systems.momenta import MomentaInLoops
+from mbkit.systems.momentum_form import MomentaInLoops
 
 if TYPE_CHECKING:
     from mbkit.systems import System

@@ -16,7 +16,7 @@ from mbkit.kernels import layout
 from mbkit.systems import System
 from mbkit.systems.memory.callbacks import callback_address, register
 from mbkit.systems.memory.workspace import Workspace
-from mbkit.systems.momenta import MomentaInLoops
+from mbkit.systems.momentum_form import MomentaInLoops
 
 __all__ = ["Watch", "checked_events"]
 

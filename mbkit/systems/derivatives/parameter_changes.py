@@ -83,7 +83,7 @@ _ABOUT_AN_AXIS = (RevoluteJoint, PrismaticJoint, HelicalJoint, CylindricalJoint)
 def changes_by_places(point: Point, names: Iterable[str]) -> dict[str, Change]:
     """Return the changes by those parameters that move joints of the tree on their bodies.
 
-    They are along the steps of free joints there, at rest (`mbkit.coordinates.loosened`): as exact
+    They are along the steps of free joints there, at rest (`mbkit.coordinates.assembly`): as exact
     as by configurations. In absolute coordinates, and where bodies are split, other numbers of the
     system depend on places: none are returned.
     """
