@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import attrs
 import numpy as np
@@ -62,19 +61,6 @@ class Charts:
                 ends = starts[0] + int(row["ndx"]), starts[1] + int(row["num_velocities"])
                 blocks.append(Block(*(slice(*each) for each in zip(starts, ends, strict=True))))
         return cls(system, tuple(blocks))
-
-    @functools.cached_property
-    def layout(self) -> tuple[Any, Any, Any]:
-        """Where the entries of these joints are, four numbers each, and those of the others."""
-        numbers = [(a.start, a.stop - a.start, b.start, b.stop - b.start) for a, b in self.blocks]
-        steps, velocities = (
-            np.ones(self.system.ndx, dtype=bool),
-            np.ones(self.system.nv, dtype=bool),
-        )
-        for block in self.blocks:
-            steps[block.steps] = velocities[block.velocities] = False
-        joints = np.array(numbers, dtype=np.int64).reshape(-1)
-        return joints, np.flatnonzero(steps), np.flatnonzero(velocities)
 
     def dense(self, maps: list[Differentials], count: int) -> tuple[Floats, Floats]:
         """Return how retract(q, x) moves with q and with x, as matrices (count, ndx, ndx)."""

@@ -205,9 +205,8 @@ class ExplicitSteps(LinearSteps):
         tableau, closing = steps.method.tableau, self.closing
         stages, size = self.history.q.shape[1], steps.size
         method = Method(
-            tableau.A[:stages, :stages].copy(), tableau.b[:stages].copy(), *steps.charts.layout,
-            moving(system),
-        )  # fmt: skip
+            tableau.A[:stages, :stages].copy(), tableau.b[:stages].copy(), moving(system)
+        )
         linear = Linear(
             *self._by_state,
             closing=np.zeros((0, size, size)) if closing is None else closing.matrices,

@@ -12,11 +12,12 @@ import numpy as np
 from mbkit.errors import NameUnknownError, ShapeError, UsageError, suggestion
 from mbkit.memory import check_memory
 from mbkit.results import Result
-from mbkit.sensitivities.linear_steps import size_of
+from mbkit.sensitivities.linear_steps import STATE_INPUTS, size_of
 from mbkit.sensitivities.passages import Found, Seeds
 from mbkit.sensitivities.recorded_run import RecordedRun
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
+from mbkit.systems.derivatives.parameter_changes import field_of_inertia
 
 __all__ = ["Gradient", "Loss", "Sensitivities", "gradient", "sensitivities"]
 
@@ -242,7 +243,8 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
     value, seeds = seeds_of(run, steps.linear.system, loss)
     linear, names = steps.linear, list(steps.shapes)
     total = {name: np.zeros(size_of(shape)) for name, shape in steps.shapes.items()}
-    pieces, starts, last = list(steps.pieces(matrices=False)), [], None
+    matrices = not all(_is_by_pass(linear.system, name) for name in names)
+    pieces, starts, last = list(steps.pieces(matrices=matrices)), [], None
     begin = steps.state()
     for piece in pieces:
         starts.append(steps.state())
@@ -262,6 +264,11 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
         total[name] += S.T @ adjoint
     named = {name: total[name].reshape(shape) for name, shape in steps.shapes.items()}
     return Gradient(value, MappingProxyType(named))
+
+
+def _is_by_pass(system: System, name: str) -> bool:
+    """Whether a gradient by an input needs no derivatives of the equations at each stage."""
+    return name in STATE_INPUTS or field_of_inertia(system, name) is not None
 
 
 def seeds_of(run: Result, system: System, loss: Any) -> tuple[float, Seeds]:

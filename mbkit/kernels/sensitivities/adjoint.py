@@ -3,21 +3,25 @@
 from typing import NamedTuple
 
 from mbkit.kernels.arrays import assign
-from mbkit.kernels.compile import floats, helper, int64, integers, kernel, matrix, stack, typed
-from mbkit.kernels.sensitivities.charts import set_differentials
-from mbkit.kernels.sensitivities.recorded_steps import History
-from mbkit.kernels.sensitivities.weighted_dynamics import State, Sums, back_through_dynamics
+from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
+from mbkit.kernels.explicit.references import matrix_of, stack_of, vector_of
+from mbkit.kernels.sensitivities.charts import has_blocks, set_differentials
+from mbkit.kernels.sensitivities.recorded_steps import History, history_of
+from mbkit.kernels.sensitivities.weighted_dynamics import (
+    State,
+    Sums,
+    back_through_dynamics,
+    sums_of,
+)
+from mbkit.kernels.space import bodies
 from mbkit.kernels.status import OK
 
 
 class Method(NamedTuple):
-    """A method of s stages, and the joints whose coordinates do not add."""
+    """A method of s stages."""
 
     A: matrix  # (s, s)
     b: floats  # (s,)
-    joints: integers  # first step, number of steps, first velocity, number of velocities; of each
-    plain_steps: integers  # entries of steps that add, and the velocities that are their rates
-    plain_velocities: integers
     moving: floats  # (d + nv,), 0 for entries of prescribed joints
 
 
@@ -45,6 +49,29 @@ class Adjoint(NamedTuple):
 
 
 @helper
+def method_of(method):
+    """The same method: see `mbkit.kernels.explicit.references`."""
+    return Method(matrix_of(method.A), vector_of(method.b), vector_of(method.moving))
+
+
+@helper
+def linear_of(linear):
+    """The same steps."""
+    return Linear(stack_of(linear.by_q), stack_of(linear.by_v), stack_of(linear.closing))
+
+
+@helper
+def adjoint_of(adjoint):
+    """The same adjoint."""
+    now, seeds, ends, efforts, rates, accelerations, memory, sums, maps, chart = adjoint
+    return Adjoint(
+        vector_of(now), matrix_of(seeds), matrix_of(ends), matrix_of(efforts), matrix_of(rates),
+        matrix_of(accelerations), matrix_of(memory), sums_of(sums), vector_of(maps),
+        matrix_of(chart),
+    )  # fmt: skip
+
+
+@helper
 def add_transposed(A, x, out):
     """out += A^T x."""
     for i in range(A.shape[0]):
@@ -65,38 +92,42 @@ def add_block(maps, first, x, x_at, out, out_at, rows, columns):
 
 
 @helper
-def back_through_map(method, maps, every, moved, start, step):
+def back_through_map(model, maps, every, moved, start, step):
     """From the adjoint of retract(q, x) to those of q, which is added, and of x."""
-    joints = method.joints
     step[:] = 0.0
-    for k in range(method.plain_steps.shape[0]):
-        a = method.plain_steps[k]
-        start[a] += moved[a]
-        step[a] = moved[a]
     at = 0
-    for j in range(joints.shape[0] // 4):
-        a = joints[4 * j]
-        d = joints[4 * j + 1]
-        at = add_block(maps, at, moved, a, start, a, d, d)
-        at = add_block(maps, at, moved, a, step, a, d, d)
-        if every != 0:
-            at += 2 * d * d + d * joints[4 * j + 3]
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        a = row.first_step
+        d = row.ndx
+        if has_blocks(row):
+            at = add_block(maps, at, moved, a, start, a, d, d)
+            at = add_block(maps, at, moved, a, step, a, d, d)
+            if every != 0:
+                at += 2 * d * d + d * row.num_velocities
+        else:
+            for k in range(a, a + d):
+                start[k] += moved[k]
+                step[k] = moved[k]
 
 
 @helper
-def back_through_rates(method, maps, rates, x, q, v):
+def back_through_rates(model, maps, rates, x, q, v):
     """From the adjoint of the rates of x to those of x, q and v, which are added."""
-    joints = method.joints
-    for k in range(method.plain_steps.shape[0]):
-        v[method.plain_velocities[k]] += rates[method.plain_steps[k]]
     at = 0
-    for j in range(joints.shape[0] // 4):
-        a = joints[4 * j]
-        d = joints[4 * j + 1]
-        at += 2 * d * d
-        at = add_block(maps, at, rates, a, x, a, d, d)
-        at = add_block(maps, at, rates, a, q, a, d, d)
-        at = add_block(maps, at, rates, a, v, joints[4 * j + 2], d, joints[4 * j + 3])
+    for i in range(1, model.shape[0]):
+        row = model[i]
+        a = row.first_step
+        d = row.ndx
+        n = row.first_velocity
+        if has_blocks(row):
+            at += 2 * d * d
+            at = add_block(maps, at, rates, a, x, a, d, d)
+            at = add_block(maps, at, rates, a, q, a, d, d)
+            at = add_block(maps, at, rates, a, v, n, d, row.num_velocities)
+        else:
+            for k in range(d):
+                v[n + k] += rates[a + k]
 
 
 @helper
@@ -122,7 +153,7 @@ def back_through_end(space, method, history, linear, adjoint, n):
         return status
     now[:d] = 0.0
     step = adjoint.memory[1, :d]
-    back_through_map(method, adjoint.maps, 0, end[:d], now[:d], step)
+    back_through_map(bodies(space), adjoint.maps, 0, end[:d], now[:d], step)
     assign(now[d:], end[d:])
     h = history.span[n, 1]
     for i in range(count):
@@ -175,8 +206,8 @@ def back_through_stage(space, method, history, linear, adjoint, place):
     if status != OK:
         return status
     moved[:] = 0.0
-    back_through_rates(method, adjoint.maps, adjoint.rates[i], moved, q, v)
-    back_through_map(method, adjoint.maps, 1, q, now[:d], x)
+    back_through_rates(bodies(space), adjoint.maps, adjoint.rates[i], moved, q, v)
+    back_through_map(bodies(space), adjoint.maps, 1, q, now[:d], x)
     for k in range(d):
         x[k] += moved[k]
     for k in range(nv):
@@ -204,6 +235,10 @@ def reverse(space, method, history, linear, adjoint):
     Of a tree F^T l and G^T l come from `mbkit.kernels.sensitivities.weighted_dynamics`.
     Source: Hager 2000; see `mbkit.sensitivities.munthe_kaas` for the steps.
     """
+    method = method_of(method)
+    history = history_of(history)
+    linear = linear_of(linear)
+    adjoint = adjoint_of(adjoint)
     now = adjoint.now
     for n in range(history.t.shape[0] - 1, -1, -1):
         assign(adjoint.ends[n], now)

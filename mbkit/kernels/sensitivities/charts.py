@@ -16,6 +16,7 @@ from mbkit.kernels.compile import at, helper, int64, kernel, matrix
 from mbkit.kernels.configuration import call_joint
 from mbkit.kernels.derivatives import joint_changes
 from mbkit.kernels.derivatives.joint_changes import set_rates, step_from
+from mbkit.kernels.explicit.references import matrix_of
 from mbkit.kernels.layout import SCREW
 from mbkit.kernels.space import bodies, scratch_of, trials
 from mbkit.kernels.status import JOINT_FAILED, OK, failure
@@ -251,6 +252,9 @@ def set_differentials(space, x, q, v, every, memory, out):
 @kernel(int64(int64, matrix, matrix, matrix, int64, matrix, matrix), nogil=True)
 def differentials(space, x, q, v, every, memory, out):
     """`set_differentials` of N steps, states and rows."""
+    x, q, v, memory, out = (
+        matrix_of(x), matrix_of(q), matrix_of(v), matrix_of(memory), matrix_of(out)
+    )  # fmt: skip
     for n in range(x.shape[0]):
         status = set_differentials(space, x[n], q[n], v[n], every, memory, out[n])
         if status != OK:

@@ -5,6 +5,14 @@ from typing import NamedTuple
 from mbkit.kernels.arrays import assign
 from mbkit.kernels.compile import floats, helper, int64, kernel, matrix, stack, typed
 from mbkit.kernels.configuration import retract_rows
+from mbkit.kernels.explicit.references import (
+    matrix_of,
+    scheme_of,
+    stack_of,
+    stages_of,
+    state_of,
+    vector_of,
+)
 from mbkit.kernels.explicit.stages import (
     Scheme,
     Stages,
@@ -34,6 +42,16 @@ class History(NamedTuple):
     t: floats  # (N,), when it ends
     end_q: matrix  # (N, nq), the end
     end_v: matrix  # (N, nv)
+
+
+@helper
+def history_of(history):
+    """The same history: see `mbkit.kernels.explicit.references`."""
+    span, x, q, v, vdot, open_q, open_v, t, end_q, end_v = history
+    return History(
+        matrix_of(span), stack_of(x), stack_of(q), stack_of(v), stack_of(vdot), matrix_of(open_q),
+        matrix_of(open_v), vector_of(t), matrix_of(end_q), matrix_of(end_v),
+    )  # fmt: skip
 
 
 @helper
@@ -79,6 +97,10 @@ def record(space, scheme, state, stages, grid, history):
 
     Writes  state, history.
     """
+    scheme = scheme_of(scheme)
+    state = state_of(state)
+    stages = stages_of(stages)
+    history = history_of(history)
     b = scheme.b
     h = grid.h
     count = b.shape[0]

@@ -36,6 +36,7 @@ from mbkit.kernels.derivatives.directions import (
 )
 from mbkit.kernels.derivatives.inverse_dynamics import move, own_terms
 from mbkit.kernels.derivatives.rate_of_inertia import transposed_rate_times
+from mbkit.kernels.explicit.references import matrix_of
 from mbkit.kernels.recursions.inertias import (
     add_articulated_shifted,
     rigid_times,
@@ -71,6 +72,15 @@ class Sums(NamedTuple):
     momenta: matrix  # (rows, 6), sums of M W
     turns: matrix  # (rows, 3), sums of B^T W, their angular part; the linear one is zero
     regressor: matrix  # (frames, 10), y^T Y, its row 0 memory; none: it is not wanted
+
+
+@helper
+def sums_of(sums):
+    """The same sums: see `mbkit.kernels.explicit.references`."""
+    return Sums(
+        matrix_of(sums.twists), matrix_of(sums.momenta), matrix_of(sums.turns),
+        matrix_of(sums.regressor),
+    )  # fmt: skip
 
 
 class State(NamedTuple):
