@@ -34,6 +34,7 @@ def parts() -> Parts:
     from benchmarks.constraints import constraints
     from benchmarks.custom_joints import custom_joints
     from benchmarks.dynamics import against_pinocchio, large_trees
+    from benchmarks.ensembles import ensembles
     from benchmarks.forces import forces
     from benchmarks.gradients import gradients
     from benchmarks.hanging import hanging_loops
@@ -60,6 +61,7 @@ def parts() -> Parts:
         "joints": lambda: [*joints(), custom_joints()],
         "precision": lambda: [precision()],
         "simulation": lambda: [against_mujoco()],
+        "ensembles": ensembles,
         "gradients": lambda: [gradients()],
         "forces": forces,
         "loops": closed_loops,

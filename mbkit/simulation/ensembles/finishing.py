@@ -25,22 +25,30 @@ __all__ = ["finish"]
 #: Of what the balance of energies may miss, from where on it is looked at closely.
 CLOSE = 0.5
 
+#: Rows, of several runs, whose energies are looked at together: some MB, which stay in the cache.
+AT_ONCE = 20_000
+
 #: The run of a number, with the state and the forces at its start.
 RunOf = Callable[[int], Prepared]
 
 
 def finish(block: Block, plan: Plan, gathered: Gathered, run_of: RunOf) -> None:
-    """Fill in what follows from the states of the runs of a block."""
+    """Fill in what follows from the states of the runs of a block, of some runs at once."""
     lengths = gathered.lengths[block.first : block.last]
     there = np.flatnonzero(lengths)  # those that were started
-    if there.size == 0:
-        return
-    width = int(lengths.max())
-    for place in np.flatnonzero((lengths > 0) & (lengths < width)):
-        for part in block.rows:
-            part[place, lengths[place] : width] = part[place, 0]
-    rows = Rows(*(_chosen(part, there)[:, :width] for part in block.rows))
+    size = max(1, AT_ONCE // (plan.num_rows + plan.sampled.size))
+    for first in range(0, there.size, size):
+        some = there[first : first + size]
+        for place in some[lengths[some] < lengths[some].max()]:
+            for part in block.rows:
+                part[place, lengths[place] : lengths[some].max()] = part[place, 0]
+        _finish(block, some, plan, gathered, run_of)
+
+
+def _finish(block: Block, there: Any, plan: Plan, gathered: Gathered, run_of: RunOf) -> None:
     numbers = block.first + there
+    width = int(gathered.lengths[numbers].max())
+    rows = Rows(*(_chosen(part, there)[:, :width] for part in block.rows))
     of_rows = _energies(rows, numbers, gathered, run_of)
     energy = np.stack([*of_rows, rows.work[..., 0], rows.work[..., 1]])
     names = ("kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
@@ -50,12 +58,14 @@ def finish(block: Block, plan: Plan, gathered: Gathered, run_of: RunOf) -> None:
     _look(rows, numbers, gathered, run_of)
     further = _of_samples(block, plan, there, gathered, run_of)
     for k in np.flatnonzero(_may_miss(energy, further)):
-        own = energy[:, k, : lengths[there[k]]], further[:, k]
+        own = energy[:, k, : gathered.lengths[numbers[k]]], further[:, k]
         _note_balance(int(numbers[k]), rows.t[k], own, plan, gathered, run_of)
 
 
 def _chosen(part: Any, there: Any) -> Any:
-    return part if there.size == len(part) else part[there]
+    """Return some entries of an array, which follow each other but after Ctrl-C: then no copy."""
+    first, last = int(there[0]), int(there[-1]) + 1
+    return part[first:last] if last - first == there.size else part[there]
 
 
 def _energies(rows: Any, numbers: Any, gathered: Gathered, run_of: RunOf) -> tuple[Any, Any]:
@@ -127,7 +137,7 @@ def _of_samples(block: Block, plan: Plan, there: Any, gathered: Gathered, run_of
     problem = run_of(int(numbers[0])).problem
     times = problem.t0 + plan.sampled * problem.h
     t = np.broadcast_to(times, (there.size, times.size)).copy()
-    for k in np.flatnonzero(gathered.steps[numbers] < plan.steps):
+    for k in np.flatnonzero(gathered.steps[numbers] < plan.steps):  # of views or copies
         late = plan.sampled > gathered.steps[numbers[k]]
         for part in (q, v, work):
             part[k, late] = part[k, 0]

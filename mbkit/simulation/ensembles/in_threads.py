@@ -57,7 +57,8 @@ class Plan:
     steps: int
     at_start: Any  # times of the rows that are the initial state
     kept: Any  # (k,): after how many steps the other rows come
-    times: Any  # (k,): their times, where these are not those of the steps
+    times: Any  # (k,): their times
+    at_times: bool  # whether these were asked for; multipliers are then found from the states
     sampled: Any  # (s,): after how many steps states are looked at
 
     @classmethod
@@ -70,12 +71,13 @@ class Plan:
         if course.times is not None:
             start = course.times.at_start
             kept = course.times.steps[start.size :] + 1
-            return cls(steps, start, kept, course.times.times[start.size :], sampled)
+            return cls(steps, start, kept, course.times.times[start.size :], True, sampled)
         every = run.problem.save_every
         kept = np.arange(every, steps + 1, every)
         if course.saves_end(steps):
             kept = np.append(kept, steps)
-        return cls(steps, course.start_times, kept, None, sampled)
+        times = run.problem.t0 + kept * run.problem.h
+        return cls(steps, course.start_times, kept, times, False, sampled)
 
     @property
     def num_rows(self) -> int:
@@ -187,12 +189,10 @@ class Worker:
         if from_rows.size:
             for name in ("q", "v", "work"):
                 getattr(scratch, name).take(from_rows, axis=0, out=getattr(rows, name)[to])
-            if self.plan.times is None:
-                rows.t[to] = scratch.t[from_rows]
-                rows.multipliers[to] = scratch.multipliers[from_rows]
-            else:
-                rows.t[to] = self.plan.times[to_rows]
-                rows.multipliers[to] = np.nan  # found from the state
+            rows.t[to] = self.plan.times[to_rows]
+            if scratch.multipliers.shape[1]:
+                own = np.nan if self.plan.at_times else scratch.multipliers[from_rows]
+                rows.multipliers[to] = own
         if from_samples.size:
             for part, array in zip((scratch.q, scratch.v, scratch.work), samples, strict=True):
                 part.take(from_samples, axis=0, out=array[to_samples])
