@@ -16,7 +16,9 @@ ROOT = pathlib.Path(__file__).parents[2]
 ALONE = ("kills", "long_runs")
 
 #: Parts of `run.py` that take seconds in their least size.
-PARTS = ("starting", "dynamics", "large", "batches", "joints", "simulation", "inverse")
+PARTS = (
+    "starting", "dynamics", "large", "batches", "joints", "simulation", "ensembles", "inverse",
+)  # fmt: skip
 
 pytestmark = pytest.mark.compiled
 
