@@ -86,3 +86,23 @@ def test_efforts_that_a_function_gives(method):
         change = lambda e, k=k: run(v=state.v + e * unit[k])  # noqa: E731
         assert_same(system, base, found, "v", k, change)
     assert_adjoint(base, found)
+
+
+def test_forces_and_joints_that_are_turned_round():
+    rng = np.random.default_rng(5)
+    kinds = ("revolute", "universal", "spherical")
+    mechanism = random_mechanism(rng, 3, kinds, turned_round=1.0, reach=1)
+    spring = mb.SpringDamper(
+        "spring", "world", "body2", stiffness=30.0, damping=0.4, point_a=(0.5, 0.4, 0.3)
+    )
+    mechanism.add_force(spring)
+    system = mechanism.assemble()
+    state = random_state(rng, system)
+
+    def run(v=state.v, system=system):
+        return mb.simulate(system, (0.0, 0.02), 5e-3, q=state.q, v=v)
+
+    base, unit = run(), np.eye(system.nv)[2]
+    found = mb.sensitivities(base, by=["q", "v", "forces.spring.stiffness", "bodies.body1.mass"])
+    assert_same(system, base, found, "v", 2, lambda e: run(state.v + e * unit))
+    assert_adjoint(base, found)

@@ -316,6 +316,37 @@ def test_the_order_of_a_disc(tableau):
 # -------------------------------------------------------------------------- in composites, messages
 
 
+@each_joint
+def test_runs_have_derivatives_of_fewer_velocities_than_steps(joint):
+    """Against differences of eighth order; the adjoint against forward derivatives."""
+    system = as_inner(joint).assemble()
+    q, v = random_state(system, 7)
+    mass, names = "bodies.body.mass", ["q", "v", "bodies.body.mass"]
+
+    def run(q=q, v=v, system=system):
+        return simulate(system, (0.0, 0.1), 0.01, q, v)
+
+    base = run()
+    found, rng = mb.sensitivities(base, by=names), np.random.default_rng(0)
+    unit, dv, value = np.eye(system.ndx), rng.normal(size=system.nv), system.parameters[mass]
+    changes = {
+        "q": (lambda e: run(system.retract(q, e * unit[3])), unit[3]),
+        "v": (lambda e: run(v=v + e * dv), dv),
+        mass: (lambda e: run(system=system.with_parameters({mass: value + e})), 1.0),
+    }
+    weights = np.array([672.0, -168.0, 32.0, -3.0]) / 840.0
+    for name, (moved, along) in changes.items():
+        ends = [(moved(k * 2e-3), moved(-k * 2e-3)) for k in range(1, 5)]
+        expected = sum(w * (a.v - b.v) for w, (a, b) in zip(weights, ends, strict=True)) / 2e-3
+        own = found.v[name] @ along if name != mass else found.v[name]
+        assert np.abs(own - expected).max() < 1e-9 * max(1.0, np.abs(expected).max()), name
+    by_q = rng.normal(size=(base.t.size, system.ndx))
+    gradient = mb.gradient(base, lambda t, q, v: (0.0, by_q, None), by=names)
+    for name in names:
+        expected = np.tensordot(by_q, found.q[name], 2)
+        assert np.abs(gradient[name] - expected).max() < 1e-12 * np.abs(expected).max(), name
+
+
 def test_it_may_be_a_part_of_a_composite_joint():
     """A ball that rolls on a cart without mass: as one joint, and as two with a body between."""
     rail = mb.PrismaticJoint("rail", axis=(1.0, 0.2, 0.0))
