@@ -27,10 +27,10 @@ BARS: dict[str, dict[int, tuple[float, float]]] = {
 
 #: The same for matrices, without ``out=``.
 CLOSED_FORMS: dict[str, dict[int, float]] = {
-    "derivatives of inverse dynamics": {7: 0.9, 30: 1.0, 100: 1.0, 300: 1.0},
+    "derivatives of inverse dynamics": {7: 0.9, 30: 0.6, 100: 0.6, 300: 0.6},
     "derivatives of forward dynamics": {7: 0.9, 30: 0.6, 100: 0.6, 300: 0.6},
-    "Coriolis matrix": {7: 0.9, 30: 0.6, 100: 0.6, 300: 0.6},
-    "inertial regressor": {7: 0.9, 30: 0.4, 100: 0.4, 300: 0.4},
+    "Coriolis matrix": {7: 0.6, 30: 0.6, 100: 0.6, 300: 0.6},
+    "inertial regressor": {7: 0.6, 30: 0.4, 100: 0.4, 300: 0.4},
 }
 
 #: Most of the time of forward dynamics that Hamilton's equations may take.

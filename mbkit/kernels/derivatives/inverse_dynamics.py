@@ -29,7 +29,21 @@ algebra), whose B it is; derived here for joints whose S depends on q, or is tur
 
 from typing import Any, NamedTuple
 
-from mbkit.kernels.compile import address_kernel, helper
+from mbkit.kernels.compile import address_kernel, floats_at, helper, records_at
+from mbkit.kernels.derivatives.branches import (
+    MATRICES,
+    branches_in,
+    branches_size,
+    height_of,
+    push,
+    set_end,
+    set_row,
+    set_wrench,
+    span_of,
+    spans_in,
+    spans_size,
+    velocity_of_direction,
+)
 from mbkit.kernels.derivatives.directions import (
     depends_on_q,
     place,
@@ -45,6 +59,7 @@ from mbkit.kernels.derivatives.rate_of_inertia import (
     transposed_rate_times,
 )
 from mbkit.kernels.evaluation import EVALUATION, positions, rows, velocities
+from mbkit.kernels.layout import SPACE
 from mbkit.kernels.recursions.columns import joint_sum
 from mbkit.kernels.recursions.inertias import rigid_times
 from mbkit.kernels.recursions.joint_pass import joint_pass
@@ -55,7 +70,6 @@ from mbkit.kernels.vectors import (
     accumulate,
     add,
     angular,
-    dot,
     force_bracket,
     force_to_parent,
     linear,
@@ -185,7 +199,7 @@ def outward(space, loaded, q, v, vdot):
 # ------------------------------------------------------------------ from the tips to the world
 
 
-class Matrices(NamedTuple):
+class Tree(NamedTuple):
     """What is read and written from the tips to the world.
 
     Attributes
@@ -194,8 +208,10 @@ class Matrices(NamedTuple):
         Rows of the tree, their scratch, and what each step and each velocity changes.
     place : (n,)
         The column of each step, and of each velocity.
-    d_q, d_v, mass : (nv, columns)
-        The derivatives, and the mass matrix, or no row of it.
+    steps, velocities, mass : Branches
+        Of the derivatives by q and v, and of the mass matrix: there W = U, and a = S.
+    spans : Spans
+        Where the directions of joints are.
     """
 
     model: Any
@@ -203,39 +219,72 @@ class Matrices(NamedTuple):
     directions: Any
     changes: Any
     place: Any
+    steps: Any
+    velocities: Any
+    mass: Any
+    spans: Any
+
+
+class Result(NamedTuple):
+    """The derivatives (nv, columns), and the mass matrix, or no row of it."""
+
     d_q: Any
     d_v: Any
     mass: Any
 
 
 @helper
-def rows_of_joint(matrices, i):
-    """d tau of joint i along all directions of the joints between it and the world, and its own.
+def tree_of(space, model):
+    """The tree, with its memory."""
+    size = branches_size(model[0].ndx)
+    address = records_at(space, 1, SPACE)[0].columns
+    memory = floats_at(address, MATRICES * size + spans_size(model.shape[0]))
+    return Tree(
+        model,
+        scratch_of(space),
+        directions(space),
+        changes(space),
+        places(space),
+        branches_in(memory[:size]),
+        branches_in(memory[size : 2 * size]),
+        branches_in(memory[2 * size : MATRICES * size]),
+        spans_in(model, memory[MATRICES * size :]),
+    )
 
-    S . (M a + B n) = (M S) . a + (B^T S) . n. And where it is wanted, the mass matrix: S . (M S)
-    of both.
-    """
-    model, scratch, memory, _, place, d_q, d_v, mass = matrices
-    body = scratch[i]
-    for c in range(model[i].num_velocities):
-        x = angular(body.S[c])
-        y = linear(body.S[c])
-        U = rigid_times(body, x, y)
-        b = transposed_rate_times(body, x, y)
-        velocity = model[i].first_velocity + c
-        j = i
-        while j != 0:
-            row = model[j]
-            for k in range(row.first_step, row.first_step + row.ndx):
-                turn = load(memory[k].turn)
-                d_q[velocity, place[k]] = pairing(memory[k].push, U[0], U[1]) + dot(b, turn)
-            for k in range(row.first_velocity, row.first_velocity + row.num_velocities):
-                turn = angular(memory[k].S)
-                d_v[velocity, place[k]] = pairing(memory[k].rate, U[0], U[1]) + dot(b, turn)
-                if mass.shape[0] > 0:
-                    mass[velocity, place[k]] = pairing(memory[k].S, U[0], U[1])
-                    mass[k, place[velocity]] = mass[velocity, place[k]]
-            j = row.parent
+
+@helper
+def push_joint(tree, i, with_mass):
+    """The directions of joint i come to the stacks."""
+    memory, place = tree.directions, tree.place
+    row = tree.model[i]
+    for k in range(row.ndx):
+        height = height_of(tree.spans, i) + k
+        step = memory[row.first_step + k]
+        push(tree.steps, height, step.push, load(step.turn), place[row.first_step + k])
+        c = velocity_of_direction(row, k)
+        n = angular(memory[c].S)
+        push(tree.velocities, height, memory[c].rate, n, place[c])
+        if with_mass:
+            push(tree.mass, height, memory[c].S, n, place[c])
+
+
+@helper
+def rows_of_joint(tree, i, first, result):
+    """The rows of the velocities of joint i, whose directions begin at `first`."""
+    row = tree.model[i]
+    body = tree.scratch[i]
+    span = span_of(tree.spans, row, i, first)
+    for c in range(row.num_velocities):
+        velocity = row.first_velocity + c
+        S = body.S[c]
+        U = rigid_times(body, angular(S), linear(S))
+        b = transposed_rate_times(body, angular(S), linear(S))
+        set_row(tree.steps, span, S, U, b, result.d_q[velocity])
+        set_row(tree.velocities, span, S, U, b, result.d_v[velocity])
+        if result.mass.shape[0] > 0:
+            set_row(tree.mass, span, S, U, _ZERO, result.mass[velocity])
+    if depends_on_q(row):
+        add_change_of_subspace(row, body, tree.changes, tree.place, result.d_q)
 
 
 @helper
@@ -249,34 +298,24 @@ def add_change_of_subspace(row, body, cold, place, d_q):
 
 
 @helper
-def column_inwards(matrices, j, k, wrench, out):
-    """d tau = S . (t, f) of all joints between joint j and the world, in column k."""
-    model, memory = matrices.model, matrices.directions
-    t, f = wrench
-    i = model[j].parent
-    while i != 0:
-        row = model[i]
-        for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
-            out[n, k] = pairing(memory[n].S, t, f)
-        i = row.parent
-
-
-@helper
-def columns_of_joint(matrices, j):
-    """d tau of the joints between joint j and the world, along the directions of j."""
-    model, scratch, memory, cold, place, d_q, d_v, _ = matrices
-    row = model[j]
-    body = scratch[j]
-    F = body.F
+def wrenches_of_joint(tree, i, first, with_mass):
+    """W of the directions of joint i, for the rows of the joints between it and the world."""
+    memory, place = tree.directions, tree.place
+    row = tree.model[i]
+    body = tree.scratch[i]
     for k in range(row.ndx):
         n = row.first_step + k
         t, f = changed_wrench(body, load(memory[n].turn), memory[n].push)
-        w, u = twist_of_step(row, body, k, cold[n])
-        x, y = force_bracket(w, u, angular(F), linear(F))
-        column_inwards(matrices, j, place[n], (add(t, x), add(f, y)), d_q)
-    for n in range(row.first_velocity, row.first_velocity + row.num_velocities):
-        t, f = changed_wrench(body, angular(memory[n].S), memory[n].rate)
-        column_inwards(matrices, j, place[n], (t, f), d_v)
+        w, u = twist_of_step(row, body, k, tree.changes[n])
+        x, y = force_bracket(w, u, angular(body.F), linear(body.F))
+        set_wrench(tree.steps, first + k, add(t, x), add(f, y), place[n])
+        n = velocity_of_direction(row, k)
+        S = memory[n].S
+        t, f = changed_wrench(body, angular(S), memory[n].rate)
+        set_wrench(tree.velocities, first + k, t, f, place[n])
+        if with_mass:
+            t, f = rigid_times(body, angular(S), linear(S))
+            set_wrench(tree.mass, first + k, t, f, place[n])
 
 
 @helper
@@ -298,8 +337,6 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
     """
     model = bodies(space)
     scratch = scratch_of(space)
-    memory = directions(space)
-    cold = changes(space)
     nv = model[0].num_velocities
     ndx = model[0].ndx
     q = positions(model, q)
@@ -310,23 +347,30 @@ def inverse_dynamics_derivatives(space, loaded, q, v, vdot, out):
         status = outward(space, loaded, q, v, vdot)
     if status != OK:
         return status
-    place = places(space)
     steps_wide = num_places(space, ndx)
     wide = num_places(space, nv)
     more = nv if num_places(space, 0) > 0 else 0  # rows of the mass matrix
     every = rows(out, 1, nv * (steps_wide + wide) + more * wide)[0]
-    every[:] = 0.0
     end = nv * (steps_wide + wide)
     d_q = every[: nv * steps_wide].reshape((nv, steps_wide))
     d_v = every[nv * steps_wide : end].reshape((nv, wide))
     mass = every[end:].reshape((more, wide))
-    matrices = Matrices(model, scratch, memory, cold, place, d_q, d_v, mass)
+    every[:] = 0.0
+    result = Result(d_q, d_v, mass)
+    tree = tree_of(space, model)
+    end = ndx
+    pushed = 0  # this row and those between it and the world are on the stacks
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
-        rows_of_joint(matrices, i)
-        if depends_on_q(row):
-            add_change_of_subspace(row, scratch[i], cold, place, d_q)
+        j = i
+        while j != pushed:
+            push_joint(tree, j, more > 0)
+            set_end(tree.spans, j, end)
+            j = model[j].parent
+        end -= row.ndx
+        rows_of_joint(tree, i, end, result)
         if row.parent != 0:
-            columns_of_joint(matrices, i)
+            wrenches_of_joint(tree, i, end, more > 0)
             add_to_parent(scratch[i], scratch[row.parent])
+        pushed = row.parent
     return OK

@@ -41,7 +41,7 @@ class Workspace:
 
     def __init__(self, arrays: SystemArrays, evaluator: Evaluator) -> None:
         from mbkit.kernels.compile import array_address
-        from mbkit.kernels.derivatives.articulated_memory import memory_size
+        from mbkit.kernels.derivatives import articulated_memory, branches
 
         totals = arrays.bodies[0]
         nv = int(totals["num_velocities"])
@@ -49,9 +49,13 @@ class Workspace:
         self.stage = np.zeros(layout.STAGE_SIZE)
         self.tau = np.zeros(nv)
         self.rest = np.zeros(nv)
-        size = memory_size(arrays.bodies["parent"], nv)
-        self.columns = np.zeros(max(layout.COLUMN_SIZE * nv, size))
         ndx = max(1, int(totals["ndx"]))
+        sizes = (
+            layout.COLUMN_SIZE * nv,
+            articulated_memory.memory_size(arrays.bodies["parent"], nv),
+            branches.memory_size(len(arrays.bodies), ndx),
+        )
+        self.columns = np.zeros(max(sizes))
         self.directions = np.zeros(ndx, layout.DIRECTION)
         self.changes = np.zeros(ndx, layout.CHANGE)
         self.trial = np.zeros(max(1, sum(int(totals[count]) for count in _COUNTS)))

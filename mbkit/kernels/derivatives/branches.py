@@ -1,0 +1,207 @@
+"""Matrices of velocities of joints and directions of joints of the same branch, row by row.
+
+A row is that of a velocity of joint i, with its column S and two wrenches U and b that it has by
+what is beyond i. An entry of it, with a direction of joint j, is
+
+    S . W_j              for j beyond i: W_j is the wrench that the bodies beyond j need for it,
+    U . a_j + b . n_j    for j between i and the world, and i: (n_j, a_j) is how these bodies move,
+
+b and n angular, and zero where i and j are in different branches.
+
+Rows of the tree are depth-first, so that the directions beyond a joint follow each other. Those
+between a joint and the world lie on a stack, each at the height of its joint, while rows are gone
+through from the last to the first: what is beyond a joint is then done before it, and a direction
+comes to the stack once and stays as long as it is needed. Each joint has `ndx` directions in both.
+One that is nonholonomic has fewer velocities: the last is there several times, for which
+`velocity_of_direction` is. Both are cut to blocks of eight directions: the numbers of a block lie
+one behind the other, and those of its directions side by side, as `mbkit.kernels.lanes` wants them.
+"""
+
+from typing import Any, NamedTuple
+
+from mbkit.kernels.compile import helper
+from mbkit.kernels.lanes import LANES, index, weigh
+from mbkit.kernels.vectors import angular, linear
+
+#: k = 8 (k >> 3) + (k & 7).
+_SHIFT = 3
+_REST = LANES - 1
+
+#: Where a block has the places of its directions in a row, after W, and its entries of one row.
+_PLACE = 6 * LANES
+_ENTRY = 7 * LANES
+_BLOCK = 8 * LANES
+
+#: The same of the stack, after a and n.
+_STACK_PLACE = 9 * LANES
+_STACK_ENTRY = 10 * LANES
+_STACK_BLOCK = 11 * LANES
+
+#: Matrices that there is memory for at once: of derivatives by q and by v, and the mass matrix.
+MATRICES = 3
+
+
+class Branches(NamedTuple):
+    """The directions of a matrix: those beyond joints, and those on the stack, by blocks."""
+
+    beyond: Any
+    stack: Any
+
+
+class Spans(NamedTuple):
+    """Where the directions of joints are.
+
+    Attributes
+    ----------
+    heights : (rows,)
+        How many of other joints lie below those of a joint on the stack.
+    ends : (rows,)
+        The end of those beyond a joint.
+    """
+
+    heights: Any
+    ends: Any
+
+
+class Span(NamedTuple):
+    """The directions that a row has entries with: up to `top` on the stack, from first to end."""
+
+    top: Any
+    first: Any
+    end: Any
+
+
+def memory_size(num_rows: int, ndx: int) -> int:
+    """Return how many numbers the directions of `MATRICES` and spans take."""
+    return MATRICES * (_BLOCK + _STACK_BLOCK) * -(-ndx // LANES) + 2 * num_rows
+
+
+@helper
+def branches_size(ndx):
+    """How many numbers the directions of one matrix take."""
+    return (_BLOCK + _STACK_BLOCK) * ((ndx + LANES - 1) // LANES)
+
+
+@helper
+def branches_in(memory):
+    """The directions of a matrix in so many numbers."""
+    end = memory.shape[0] // (_BLOCK + _STACK_BLOCK) * _BLOCK
+    return Branches(memory[:end], memory[end:])
+
+
+@helper
+def spans_size(num_rows):
+    """How many numbers spans take."""
+    return 2 * num_rows
+
+
+@helper
+def spans_in(model, memory):
+    """The spans of a tree in so many numbers; ends are there when they have been set."""
+    num_rows = model.shape[0]
+    heights = memory[:num_rows]
+    heights[0] = 0.0
+    for i in range(1, num_rows):
+        parent = model[i].parent
+        heights[i] = heights[parent] + (model[parent].ndx if parent != 0 else 0)
+    return Spans(heights, memory[num_rows:])
+
+
+@helper
+def height_of(spans, i):
+    """Where on the stack the directions of a joint begin."""
+    return int(spans.heights[i])
+
+
+@helper
+def set_end(spans, i, end):
+    """Note where the directions beyond joint i end: those of the row that it is pushed for."""
+    spans.ends[i] = end
+
+
+@helper
+def span_of(spans, row, i, first):
+    """The span of the rows of joint i, whose own directions begin at `first`."""
+    return Span(height_of(spans, i) + row.ndx, first + row.ndx, int(spans.ends[i]))
+
+
+@helper
+def velocity_of_direction(row, k):
+    """The velocity of direction k of a joint."""
+    return row.first_velocity + min(k, row.num_velocities - 1)
+
+
+# -------------------------------------------------------------------------------- directions
+
+
+@helper
+def _put_vector(blocks, at, x):
+    for j in range(3):
+        blocks[index(at + LANES * j)] = x[j]
+
+
+@helper
+def set_wrench(branches, k, t, f, place):
+    """W of direction k, and its place in a row."""
+    blocks = branches.beyond
+    at = (k >> _SHIFT) * _BLOCK + (k & _REST)
+    _put_vector(blocks, at, t)
+    _put_vector(blocks, at + 3 * LANES, f)
+    blocks[index(at + _PLACE)] = place
+
+
+@helper
+def push(branches, height, a, n, place):
+    """a and n of a direction, and its place in a row, on the stack."""
+    stack = branches.stack
+    at = (height >> _SHIFT) * _STACK_BLOCK + (height & _REST)
+    _put_vector(stack, at, angular(a))
+    _put_vector(stack, at + 3 * LANES, linear(a))
+    _put_vector(stack, at + 6 * LANES, n)
+    stack[index(at + _STACK_PLACE)] = place
+
+
+# -------------------------------------------------------------------------------------- rows
+
+
+@helper
+def _put(blocks, place, entry, count, row):
+    """Entries of a block in their places in the row."""
+    for k in range(count):
+        row[index(blocks[index(place + k)])] = blocks[index(entry + k)]
+
+
+@helper
+def _between(stack, top, U, b, row):
+    """U . a + b . n, of directions on the stack."""
+    t, f = U
+    weights = (t[0], t[1], t[2], f[0], f[1], f[2], b[0], b[1], b[2])
+    block = 0
+    while top > 0:
+        weigh(stack, block, weights, block + _STACK_ENTRY)
+        _put(stack, block + _STACK_PLACE, block + _STACK_ENTRY, min(LANES, top), row)
+        block += _STACK_BLOCK
+        top -= LANES
+
+
+@helper
+def _beyond(blocks, first, end, S, row):
+    """S . W."""
+    weights = (S[0], S[1], S[2], S[3], S[4], S[5])
+    block = (first >> _SHIFT) * _BLOCK
+    lane = first & _REST
+    left = end - first
+    while left > 0:
+        weigh(blocks, block, weights, block + _ENTRY)
+        count = min(LANES - lane, left)
+        _put(blocks, block + _PLACE + lane, block + _ENTRY + lane, count, row)
+        block += _BLOCK
+        left -= count
+        lane = 0
+
+
+@helper
+def set_row(branches, span, S, U, b, row):
+    """The entries of a row that is zero."""
+    _between(branches.stack, span.top, U, b, row)
+    _beyond(branches.beyond, span.first, span.end, S, row)
