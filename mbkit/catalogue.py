@@ -11,8 +11,6 @@ import re
 from types import ModuleType
 from typing import Any
 
-__all__ = ["by_name", "file_name"]
-
 #: Before a capital that begins a word: RATTLie and BLieDF are one word each.
 _NEXT_WORD = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from mbkit.errors import MbkitError, NameUnknownError, check_name, suggestion
 
-__all__ = ["check_known", "check_named", "check_names", "check_part"]
-
 
 def check_part(part: Any, contract: type[Any], error: type[MbkitError], hint: str = "") -> str:
     """Return what messages call a part, "Joint 'elbow'" say; raise unless it is one, with a name.

@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 from mbkit.errors import UsageError
 
-__all__ = ["FinalBuiltIns"]
-
 
 class FinalBuiltIns:
     """What contracts derive from, so that no method of a class of mbkit is overridden unheard.

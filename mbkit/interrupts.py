@@ -7,8 +7,6 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-__all__ = ["HeldInterrupts", "Interrupts"]
-
 
 class Interrupts:
     """Notes Ctrl-C instead of raising KeyboardInterrupt wherever the interpreter happens to be.

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 
 from mbkit.errors import MbkitError
 
-__all__ = ["LARGE", "NoMemoryError", "available_memory", "check_memory"]
-
 #: Below that nobody looks at what there is. [bytes]
 LARGE = 2**26
 

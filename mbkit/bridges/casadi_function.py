@@ -19,8 +19,6 @@ from mbkit.tracing.trace import Trace
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["casadi_function"]
-
 
 def casadi_function(
     system: System,

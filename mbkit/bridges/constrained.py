@@ -15,8 +15,6 @@ from mbkit.systems.rank import rank_of
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["constrained_acceleration", "independent_rows"]
-
 
 def independent_rows(system: System, what: str) -> list[int]:
     """Return rows of constraints that are independent beside the reference configuration.

@@ -13,8 +13,6 @@ from mbkit.errors import UsageError, check_choice, check_kind
 from mbkit.systems import System
 from mbkit.tracing.trace import Trace
 
-__all__ = ["EVALUATIONS", "Asked", "bias_less_forces", "check_system", "read_evaluation"]
-
 
 @attrs.frozen
 class Asked:

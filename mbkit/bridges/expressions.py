@@ -19,8 +19,6 @@ from mbkit.differentiation.rules import ELEMENTARY, reachable
 from mbkit.differentiation.tape import Number, Traced
 from mbkit.tracing.numbers import is_plain, rounded
 
-__all__ = ["exact", "expressions", "readable"]
-
 _IN_SYMPY = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
     "arctanh": "atanh",

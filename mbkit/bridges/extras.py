@@ -7,8 +7,6 @@ from typing import Any
 
 from mbkit.errors import UsageError
 
-__all__ = ["imported"]
-
 _EXTRAS = {"sympy": "symbolic", "casadi": "casadi", "jax": "jax"}
 
 

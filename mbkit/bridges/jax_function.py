@@ -14,8 +14,6 @@ from mbkit.errors import UsageError, check_choice
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["jax_function"]
-
 
 def jax_function(system: System, evaluation: str) -> Any:
     """Return the dynamics of a system as a function of JAX, with its first derivatives.

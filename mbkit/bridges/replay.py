@@ -10,8 +10,6 @@ from mbkit.differentiation.rules import reachable
 from mbkit.differentiation.tape import Number, Traced
 from mbkit.errors import UsageError
 
-__all__ = ["ARITHMETIC", "replay"]
-
 ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,

@@ -18,8 +18,6 @@ from mbkit.tracing.trace import Trace
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["SymbolicSystem", "symbolic"]
-
 _WHAT = "symbolic"
 
 #: Letters of parameters in expressions; others have the name of their field.

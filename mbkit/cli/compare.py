@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from mbkit.studies import Findings
 
-__all__ = ["compare", "report", "tell_findings"]
-
 #: Commas between choices; those within brackets are of their options.
 _BETWEEN = re.compile(r",(?![^(]*\))")
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from mbkit.coordinates import AbsoluteCoordinates, RelativeCoordinates
     from mbkit.representations import Representation
 
-__all__ = ["chosen_coordinates", "coordinate_option", "coordinate_options"]
-
 coordinate_option = click.option(
     "--coordinates",
     type=click.Choice(["relative", "absolute"]),

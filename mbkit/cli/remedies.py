@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["on_the_command_line"]
-
 #: What stands in place of a call that finds a state.
 _BY_JOINTS = (
     "of all joints of the loop: --{0} JOINT=VALUE, or {0} of the table [initial] of a study."

@@ -25,8 +25,6 @@ from mbkit.systems.rank import Ranked, singular_values
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Actuation"]
-
 _MINIMISE = "'effort', 'constraint' or weights by joint"
 _MISSING = 1e-7  # of the largest effort: less is rounding
 

@@ -20,8 +20,6 @@ from mbkit.systems.rank import Ranked
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["assembly_modes"]
-
 _TURN = 2.0 * np.pi
 #: Poses that are nearer to each other, in radians and lengths, are the same: at a singular posture
 #: a configuration is known to the root of the rounding of its residual.

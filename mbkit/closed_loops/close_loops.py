@@ -18,8 +18,6 @@ from mbkit.spatial.arrays import FloatArray, frozen_number
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["checked_start", "checked_tolerance", "close_loops", "random_around"]
-
 _WHO = "close_loops"
 #: Random starts around a configuration that does not lead to a closed one.
 _RESTARTS = 24

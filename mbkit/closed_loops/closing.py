@@ -11,8 +11,6 @@ from mbkit.closed_loops.loops import Loops
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import singular_values
 
-__all__ = ["CLOSED", "Closing", "Linear", "close", "lead"]
-
 #: Gap at the limit of rounding, in parts of the length; steps often leave far less.
 CLOSED = 1e-10
 #: The longest that a step moves a joint, in radians or lengths: further on, the same branch may

@@ -17,8 +17,6 @@ from mbkit.systems.rank import LEFT, Ranked, largest_row
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["consistent_velocity", "velocity_near"]
-
 
 def consistent_velocity(
     system: System,

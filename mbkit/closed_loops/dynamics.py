@@ -16,8 +16,6 @@ from mbkit.systems.forces import ActuatorEfforts
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["closed_inverse_dynamics"]
-
 
 def closed_inverse_dynamics(
     system: System,

@@ -27,17 +27,6 @@ from mbkit.systems.rank import RANK, Ranked, largest_row, rank_of
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = [
-    "Partition",
-    "closed_motion",
-    "constrained_jacobian",
-    "dependent_acceleration",
-    "dependent_jerk",
-    "dependent_rates",
-    "dependent_velocity",
-    "partition",
-]
-
 _MOVES = 1e-6  # of a motion of norm one: an entry below does not move
 
 

@@ -15,13 +15,6 @@ from mbkit.systems.memory.body_tree import Integers
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = [
-    "Loops",
-    "checked_entries",
-    "checked_fixed",
-    "position_rows",
-]
-
 #: Step for differences of the residual: error and rounding are both about 1e-10.
 _DIFFERENCE = 1e-5
 

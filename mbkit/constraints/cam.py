@@ -13,8 +13,6 @@ from mbkit.constraints.spline import check_table, spline
 from mbkit.forces.kernels import Addressed
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["Cam"]
-
 #: How far the ends of a periodic profile may be apart, in parts of its lift.
 _SAME = 1e-9
 

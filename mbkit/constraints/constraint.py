@@ -15,8 +15,6 @@ from mbkit.spatial.arrays import FloatArray
 if TYPE_CHECKING:
     from mbkit.joints import Joint
 
-__all__ = ["Constraint"]
-
 
 class Constraint(FinalBuiltIns):
     """What the bodies and joints of a mechanism must keep, besides its joints.

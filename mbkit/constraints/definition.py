@@ -9,8 +9,6 @@ from mbkit.constraints.constraint import Constraint
 from mbkit.definitions import check_named, check_names, check_part
 from mbkit.errors import ConstraintError
 
-__all__ = ["check_constraint_definition", "check_constraint_names", "defines"]
-
 
 def defines(constraint: Constraint, method: str) -> bool:
     """Whether a constraint's class has a method of its own in the place of the default."""

@@ -24,8 +24,6 @@ from mbkit.spatial.arrays import FloatArray, returned_array
 if TYPE_CHECKING:
     from mbkit.joints import Joint
 
-__all__ = ["ConstraintDerivatives", "Parts"]
-
 #: How far derivatives may be from differences, of the larger of both.
 _NEAR = 1e-4
 

@@ -12,8 +12,6 @@ from mbkit.constraints.pairs import BodyPairConstraint
 from mbkit.forces.kernels import Addressed
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["Distance"]
-
 
 @final
 @attrs.frozen

@@ -12,8 +12,6 @@ from mbkit.constraints.pairs import JointPairConstraint
 from mbkit.forces.kernels import Addressed
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["GearRatio"]
-
 
 @final
 @attrs.frozen

@@ -12,8 +12,6 @@ from mbkit.constraints.pairs import JointPairConstraint
 from mbkit.forces.kernels import Addressed
 from mbkit.spatial.arrays import FloatArray, check_array, with_key
 
-__all__ = ["JointCoupling", "PolynomialCoupling"]
-
 
 @final
 @attrs.frozen

@@ -10,8 +10,6 @@ import numpy as np
 
 from mbkit.lie import SO3
 
-__all__ = ["Motion", "State"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -16,8 +16,6 @@ from mbkit.spatial.arrays import FloatArray
 if TYPE_CHECKING:
     from mbkit.joints import Joint
 
-__all__ = ["BodyPairConstraint", "JointPairConstraint", "axes_of"]
-
 
 @attrs.frozen
 class BodyPairConstraint(Constraint):

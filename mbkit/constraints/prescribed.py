@@ -19,9 +19,6 @@ from mbkit.spatial.frames import check_pose
 if TYPE_CHECKING:
     from mbkit.joints import Joint
 
-__all__ = ["PrescribedPoint", "PrescribedPose"]
-
-
 _OUTSIDE = "The time is outside of those of its table."
 
 #: Of half the angle between neighbouring rotations of a table: a curve through quaternions that are

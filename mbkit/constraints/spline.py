@@ -9,8 +9,6 @@ import numpy as np
 from mbkit.constraints.fields import fault
 from mbkit.spatial.arrays import FloatArray, check_array, with_key
 
-__all__ = ["check_table", "spline"]
-
 #: Least number of points: a cubic has four coefficients.
 _LEAST = 4
 

@@ -13,8 +13,6 @@ from mbkit.lie.arrays import FloatArray, checked
 from mbkit.representations import Representation
 from mbkit.representations.arguments import check_broadcast, rigid_poses, times
 
-__all__ = ["CLASSICAL", "SPATIAL", "Form", "reordered"]
-
 #: Kinds of accelerations: T A_b, with T the twist map, ...
 SPATIAL = "spatial"
 #: ... and T A_b + (0; w x v), which is the acceleration of the point whose velocity is v.

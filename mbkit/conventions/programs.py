@@ -12,8 +12,6 @@ from mbkit.conventions.form import CLASSICAL, SPATIAL, Form
 from mbkit.conventions.free_joint import FreeJointConvention
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
 
-__all__ = ["DRAKE", "IDYNTREE", "MUJOCO", "PINOCCHIO"]
-
 #: Names are those of `pinocchio.ReferenceFrame`. `getFrameAcceleration` is the spatial kind,
 #: `getFrameClassicalAcceleration` the classical one. LOCAL_WORLD_ALIGNED has the hybrid twist, and
 #: its spatial acceleration is not the rate of it: the classical one is.

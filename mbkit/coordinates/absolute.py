@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from mbkit.coordinates.division import Division
     from mbkit.model import Mechanism
 
-__all__ = ["AbsoluteCoordinates", "free_topology"]
-
 
 def _names(joints: object) -> tuple[str, ...]:
     given: object = (joints,) if isinstance(joints, str) else joints

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["Assembly", "loosened"]
-
 
 def loosened(parts: Parts, places: Sequence[tuple[str, str]]) -> tuple[Parts, tuple[str, ...]]:
     """Return the parts with free joints at some places, and their names.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["BODY_FRAMES", "frames_in_joints", "poses_of_tree", "set_own_frame"]
-
 #: The choices there are.
 BODY_FRAMES = ("user", "joint", "com", "world")
 

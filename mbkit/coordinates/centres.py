@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from mbkit.spatial import SpatialInertia
     from mbkit.topology import Topology
 
-__all__ = ["centre_between", "centres_of_bodies", "seen_from", "warn_of_distance"]
-
 #: What may be lost of a moment of inertia, in parts of it, before it is told.
 _LOSS = 1e-7
 

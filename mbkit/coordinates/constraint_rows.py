@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from mbkit.coordinates.rows import Slices
     from mbkit.parts.parts import Parts
 
-__all__ = ["KnownNames", "Made", "set_constraint"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -26,8 +26,6 @@ from mbkit.parts.parts import Parts
 from mbkit.spatial import SpatialInertia
 from mbkit.topology import WORLD, held_loop
 
-__all__ = ["BodyCut", "Cut", "all_cuts", "check_cuts", "cut_bodies", "half_name", "weld_name"]
-
 
 def _names(joints: Any) -> tuple[str, ...]:
     names = (joints,) if isinstance(joints, str) else joints

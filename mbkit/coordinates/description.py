@@ -9,8 +9,6 @@ import attrs
 from mbkit.coordinates.absolute import AbsoluteCoordinates
 from mbkit.coordinates.relative import RelativeCoordinates
 
-__all__ = ["COORDINATES", "described"]
-
 #: The strategies by the names that files have for them.
 COORDINATES: dict[str, type[Any]] = {
     "relative": RelativeCoordinates,

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["CutBodies", "Division", "DivisionRule", "on_split_bodies"]
-
 
 class DivisionRule(Protocol):
     """Rule by which the bodies and joints of a system are made of those of a mechanism."""

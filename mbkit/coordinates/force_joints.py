@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from mbkit.forces import Force
     from mbkit.parts.parts import Parts
 
-__all__ = ["check_positions", "check_unnamed_joints", "unnamed_joints"]
-
 
 def unnamed_joints(parts: Parts) -> tuple[str, ...]:
     """Return the moving joints of the relative tree; none if each force names its joints."""

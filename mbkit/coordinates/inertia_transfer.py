@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from mbkit.parts.connection import Connection
     from mbkit.parts.parts import Parts
 
-__all__ = ["InertiaTransfers", "group_inertias", "resists", "with_transfers"]
-
 #: Part of the sum of inertias below which a remainder is rounding.
 _TOLERANCE = 1e-13
 #: What the angular part of a motion subspace may miss of an axis.

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
     from mbkit.solvers import ConstraintSolver
 
-__all__ = ["characteristic_length", "loop_closure"]
-
 _SAME_PLACE = 1e-9  # [m]
 
 

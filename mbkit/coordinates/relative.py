@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from mbkit.coordinates.cut_bodies import Cut
     from mbkit.model import Mechanism
 
-__all__ = ["RelativeCoordinates"]
-
 
 def _names(loop_joints: Iterable[str] | None) -> tuple[str, ...] | None:
     if loop_joints is None:

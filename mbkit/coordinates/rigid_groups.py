@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from mbkit.parts.connection import Connection
     from mbkit.parts.parts import Parts
 
-__all__ = ["RigidGroups", "Step", "relative_pose", "spanning_steps"]
-
 #: A joint of a tree: its name, the body towards the root, the body beyond.
 Step = tuple[str, str, str]
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
     from mbkit.topology import Topology
 
-__all__ = ["Slices", "assemble_rows", "frozen", "set_floating", "set_joint"]
-
 
 class Slices(NamedTuple):
     """Entries of each joint, by name, in positions, velocities and steps of a configuration."""

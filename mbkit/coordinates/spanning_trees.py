@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
     from mbkit.topology import BodyGraph, Topology
 
-__all__ = ["relative_tree", "spanning_tree"]
-
 #: Cuts that are tried where the best one leaves a branch without inertia.
 _CUTS_TRIED = 20
 

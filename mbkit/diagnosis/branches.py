@@ -11,8 +11,6 @@ from mbkit.results.diagnosis_text import MOST_BRANCHES
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import rank_of, singular_values
 
-__all__ = ["branches"]
-
 #: Length of the steps that find branches, so small that these look straight, and of those that
 #: lead along them, in radians or lengths.
 _SMALL = 0.01

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["cycles"]
-
 
 def cycles(system: System) -> list[tuple[str, ...]]:
     """Return the joints of each loop: the loop joint, then the others from its successor.

@@ -22,8 +22,6 @@ from mbkit.systems.rank import RANK, rank_of, singular_values
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["diagnose", "independent_rows"]
-
 #: Gaps in parts of the length: accepted as closed, and closed before the diagnosis.
 _ROUNDED = 1e-12
 _NEARLY = 1e-6

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from mbkit.joints import Joint
     from mbkit.systems import System
 
-__all__ = ["LoopJoint", "algebra", "loop_joints", "loop_screws", "span"]
-
 #: Part of the largest singular value below which screws count as dependent.
 _RANK_TOLERANCE = 1e-8
 #: Configurations in which the screws of each joint are looked at, beside the given one.

@@ -7,16 +7,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = [
-    "COPIED",
-    "copied_when_traced",
-    "is_copied",
-    "stand_in_of",
-    "traced_as",
-    "unchanged",
-    "without",
-]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
 

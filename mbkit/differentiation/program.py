@@ -11,8 +11,6 @@ import numpy as np
 from mbkit.differentiation.rules import reachable
 from mbkit.differentiation.tape import Guard, Number, Tape, Traced
 
-__all__ = ["LEFT", "compile_tape"]
-
 #: What a program returns where a comparison comes out otherwise than when it was traced.
 LEFT = None
 

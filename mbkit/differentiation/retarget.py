@@ -23,8 +23,6 @@ from mbkit.differentiation.namespaces import MATH, NUMPY, Float, holds_traced, p
 from mbkit.differentiation.rules import spline
 from mbkit.differentiation.tape import CannotTraceError, Traced, number_of
 
-__all__ = ["Retargeting"]
-
 _MATH_FUNCTIONS = {id(getattr(math, name)): name for name in dir(math)}
 
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from mbkit.differentiation.tape import number_of
 
-__all__ = ["Program", "TraceFailedError", "numbers", "reason", "run", "values"]
-
 #: Programs that are kept of one function.
 _KEPT = 32
 

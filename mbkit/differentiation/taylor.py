@@ -10,8 +10,6 @@ import numpy as np
 from mbkit.differentiation.rules import reachable
 from mbkit.differentiation.tape import COMPARISONS, Number, Tape, Traced, apply
 
-__all__ = ["evaluate"]
-
 _Series = Any  # float64 (count,): y[n] is the coefficient of t^n
 
 

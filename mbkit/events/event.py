@@ -15,8 +15,6 @@ from mbkit.events.reset import FunctionReset, Reset
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["DIRECTIONS", "Event"]
-
 #: Which changes of sign count, as the kernels know them.
 DIRECTIONS = {"falling": -1, "both": 0, "rising": 1}
 

@@ -10,8 +10,6 @@ import attrs
 from mbkit.errors import UsageError
 from mbkit.spatial.arrays import frozen_number
 
-__all__ = ["finite"]
-
 
 def finite(
     default: Any,

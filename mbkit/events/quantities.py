@@ -25,8 +25,6 @@ from mbkit.spatial.arrays import (
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["FunctionQuantity", "JointPosition", "JointVelocity", "PlaneDistance"]
-
 
 def _entry(system: System, name: str, known: tuple[str, ...], what: str) -> int:
     if name not in known:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from mbkit.spatial.arrays import FloatArray
     from mbkit.systems import System
 
-__all__ = ["Quantity"]
-
 
 class Quantity(abc.ABC):
     """A number that depends on the state, and is zero at an event.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from mbkit.events.event import Event
     from mbkit.systems import System
 
-__all__ = ["FunctionReset", "Impact", "Reset"]
-
 #: Part of the largest below which a singular value counts as zero, and a motion as none.
 _RANK = 1e-9
 

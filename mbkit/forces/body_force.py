@@ -10,8 +10,6 @@ from mbkit.errors import ForceError
 from mbkit.forces.fields import check_name_field
 from mbkit.forces.force import Force
 
-__all__ = ["BodyForce", "PairForce"]
-
 
 @attrs.frozen
 class BodyForce(Force):

@@ -12,8 +12,6 @@ from mbkit.forces.fields import pose, vector
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["Bushing"]
-
 
 @final
 @attrs.frozen

@@ -10,8 +10,6 @@ from mbkit.errors import ForceError, check_choice
 from mbkit.forces.force import Force
 from mbkit.representations import Representation
 
-__all__ = ["check_force_definition", "check_force_names"]
-
 _POWERS = ("", "dissipated", "supplied", "conservative")
 
 

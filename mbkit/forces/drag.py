@@ -12,8 +12,6 @@ from mbkit.forces.fields import number, point, vector
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import ORIGIN, FloatArray
 
-__all__ = ["Drag"]
-
 
 @final
 @attrs.frozen

@@ -12,8 +12,6 @@ from mbkit.forces.joint_force import JointForce
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["DryFriction"]
-
 
 @final
 @attrs.frozen

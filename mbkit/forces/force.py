@@ -12,8 +12,6 @@ from mbkit.forces.kernels import ForceKernels
 from mbkit.representations import Hybrid, Representation
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["Force"]
-
 
 class Force(FinalBuiltIns):
     """What drives, holds or brakes a mechanism, by names of joints and bodies.

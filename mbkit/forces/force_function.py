@@ -12,8 +12,6 @@ from mbkit.forces.force import Force
 from mbkit.lie.arrays import as_floats
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["ForceFunction"]
-
 
 def _names(value: Any) -> Any:
     if isinstance(value, str):

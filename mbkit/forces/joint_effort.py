@@ -14,8 +14,6 @@ from mbkit.forces.kernels import ForceKernels
 from mbkit.forces.table import check_table, interpolation, pieces, times
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 
-__all__ = ["JointEffort"]
-
 
 def _row(value: ArrayLike) -> FloatArray:
     array = frozen_array(value)

@@ -6,8 +6,6 @@ from typing import Protocol
 
 import attrs
 
-__all__ = ["Addressed", "ForceKernels"]
-
 
 class Addressed(Protocol):
     """A compiled function, as `mbkit.kernels.compile.address_kernel` makes it."""

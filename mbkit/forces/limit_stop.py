@@ -13,8 +13,6 @@ from mbkit.forces.joint_force import PositionForce
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["LimitStop"]
-
 
 @final
 @attrs.frozen

@@ -12,8 +12,6 @@ from mbkit.forces.fields import number, point
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["SpringDamper"]
-
 
 @final
 @attrs.frozen

@@ -10,8 +10,6 @@ import numpy as np
 from mbkit.forces.fields import array_field, choice, fault
 from mbkit.spatial.arrays import FloatArray, check_array, with_key
 
-__all__ = ["INTERPOLATIONS", "check_table", "interpolation", "pieces", "times"]
-
 #: How values between the times of a table are found.
 INTERPOLATIONS = ("linear", "cubic")
 

@@ -12,8 +12,6 @@ from mbkit.forces.force import Force
 from mbkit.forces.kernels import ForceKernels
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["UniformField"]
-
 
 @final
 @attrs.frozen

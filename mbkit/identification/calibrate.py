@@ -30,8 +30,6 @@ from mbkit.systems import BaseParameters, System
 from mbkit.systems.parameters.base_parameters import base_of, triangle
 from mbkit.systems.parameters.geometric_parameters import geometric_order
 
-__all__ = ["calibrate"]
-
 _WHO = "calibrate"
 
 #: Noise that cannot be told from rounding. [rad], [m]

@@ -33,8 +33,6 @@ from mbkit.systems import BaseParameters, System
 from mbkit.systems.parameters.base_parameters import base_of, triangle
 from mbkit.systems.parameters.inertial_parameters import inertial_order
 
-__all__ = ["identify"]
-
 _WHO = "identify"
 
 #: Efforts are linear in a force's numbers if what is left is below this part of what they change.

@@ -14,15 +14,6 @@ from mbkit.spatial import SpatialInertia, from_log_cholesky, log_cholesky, log_c
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems import BaseParameters, System
 
-__all__ = [
-    "Coordinates",
-    "check_whole",
-    "of_bodies",
-    "of_combinations",
-    "sizes_of",
-    "with_possible_bodies",
-]
-
 _WHO = "identify"
 
 #: What a log-Cholesky parameter that moves by one counts, against a combination that misses by its

@@ -13,8 +13,6 @@ from mbkit.errors import ConvergenceError, InertiaError, ModelError, UsageError
 from mbkit.spatial.arrays import FloatArray, frozen_array
 from mbkit.systems import BaseParameters, System
 
-__all__ = ["Identification", "Linear", "completed", "estimated_noise", "minimised"]
-
 #: Combinations that are shown.
 _SHOWN = 12
 

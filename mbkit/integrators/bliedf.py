@@ -23,8 +23,6 @@ from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.step_memory import Record, StepMemory
 from mbkit.integrators.tableaus import DORMAND_PRINCE5
 
-__all__ = ["BLieDF", "BackwardDifferences", "MOST_STEPS", "numbers_of"]
-
 #: With more steps the formulas are not stable, in vector spaces either.
 MOST_STEPS = 6
 

@@ -14,8 +14,6 @@ from mbkit.integrators.step_memory import Record
 from mbkit.interrupts import HeldInterrupts
 from mbkit.kernels.time_loops.records import Grid, Saved
 
-__all__ = ["advance_by"]
-
 
 @functools.cache
 def _entry_of(kernel: Any) -> Callable[..., Any]:

@@ -12,8 +12,6 @@ from mbkit.errors import UsageError
 from mbkit.integrators import built_in
 from mbkit.integrators.integrator import Integrator
 
-__all__ = ["described", "from_description", "is_described", "shown"]
-
 
 def shown(thing: Any) -> str:
     """Return the text of an object of attrs, without the fields that are as they are by default."""

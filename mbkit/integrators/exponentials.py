@@ -15,8 +15,6 @@ from mbkit.integrators.description import shown
 from mbkit.integrators.integrator import Advance, Integrator, Problem
 from mbkit.integrators.tableaus import CROUCH_GROSSMAN3, Tableau
 
-__all__ = ["CommutatorFree", "CrouchGrossman"]
-
 
 @final
 @attrs.frozen(repr=False)

@@ -8,8 +8,6 @@ from typing import Any
 import attrs
 import numpy as np
 
-__all__ = ["Iterations", "Newton"]
-
 
 @attrs.frozen(eq=False)
 class Iterations:

@@ -14,8 +14,6 @@ from mbkit.integrators.newton import Newton
 from mbkit.integrators.step_memory import REMEDY, Record
 from mbkit.memory import check_memory
 
-__all__ = ["RATTLie", "constant_effort"]
-
 #: How far a way back may be from a step back.
 _SYMMETRIC = 1e-12
 

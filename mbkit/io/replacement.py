@@ -8,8 +8,6 @@ import pathlib
 import tempfile
 from collections.abc import Iterator
 
-__all__ = ["check_writable", "flush_folder", "replacement"]
-
 # The longest part of the target's name in that of the temporary file, which has more to it and
 # must still be a name that the file system allows.
 _NAME_SHOWN = 100

@@ -8,8 +8,6 @@ from collections import Counter
 
 from mbkit.errors import UsageError, printable, suggestion
 
-__all__ = ["find_robot", "robot_files"]
-
 _PACKAGE = "example-robot-data"
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from mbkit.errors import ModelFileError, UsageError, printable
 
-__all__ = ["checked_path", "checked_place", "decoded", "read_bytes", "read_text", "shortened"]
-
 _LONGEST = 1000  # characters of a message, beyond which it is a wrong value that goes on
 
 

@@ -21,8 +21,6 @@ from mbkit.joints.orientations import ORIENTATIONS, Orientation, UnitQuaternion
 from mbkit.lie import UnitQuaternion as Group
 from mbkit.spatial.arrays import FloatArray, owner, with_key
 
-__all__ = ["AbsoluteJoint", "check_local", "check_orientation", "check_trivialised"]
-
 
 def _check_one_of(instance: object, key: str, value: Any, known: dict[str, Any]) -> None:
     if type(value) in known.values():

@@ -13,8 +13,6 @@ from mbkit.differentiation.marks import traced_as
 from mbkit.errors import ShapeError
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["call", "entries"]
-
 
 def _run(function: Any, inputs: Sequence[Any], sizes: Sequence[int], kind: Any = object) -> Any:
     """Run the Python function that a compiled one was made from, on numbers of any kind."""

@@ -21,8 +21,6 @@ from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
-__all__ = ["CompositeJoint"]
-
 #: The volume of unit columns of S below which a configuration counts as singular.
 _SINGULAR = 1e-6
 

@@ -14,8 +14,6 @@ from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
-__all__ = ["CylindricalJoint"]
-
 
 @final
 @attrs.frozen(slots=False)  # a dictionary for the cached properties

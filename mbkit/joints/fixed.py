@@ -10,8 +10,6 @@ import numpy as np
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["FixedJoint"]
-
 
 @final
 @attrs.frozen

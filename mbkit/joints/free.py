@@ -12,8 +12,6 @@ from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.pose_group import PoseGroup
 from mbkit.spatial.arrays import FloatArray, owner
 
-__all__ = ["FreeJoint"]
-
 
 @final
 @attrs.frozen(slots=False)  # a dictionary for the cached property

@@ -10,8 +10,6 @@ from mbkit.joints.bases.axes import PITCH
 from mbkit.joints.bases.axis_motion import AxisMotion
 from mbkit.spatial.arrays import frozen_number
 
-__all__ = ["HelicalJoint"]
-
 
 @final
 @attrs.frozen

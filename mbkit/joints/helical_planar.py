@@ -14,8 +14,6 @@ from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.planar_group import PlanarGroup
 from mbkit.spatial.arrays import FloatArray, frozen_number
 
-__all__ = ["HelicalPlanarJoint"]
-
 
 @final
 @attrs.frozen

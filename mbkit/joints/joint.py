@@ -20,8 +20,6 @@ from mbkit.spatial.arrays import FloatArray
 if TYPE_CHECKING:
     from mbkit.joints.prescribed import PrescribedJoint
 
-__all__ = ["Joint"]
-
 
 class Joint(FinalBuiltIns, abc.ABC):
     """How a successor body can move relative to a predecessor body.

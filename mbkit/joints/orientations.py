@@ -17,8 +17,6 @@ from mbkit.kernels.joints import kinds
 from mbkit.lie import SO3
 from mbkit.spatial.arrays import FloatArray, with_key
 
-__all__ = ["ORIENTATIONS", "EulerAngles", "Orientation", "RotationVector", "UnitQuaternion"]
-
 #: Distances from gimbal lock below which rates have lost all but half of their digits.
 _LOCKED = 1e-8
 

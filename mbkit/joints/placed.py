@@ -18,8 +18,6 @@ from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
-__all__ = ["PlacedScrews", "placed_beside"]
-
 #: How far from its body the axis of a screw may be for frames to sit on it: the moment of inertia
 #: of a body of 0.1 m loses ten of its sixteen digits at 1e4 m, two at 10 m. [m]
 _FAR = 100.0

@@ -10,8 +10,6 @@ import numpy as np
 from mbkit.joints.bases.planar_motion import PlanarMotion
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["PlanarJoint"]
-
 
 @final
 @attrs.frozen

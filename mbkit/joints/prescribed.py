@@ -18,8 +18,6 @@ from mbkit.joints.defaults.differences import derivative_by, disagreement
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray, returned_array
 
-__all__ = ["JointMotion", "PrescribedJoint", "parted"]
-
 _SAME = 1e-9  # of the larger of one and the position
 _NEAR = 1e-4  # how far derivatives may be from differences, of the larger of both
 _NEAR_GIVEN = 0.1  # the same for what is given: positions may come from a table

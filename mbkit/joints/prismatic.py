@@ -8,8 +8,6 @@ import attrs
 
 from mbkit.joints.bases.axis_motion import AxisMotion
 
-__all__ = ["PrismaticJoint"]
-
 
 @final
 @attrs.frozen

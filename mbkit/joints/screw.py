@@ -21,8 +21,6 @@ from mbkit.spatial.arrays import (
     with_key,
 )
 
-__all__ = ["ScrewJoint"]
-
 #: How far from the joint frame an axis may be for the canonical frame to be on it. [m]
 _FAR = 1e6
 

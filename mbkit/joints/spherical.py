@@ -23,8 +23,6 @@ from mbkit.joints.motions.rotation_group import RotationGroup
 from mbkit.spatial.arrays import ORIGIN, FloatArray, frozen_array, owner
 from mbkit.spatial.frames import translation
 
-__all__ = ["SphericalJoint"]
-
 
 @final
 @attrs.frozen(slots=False)  # a dictionary for the cached property

@@ -23,8 +23,6 @@ from mbkit.spatial.arrays import (
     with_key,
 )
 
-__all__ = ["TranslationalJoint"]
-
 #: Least singular value of unit axes that count as independent: two of them by half a degree.
 _INDEPENDENT = 1e-2
 

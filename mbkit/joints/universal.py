@@ -17,8 +17,6 @@ from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.spatial.arrays import ORIGIN, FloatArray, check_direction, frozen_array, owner, shown
 from mbkit.spatial.frames import translation
 
-__all__ = ["UniversalJoint"]
-
 _X_AXIS = frozen_array((1.0, 0.0, 0.0))
 
 #: Sine of the least angle between the axes: half a degree.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from mbkit.kinematics.constraint_series import Motion
     from mbkit.systems import System
 
-__all__ = ["AllowedRates"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -9,8 +9,6 @@ import numpy as np
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.rank import singular_values
 
-__all__ = ["bounded_step", "held", "null_space"]
-
 
 def bounded_step(
     H: FloatArray,

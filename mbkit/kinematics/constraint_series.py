@@ -20,8 +20,6 @@ from mbkit.tracing.trace import Trace
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["ConstraintSeries", "Motion", "constraint_jerk", "prescribed_jerk"]
-
 #: How far the series may be from what the kernels say, by the largest term of the constraints.
 _NEAR = 1e-9
 

@@ -19,8 +19,6 @@ from mbkit.systems.calls.arguments import time_of
 if TYPE_CHECKING:
     from mbkit.representations import Representation
 
-__all__ = ["fit_derivatives"]
-
 
 def fit_derivatives(
     system: System,

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from mbkit.representations import Representation
     from mbkit.systems import System
 
-__all__ = ["FitTask", "RatesFit", "fit_accelerations", "fit_jerks", "fit_rates"]
-
 #: A velocity that takes part in an undetermined direction by less than this is determined.
 _SHARE = 1e-8
 

@@ -17,15 +17,6 @@ from mbkit.systems.memory.body_tree import Integers
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = [
-    "Freedom",
-    "check_unconstrained",
-    "checked_freedom",
-    "free_velocities",
-    "step_entries",
-    "turning_positions",
-]
-
 _TURN = 2.0 * np.pi
 
 #: What to do instead where there are constraints, by the function that refuses them.

@@ -19,8 +19,6 @@ from mbkit.spatial.arrays import FloatArray, frozen_number
 from mbkit.systems import System
 from mbkit.systems.rank import singular_values
 
-__all__ = ["InverseKinematics", "inverse_kinematics", "reason"]
-
 #: Part of the largest singular value below which one counts as zero. At a singular posture that is
 #: reached within e the smallest is of the size of the root of e.
 _RANK_TOLERANCE = 1e-4

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-__all__ = ["Manipulability", "manipulability"]
-
-
 @final
 @attrs.frozen(eq=False)
 class Manipulability:

@@ -13,18 +13,6 @@ from mbkit.representations import BodyFixed, Representation, convert_jerk
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.systems import System
 
-__all__ = [
-    "bias_accelerations",
-    "bias_jerks",
-    "body_fixed_jacobian",
-    "checked_frames",
-    "checked_weights",
-    "chosen",
-    "measured_rows",
-    "require_measured",
-    "rows_by_name",
-]
-
 
 def chosen(system: System, representation: Representation | None, who: str) -> Representation:
     """Return a representation, the system's if None; UsageError in the name of `who` if none."""

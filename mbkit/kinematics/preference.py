@@ -18,8 +18,6 @@ from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Gradient", "checked_preference", "follow"]
-
 #: Least and largest step along the gradient, as a factor of it.
 _SHORTEST, _LONGEST = 1e-6, 10.0
 

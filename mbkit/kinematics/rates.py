@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from mbkit.representations import Representation
     from mbkit.systems import System
 
-__all__ = ["accelerations_from_twist_rates", "rates_from_twists"]
-
 #: Least singular value of a motion subspace, as a part of its largest, below which rates are not
 #: determined: a hundred times what rounding leaves of a subspace that has lost rank.
 _RANK_TOLERANCE = 1e-12

@@ -16,8 +16,6 @@ from mbkit.systems.calls.entries import velocity_scales
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Balance"]
-
 #: Newton steps that end a search: they converge by squares.
 _STEPS = 4
 

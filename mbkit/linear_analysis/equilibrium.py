@@ -28,8 +28,6 @@ from mbkit.systems.calls.entries import velocity_sizes
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["equilibrium"]
-
 #: Starts after the first, at random motions of the free joints by up to these parts of a half turn
 #: or of half the length.
 _SPREADS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)

@@ -26,8 +26,6 @@ from mbkit.systems.calls.entries import names_of, vector_of
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["applied_efforts", "linearize"]
-
 
 def linearize(
     system: System,

@@ -13,8 +13,6 @@ from mbkit.linear_analysis.small_motions import BALANCED, SmallMotions, unbalanc
 from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.calls.entries import velocity_sizes
 
-__all__ = ["settled", "stiffness_in_metres"]
-
 #: Steps of a descent; the largest one and the least, and the way after which a descent is one
 #: without end, in parts of the length of the system.
 _STEPS, _LARGEST, _LEAST, _FAR = 300, 0.3, 1e-12, 1e4

@@ -19,8 +19,6 @@ from mbkit.systems.rank import Ranked, largest_row
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["INPUTS", "OUTPUTS", "Signal", "input_forces", "output_rows", "signals_of"]
-
 _AXES = ("x", "y", "z")
 _FIRST, _LAST, _ALL = slice(0, 3), slice(3, 6), slice(0, 6)
 

@@ -41,16 +41,6 @@ from mbkit.systems.rank import Ranked, largest_row, rank_of
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = [
-    "BALANCED",
-    "SmallMotions",
-    "State",
-    "check_holonomic",
-    "freedoms_around",
-    "holds",
-    "unbalanced",
-]
-
 #: Steps of the fastest joint, in radians or lengths.
 _STEPS, _WEIGHTS = central_differences(6, 1.0 / 128.0)
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["Equilibrium"]
-
 #: Stiffness that counts as none, in parts of the largest.
 _NEUTRAL = 1e-9
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import control
     from scipy.signal import StateSpace
 
-__all__ = ["LinearModel"]
-
 #: How much K may be unsymmetric, by its largest entry, and what damping ratios count as none:
 #: forces are differentiated by differences.
 _SYMMETRIC, _UNDAMPED = 1e-9, 1e-10

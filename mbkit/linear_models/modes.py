@@ -11,8 +11,6 @@ from mbkit.errors import UsageError
 from mbkit.representations import Hybrid, Representation
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["Modes", "SecondOrderForm", "modes_of", "symmetric_modes"]
-
 #: What counts as zero: of squares of frequencies, in parts of the largest; of the imaginary part of
 #: an eigenvalue, in parts of the largest eigenvalue; of its real part, in parts of the norm of A
 #: times the condition number of the eigenvalue. Rounding leaves up to 1e-16 of the real parts of

@@ -16,8 +16,6 @@ from mbkit.parts.connection import Connection
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
 from mbkit.topology import WORLD, BodyGraph
 
-__all__ = ["BodiesAndWorld", "Contents", "JointSizes"]
-
 
 @final
 class JointSizes(Mapping[str, tuple[int, int]]):

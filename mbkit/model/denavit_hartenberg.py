@@ -21,8 +21,6 @@ from mbkit.spatial.frames import check_pose
 if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
 
-__all__ = ["DenavitHartenbergRow", "add_denavit_hartenberg"]
-
 _CONVENTIONS = ("standard", "modified")
 _KINDS = ("revolute", "prismatic")
 

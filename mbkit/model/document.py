@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
     from mbkit.parts.parts import Parts
 
-__all__ = ["FORMAT_VERSION", "can_be_written", "to_document", "to_toml", "type_name"]
-
 #: Version of the format, the value of the key ``mbkit_model``.
 FORMAT_VERSION = 1
 

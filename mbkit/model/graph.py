@@ -11,8 +11,6 @@ from mbkit.topology import BodyGraph
 if TYPE_CHECKING:
     from mbkit.parts.parts import Parts
 
-__all__ = ["add_edge", "graph_of", "why_held"]
-
 
 def add_edge(
     graph: BodyGraph, connection: Connection, *, is_cut: bool = False, needed: str = ""

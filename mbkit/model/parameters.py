@@ -17,8 +17,6 @@ from mbkit.parts.parts import Parts
 from mbkit.spatial.arrays import check_array, frozen_array
 from mbkit.spatial.frames import check_pose
 
-__all__ = ["changed", "parameters"]
-
 _INERTIA = ("mass", "com", "moment_about_com")
 _PLACES = ("S_pred", "S_succ")
 

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from mbkit.model.mechanism import Mechanism
     from mbkit.systems import System
 
-__all__ = ["Coordinates"]
-
 
 class Coordinates(Protocol):
     """A strategy, such as `mbkit.RelativeCoordinates`."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["render"]
-
 _LINE = 100  # length up to which tables and matrices stay on one line
 
 

@@ -12,8 +12,6 @@ from mbkit.spatial import SpatialInertia
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 from mbkit.spatial.frames import stored_pose
 
-__all__ = ["Body"]
-
 
 def _check_name(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     check_name("Body", value)

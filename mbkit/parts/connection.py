@@ -16,8 +16,6 @@ from mbkit.parts.joint_data import JointFriction, JointLimits
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 from mbkit.spatial.frames import check_pose, inverse
 
-__all__ = ["Connection", "joint_frames"]
-
 
 def _or_no_limits(value: JointLimits | None) -> JointLimits:
     return JointLimits() if value is None else value

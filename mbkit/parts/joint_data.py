@@ -11,8 +11,6 @@ from mbkit.errors import ModelError, ShapeError
 from mbkit.joints import Joint
 from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array, shown
 
-__all__ = ["JointFriction", "JointLimits"]
-
 
 def _or_default(value: Any, default: float) -> FloatArray:
     array = frozen_array(default if value is None else value)

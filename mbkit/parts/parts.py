@@ -14,8 +14,6 @@ from mbkit.parts.body import Body
 from mbkit.parts.connection import Connection
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["Parts"]
-
 
 class _Whole(Protocol):
     """What has such parts: a mechanism."""

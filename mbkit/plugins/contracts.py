@@ -17,8 +17,6 @@ from mbkit.joints.checks.methods import check_methods
 from mbkit.model import Mechanism
 from mbkit.representations import Representation
 
-__all__ = ["EXAMPLES", "KINDS", "BrokenContract", "Kind", "checked", "checked_examples"]
-
 #: The hook that gives examples of what the others give.
 EXAMPLES = "mbkit_examples"
 

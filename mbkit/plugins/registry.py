@@ -18,8 +18,6 @@ from mbkit.errors import PluginWarning, printable, suggestion
 from mbkit.plugins import hookspecs
 from mbkit.plugins.contracts import EXAMPLES, KINDS, BrokenContract, checked, checked_examples
 
-__all__ = ["BUILT_IN", "Plugin", "Registry", "registry"]
-
 #: The origin of what comes with mbkit.
 BUILT_IN = "mbkit"
 

@@ -10,19 +10,6 @@ from numpy.typing import ArrayLike
 from mbkit.errors import GeometryError, ShapeError, UsageError
 from mbkit.lie.arrays import MEMBERSHIP_TOLERANCE, FloatArray, as_floats, checked, index_of
 
-__all__ = [
-    "blocks",
-    "check_broadcast",
-    "joined",
-    "matrices",
-    "poses",
-    "rigid_poses",
-    "shown",
-    "times",
-    "transposed",
-    "vectors",
-]
-
 
 def poses(C: ArrayLike, owner: str) -> FloatArray:
     """Return poses as float64; ShapeError, in the name of `owner`, unless (..., 4, 4)."""

@@ -12,8 +12,6 @@ from mbkit.lie.arrays import FloatArray
 from mbkit.representations.arguments import joined, poses
 from mbkit.representations.representation import Representation
 
-__all__ = ["BodyFixed"]
-
 
 @final
 @attrs.frozen

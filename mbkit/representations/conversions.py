@@ -27,15 +27,6 @@ from mbkit.representations.arguments import (
 )
 from mbkit.representations.representation import Representation
 
-__all__ = [
-    "check_representation",
-    "convert_acceleration",
-    "convert_jacobian",
-    "convert_jerk",
-    "convert_twist",
-    "convert_wrench",
-]
-
 
 def convert_twist(
     V: ArrayLike,

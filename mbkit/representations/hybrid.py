@@ -11,8 +11,6 @@ from mbkit.lie.arrays import FloatArray, hat
 from mbkit.representations.arguments import blocks, joined, poses
 from mbkit.representations.representation import Representation
 
-__all__ = ["Hybrid"]
-
 
 @final
 @attrs.frozen

@@ -15,8 +15,6 @@ from mbkit.lie import SE3
 from mbkit.lie.arrays import FloatArray
 from mbkit.representations.arguments import poses
 
-__all__ = ["Representation"]
-
 
 class Representation(FinalBuiltIns, abc.ABC):
     """A way to write the twist of a body, together with the recursions that are written in it.

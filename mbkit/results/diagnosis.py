@@ -9,8 +9,6 @@ import attrs
 from mbkit.results.diagnosis_text import text_of
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["Branch", "Diagnosis", "LoopScrews", "Reaction"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -14,8 +14,6 @@ from mbkit.spatial.arrays import FloatArray
 if TYPE_CHECKING:
     from mbkit.results.diagnosis import Branch, Diagnosis, Reaction
 
-__all__ = ["MOST_BRANCHES", "text_of"]
-
 #: So many branches are followed and told; of many loops that are singular at once, there are more.
 MOST_BRANCHES = 8
 

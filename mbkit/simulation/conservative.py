@@ -12,8 +12,6 @@ from mbkit.integrators import Integrator
 from mbkit.integrators.rattlie import constant_effort
 from mbkit.systems import System
 
-__all__ = ["check_forces"]
-
 #: Power, by the largest there is, that is rounding.
 _ROUNDED = 1e-12
 

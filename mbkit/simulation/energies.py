@@ -11,8 +11,6 @@ from mbkit.errors import NotFiniteError
 from mbkit.integrators.integrator import Rows
 from mbkit.systems import System
 
-__all__ = ["energies", "total_energy"]
-
 
 def total_energy(system: System, t: float, q: Any, v: Any) -> float:
     """Return kinetic plus potential energy at one state."""

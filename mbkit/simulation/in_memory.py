@@ -22,8 +22,6 @@ from mbkit.simulation.stepping.chunks import INTERRUPTED, TERMINAL, run_chunks
 from mbkit.simulation.stepping.course import event_columns
 from mbkit.simulation.stepping.failed_step import explain
 
-__all__ = ["balance_finding", "run_in_memory"]
-
 
 def run_in_memory(run: Prepared, *, progress: bool) -> Result:
     """Take all steps; return the result, or raise what has stopped them, with it."""

@@ -14,8 +14,6 @@ from mbkit.systems.momentum_form import MomentaInLoops
 if TYPE_CHECKING:
     from mbkit.systems.memory.workspace import Workspace
 
-__all__ = ["check_run", "install", "with_velocities"]
-
 
 def check_run(form: MomentumForm, integrator: Any, output: Any) -> None:
     """Raise UsageError where a run of a momentum form is asked for what it has not."""

@@ -14,8 +14,6 @@ from mbkit.systems.calls.evaluations import LEAST_MULTIPLIERS
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
 
-__all__ = ["constraints_of", "multipliers_and_residuals"]
-
 
 def constraints_of(run: Prepared) -> Callable[[Rows], tuple[Any, Any, BaseException | None]] | None:
     """Return what finds multipliers and residuals of rows; None for a tree."""

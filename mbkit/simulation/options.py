@@ -14,8 +14,6 @@ from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.solvers import described as described_solver
 from mbkit.systems import System
 
-__all__ = ["described_part", "options_of"]
-
 
 def options_of(
     system: System,

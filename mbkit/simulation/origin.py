@@ -10,8 +10,6 @@ import attrs
 from mbkit.simulation.preparation import Prepared, prepare
 from mbkit.simulation.stabilisation import from_description
 
-__all__ = ["Origin"]
-
 
 @final
 @attrs.frozen(eq=False)

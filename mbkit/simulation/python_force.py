@@ -14,8 +14,6 @@ from mbkit.lie.arrays import as_floats
 from mbkit.systems.memory.callbacks import callback_address, register
 from mbkit.systems.memory.workspace import Workspace
 
-__all__ = ["WHAT", "PythonForce"]
-
 #: What messages call what a function of the user returned.
 WHAT = "A run: what tau(t, q, v) returns"
 

@@ -11,16 +11,6 @@ import attrs
 from mbkit.errors import UsageError
 from mbkit.spatial.arrays import frozen_number
 
-__all__ = [
-    "BY_INTEGRATOR",
-    "PROJECTION",
-    "Baumgarte",
-    "Projection",
-    "Stabilisation",
-    "described",
-    "from_description",
-]
-
 
 @final
 @attrs.frozen

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbkit.solvers.solver import ConstraintSolver, DenseKernels, SolverKernels
 
-__all__ = ["DenseSolver"]
-
 
 class DenseSolver(ConstraintSolver):
     """A strategy in Python over one dense matrix: subclass it and write `solve`.

@@ -12,8 +12,6 @@ from mbkit.final import FinalBuiltIns
 if TYPE_CHECKING:
     from mbkit.kernels.compile import FunctionAddress
 
-__all__ = ["RANK", "ConstraintSolver", "DenseKernels", "SolverKernels"]
-
 #: The one rule of rank: a row of constraints counts where more than this part of the largest row is
 #: left of it after the rows before, in parts of the length of the system. It is what loops may be
 #: open by at the start of a run, and what factors of squares can tell from rounding. Dynamics go by

@@ -14,17 +14,6 @@ from mbkit.sparsity.elimination import early_constraints, find_separators, minim
 from mbkit.sparsity.packing import packed
 from mbkit.sparsity.supports import Support
 
-__all__ = [
-    "ONE_BLOCK",
-    "Blocks",
-    "block_rows",
-    "blocks_of",
-    "coupled_pairs",
-    "pair_rows",
-    "places_of",
-    "places_of_blocks",
-]
-
 #: Up to so many rows all are eliminated as one block, the largest pivots first.
 ONE_BLOCK = 36
 

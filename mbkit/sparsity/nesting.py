@@ -19,8 +19,6 @@ from mbkit.sparsity.elimination import find_separators, minimum_degree
 from mbkit.sparsity.packing import packed
 from mbkit.sparsity.supports import Support, set_supports, supports_of
 
-__all__ = ["nested_pattern"]
-
 #: What a velocity of the tree costs once more, and a row at a velocity that it passes. [products]
 _VELOCITY = 600
 _PROPAGATION = 40

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["packed"]
-
 
 def packed(lists: Iterable[Sequence[float]], dtype: type = np.int64) -> list[Any]:
     """Return each list as a part of one array, with one more entry.

@@ -12,8 +12,6 @@ from mbkit.sparsity.nesting import nested_pattern
 from mbkit.sparsity.supports import set_supports, supports_of
 from mbkit.systems.memory.closure import ClosureArrays
 
-__all__ = ["with_pattern"]
-
 
 def with_pattern(
     closure: ClosureArrays, constraints: Any, carriers: list[list[int]], bodies: Any

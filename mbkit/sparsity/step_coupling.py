@@ -11,8 +11,6 @@ import numpy as np
 from mbkit.kernels.layout import JOINT_NUM_VELOCITIES, JOINT_SIZE, JOINT_VELOCITY
 from mbkit.systems.memory.arrays import SystemArrays
 
-__all__ = ["Coupling", "coupling_of"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -11,8 +11,6 @@ import numpy as np
 from mbkit.kernels.constraints.layout import LOOP_JOINT
 from mbkit.sparsity.packing import packed
 
-__all__ = ["Support", "set_supports", "supports_of"]
-
 
 @final
 @attrs.frozen

@@ -21,8 +21,6 @@ from mbkit.spatial.arrays import (
 )
 from mbkit.spatial.frames import stored_pose
 
-__all__ = ["EVERY_BODY", "Fields", "array_field"]
-
 
 @final
 @attrs.frozen

@@ -20,8 +20,6 @@ from mbkit.spatial.inertial_parameters import (
     parameters_of,
 )
 
-__all__ = ["SpatialInertia"]
-
 
 @final
 @attrs.frozen

@@ -24,8 +24,6 @@ from mbkit.errors import InertiaError, ShapeError
 from mbkit.lie.arrays import as_floats
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["from_log_cholesky", "log_cholesky", "log_cholesky_jacobian"]
-
 _UPPER = np.triu_indices(3)
 
 #: Where d1, d2, d3, s12, s23, s13, t1, t2, t3 stand in U.

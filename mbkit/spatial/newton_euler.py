@@ -25,8 +25,6 @@ from mbkit.representations.hybrid import Hybrid
 from mbkit.spatial.inertia import SpatialInertia
 from mbkit.spatial.quantities import Twist
 
-__all__ = ["inertia_matrix", "newton_euler", "newton_euler_bias", "newton_euler_in_frames"]
-
 
 def inertia_matrix(
     inertia: SpatialInertia,

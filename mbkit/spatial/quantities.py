@@ -23,8 +23,6 @@ from mbkit.spatial.quantity import (
     is_number,
 )
 
-__all__ = ["Acceleration", "Twist", "Wrench"]
-
 
 @final
 @attrs.frozen(repr=False)

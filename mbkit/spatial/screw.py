@@ -23,8 +23,6 @@ from mbkit.spatial.screw_arrays import (
     screw_vectors,
 )
 
-__all__ = ["Screw", "reciprocal_product"]
-
 #: Part of the linear part of which an angular part is rounding, as of screw joints. [rad/m]
 _ROUNDING = 1e-12
 

@@ -12,17 +12,6 @@ from mbkit.representations.arguments import vectors
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array, shown
 from mbkit.spatial.quantities import Acceleration, Twist, Wrench
 
-__all__ = [
-    "FIELDS",
-    "NOTHING",
-    "checked_fields",
-    "checked_rounding",
-    "divided",
-    "dot",
-    "length",
-    "screw_vectors",
-]
-
 #: Fields of a screw; the first two are vectors of three.
 FIELDS = ("direction", "point", "pitch", "magnitude")
 

@@ -13,8 +13,6 @@ from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.quantities import Acceleration, Twist, Wrench
 from mbkit.spatial.quantity import check_rows
 
-__all__ = ["typed_accelerations", "typed_twists", "typed_wrenches"]
-
 
 def typed_twists(
     vectors: ArrayLike, representation: Representation, names: Sequence[str], poses: FloatArray

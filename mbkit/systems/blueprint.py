@@ -22,8 +22,6 @@ from mbkit.spatial.arrays import EQUAL, FloatArray, frozen_array
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Blueprint", "BodyInertias", "InertiaTransfer", "JointPlace", "SplitBody"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import logging
 
-__all__ = ["tell_of_compiling"]
-
 _logger = logging.getLogger("mbkit")
 
 

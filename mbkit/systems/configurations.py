@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from mbkit.systems.calls.arguments import Floats
     from mbkit.systems.system import System
 
-__all__ = [
-    "body_index",
-    "checked",
-    "joint_slice",
-    "own_rates",
-    "position_rates",
-    "quaternions",
-    "state_of",
-    "time_to_lock",
-]
-
 
 def body_index(system: System, name: str) -> int:
     """See `System.body_index`."""

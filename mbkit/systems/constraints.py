@@ -23,15 +23,6 @@ from mbkit.systems.forces import applied
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = [
-    "constraint_jacobian",
-    "constraint_parts",
-    "constraint_sizes",
-    "solve_dynamics",
-    "solved",
-    "with_constraint_solver",
-]
-
 
 def with_constraint_solver(system: System, solver: ConstraintSolver | None) -> System:
     """See `System.with_constraint_solver`."""

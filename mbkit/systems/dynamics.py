@@ -28,21 +28,6 @@ from mbkit.systems.rank import Ranked, largest_row, rank_of
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = [
-    "centre_of_mass",
-    "check_unique",
-    "christoffel",
-    "energies",
-    "forward_dynamics",
-    "hybrid_dynamics",
-    "inverse_dynamics",
-    "kinetic_energy",
-    "known",
-    "mass_matrix_rate",
-    "potential_energy",
-    "solve_hybrid",
-]
-
 
 def inverse_dynamics(
     system: System,

@@ -22,22 +22,6 @@ from mbkit.systems.memory.drive import motion_at
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = [
-    "ActuatorEfforts",
-    "applied",
-    "derivative_along",
-    "driving_efforts",
-    "force_potentials",
-    "force_powers",
-    "force_rate",
-    "generalized_forces",
-    "prescribed_rows",
-    "start_of_tree",
-    "take_part",
-    "with_forces",
-    "without_forces",
-]
-
 
 @final
 @attrs.frozen(eq=False)

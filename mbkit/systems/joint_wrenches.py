@@ -22,8 +22,6 @@ from mbkit.systems.calls.wrenches import Wrenches, wrench_rows
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["BodyLoads", "bodies_beyond", "body_loads", "constraint_loads"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -18,8 +18,6 @@ from mbkit.systems.calls.evaluations import ACCELERATIONS, TWISTS
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["accelerations", "checked_choice", "twists"]
-
 
 def twists(
     system: System,

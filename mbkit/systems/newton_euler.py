@@ -20,8 +20,6 @@ from mbkit.systems.jacobians.system_jacobian import SystemJacobian, system_jacob
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["NewtonEulerEquations", "newton_euler"]
-
 
 @final
 @attrs.frozen(eq=False, repr=False, slots=False)

@@ -30,8 +30,6 @@ from mbkit.systems.rank import null_space
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["JointCut", "reaction"]
-
 _FELT = 1e-6  # of multipliers of norm one, moments by length: a joint that has less feels nothing
 
 _COMPONENTS = tuple(

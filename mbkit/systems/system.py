@@ -75,8 +75,6 @@ if TYPE_CHECKING:
     from mbkit.linear_models.linear_model import LinearModel
     from mbkit.results.diagnosis import Diagnosis
 
-__all__ = ["System"]
-
 
 @final
 @attrs.frozen(eq=False, slots=False, repr=False)

@@ -14,8 +14,6 @@ from mbkit.lie import SE3
 from mbkit.spatial import inverse
 from mbkit.systems.memory.arrays import padded
 
-__all__ = ["compiled_differences"]
-
 
 def compiled_differences(joint: Joint, q: Any, v: Any, x: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield names, what each compiled form gives, and what the method gives in the canonical frame.

@@ -19,8 +19,6 @@ from mbkit.systems import System
 from mbkit.testing.laws import Found, Nothing, line_of, repeated, text_of
 from mbkit.testing.report import Line, Report
 
-__all__ = ["check_force"]
-
 #: Instants at which a force is asked. [s]
 _TIMES = (0.0, 0.45, 1.3)
 

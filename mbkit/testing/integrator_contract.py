@@ -17,8 +17,6 @@ from mbkit.simulation.stabilisation import PROJECTION
 from mbkit.testing.report import Line
 from mbkit.testing.standard_problems import StandardProblem
 
-__all__ = ["contract", "far_too_large", "prepared"]
-
 
 def prepared(
     integrator: Integrator, problem: StandardProblem, *, tau: Any = None, save_every: int = 3

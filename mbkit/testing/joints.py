@@ -21,8 +21,6 @@ from mbkit.testing.laws import Found, Nothing, error_of, line_of, repeated, text
 from mbkit.testing.loop_joints import nearest, neighbours, poses_found
 from mbkit.testing.report import Line, Report
 
-__all__ = ["check_joint"]
-
 #: Lengths of the steps from the neutral configuration: at it, next to it, ordinary, near a half
 #: turn.
 _SIZES = (0.0, 1e-8, 0.3, 1.3, np.pi - 1e-5)

@@ -9,8 +9,6 @@ import numpy as np
 
 from mbkit.testing.report import Line
 
-__all__ = ["Found", "Nothing", "error_of", "line_of", "repeated", "text_of"]
-
 #: What is compared, what is found, what is expected.
 Found = Iterator[tuple[str, Any, Any]]
 

@@ -11,8 +11,6 @@ from mbkit.lie import SE3
 from mbkit.spatial import inverse
 from mbkit.testing.laws import Found, Nothing
 
-__all__ = ["nearest", "neighbours", "poses_found"]
-
 #: Steps between neighbours, and the ways by which poses are off. [rad], [m]
 _STEP = 1e-6
 _OFF = 1e-5

@@ -24,8 +24,6 @@ from mbkit.testing.representations import check_representation
 if TYPE_CHECKING:
     from mbkit.plugins import Plugin
 
-__all__ = ["Checked", "check_plugin"]
-
 
 @attrs.frozen
 class Checked:

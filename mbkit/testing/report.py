@@ -8,8 +8,6 @@ import attrs
 
 from mbkit.errors import ContractError
 
-__all__ = ["Line", "Report"]
-
 
 @final
 @attrs.frozen

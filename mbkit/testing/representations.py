@@ -20,8 +20,6 @@ from mbkit.systems import System
 from mbkit.testing.laws import Found, line_of
 from mbkit.testing.report import Report
 
-__all__ = ["check_representation"]
-
 #: Samples.
 _COUNT = 4
 

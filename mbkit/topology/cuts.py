@@ -11,8 +11,6 @@ from mbkit.errors import UsageError
 from mbkit.topology.cut_search import CutGraph, Ranking, best_cut, ranked_cuts
 from mbkit.topology.graph import WORLD, JointEdge
 
-__all__ = ["Cut", "Cuts", "choose_loop_joints", "list_cuts"]
-
 _SHOWN = 8  # loop joints of a cut that are all named in a table
 
 

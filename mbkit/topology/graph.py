@@ -16,8 +16,6 @@ from mbkit.errors import (
     suggestion,
 )
 
-__all__ = ["BodyGraph", "JointEdge", "WORLD", "check_connected"]
-
 #: The name of body 0.
 WORLD = "world"
 

@@ -14,8 +14,6 @@ from mbkit.topology.path import BodyPath
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Topology"]
-
 
 @final
 @attrs.frozen

@@ -16,8 +16,6 @@ from mbkit.tracing.memory import as_objects
 if TYPE_CHECKING:
     from mbkit.tracing.trace import Trace
 
-__all__ = ["enter_forces"]
-
 
 def enter_forces(trace: Trace) -> None:
     """Let the forces of a system be called, by every way through their comparisons."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["is_plain", "rounded", "rounded_fit"]
-
 
 def rounded(x: float) -> float:
     """Return a number without its last digit: 0.30000000000000004 is 0.3."""

@@ -26,8 +26,6 @@ from mbkit.tracing.parameters import Free, numbers_of, polynomials
 if TYPE_CHECKING:
     from mbkit.systems import System
 
-__all__ = ["Trace"]
-
 
 class Trace:
     """A system whose kernels run on traced numbers.

@@ -9,8 +9,6 @@ from mbkit.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["new_figure"]
-
 
 def new_figure(size: tuple[float, float], *, of_pyplot: bool) -> Figure:
     """Return an empty figure whose panels keep clear of each other, of a size in inches.

@@ -8,8 +8,6 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["tidy_tree"]
-
 
 @attrs.define
 class _Outline:

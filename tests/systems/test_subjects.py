@@ -26,8 +26,10 @@ SUBJECTS = [
 FUNCTIONS = [
     (subject, name)
     for subject in SUBJECTS
-    for name in importlib.import_module(f"mbkit.{subject}").__all__
-    if callable(getattr(mb.System, name, None))
+    for name, value in vars(importlib.import_module(f"mbkit.{subject}")).items()
+    if getattr(value, "__module__", "") == f"mbkit.{subject}"
+    and callable(getattr(mb.System, name, None))
+    and not name.startswith("_")
 ]
 
 

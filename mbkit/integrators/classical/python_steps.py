@@ -9,8 +9,6 @@ import numpy as np
 
 from mbkit.integrators.integrator import Advance, Problem, Rows
 
-__all__ = ["StepFailed", "in_python", "settled"]
-
 
 class StepFailed(Exception):
     """A step cannot be taken; the argument is the status that says why."""

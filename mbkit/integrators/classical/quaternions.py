@@ -12,8 +12,6 @@ from mbkit.integrators.classical.python_steps import StepFailed
 if TYPE_CHECKING:
     from mbkit.integrators.integrator import Problem
 
-__all__ = ["Quaternions"]
-
 
 class Quaternions:
     """Where quaternions stand in q, and what is done with all of them at once.

@@ -14,8 +14,6 @@ from typing import Any
 
 from mbkit.errors import ResultFileError
 
-__all__ = ["LINE_SIZE", "add_checksum", "checked", "checksum_line"]
-
 _FORM = "\nmbkit CRC-32 {:08x} of {:016d} bytes\n"
 _LINE = re.compile(rb"\nmbkit CRC-32 ([0-9a-f]{8}) of (\d{16}) bytes\n")
 

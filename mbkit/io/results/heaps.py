@@ -14,8 +14,6 @@ from collections.abc import Iterator
 
 from mbkit.errors import ResultFileError
 
-__all__ = ["check_heaps"]
-
 #: Signature, version 1 and three zeros; the size of the heap, all of it, follows.
 _HEAP = b"GCOL\x01\x00\x00\x00"
 _HEAD = 16  # bytes, of a heap as of an object

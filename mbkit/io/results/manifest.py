@@ -9,8 +9,6 @@ from typing import Any
 
 from mbkit.errors import ResultFileError
 
-__all__ = ["manifest_text", "parsed_manifest"]
-
 # What the keys are that a manifest has, or may have, by the table they are in.
 _KINDS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "": {

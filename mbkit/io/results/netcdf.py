@@ -32,8 +32,6 @@ from mbkit.results.labelled import (
 )
 from mbkit.results.result import Result
 
-__all__ = ["check_suffix", "load_result", "save_result", "write_dataset"]
-
 # What names of netCDF files end in; a name that ends in nothing claims no other format.
 _SUFFIXES = (".nc", ".nc4", ".h5", ".hdf5", "")
 

@@ -22,8 +22,6 @@ from mbkit.io.replacement import replacement
 from mbkit.io.results.checksum import checked, checksum_line
 from mbkit.results.labelled import CONSTRAINT_VARIABLES, VARIABLES
 
-__all__ = ["ROWS", "check_part", "read_part", "write_part"]
-
 #: What parts may hold of a result.
 ROWS = ("t", *VARIABLES, *CONSTRAINT_VARIABLES)
 

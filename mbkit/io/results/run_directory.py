@@ -35,8 +35,6 @@ from mbkit.io.replacement import replacement
 from mbkit.io.results.manifest import manifest_text, parsed_manifest
 from mbkit.io.results.parts import check_part, read_part, write_part
 
-__all__ = ["FORMAT_VERSION", "RESULT", "RunDirectory"]
-
 #: The value of the key ``mbkit_run`` in a manifest.
 FORMAT_VERSION = 2
 

@@ -23,8 +23,6 @@ from mbkit.results.balance import EnergyWatch, in_order
 from mbkit.results.event_log import FIELDS
 from mbkit.results.labelled import CONSTRAINT_VARIABLES, LABELS, VARIABLES
 
-__all__ = ["consolidate", "load_run", "open_run"]
-
 #: What the balance of energies is followed by, in the order in which it is.
 _BALANCE = ("t", "kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")
 _EVENT_FIELDS = ("event", "t", *FIELDS)

@@ -15,8 +15,6 @@ import numpy as np
 from mbkit.errors import ResultFileError, printable
 from mbkit.results.result import Result
 
-__all__ = ["Place", "Source", "StoredResult"]
-
 
 @attrs.frozen
 class Place:

@@ -13,8 +13,6 @@ from mbkit.errors import UsageError, suggestion
 from mbkit.io.tables.fields import converter
 from mbkit.representations import BodyFixed, Representation
 
-__all__ = ["read_coordinates"]
-
 
 @attrs.frozen
 class _Relative:

@@ -13,9 +13,6 @@ from mbkit.errors import MbkitError, ModelFileError, printable, suggestion
 from mbkit.io.text_file import shortened
 from mbkit.io.toml.lines import line_of, lines_of_keys
 
-__all__ = ["Faults"]
-
-
 _SHOWN = 50  # faults in a message
 
 

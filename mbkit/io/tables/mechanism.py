@@ -22,8 +22,6 @@ from mbkit.plugins import registry
 from mbkit.spatial.arrays import frozen_array
 from mbkit.topology import WORLD
 
-__all__ = ["add_force", "read_mechanism"]
-
 
 @attrs.frozen
 class _Head:

@@ -10,8 +10,6 @@ import numpy as np
 
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["rotation_from_rpy", "rpy_from_rotation"]
-
 _DIGITS = range(1, 17)
 _NEAR_PI = 3.1
 

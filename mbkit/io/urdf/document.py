@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from mbkit.model import Mechanism
 
-__all__ = ["Urdf", "UrdfGeometry", "UrdfJoint", "UrdfLink", "UrdfMimic"]
-
 
 @final
 @attrs.frozen

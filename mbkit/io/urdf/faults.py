@@ -10,8 +10,6 @@ import attrs
 from mbkit.errors import MbkitError, ModelFileError
 from mbkit.io.text_file import shortened
 
-__all__ = ["Hint", "Made", "Reading"]
-
 Made = TypeVar("Made")
 
 _SHOWN = 50  # faults in a message

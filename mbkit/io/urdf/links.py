@@ -11,8 +11,6 @@ from mbkit.io.urdf.faults import Reading
 from mbkit.io.urdf.values import Part
 from mbkit.spatial import FloatArray, SpatialInertia
 
-__all__ = ["read_link"]
-
 _PRODUCTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 

@@ -15,8 +15,6 @@ from mbkit.errors import ModelFileWarning, UsageError, printable
 if TYPE_CHECKING:
     from mbkit.io.urdf.document import Urdf
 
-__all__ = ["checked_roots", "find_meshes"]
-
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _SHOWN = 3  # names in a warning
 

@@ -9,8 +9,6 @@ from mbkit.errors import listed, suggestion
 from mbkit.io.urdf.document import UrdfJoint, UrdfLink
 from mbkit.io.urdf.faults import Reading
 
-__all__ = ["check_tree"]
-
 
 def check_tree(
     links: Sequence[UrdfLink],

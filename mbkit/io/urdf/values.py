@@ -16,8 +16,6 @@ from mbkit.io.urdf.elements import Element
 from mbkit.io.urdf.faults import Hint, Made, Reading
 from mbkit.spatial import FloatArray, rotation_from_quaternion
 
-__all__ = ["Part"]
-
 # ASCII digits; float() alone would take 1_0, nan, infinity and digits of other scripts. No two
 # parts can take the same digits, so that it looks at each of them once.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

@@ -29,8 +29,6 @@ from mbkit.model import Body, Connection, JointFriction, JointLimits, Mechanism
 from mbkit.spatial import FloatArray, SpatialInertia, inverse, translation
 from mbkit.topology import Topology
 
-__all__ = ["save_urdf", "urdf_text"]
-
 _GRAVITY = (0.0, 0.0, -9.81)
 
 

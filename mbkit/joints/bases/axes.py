@@ -20,8 +20,6 @@ from mbkit.spatial.arrays import (
     with_key,
 )
 
-__all__ = ["DIRECTION", "PITCH", "POINT", "cross", "frame_along", "frame_at", "unit"]
-
 
 def _check_pitch(instance: object, attribute: attrs.Attribute[Any], value: float) -> None:
     with_key("pitch", check_array, frozen_array(value), (), f"{owner(instance)}: pitch")

@@ -11,8 +11,6 @@ from mbkit.joints.bases.axes import DIRECTION, POINT, cross, unit
 from mbkit.joints.bases.screw_motion import ScrewMotion
 from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
-__all__ = ["AxisMotion"]
-
 
 @attrs.frozen(slots=False)  # a dictionary for the cached property
 class AxisMotion(ScrewMotion):

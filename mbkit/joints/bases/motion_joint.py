@@ -12,8 +12,6 @@ from mbkit.joints.motions.motion import Motion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
-__all__ = ["MotionJoint", "carried"]
-
 
 class MotionJoint(Joint):
     """T = K T' K^-1 with a motion T' in the canonical frame K; subclasses say both."""

@@ -19,8 +19,6 @@ from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.planar_group import PlanarGroup
 from mbkit.spatial.arrays import ORIGIN, Z_AXIS, FloatArray, frozen_array
 
-__all__ = ["PlanarMotion"]
-
 
 @attrs.frozen(slots=False)  # a dictionary for the cached properties
 class PlanarMotion(SubgroupJoint):

@@ -14,8 +14,6 @@ from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["ScrewMotion"]
-
 
 class ScrewMotion(MotionJoint):
     """T(q) = exp(X q) with a constant screw X = (w, v); the named joints say what X is.

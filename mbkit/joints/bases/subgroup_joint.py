@@ -18,17 +18,6 @@ from mbkit.joints.motions.screw_product import ScrewProduct
 from mbkit.joints.motions.screw_sum import ScrewSum
 from mbkit.spatial.arrays import FloatArray, owner, with_key
 
-__all__ = [
-    "COORDINATES",
-    "FIRST_KIND",
-    "GROUP",
-    "SECOND_KIND",
-    "SubgroupJoint",
-    "as_order",
-    "check_coordinates",
-    "check_order",
-]
-
 #: The values of `coordinates`.
 GROUP = "group"
 FIRST_KIND = "first kind"

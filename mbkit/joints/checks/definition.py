@@ -22,8 +22,6 @@ from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray, check_array, frozen_array
 from mbkit.spatial.frames import check_pose
 
-__all__ = ["check_joint_definition"]
-
 _GROUP_METHODS = ("retract", "difference", "dexp_inv")  # where positions are no vector space
 
 #: What is called of mbkit's own joints: the rest is tested, and would load compiled code.

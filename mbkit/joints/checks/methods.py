@@ -16,8 +16,6 @@ from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import check_array, frozen_array
 from mbkit.spatial.frames import check_pose
 
-__all__ = ["check_compiled", "check_methods"]
-
 #: What no class has a reason to define.
 _NOT_MEANT = {"name", "prescribe", "positions_add"}
 

@@ -7,8 +7,6 @@ import numpy as np
 from mbkit.joints.calls import call
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["complement"]
-
 
 def complement(S: FloatArray) -> FloatArray:
     """Return an orthonormal basis (6, 6 - n) of the vectors normal to the columns of S (6, n).

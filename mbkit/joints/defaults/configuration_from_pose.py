@@ -12,8 +12,6 @@ from mbkit.lie import SE3, UnitQuaternion
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
-__all__ = ["nearest"]
-
 # What follows is as in `mbkit.kernels.joints.general_forms`.
 _NUM_STARTS = 20
 _CLOSE = 1e-2

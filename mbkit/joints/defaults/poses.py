@@ -9,8 +9,6 @@ import numpy as np
 from mbkit.errors import JointError
 from mbkit.spatial.arrays import FloatArray, returned_array
 
-__all__ = ["inverse_of", "pose_of"]
-
 
 def pose_of(joint: Any, q: FloatArray) -> FloatArray:
     """Return the pose (4, 4) of a joint at q; JointError if it is no matrix of real numbers."""

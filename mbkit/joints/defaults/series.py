@@ -18,8 +18,6 @@ from mbkit.joints.defaults.poses import pose_of
 from mbkit.joints.joint import Joint
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["subspace_series"]
-
 #: Tapes that are kept of one joint, one for each way through its branches.
 _KEPT = 32
 #: How far S and its rate may be from what the joint's methods say, by the largest entry.

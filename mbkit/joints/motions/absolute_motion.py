@@ -16,8 +16,6 @@ from mbkit.kernels.joints import kinds
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["AbsoluteMotion"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -16,8 +16,6 @@ from mbkit.joints.kernels import JointKernels
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import unit_rotation
 
-__all__ = ["Motion", "chart_form", "header", "wrenches_form"]
-
 
 class Motion(abc.ABC):
     """The methods of a joint, in its canonical frame; what a joint with a choice of them hands on.

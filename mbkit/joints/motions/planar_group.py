@@ -12,8 +12,6 @@ from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motions.motion import Motion, header
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["PlanarGroup"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -6,8 +6,6 @@ import numpy as np
 
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["quaternion_rate", "rotated"]
-
 
 def quaternion_rate(Q: FloatArray, w: FloatArray) -> FloatArray:
     """Return Q (0, w) / 2, the rate of a unit quaternion, w the angular velocity in the body.

@@ -12,8 +12,6 @@ from mbkit.joints.motions.motion import Motion
 from mbkit.joints.motions.quaternion_rates import quaternion_rate
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["RotationGroup"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -15,8 +15,6 @@ from mbkit.joints.motions.motion import Motion, chart_form, header, wrenches_for
 from mbkit.lie import SE3
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["ScrewProduct"]
-
 #: A screw that turns by less for a unit of q does not turn at all. [rad]
 _NO_TURN = 1e-150
 

@@ -11,8 +11,6 @@ from mbkit.joints.kernels import JointKernels
 from mbkit.joints.motions.motion import Motion, chart_form, header, wrenches_form
 from mbkit.spatial.arrays import FloatArray
 
-__all__ = ["ScrewSum"]
-
 
 @final
 @attrs.frozen(eq=False)

@@ -10,8 +10,6 @@ from mbkit.simulation.long_runs.long_run import identity
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
 
-__all__ = ["differences"]
-
 
 def differences(run: Prepared, manifest: Mapping[str, Any], *, other_versions: bool) -> list[str]:
     """Return what is not as the manifest of a run directory has it, in a sentence each."""

@@ -17,8 +17,6 @@ from mbkit.joints import CompositeJoint
 from mbkit.kernels.layout import OWN_FRAME_SIZE
 from mbkit.systems import System
 
-__all__ = ["environment", "fingerprint", "fingerprints_of_parts", "system_digest"]
-
 # What an object holds is looked into up to this depth.
 _DEPTH = 4
 

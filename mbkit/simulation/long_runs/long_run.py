@@ -37,8 +37,6 @@ from mbkit.simulation.start import checked_saving
 from mbkit.simulation.stepping.chunks import INTERRUPTED, TERMINAL
 from mbkit.simulation.stepping.failed_step import explain
 
-__all__ = ["begin", "go_on", "identity", "recorder_for"]
-
 
 def begin(
     run: Prepared,

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
     from mbkit.solvers import ConstraintSolver
 
-__all__ = ["resume"]
-
 
 def resume(
     path: str | os.PathLike[str],

@@ -12,8 +12,6 @@ from mbkit.systems import System
 from mbkit.systems.calls.entries import velocity_sizes
 from mbkit.systems.rank import largest_row, rank_of
 
-__all__ = ["check_velocity_kept", "locked"]
-
 #: How much of the largest velocity may be taken from a given one that satisfies the constraints but
 #: for what a run forgives.
 _TAKEN = 1e-3

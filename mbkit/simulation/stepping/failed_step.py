@@ -14,8 +14,6 @@ from mbkit.systems.memory.callbacks import taken_error
 if TYPE_CHECKING:
     from mbkit.simulation.preparation import Prepared
 
-__all__ = ["explain"]
-
 
 def explain(run: Prepared, status: int, taken: int) -> BaseException:
     """Return the exception behind a status: of a force, a joint, an event, or of the numbers."""

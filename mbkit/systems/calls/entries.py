@@ -15,18 +15,6 @@ from mbkit.systems.calls.arguments import Floats, check_on_error, common_axes, t
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = [
-    "as_samples",
-    "broadcast",
-    "by_sample",
-    "entries_of",
-    "names_of",
-    "positions_of",
-    "vector_of",
-    "velocity_scales",
-    "velocity_sizes",
-]
-
 
 def entries_of(system: System, names: Iterable[str], what: str) -> list[int]:
     """Return the entries of v that are named by joint, "hinge", or one velocity of it, "ball[2]".

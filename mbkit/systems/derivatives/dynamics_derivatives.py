@@ -28,19 +28,6 @@ from mbkit.systems.forces import applied, take_part
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = [
-    "accelerations_of_tree",
-    "bind_forward",
-    "bind_inverse",
-    "constraint_force_derivative",
-    "constraint_jacobian_velocity_derivative",
-    "force_derivatives",
-    "forward_dynamics_derivatives",
-    "in_body_axes",
-    "inverse_dynamics_derivatives",
-    "loops_alone",
-]
-
 
 def inverse_dynamics_derivatives(
     system: System,

@@ -33,8 +33,6 @@ from mbkit.systems.calls.arguments import Floats
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["Change", "Point", "Solution"]
-
 
 class Change(NamedTuple):
     """What an input changes at fixed accelerations F and multipliers; the last axis is the input's.

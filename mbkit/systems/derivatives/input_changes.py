@@ -15,8 +15,6 @@ from mbkit.systems.derivatives.numeric_changes import differences
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["INPUTS", "along_steps", "bias_by_velocity", "change_by_input", "rate_along_steps"]
-
 INPUTS = ("q", "v", "vdot", "tau", "t")
 
 #: Steps h of the configuration: h^8 f^(9) / 630 is left out.

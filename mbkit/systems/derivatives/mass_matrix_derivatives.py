@@ -20,8 +20,6 @@ from mbkit.systems.calls.evaluations import (
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["inverse_mass_matrix_derivatives", "mass_matrix_derivatives"]
-
 
 def mass_matrix_derivatives(
     system: System, q: ArrayLike, order: int = 1, *, on_error: str = "raise"

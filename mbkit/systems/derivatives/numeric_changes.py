@@ -15,8 +15,6 @@ from mbkit.systems.derivatives.evaluation_states import Change, Point
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["best_rate", "differences"]
-
 
 def differences(
     point: Point, moved: Callable[[float], tuple[System, Floats]], start: float, what: str = "t"

@@ -27,15 +27,6 @@ from mbkit.systems.derivatives.numeric_changes import best_rate, differences
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = [
-    "change_by_parameter",
-    "changes_by_places",
-    "field_of_inertia",
-    "inertial_changes",
-    "moves_of",
-    "shape_of_parameter",
-]
-
 
 def shape_of_parameter(system: System, name: str) -> tuple[int, ...]:
     """Return the axes of a derivative by a parameter: (6,) of a pose, else those of its numbers."""

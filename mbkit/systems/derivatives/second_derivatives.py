@@ -21,8 +21,6 @@ from mbkit.systems.forces import derivative_along
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["inverse_dynamics_second_derivatives"]
-
 
 def inverse_dynamics_second_derivatives(
     system: System,

@@ -13,8 +13,6 @@ from mbkit.spatial.arrays import FloatArray
 from mbkit.systems.jacobians.jacobian_factors import sparse_blocks
 from mbkit.systems.memory.body_tree import BodyTree
 
-__all__ = ["JacobianRates"]
-
 
 @final
 @attrs.frozen(eq=False, repr=False, slots=False)

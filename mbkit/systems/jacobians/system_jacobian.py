@@ -29,8 +29,6 @@ from mbkit.systems.memory.body_tree import BodyTree, Integers
 if TYPE_CHECKING:
     from mbkit.systems.system import System
 
-__all__ = ["SystemJacobian", "system_jacobian"]
-
 
 @final
 @attrs.frozen(eq=False, repr=False)

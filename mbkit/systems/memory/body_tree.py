@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from mbkit.systems.memory.arrays import SystemArrays
 
-__all__ = ["BodyTree", "Integers"]
-
 Integers = NDArray[np.int64]
 
 

@@ -8,8 +8,6 @@ from typing import Any, Protocol
 
 from mbkit.kernels.layout import DONE, SLOT_STATE
 
-__all__ = ["Slot", "callback_address", "register", "taken_error"]
-
 
 class Slot(Protocol):
     """Views of the arguments of one Python function, prepared once."""

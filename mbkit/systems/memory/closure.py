@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from mbkit.joints import Joint
     from mbkit.systems.calls.evaluator import Evaluator
 
-__all__ = ["ClosureArrays", "ClosureMemory"]
-
-
 #: By how much more, squared, a row must be independent of others where there are separators: what
 #: is subtracted before a separator goes is put back by it, and leaves its rounding.
 _SEPARATORS_ROUND = 100.0

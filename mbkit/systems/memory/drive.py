@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from mbkit.systems.memory.workspace import Workspace
     from mbkit.systems.system import System
 
-__all__ = ["Drive", "motion_at"]
-
 
 def motion_at(motion: JointMotion, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return position, velocity and acceleration at a time; what it raises names the joint."""

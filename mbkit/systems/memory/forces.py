@@ -14,8 +14,6 @@ from mbkit.kernels import layout
 from mbkit.representations import BodyFixed, Hybrid, Mixed, Spatial
 from mbkit.systems.memory.callbacks import callback_address
 
-__all__ = ["ForceArrays", "PythonForceSlot", "force_arrays"]
-
 #: Representations whose twists the kernels write themselves, in the order of their numbers in a
 #: slot (`mbkit.kernels.layout`).
 _NUMBERED = (BodyFixed, Spatial, Hybrid, Mixed)

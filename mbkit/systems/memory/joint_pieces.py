@@ -20,8 +20,6 @@ from mbkit.kernels.layout import SCREW, SCREW_IN_OWN_FRAME
 from mbkit.spatial.arrays import FloatArray
 from mbkit.spatial.frames import inverse
 
-__all__ = ["GivenJoint", "JointPieces"]
-
 
 class GivenJoint(NamedTuple):
     """A joint in Python whose series are computed there, with its entries of q and v."""

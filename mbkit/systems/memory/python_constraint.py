@@ -13,8 +13,6 @@ from mbkit.kernels.constraints import layout
 from mbkit.solvers import DenseSolver
 from mbkit.systems.memory.callbacks import callback_address
 
-__all__ = ["PythonConstraintSlot", "PythonSolverSlot"]
-
 
 class PythonConstraintSlot:
     """The arguments and the answer of one Python constraint in one workspace.
