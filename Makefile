@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --root-user-acti
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test long fuzz peers plugins bench lint format warmup requirements clean
+.PHONY: help demo test long fuzz peers plugins bench studies lint format warmup requirements clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 22
@@ -53,6 +53,10 @@ plugins: $(STAMPS)/test ## install the distributions in plugins/, check them and
 bench: $(STAMPS)/dev ## measure against other programs; nothing else should be running
 	@$(BIN)/mbkit warmup
 	$(BIN)/python benchmarks/run.py
+
+studies: $(STAMPS)/demo ## run the studies of docs/studies, and write their pages
+	@$(BIN)/mbkit warmup
+	$(BIN)/python tools/write_studies.py
 
 lint: $(STAMPS)/dev ## check format, style, types and imports between packages
 	$(BIN)/ruff format --check .

@@ -162,8 +162,12 @@ class Study:
         if isinstance(given.get("reference"), str):
             given["reference"] = self.path.parent / given["reference"]
         mechanism = parse_model(self.system.model_text)
-        base = mechanism.assemble()
-        q, v = base.state_of(self.system, self.q, self.v)
+        base, q, v = mechanism.assemble(), self.q, self.v
+        if self.system.num_velocity_constraints and not self.system.free_joints:
+            initial = self.settings.get("initial", {})  # joints that are named keep their values
+            named = [name for table in ("q", "v") for name in initial.get(table, {})]
+            q, v = self.system.close_loops(q, v, fixed=list(dict.fromkeys(named)))
+        q, v = base.state_of(self.system, q, v)
         return compare(
             mechanism, self.t_span, h, q=q, v=v, directory=directory, progress=progress, **given
         )
