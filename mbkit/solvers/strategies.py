@@ -1,15 +1,13 @@
-"""The strategies of mbkit, the choice where none is named, and their names in results."""
+"""The strategies of mbkit, and the choice where none is named."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, final
 
 import attrs
 
 from mbkit.errors import UsageError
-from mbkit.solvers import built_in
 from mbkit.solvers.solver import RANK, ConstraintSolver, DenseKernels, SolverKernels
 
 __all__ = [
@@ -17,8 +15,6 @@ __all__ = [
     "NullSpace",
     "SchurComplement",
     "automatic_solver",
-    "described",
-    "from_description",
 ]
 
 
@@ -171,25 +167,3 @@ def automatic_solver(num_velocities: int, num_rows: int) -> ConstraintSolver:
     if num_velocities <= num_rows <= FEW_ROWS:
         return MinimumNorm()
     return SchurComplement()
-
-
-_OWN: dict[str, Any] = {
-    name: kind for name, kind in vars(built_in).items() if isinstance(kind, type)
-}
-
-
-def described(solver: ConstraintSolver) -> Mapping[str, Any]:
-    """Return a strategy as text and numbers."""
-    kind = type(solver)
-    if _OWN.get(kind.__name__) is kind:
-        return {"kind": kind.__name__, **attrs.asdict(solver)}  # type: ignore[arg-type]
-    return {"kind": f"{kind.__module__}.{kind.__qualname__}"}
-
-
-def from_description(about: Mapping[str, Any]) -> ConstraintSolver | None:
-    """Return the strategy that was described; None where it is not one of mbkit's."""
-    numbers = {name: value for name, value in about.items() if name != "kind"}
-    solver: ConstraintSolver | None = None
-    if about["kind"] in _OWN:
-        solver = _OWN[about["kind"]](**numbers)
-    return solver
