@@ -119,6 +119,7 @@ from mbkit.sensitivities import Sensitivities as Sensitivities
 from mbkit.sensitivities import gradient as gradient
 from mbkit.sensitivities import sensitivities as sensitivities
 from mbkit.simulation import Baumgarte as Baumgarte
+from mbkit.simulation import PiecewiseEfforts as PiecewiseEfforts
 from mbkit.simulation import Projection as Projection
 from mbkit.simulation import resume as resume
 from mbkit.simulation import simulate as simulate

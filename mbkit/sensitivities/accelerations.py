@@ -120,12 +120,17 @@ def contracted(
 ) -> Mapping[str, Floats]:
     """Return sums of efforts (N, nv) and rows (N, m) times the changes of the equations, (k,).
 
+    Of "tau" what is to be summed, (N, nv).
+
     Inertial parameters of all bodies take one pass: their regressor is contracted first, unless it
     is given so, (bodies, 10).
     """
     found = contracted_inertia(point, efforts, names, regressor)
     for name, change in changes(point, [name for name in names if name not in found]).items():
-        total = np.zeros(np.shape(change.tau if name == "tau" else change.efforts)[-1])
+        if name == "tau":
+            found[name] = -efforts @ change.tau
+            continue
+        total = np.zeros(np.shape(change.efforts)[-1])
         parts = ((change.efforts, efforts), (change.rows, rows), (change.tau, -efforts))
         for part, weights in parts:
             if np.ndim(part):

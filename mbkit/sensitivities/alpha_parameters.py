@@ -71,6 +71,8 @@ def contracted(
 ) -> Mapping[str, Floats]:
     """Return sums of adjoints of residuals (N, n) and w (N, nv) times `changes_by_inputs`, (k,).
 
+    Of "tau" what is to be summed, (N, nv).
+
     Inertial parameters of all bodies take one pass: their regressor is contracted first.
     """
     by_residuals, by_w = adjoints
@@ -78,7 +80,8 @@ def contracted(
     found = contracted_inertia(_point(system, ends), efforts, names)
     others = [name for name in names if name not in found]
     for name, change in changes_by_inputs(system, gains, ends, equations, others).items():
-        found[name] = np.einsum("ni,nik->k", by_residuals, change.residuals)
+        sums = "nk" if name == "tau" else "k"
+        found[name] = np.einsum(f"ni,nik->{sums}", by_residuals, change.residuals)
         if np.ndim(change.w):
             found[name] += np.einsum("ni,nik->k", by_w, change.w)
     return found

@@ -43,7 +43,6 @@ class Steps(Linearisation):
         assert isinstance(run.integrator, GeneralizedAlpha)
         self.method = run.integrator
         _check(run, self.method)
-        self.tau = run.workspace.tau.copy()
         self.stabilised = self.method.formulation == "stabilized_index2"
         self.gains = Gains.of(self.method.numbers, self.problem.h)
         advance: Any = self.method.prepare(self.problem)
@@ -85,11 +84,15 @@ class Steps(Linearisation):
         problem, m = self.problem, self.problem.multipliers.size
         started = bool(problem.memory["started"][0])
         nv = problem.nv
-        history = History(*(np.empty((count + 1, n)) for n in (problem.nq, nv, nv, m, m)))
-        grid = Grid(problem.t0, problem.h, first, count, problem.save_every)
-        status = record(problem.space, *(each.address for each in self._records), grid, history)
-        assert status == 0, "the steps of a run that was completed"
-        return AlphaSteps(self, first, history, started)
+        history: Any = History(*(np.empty((count + 1, n)) for n in (problem.nq, nv, nv, m, m)))
+        tau = None
+        for begin, size in self.with_constant_efforts(first, count):
+            tau = self.run.workspace.tau.copy() if tau is None else tau
+            part: Any = History(*(x[begin : begin + size + 1] for x in history))
+            grid = Grid(problem.t0, problem.h, first + begin, size, problem.save_every)
+            status = record(problem.space, *(each.address for each in self._records), grid, part)
+            assert status == 0, "the steps of a run that was completed"
+        return AlphaSteps(self, first, history, started, tau)
 
 
 def _check(run: Prepared, method: GeneralizedAlpha) -> None:
@@ -108,8 +111,9 @@ def _check(run: Prepared, method: GeneralizedAlpha) -> None:
 class AlphaSteps(LinearSteps):
     """Some consecutive steps, of which the first may be the first after a start."""
 
-    def __init__(self, run: Steps, first: int, history: Any, started: bool) -> None:
+    def __init__(self, run: Steps, first: int, history: Any, started: bool, tau: Any) -> None:
         self.run, self.started, self.gains = run, started, run.gains
+        self.tau = tau  # in the first of them
         self.q, self.v = q, v = history.q, history.v
         self.t = t = run.problem.t0 + run.problem.h * np.arange(first, first + len(q) + 0.0)
         x = run.system.difference(q[:-1], q[1:])
@@ -143,7 +147,7 @@ class AlphaSteps(LinearSteps):
         return found
 
     def _start(self) -> Start:
-        run, state = self.run, (self.q[0], self.v[0], self.run.tau)
+        run, state = self.run, (self.q[0], self.v[0], self.tau)
         return Start.of(run.system, run.method, self.gains.h, float(self.t[0]), state)
 
     def _changes(self, names: Sequence[str]) -> Mapping[str, Change]:
@@ -177,7 +181,10 @@ class AlphaSteps(LinearSteps):
         if not self.started:
             start = self._start()
             for name, part in start.contracted(X.reshape(-1), names).items():
-                found[name] += part
+                if name == "tau":
+                    found[name][0] += part.sum(axis=0)
+                else:
+                    found[name] += part
             X = np.concatenate([start.by_state.T @ X.reshape(-1), np.zeros(2 * nv)])
         return X.reshape(-1) + seeds[0], found
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
 
-from mbkit.sensitivities.linear_steps import LinearSteps
+from mbkit.sensitivities.linear_steps import Inputs, LinearSteps
 from mbkit.sensitivities.passages import Branch, Found, Seeds
 from mbkit.systems.calls.arguments import Floats
 
@@ -22,6 +22,8 @@ class GridSteps:
 
     Attributes
     ----------
+    first : int
+        Number of the first of them.
     steps : LinearSteps
         From the beginning of the first to the end of the last.
     rows : sequence of N + 1 sequences
@@ -32,36 +34,35 @@ class GridSteps:
         Entries of q and v.
     """
 
+    first: int
     steps: LinearSteps
     rows: Sequence[Sequence[int]]
     branches: Mapping[int, list[Branch]]
     width: int
 
-    def forward(self, x: Floats, names: Sequence[str], found: Found) -> Floats:
+    def forward(self, x: Floats, inputs: Inputs, found: Found) -> Floats:
         """See `Piece`."""
-        A, B = self.steps.matrices(), self.steps.by_inputs(names)
-        changes = np.concatenate([B[name] for name in names], axis=-1)
+        A, B = self.steps.matrices(), self.steps.by_inputs(inputs.names)
         still = np.zeros(x.shape[1])
         for k in range(len(A)):
             for branch in self.branches.get(k, ()):
-                branch.forward(x, still, names, found)
-            x = A[k] @ x + changes[k]
+                branch.forward(x, still, inputs, found)
+            x = A[k] @ x
+            inputs.add(x, {name: each[k] for name, each in B.items()}, self.first + k)
             found.rows[list(self.rows[k + 1])] = x[: self.width]
         return x
 
     def reverse(
-        self, adjoint: Floats, seeds: Seeds, names: Sequence[str]
-    ) -> tuple[Floats, Mapping[str, Floats]]:
+        self, adjoint: Floats, seeds: Seeds, inputs: Inputs, total: dict[str, Floats]
+    ) -> Floats:
         """See `Piece`."""
-        added = np.zeros((len(self.rows) - 1, adjoint.size))
-        further: dict[str, Any] = dict.fromkeys(names, 0.0)
+        count = len(self.rows) - 1
+        added = np.zeros((count, adjoint.size))
         for k, rows in enumerate(self.rows[:-1]):
             added[k, : self.width] = seeds.rows[list(rows)].sum(axis=0)
         for k, branches in self.branches.items():
             for branch in branches:
-                more, _, found = branch.reverse(seeds, names, moving=False)
-                added[k] += more
-                for name, part in found.items():
-                    further[name] = further[name] + part
-        adjoint, found = self.steps.reverse(adjoint, added, names)
-        return adjoint, {name: part + further[name] for name, part in found.items()}
+                added[k] += branch.reverse(seeds, inputs, total)[0]
+        adjoint, found = self.steps.reverse(adjoint, added, inputs.names)
+        inputs.collect(total, found, self.first, count)
+        return adjoint

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 
 from mbkit.errors import NameUnknownError, UsageError, several, suggestion
@@ -33,6 +34,7 @@ from mbkit.systems.derivatives.parameter_changes import shape_of_parameter
 
 __all__ = [
     "STATE_INPUTS",
+    "Inputs",
     "LinearSteps",
     "Linearisation",
     "checked_inputs",
@@ -85,13 +87,16 @@ class LinearSteps(abc.ABC):
         ndarray, shape (size,)
             At the beginning of the first step.
         mapping of str to ndarray
-            sum_k B_k^T lambda_{k+1} by input, (k,).
+            sum_k B_k^T lambda_{k+1} by input, (k,); of "tau" what is to be summed, (N s, nv), with
+            s terms for each step.
         """
         A, ends = self.matrices(), np.empty(seeds.shape)
         for k in reversed(range(len(A))):
             ends[k] = adjoint
             adjoint = A[k].T @ adjoint + seeds[k]
-        found = {name: np.einsum("nik,ni->k", B, ends) for name, B in self.by_inputs(names).items()}
+        found = {}
+        for name, B in self.by_inputs(names).items():
+            found[name] = np.einsum(f"nik,ni->{'nk' if name == 'tau' else 'k'}", B, ends)
         return adjoint, found
 
 
@@ -108,6 +113,15 @@ class Linearisation(abc.ABC):
         self.run = run
         self.system: System = run.system
         self.problem = run.problem
+
+    def with_constant_efforts(self, first: int, count: int) -> Iterator[tuple[int, int]]:
+        """Give the steps over which efforts are constant, which act there, from `first` on."""
+        begin = 0
+        while begin < count:
+            held = self.run.held
+            size = count if held is None else min(count - begin, held.set(first + begin))
+            yield begin, size
+            begin += size
 
     @property
     def size(self) -> int:
@@ -147,6 +161,62 @@ def refuse(reasons: Mapping[str, bool]) -> None:
     for reason, holds in reasons.items():
         if holds:
             raise UsageError(f"There are no derivatives of this run, since {reason}.")
+
+
+@attrs.frozen(eq=False)
+class Inputs:
+    """What derivatives are by, the entries of all inputs in a row.
+
+    Attributes
+    ----------
+    shapes : mapping of str to tuple
+        Axes by name.
+    interval : int
+        Steps over which a row of "tau" acts; 0 where it is constant.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]]
+    interval: int = 0
+
+    @property
+    def names(self) -> list[str]:
+        """In order."""
+        return list(self.shapes)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many entries each has."""
+        return [size_of(shape) for shape in self.shapes.values()]
+
+    def add(self, x: Floats, found: Mapping[str, Floats], step: int) -> None:
+        """Add what inputs do in a step, (size, k) by name, to columns x (size, width)."""
+        ends = np.cumsum(self.sizes)
+        for end, (name, shape) in zip(ends, self.shapes.items(), strict=True):
+            part = found[name]
+            if name == "tau" and self.interval:
+                end = end - size_of(shape) + self._row(step) * shape[1] + shape[1]
+            x[:, end - part.shape[-1] : end] += part
+
+    def zeros(self) -> dict[str, Floats]:
+        """Return sums by name, of nothing."""
+        return {name: np.zeros(size_of(shape)) for name, shape in self.shapes.items()}
+
+    def collect(
+        self, total: dict[str, Floats], found: Mapping[str, Floats], first: int, count: int
+    ) -> None:
+        """Add what `LinearSteps.reverse` has found of some steps."""
+        for name, part in found.items():
+            if name != "tau":
+                total[name] += part
+            elif self.interval:
+                by_step = part.reshape((count, -1, part.shape[-1])).sum(axis=1)
+                rows = [self._row(first + k) for k in range(count)]
+                np.add.at(total[name].reshape((-1, part.shape[-1])), rows, by_step)
+            else:
+                total[name] += part.sum(axis=0)
+
+    def _row(self, step: int) -> int:
+        return min(step // self.interval, self.shapes["tau"][0] - 1)
 
 
 def shape_of_input(system: System, name: str) -> tuple[int, ...]:

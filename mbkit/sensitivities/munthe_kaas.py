@@ -99,14 +99,18 @@ class Steps(Linearisation):
             (nq,),
             (nv,),
         ]
-        history = History(*(np.empty((count, *size)) for size in sizes))
+        history: Any = History(*(np.empty((count, *size)) for size in sizes))
         start = problem.t0 + first * problem.h, problem.q.copy(), problem.v.copy()
-        grid = Grid(problem.t0, problem.h, first, count, problem.save_every)
-        status = record(problem.space, self._scheme, self._state, self._stages, grid, history)
-        assert status == 0, "the steps of a run that was completed"
+        tau = np.empty((count, nv))
+        for begin, size in self.with_constant_efforts(first, count):
+            tau[begin : begin + size] = self.run.workspace.tau
+            part: Any = History(*(x[begin : begin + size] for x in history))
+            grid = Grid(problem.t0, problem.h, first + begin, size, problem.save_every)
+            status = record(problem.space, self._scheme, self._state, self._stages, grid, part)
+            assert status == 0, "the steps of a run that was completed"
         ends = history.t, history.end_q, history.end_v
         t, q, v = (np.concatenate([[a], b]) for a, b in zip(start, ends, strict=True))
-        return ExplicitSteps(self, history, t, q, v)
+        return ExplicitSteps(self, history, t, q, v, tau)
 
 
 def _check(run: Prepared) -> None:
@@ -137,6 +141,7 @@ class ExplicitSteps(LinearSteps):
     t: Floats
     q: Floats
     v: Floats
+    tau: Floats  # (N, nv)
 
     @functools.cached_property
     def accelerations(self) -> Accelerations:
@@ -146,7 +151,7 @@ class ExplicitSteps(LinearSteps):
         times = (
             history.span[:, :1] + steps.method.tableau.c[: history.q.shape[1]] * history.span[:, 1:]
         )
-        tau = np.broadcast_to(steps.run.workspace.tau, v.shape)
+        tau = np.repeat(self.tau, history.q.shape[1], axis=0)
         rank = np.repeat(self.ranks[:-1], self.history.q.shape[1])
         return Accelerations.at(steps.system, States(times.ravel(), q, v, vdot, tau), rank)
 

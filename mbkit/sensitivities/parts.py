@@ -9,7 +9,7 @@ ds and dT, h = T - s,
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import final
 
 import attrs
@@ -19,7 +19,7 @@ from mbkit.errors import UsageError
 from mbkit.integrators.integrator import Problem, Rows
 from mbkit.joints.defaults.differences import central_differences
 from mbkit.sensitivities.event_changes import state_of
-from mbkit.sensitivities.linear_steps import Linearisation, LinearSteps, shape_of_input, size_of
+from mbkit.sensitivities.linear_steps import Inputs, Linearisation, LinearSteps
 from mbkit.simulation.preparation import Prepared
 from mbkit.simulation.stepping.within_step import Segment
 from mbkit.systems.calls.arguments import Floats
@@ -38,7 +38,8 @@ def part_of(run: Prepared, t: float, q: Floats, v: Floats, h: float) -> Prepared
         run.problem, t0=t, h=h, q=q.copy(), v=v.copy(), work=np.zeros(2), save_every=2,
         multipliers=run.problem.multipliers.copy(), memory={}, interpolate=None,
     )  # fmt: skip
-    return attrs.evolve(run, integrator=run.integrator.for_parts(), problem=problem, steps=1)
+    integrator = run.integrator.for_parts()
+    return attrs.evolve(run, integrator=integrator, problem=problem, steps=1, held=None)
 
 
 @final
@@ -50,11 +51,14 @@ class Part:
     ----------
     whole : Linearisation
         The run that it is a part of.
+    step : int
+        The number of the step that it is a part of.
     segment : Segment
         Where it begins, and its size.
     """
 
     whole: Linearisation
+    step: int
     segment: Segment
 
     @property
@@ -68,7 +72,12 @@ class Part:
         (t, q, v, _), h = self.segment
         if h <= 0.0:
             return None
-        return type(self.whole)(part_of(self.whole.run, t, q, v, h)).take(0, 1)
+        return type(self.whole)(self._run(t, q, v, h)).take(0, 1)
+
+    def _run(self, t: float, q: Floats, v: Floats, h: float) -> Prepared:
+        if self.whole.run.held is not None:
+            self.whole.run.held.set(self.step)
+        return part_of(self.whole.run, t, q, v, h)
 
     @functools.cached_property
     def end(self) -> tuple[float, Floats, Floats]:
@@ -96,7 +105,7 @@ class Part:
     def _moved(self, t: float, q: Floats, v: Floats, h: float) -> tuple[Floats, Floats]:
         if h == 0.0:
             return q, v
-        part = part_of(self.whole.run, t, q, v, h)
+        part = self._run(t, q, v, h)
         status, *_ = part.integrator.prepare(part.problem)(0, 1, _NO_ROWS)
         if status != 0:
             raise UsageError(
@@ -105,21 +114,24 @@ class Part:
             )
         return part.problem.q, part.problem.v
 
-    def forward(self, x: Floats, names: Sequence[str]) -> Floats:
+    def forward(self, x: Floats, inputs: Inputs) -> Floats:
         """Return A dx + B dp (ndx + nv, k) of columns x, those of the inputs in a row."""
         x, steps = self.padded(x), self.steps
         if steps is None:
             return x[: self.width]
-        changes = np.concatenate(list(steps.by_inputs(names).values()), axis=-1)
-        return np.asarray(steps.matrices()[0] @ x + changes[0])[: self.width]
+        y = np.asarray(steps.matrices()[0] @ x)
+        changes = steps.by_inputs(inputs.names)
+        inputs.add(y, {name: each[0] for name, each in changes.items()}, self.step)
+        return np.asarray(y[: self.width])
 
-    def reverse(self, adjoint: Floats, names: Sequence[str]) -> tuple[Floats, Mapping[str, Floats]]:
-        """Return A^T and B^T times an adjoint (ndx + nv,)."""
+    def reverse(self, adjoint: Floats, inputs: Inputs, total: dict[str, Floats]) -> Floats:
+        """Return A^T times an adjoint (ndx + nv,), and add B^T times it."""
         adjoint, steps = self.padded(adjoint), self.steps
-        if steps is None:
-            shapes = {name: shape_of_input(self.whole.system, name) for name in names}
-            return adjoint, {name: np.zeros(size_of(shape)) for name, shape in shapes.items()}
-        return steps.reverse(adjoint, np.zeros((1, self.whole.size)), names)
+        if steps is not None:
+            none = np.zeros((1, self.whole.size))
+            adjoint, found = steps.reverse(adjoint, none, inputs.names)
+            inputs.collect(total, found, self.step, 1)
+        return adjoint
 
     def padded(self, x: Floats) -> Floats:
         """Return entries of q and v with zeros for what else the method remembers."""

@@ -11,7 +11,7 @@ from which the next part goes on: that is the saltation matrix. Source: R. I. Le
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, final
 
 import attrs
@@ -20,7 +20,7 @@ import numpy as np
 from mbkit.errors import UsageError
 from mbkit.events import Event
 from mbkit.sensitivities.event_changes import Change, Jump, Place, crossing_of, jump_of
-from mbkit.sensitivities.linear_steps import moving
+from mbkit.sensitivities.linear_steps import Inputs, moving
 from mbkit.sensitivities.parts import Part
 from mbkit.simulation.stepping.within_step import Occurrence, Passage
 from mbkit.systems.calls.arguments import Floats
@@ -45,12 +45,12 @@ class Seeds(NamedTuple):
 class Piece(Protocol):
     """Some steps of a run, linear about it."""
 
-    def forward(self, x: Floats, names: Sequence[str], found: Found) -> Floats:
+    def forward(self, x: Floats, inputs: Inputs, found: Found) -> Floats:
         """Take columns (size, width) to the end; write what is found on the way."""
 
     def reverse(
-        self, adjoint: Floats, seeds: Seeds, names: Sequence[str]
-    ) -> tuple[Floats, Mapping[str, Floats]]:
+        self, adjoint: Floats, seeds: Seeds, inputs: Inputs, total: dict[str, Floats]
+    ) -> Floats:
         """Take an adjoint (size,) to the beginning, seeds on the way and there added."""
 
 
@@ -73,26 +73,24 @@ class Branch:
     row: int | None = None
     event: tuple[int, Event] | None = None
 
-    def forward(self, x: Floats, ds: Any, names: Sequence[str], found: Found) -> None:
+    def forward(self, x: Floats, ds: Any, inputs: Inputs, found: Found) -> None:
         """Write what is found, the beginning moving by ds (width,)."""
-        y = self.part.forward(x, names) + np.multiply.outer(self.part.by_start, ds)
+        y = self.part.forward(x, inputs) + np.multiply.outer(self.part.by_start, ds)
         if self.row is not None:
             found.rows[self.row] = y
         if self.event is not None:
             number, event = self.event
-            time = time_of(self.part, event, names)
-            found.times[number] = time.by_state[0] @ y + _inputs(time, names)[0]
+            time = time_of(self.part, event, inputs.names)
+            found.times[number] = _applied(time, y, inputs, self.part.step)[0]
 
     def reverse(
-        self, seeds: Seeds, names: Sequence[str], *, moving: bool
-    ) -> tuple[Floats, float, Mapping[str, Floats]]:
-        """Return the adjoints of the state and, where it moves, of the time it begins at."""
+        self, seeds: Seeds, inputs: Inputs, total: dict[str, Floats]
+    ) -> tuple[Floats, float]:
+        """Return the adjoint of the state, and that of the time it begins at."""
         if self.row is None or not seeds.rows[self.row].any():
-            return np.zeros(self.part.whole.size), 0.0, {}
+            return np.zeros(self.part.whole.size), 0.0
         seed = seeds.rows[self.row]
-        by_time = float(self.part.by_start @ seed) if moving else 0.0
-        adjoint, found = self.part.reverse(seed, names)
-        return adjoint, by_time, found
+        return self.part.reverse(seed, inputs, total), float(self.part.by_start @ seed)
 
 
 def time_of(part: Part, event: Event, names: Sequence[str]) -> Change:
@@ -101,9 +99,11 @@ def time_of(part: Part, event: Event, names: Sequence[str]) -> Change:
     return crossing_of(part.whole.system, event, place, part.by_end, names)
 
 
-def _inputs(change: Change, names: Sequence[str]) -> Floats:
-    """Return derivatives by inputs (m, width), the names in a row."""
-    return np.concatenate([change.by_inputs[name] for name in names], axis=-1)
+def _applied(change: Change, x: Floats, inputs: Inputs, step: int) -> Floats:
+    """Return what columns x (ndx + nv, width) and inputs do to m numbers, (m, width)."""
+    found = np.asarray(change.by_state @ x)
+    inputs.add(found, change.by_inputs, step)
+    return found
 
 
 def stops_of(passage: Passage, events: Sequence[Event]) -> list[Occurrence]:
@@ -157,22 +157,22 @@ class PassageSteps:
             self._jumps[k] = Jump(time, jump_of(part.whole.system, event, place, names))
         return self._jumps[k]
 
-    def forward(self, x: Floats, names: Sequence[str], found: Found) -> Floats:
+    def forward(self, x: Floats, inputs: Inputs, found: Found) -> Floats:
         """See `Piece`."""
         ds = np.zeros(x.shape[1])
         for k, part in enumerate(self.parts):
             for branch in self.branches[k]:
-                branch.forward(x, ds, names, found)
-            y = part.forward(x, names)
+                branch.forward(x, ds, inputs, found)
+            y = part.forward(x, inputs)
             if ds.any():
                 y = y + np.outer(part.by_start, ds)
             if k >= len(self.jumps):
                 x = y
                 break
-            time, after = self.jump(k, names)
-            ds = time.by_state[0] @ y + _inputs(time, names)[0]
+            time, after = self.jump(k, inputs.names)
+            ds = _applied(time, y, inputs, part.step)[0]
             z = y + np.outer(part.by_end, ds)
-            x = after.by_state @ z + np.outer(after.by_t, ds) + _inputs(after, names)
+            x = _applied(after, z, inputs, part.step) + np.outer(after.by_t, ds)
             found.times[self.jumps[k][0]] = ds
             if not self.terminal or k + 1 < len(self.jumps):
                 x = x * _free(part)
@@ -180,37 +180,31 @@ class PassageSteps:
         return self.parts[0].padded(x)
 
     def reverse(
-        self, adjoint: Floats, seeds: Seeds, names: Sequence[str]
-    ) -> tuple[Floats, Mapping[str, Floats]]:
+        self, adjoint: Floats, seeds: Seeds, inputs: Inputs, total: dict[str, Floats]
+    ) -> Floats:
         """See `Piece`."""
         n = self.parts[0].width
-        total: dict[str, Any] = dict.fromkeys(names, 0.0)
         by_time = float(seeds.times[list(self.end)].sum()) if self.terminal else 0.0
         for k in reversed(range(len(self.parts))):
             part, adjoint = self.parts[k], adjoint[:n]
             if k < len(self.jumps):
                 if not self.terminal or k + 1 < len(self.jumps):
                     adjoint = adjoint * _free(part)[:, 0]
-                time, after = self.jump(k, names)
+                time, after = self.jump(k, inputs.names)
                 by_z = after.by_state.T @ adjoint
                 by_time += float(after.by_t @ adjoint + part.by_end @ by_z)
-                _add(total, {name: each.T @ adjoint for name, each in after.by_inputs.items()})
-                _add(total, {name: by_time * each[0] for name, each in time.by_inputs.items()})
+                for name in inputs.names:
+                    if name != "tau":  # no event knows of it
+                        total[name] += after.by_inputs[name].T @ adjoint
+                        total[name] += by_time * time.by_inputs[name][0]
                 adjoint = by_z + by_time * time.by_state[0]
             by_time = float(part.by_start @ adjoint) if k > 0 else 0.0
-            adjoint, found = part.reverse(adjoint, names)
-            _add(total, found)
+            adjoint = part.reverse(adjoint, inputs, total)
             for branch in self.branches[k]:
-                more, moved, found = branch.reverse(seeds, names, moving=k > 0)
+                more, moved = branch.reverse(seeds, inputs, total)
                 adjoint, by_time = adjoint + more, by_time + moved
-                _add(total, found)
         adjoint[:n] += seeds.rows[list(self.begin)].sum(axis=0)
-        return adjoint, total
-
-
-def _add(total: dict[str, Any], found: Mapping[str, Floats]) -> None:
-    for name, part in found.items():
-        total[name] = total[name] + part
+        return adjoint
 
 
 def _free(part: Part) -> Floats:

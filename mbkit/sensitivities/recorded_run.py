@@ -15,12 +15,13 @@ from mbkit.events import Event
 from mbkit.results import Result
 from mbkit.sensitivities.efforts import with_efforts
 from mbkit.sensitivities.grid_steps import GridSteps
-from mbkit.sensitivities.linear_steps import Linearisation, checked_inputs
+from mbkit.sensitivities.linear_steps import Inputs, Linearisation, checked_inputs
 from mbkit.sensitivities.methods import check_method, linearisation_of
 from mbkit.sensitivities.parts import Part
 from mbkit.sensitivities.passages import Branch, PassageSteps, Piece, stops_of
 from mbkit.simulation.in_memory import run_in_memory
 from mbkit.simulation.origin import Origin
+from mbkit.simulation.piecewise_efforts import PiecewiseEfforts
 from mbkit.simulation.stepping.output_times import OutputTimes
 from mbkit.simulation.stepping.within_step import Passage, Segment, State
 from mbkit.systems.calls.arguments import Floats
@@ -88,8 +89,8 @@ class RecordedRun:
         What is taken again.
     linear : Linearisation
         Its steps.
-    shapes : mapping of str to tuple
-        Axes of the inputs.
+    inputs : Inputs
+        What derivatives are by.
     count : int
         How many steps it has; the last one is not a whole one where an event ends the run.
     passages : mapping of int to Passage
@@ -100,7 +101,7 @@ class RecordedRun:
 
     run: Result
     linear: Linearisation
-    shapes: Mapping[str, tuple[int, ...]]
+    inputs: Inputs
     count: int
     passages: Mapping[int, Passage]
     same: float
@@ -122,16 +123,18 @@ class RecordedRun:
             )
         check_method(origin.arguments["integrator"])
         system = origin.arguments["system"]
-        shapes = checked_inputs(system, by)
+        inputs = Inputs(checked_inputs(system, by))
         if system.nv == 0:
             raise UsageError(f"System '{system.name}' cannot move: its runs have no derivatives.")
         tau = origin.arguments["tau"]
-        if "tau" in shapes and callable(tau):
+        held = isinstance(tau, PiecewiseEfforts)
+        if "tau" in inputs.shapes and callable(tau) and not held:
             raise UsageError(
                 "There are no derivatives by 'tau' of a run whose efforts are a function; give "
-                "constant ones, tau=numpy.zeros(nv), and let a force of the mechanism do the rest."
+                "arrays, tau=numpy.zeros(nv) or mbkit.PiecewiseEfforts, and let a force of the "
+                "mechanism do the rest."
             )
-        if callable(tau):
+        if callable(tau) and not held:
             changed = {"system": with_efforts(system, tau), "tau": None}
             origin = attrs.evolve(origin, arguments={**origin.arguments, **changed})
         prepared = origin.prepared()
@@ -140,7 +143,12 @@ class RecordedRun:
         passages = _passages(origin) if origin.arguments["events"] else {}
         ended = [step + 1 for step, passage in passages.items() if passage.terminal is not None]
         count = ended[0] if ended else prepared.steps
-        return cls(run, linearisation_of(prepared), shapes, count, passages, SAME * callable(tau))
+        if prepared.held is not None:
+            shapes = dict(inputs.shapes)
+            shapes |= {"tau": tau.values.shape} if "tau" in shapes else {}
+            inputs = Inputs(shapes, prepared.held.interval)
+        same = SAME * (callable(tau) and not held)
+        return cls(run, linearisation_of(prepared), inputs, count, passages, same)
 
     # ------------------------------------------------------------------------- rows
 
@@ -203,7 +211,9 @@ class RecordedRun:
             branches[k - first] = self._branches(k, [Segment(state, self.linear.problem.h)])[0]
         rows = [self.rows_at(first + k) for k in range(count + 1)]
         self._check(rows, taken.q)
-        return GridSteps(taken, rows, branches, self.linear.system.ndx + self.linear.system.nv)
+        return GridSteps(
+            first, taken, rows, branches, self.linear.system.ndx + self.linear.system.nv
+        )
 
     def _passage(self, step: int) -> PassageSteps:
         passage, problem = self.passages[step], self.linear.problem
@@ -211,7 +221,7 @@ class RecordedRun:
         numbers = self._numbers(step)
         stops = stops_of(passage, events)
         jumps = [(numbers[id(each)], events[each.event]) for each in stops]
-        parts = [Part(self.linear, segment) for segment in segments]
+        parts = [Part(self.linear, step, segment) for segment in segments]
         self._check([self.rows_at(step)], problem.q[None])
         for part, each in zip(parts, stops, strict=False):
             if not np.allclose(part.end[1], each.q, rtol=1e-9, atol=1e-9):
@@ -240,7 +250,7 @@ class RecordedRun:
 
         def add(k: int, t: float, **what: Any) -> None:
             start = segments[k].start
-            found[k].append(Branch(Part(self.linear, Segment(start, t - start.t)), **what))
+            found[k].append(Branch(Part(self.linear, step, Segment(start, t - start.t)), **what))
 
         inside = self.rows.inside.get(step, [])
         if inside and len(segments) == 1 and self.linear.run.problem.interpolate is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from mbkit.errors import NameUnknownError, ShapeError, UsageError, suggestion
 from mbkit.memory import check_memory
 from mbkit.results import Result
-from mbkit.sensitivities.linear_steps import STATE_INPUTS, size_of
+from mbkit.sensitivities.linear_steps import STATE_INPUTS
 from mbkit.sensitivities.passages import Found, Seeds
 from mbkit.sensitivities.recorded_run import RecordedRun
 from mbkit.systems import System
@@ -36,8 +36,9 @@ class Sensitivities:
         Times of the saved states. [s]
     q : mapping of str to ndarray, shape (k, ndx, ...)
         Of configurations, by the name of the input: along steps of `System.retract` at the saved
-        configuration. The axes of the input follow: (ndx,) of "q", (nv,) of "v" and "tau", none of
-        a parameter that is one number, (6,) of a pose, else those of the parameter.
+        configuration. The axes of the input follow: (ndx,) of "q", (nv,) of "v" and constant "tau",
+        (m, nv) of `PiecewiseEfforts`, none of a parameter that is one number, (6,) of a pose, else
+        those of the parameter.
     v : mapping of str to ndarray, shape (k, nv, ...)
         Of velocities.
     events : mapping of str to ndarray, shape (m, ...)
@@ -105,7 +106,8 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
         As `simulate` returned it in this process.
     by : iterable of str
         Inputs: "q" and "v", the state at the start, the former along steps of `System.retract`;
-        "tau", the constant efforts of the run; and names in `System.parameters`.
+        "tau", the efforts of the run, constant or `PiecewiseEfforts`; and names in
+        `System.parameters`.
 
     Returns
     -------
@@ -156,22 +158,23 @@ def sensitivities(run: Result, by: Iterable[str]) -> Sensitivities:
     (array([[2.]]), array([[0., 0., 2.]]))
     """
     steps = RecordedRun.of(run, by)
-    system, shapes = steps.linear.system, steps.shapes
-    names, widths = list(shapes), [size_of(shape) for shape in shapes.values()]
+    system, inputs = steps.linear.system, steps.inputs
+    widths = inputs.sizes
     count, ndx, nv = run.t.size, system.ndx, system.nv
     what = f"Derivatives of {count} saved states by {sum(widths)} numbers"
     check_memory(float(count) * (ndx + nv) * sum(widths), what, "save fewer states")
-    x = np.concatenate(list(steps.linear.start(names).values()), axis=-1)
+    x = np.zeros((steps.linear.size, sum(widths)))
+    inputs.add(x, steps.linear.start(inputs.names), 0)
     found = Found(
         np.empty((count, ndx + nv, sum(widths))), np.empty((len(run.events), sum(widths)))
     )
     found.rows[steps.rows_at(0)] = x[: ndx + nv]
     for piece in steps.pieces(matrices=True):
-        x = steps.take(piece).forward(x, names, found)
+        x = steps.take(piece).forward(x, inputs, found)
 
     def named(array: Floats) -> Mapping[str, Floats]:
         parts = np.split(array, np.cumsum(widths)[:-1], axis=-1)
-        pairs = zip(shapes.items(), parts, strict=True)
+        pairs = zip(inputs.shapes.items(), parts, strict=True)
         return MappingProxyType(
             {name: part.reshape((*part.shape[:-1], *shape)) for (name, shape), part in pairs}
         )
@@ -241,9 +244,9 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
     """
     steps = RecordedRun.of(run, by)
     value, seeds = seeds_of(run, steps.linear.system, loss)
-    linear, names = steps.linear, list(steps.shapes)
-    total = {name: np.zeros(size_of(shape)) for name, shape in steps.shapes.items()}
-    matrices = not all(_is_by_pass(linear.system, name) for name in names)
+    linear, inputs = steps.linear, steps.inputs
+    total = inputs.zeros()
+    matrices = not all(_is_by_pass(linear.system, name) for name in inputs.names)
     pieces, starts, last = list(steps.pieces(matrices=matrices)), [], None
     begin = steps.state()
     for piece in pieces:
@@ -255,14 +258,13 @@ def gradient(run: Result, loss: Loss, by: Iterable[str]) -> Gradient:
         if last is None:
             steps.put(state)
             last = steps.take(piece)
-        adjoint, found = last.reverse(adjoint, seeds, names)
-        for name, part in found.items():
-            total[name] += part
+        adjoint = last.reverse(adjoint, seeds, inputs, total)
         last = None
     steps.put(begin)
-    for name, S in linear.start(names).items():
-        total[name] += S.T @ adjoint
-    named = {name: total[name].reshape(shape) for name, shape in steps.shapes.items()}
+    for name, S in linear.start(inputs.names).items():
+        if name != "tau":  # no start knows of it
+            total[name] += S.T @ adjoint
+    named = {name: total[name].reshape(shape) for name, shape in inputs.shapes.items()}
     return Gradient(value, MappingProxyType(named))
 
 

@@ -1,8 +1,9 @@
 """Simulation: a system and an integrator make a result."""
 
 from mbkit.simulation.long_runs.resume import resume as resume
+from mbkit.simulation.piecewise_efforts import PiecewiseEfforts as PiecewiseEfforts
 from mbkit.simulation.simulate import simulate as simulate
 from mbkit.simulation.stabilisation import Baumgarte as Baumgarte
 from mbkit.simulation.stabilisation import Projection as Projection
 
-__all__ = ["Baumgarte", "Projection", "resume", "simulate"]
+__all__ = ["Baumgarte", "PiecewiseEfforts", "Projection", "resume", "simulate"]

@@ -25,6 +25,7 @@ from mbkit.simulation.conservative import check_forces
 from mbkit.simulation.monitors.jumps import Jumps
 from mbkit.simulation.monitors.locked import check_velocity_kept, locked
 from mbkit.simulation.options import options_of
+from mbkit.simulation.piecewise_efforts import HeldEfforts, PiecewiseEfforts
 from mbkit.simulation.python_force import WHAT, PythonForce
 from mbkit.simulation.samples import Samples
 from mbkit.simulation.stabilisation import (
@@ -73,6 +74,7 @@ class Prepared:
     options: dict[str, Any]
     start: tuple[Any, Any] | None
     momenta: MomentaInLoops | None = None
+    held: HeldEfforts | None = None
 
 
 def prepare(
@@ -113,6 +115,9 @@ def prepare(
     workspace = Workspace(system.arrays, system.evaluator)
     workspace.record[0]["forward_dynamics"] = system.evaluator.function(system.equations)
     workspace.stabilise(project=True)
+    held = None
+    if isinstance(tau, PiecewiseEfforts):
+        held = HeldEfforts.of(tau, t_span, steps, workspace.tau)
     force = _install_forces(system, workspace, tau)
     drive = _install_drive(system, integrator, workspace)
     problem = _problem(
@@ -131,10 +136,10 @@ def prepare(
     watch = Watch(watched, system, workspace, momenta) if watched else None
     samples = Samples(problem, steps, momenta) if save_every > 1 else None  # rows may be few
     jumps = _jumps(drive, integrator)
-    course = Course(system, integrator, problem, watch, times, samples, jumps, found)
+    course = Course(system, integrator, problem, watch, times, samples, jumps, found, held)
     return Prepared(
         system, integrator, tau, problem, course, steps, workspace, force, drive, options,
-        start=None if continued else (q_start, v_start), momenta=momenta,
+        start=None if continued else (q_start, v_start), momenta=momenta, held=held,
     )  # fmt: skip
 
 
@@ -286,7 +291,7 @@ def checked_parts(system: System, integrator: Integrator) -> Integrator:
 
 def _tau(tau: GeneralizedForces | None, workspace: Workspace) -> Callable[[float, Any, Any], Any]:
     """Return the forces of a run as a function, whatever was given."""
-    if callable(tau):
+    if callable(tau) and not isinstance(tau, PiecewiseEfforts):
         return lambda t, q, v: as_floats(tau(t, q.copy(), v.copy()), WHAT)
     return lambda t, q, v: workspace.tau
 
@@ -296,6 +301,8 @@ def _install_forces(
 ) -> PythonForce | None:
     if isinstance(tau, type):
         raise UsageError(f"tau must be a function tau(t, q, v) or an array, got {tau!r}.")
+    if isinstance(tau, PiecewiseEfforts):
+        return None
     if callable(tau):
         force = PythonForce(tau, system.nq, system.nv)
         force.install(workspace)

@@ -66,8 +66,8 @@ def simulate(
     v : array_like, shape (nv,) or (..., nv), optional
         Velocity at the start; zero if left out.
     tau : array_like, shape (nv,) or (..., nv), or callable, optional
-        Generalized forces, constant or as ``tau(t, q, v)``; zero if left out. They are added to the
-        forces of the system. [N m], [N]
+        Generalized forces, constant, as `PiecewiseEfforts` or as ``tau(t, q, v)``; zero if left
+        out. They are added to the forces of the system. [N m], [N]
     parameters : mapping of str to array_like, optional
         Other values of parameters, by the names of `System.parameters`, with leading axes for an
         ensemble.

@@ -173,6 +173,7 @@ _WORDS: dict[str, Any] = {
     "V": np.ones(6), "W": np.ones(6), "X": np.ones(6), "x": np.ones(3),
     "q": np.array([1.0, 0, 0, 0]),
     "positions": np.linspace(0, 1, 5), "lift": np.zeros(5), "function": np.sin, "order": 2,
+    "values": np.zeros((2, 3)), "t_span": (0.0, 0.02),
     "moment": np.eye(3), "inertia": np.eye(3), "matrix": np.eye(6), "vector": np.ones(6),
     "screw": np.ones(6), "ratio": 2.0, "coefficients": (1.0, 0.5), "lower": -1.0, "upper": 1.0,
     "a": np.ones(6), "b": np.ones(6), "t": 0.1, "v": np.ones(6), "w": np.ones(6), "dx": np.ones(6),

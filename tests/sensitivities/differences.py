@@ -25,7 +25,7 @@ def assert_same(system, base, found, name, entry, change, *, h=2e-3, rtol=1e-9):
     """Compare a column of derivatives with differences, by the size of all of them."""
     expected = difference(system, base, change, h)
     for own, other in zip((found.q[name], found.v[name]), expected, strict=True):
-        column = own[..., entry] if entry != () else own
+        column = own[(..., *(entry if isinstance(entry, tuple) else (entry,)))]
         assert np.abs(column - other).max() < rtol * max(1.0, np.abs(own).max()), (name, entry)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mbkit as mb
+from mbkit.errors import ShapeError, UsageError
 from mbkit.lie import SE3
 from tests.sensitivities.differences import assert_adjoint, assert_same
 from tests.trees import random_mechanism, random_state
@@ -106,3 +107,54 @@ def test_forces_and_joints_that_are_turned_round():
     found = mb.sensitivities(base, by=["q", "v", "forces.spring.stiffness", "bodies.body1.mass"])
     assert_same(system, base, found, "v", 2, lambda e: run(state.v + e * unit))
     assert_adjoint(base, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "method", [mb.RungeKuttaMuntheKaas(), mb.GeneralizedAlpha(0.8, tolerance=1e-14)],
+    ids=lambda each: type(each).__name__,
+)  # fmt: skip
+def test_efforts_that_change_between_steps(method):
+    """With an event that resets the state in one of their parts."""
+    rng = np.random.default_rng(3)
+    system = random_mechanism(rng, 3, ("revolute", "spherical", "universal")).assemble()
+    state, values = random_state(rng, system), 3.0 * rng.normal(size=(4, system.nv))
+    span = (0.1, 0.18)
+    kick = mb.Event("kick", lambda t, q, v: t - 0.134 + 0.01 * v[0], tolerance=0.0,
+                    reset=lambda t, q, v: (q, 0.5 * v + 0.1 * np.sin(v)))  # fmt: skip
+
+    def run(values, **options):
+        tau = mb.PiecewiseEfforts(values, span)
+        return mb.simulate(
+            system, span, 1e-2, q=state.q, v=state.v, tau=tau, integrator=method, **options
+        )
+
+    for events in ([], [kick]):
+        base = run(values, events=events)
+        assert len(base.events) == len(events)
+        found = mb.sensitivities(base, by=["q", "tau", "bodies.body1.mass"])
+        for entry in ((0, 1), (1, 3), (2, 0), (3, 4)):
+            unit = np.zeros(values.shape)
+            unit[entry] = 1.0
+            change = lambda e, unit=unit: run(values + e * unit, events=events)  # noqa: E731, B023
+            assert_same(system, base, found, "tau", entry, change, h=1e-2, rtol=1e-10)
+        assert_adjoint(base, found)
+    q, v = state.q, state.v
+    for k, tau in enumerate(values):  # a run is that of its parts
+        t = 0.1 + 0.02 * k
+        part = mb.simulate(system, (t, t + 0.02), 1e-2, q=q, v=v, tau=tau, integrator=method)
+        q, v = part.q[-1], part.v[-1]
+    if isinstance(method, mb.RungeKuttaMuntheKaas):  # which remembers nothing
+        assert np.abs(q - run(values).q[-1]).max() < 1e-14
+
+
+def test_piecewise_efforts_that_do_not_fit_are_refused():
+    system, _ = tree()
+    for values, span, words in (
+        (np.zeros((3, system.nv)), (0.0, 0.1), "multiple"),
+        (np.zeros((2, system.nv)), (0.0, 0.2), "same span"),
+        (np.zeros((2, 1)), (0.0, 0.1), "entries in each row"),
+    ):
+        tau = mb.PiecewiseEfforts(values, span)
+        with pytest.raises((UsageError, ShapeError), match=words):
+            mb.simulate(system, (0.0, 0.1), 1e-2, tau=tau)

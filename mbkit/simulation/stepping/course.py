@@ -12,11 +12,12 @@ import numpy as np
 
 from mbkit.events import Event
 from mbkit.integrators import Integrator
-from mbkit.integrators.integrator import Problem, Rows
+from mbkit.integrators.integrator import Advance, Problem, Rows
 from mbkit.results.event_log import FIELDS
 from mbkit.simulation.monitors.jumps import Jumps
 from mbkit.simulation.monitors.large_steps import LargeSteps
 from mbkit.simulation.monitors.lookout import Lookout
+from mbkit.simulation.piecewise_efforts import HeldEfforts
 from mbkit.simulation.samples import Samples
 from mbkit.simulation.stepping.chunks import FAILED, TERMINAL
 from mbkit.simulation.stepping.guarded import Guarded, guarded
@@ -53,6 +54,7 @@ class Course:
     samples: Samples | None = None  # states that are looked at beside the rows
     jumps: Jumps | None = None  # looks at prescribed motions
     told: tuple[str, ...] = ()  # what was warned of before the first step
+    held: HeldEfforts | None = None  # efforts that change between steps
     # what has happened so far, and was not taken away
     log: list[Occurrence] = attrs.field(factory=list)
     # the number of each step in which something has happened, and the way through it
@@ -60,18 +62,22 @@ class Course:
     ended: float | None = None  # when an event has ended the run, and its name
     ended_by: str = ""
     error: BaseException | None = None  # what code in Python has raised, after the status FAILED
-    _advance: Guarded = attrs.field(init=False)
+    _advance: Advance = attrs.field(init=False)
     _within: WithinStep = attrs.field(init=False)
     _lookout: Lookout = attrs.field(init=False)
     _large_steps: LargeSteps | None = attrs.field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
-        self._advance = guarded(self.integrator, self.problem)
+        self._advance = self._prepared()
         self._lookout = Lookout(self.system)
         steps_alike = self.integrator.local_steps and not self.integrator.adaptive
         if steps_alike and not self.problem.momenta:
             self._large_steps = LargeSteps(self.system, self.problem.h)
         self._within = WithinStep(self.system, self.integrator, self.problem, self.watch)
+
+    def _prepared(self) -> Advance:
+        advance = guarded(self.integrator, self.problem)
+        return advance if self.held is None else self.held.in_steps(advance)
 
     # ------------------------------------------------------------------------- rows
 
@@ -111,8 +117,8 @@ class Course:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether a compiled loop takes the steps."""
-        return self._advance.is_compiled
+        """Whether a compiled loop takes all steps."""
+        return isinstance(self._advance, Guarded) and self._advance.is_compiled
 
     def advance(self, first: int, steps: int, rows: Rows) -> tuple[int, int, int]:
         """Take steps without a look at anything, as the integrator does."""
@@ -264,7 +270,7 @@ class Course:
             if len(passage.segments) > 1:
                 problem.q[:], problem.v[:], problem.work[:] = passage.end[1:]
                 problem.multipliers[:] = np.nan  # those of before; found from the state
-                self._advance = guarded(self.integrator, problem)  # it forgets what was before
+                self._advance = self._prepared()  # it forgets what was before
                 if saved:
                     _put(rows, 0, self._reached(step + 1))
             if self.times is not None:
