@@ -18,6 +18,7 @@ ALONE = ("kills", "long_runs")
 #: Parts of `run.py` that take seconds in their least size.
 PARTS = (
     "starting", "dynamics", "large", "batches", "joints", "simulation", "ensembles", "inverse",
+    "gradients",
 )  # fmt: skip
 
 pytestmark = pytest.mark.compiled
