@@ -6,6 +6,8 @@ from mbkit.studies.laboratory import compare as compare
 from mbkit.studies.laboratory import convergence as convergence
 from mbkit.studies.laboratory import ensemble as ensemble
 from mbkit.studies.laboratory import load_findings as load_findings
+from mbkit.studies.laboratory import operations as operations
+from mbkit.studies.laboratory import scaling as scaling
 from mbkit.studies.laboratory import sensitivity as sensitivity
 from mbkit.studies.laboratory import work_precision as work_precision
 from mbkit.studies.new_project import new_project as new_project
@@ -26,6 +28,8 @@ __all__ = [
     "load_project",
     "load_study",
     "new_project",
+    "operations",
+    "scaling",
     "sensitivity",
     "work_precision",
 ]

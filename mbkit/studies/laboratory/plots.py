@@ -22,8 +22,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3)))
 
 #: Which factor is told by colour, by marker, by line: the first of these that are varied.
-ORDER = ("integrator", "coordinates", "representation", "mechanism", "loop_joints", "body_frames",
-         "constraint_solver", "stabilisation")  # fmt: skip
+ORDER = ("algorithm", "integrator", "coordinates", "representation", "mechanism", "loop_joints",
+         "body_frames", "constraint_solver", "stabilisation")  # fmt: skip
 
 
 def curves(table: Table, x: str, y: str, *, title: str = "", step: str = "h") -> Figure:

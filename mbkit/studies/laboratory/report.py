@@ -151,6 +151,7 @@ def _pictures(found: Findings) -> list[str]:
         ("time", "error", "Work and precision"), ("evaluations", "error", "Evaluations and error"),
         ("h", "error", "Convergence"), ("h", "energy_drift", "Drift of the energy"),
         ("h", "constraint_position", "Drift of the constraints"),
+        ("bodies", "time", "Time of a call"), ("bodies", "multiplications", "Multiplications"),
     ]  # fmt: skip
     parts = []
     for x, y, title in pictures:
@@ -159,7 +160,8 @@ def _pictures(found: Findings) -> list[str]:
         if not np.nanmax(cases[y], initial=0.0) or (x == "h" and "h" not in cases.varied):
             continue
         try:
-            parts.append(f"<figure>{svg(curves(cases, x, y, title=title))}</figure>")
+            step = "size" if x == "bodies" else "h"
+            parts.append(f"<figure>{svg(curves(cases, x, y, title=title, step=step))}</figure>")
         except UsageError as error:  # no matplotlib
             return [f"<p>{html.escape(str(error))}</p>"]
     return parts

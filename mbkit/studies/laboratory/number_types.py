@@ -27,7 +27,7 @@ def convert(array: Any, number: Callable[[float], Any]) -> Any:
     """Return an array of doubles, structured or not, with every double x made number(x)."""
     if array.dtype.names is None:
         made = np.empty(array.shape, dtype=object)
-        made.flat = [number(float(x)) for x in array.flat]
+        made.reshape(-1)[:] = [number(float(x)) for x in array.flat]
         return made
     made = np.zeros(array.shape, object_dtype(array.dtype))
     for name in array.dtype.names:
