@@ -15,7 +15,7 @@ import numpy as np
 
 from mbkit.errors import RedundantConstraintsWarning, UsageError
 from mbkit.events import Event
-from mbkit.sensitivities.linear_steps import shape_of_input, size_of
+from mbkit.sensitivities.linear_steps import Linearisation, shape_of_input, size_of
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
 from mbkit.systems.derivatives.numeric_changes import best_rate
@@ -68,14 +68,14 @@ def state_of(system: System, base: tuple[Floats, Floats], q: Floats, v: Floats) 
 
 
 def crossing_of(
-    system: System, event: Event, place: Place, by_size: Floats, names: Sequence[str]
+    run: Linearisation, event: Event, place: Place, by_size: Floats, names: Sequence[str]
 ) -> Change:
     """Return how the time of an event changes, by the implicit function theorem.
 
     Parameters
     ----------
-    system, event, place : System, Event, Place
-        Whose number is zero where.
+    run, event, place : Linearisation, Event, Place
+        In which run whose number is zero where.
     by_size : ndarray, shape (ndx + nv,)
         How the state there changes with time.
     names : sequence of str
@@ -86,7 +86,7 @@ def crossing_of(
         q, v, _ = system.prescribed_state(t, q, v)
         return np.array([event.when.value(system, t, q, v)], dtype=np.float64)
 
-    found = _differences(number, system, place, names)
+    found = _differences(number, run, place, names)
     rate = float(found.by_t[0] + found.by_state[0] @ by_size)
     if not abs(rate) > _GRAZING * float(np.abs(found.by_state[0]) @ np.abs(by_size)):
         raise UsageError(
@@ -97,13 +97,13 @@ def crossing_of(
     return Change(-found.by_state / rate, np.zeros(1), inputs)
 
 
-def jump_of(system: System, event: Event, place: Place, names: Sequence[str]) -> Change:
+def jump_of(run: Linearisation, event: Event, place: Place, names: Sequence[str]) -> Change:
     """Return how the state after an event changes with that before it, with time and with inputs.
 
     Parameters
     ----------
-    system, event, place : System, Event, Place
-        What happens where.
+    run, event, place : Linearisation, Event, Place
+        In which run what happens where.
     names : sequence of str
         Inputs.
     """
@@ -117,12 +117,12 @@ def jump_of(system: System, event: Event, place: Place, names: Sequence[str]) ->
         q, v, _ = system.prescribed_state(t, q, v)
         return _closed(system, t, q, v)
 
-    base = after(system, place.t, place.q, place.v)
+    base = after(run.system, place.t, place.q, place.v)
 
     def moved(system: System, t: float, q: Floats, v: Floats) -> Floats:
         return state_of(system, base, *after(system, t, q, v))
 
-    return _differences(moved, system, place, names)
+    return _differences(moved, run, place, names)
 
 
 def _closed(system: System, t: float, q: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -135,12 +135,12 @@ def _closed(system: System, t: float, q: Floats, v: Floats) -> tuple[Floats, Flo
 
 def _differences(
     function: Callable[[System, float, Floats, Floats], Floats],
-    system: System,
+    run: Linearisation,
     place: Place,
     names: Sequence[str],
 ) -> Change:
     """Return the derivatives of m numbers, a function of (system, t, q, v)."""
-    t, q, v, h = place
+    system, (t, q, v, h) = run.system, place
     speed = max(1.0, float(np.abs(v).max(initial=0.0)))
 
     def rates(moves: Sequence[Callable[[float], Any]], start: float) -> Floats:
@@ -159,11 +159,11 @@ def _differences(
             width = size_of(shape_of_input(system, name))
             by_inputs[name] = np.zeros((len(by_state), width))
         else:
-            start, moves = moves_of(system, name)
+            start, entries = moves_of(system, name)
 
-            def by(e: float, move: Any, name: str = name) -> Any:
-                return system.with_parameters({name: move(e)}), t, q, v
+            def by(e: float, k: int, name: str = name) -> Any:
+                return run.changed(name, k, e), t, q, v
 
-            moved = [lambda e, move=move, by=by: by(e, move) for move in moves]
+            moved = [lambda e, k=k, by=by: by(e, k) for k in range(len(entries))]
             by_inputs[name] = rates(moved, start)
     return Change(by_state, by_t, by_inputs)

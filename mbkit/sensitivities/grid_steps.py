@@ -43,12 +43,18 @@ class GridSteps:
     def forward(self, x: Floats, inputs: Inputs, found: Found) -> Floats:
         """See `Piece`."""
         A, B = self.steps.matrices(), self.steps.by_inputs(inputs.names)
+        changes: Floats | None = None
+        if not inputs.interval:
+            changes = np.concatenate([B[name] for name in inputs.names], axis=-1)
         still = np.zeros(x.shape[1])
         for k in range(len(A)):
             for branch in self.branches.get(k, ()):
                 branch.forward(x, still, inputs, found)
             x = A[k] @ x
-            inputs.add(x, {name: each[k] for name, each in B.items()}, self.first + k)
+            if changes is None:
+                inputs.add(x, {name: each[k] for name, each in B.items()}, self.first + k)
+            else:
+                x += changes[k]
             found.rows[list(self.rows[k + 1])] = x[: self.width]
         return x
 

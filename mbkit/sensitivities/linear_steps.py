@@ -30,7 +30,7 @@ from mbkit.errors import NameUnknownError, UsageError, several, suggestion
 from mbkit.simulation.preparation import Prepared
 from mbkit.systems import System
 from mbkit.systems.calls.arguments import Floats
-from mbkit.systems.derivatives.parameter_changes import shape_of_parameter
+from mbkit.systems.derivatives.parameter_changes import moves_of, shape_of_parameter
 
 __all__ = [
     "STATE_INPUTS",
@@ -42,6 +42,9 @@ __all__ = [
     "refuse",
     "shape_of_input",
 ]
+
+#: Systems with other parameters that are kept, for one event after another.
+MOST_SYSTEMS = 1024
 
 #: Inputs besides parameters: the state at the start, and constant efforts.
 STATE_INPUTS = ("q", "v", "tau")
@@ -113,6 +116,17 @@ class Linearisation(abc.ABC):
         self.run = run
         self.system: System = run.system
         self.problem = run.problem
+        self._changed: dict[tuple[str, int, float], System] = {}
+
+    def changed(self, name: str, entry: int, e: float) -> System:
+        """Return the system with an entry of a parameter moved; the last ones are kept."""
+        key = name, entry, e
+        if key not in self._changed:
+            if len(self._changed) >= MOST_SYSTEMS:
+                self._changed.clear()
+            value = moves_of(self.system, name)[1][entry](e)
+            self._changed[key] = self.system.with_parameters({name: value})
+        return self._changed[key]
 
     def with_constant_efforts(self, first: int, count: int) -> Iterator[tuple[int, int]]:
         """Give the steps over which efforts are constant, which act there, from `first` on."""

@@ -96,7 +96,7 @@ class Branch:
 def time_of(part: Part, event: Event, names: Sequence[str]) -> Change:
     """Return how the time of an event changes with the state at the end of a part."""
     place = Place(*part.end, part.whole.problem.h)
-    return crossing_of(part.whole.system, event, place, part.by_end, names)
+    return crossing_of(part.whole, event, place, part.by_end, names)
 
 
 def _applied(change: Change, x: Floats, inputs: Inputs, step: int) -> Floats:
@@ -154,7 +154,7 @@ class PassageSteps:
             part, (_, event) = self.parts[k], self.jumps[k]
             place = Place(*part.end, part.whole.problem.h)
             time = time_of(part, event, names)
-            self._jumps[k] = Jump(time, jump_of(part.whole.system, event, place, names))
+            self._jumps[k] = Jump(time, jump_of(part.whole, event, place, names))
         return self._jumps[k]
 
     def forward(self, x: Floats, inputs: Inputs, found: Found) -> Floats:
