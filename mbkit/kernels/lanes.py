@@ -27,15 +27,16 @@ def index(k):
     return np.uint64(int(k))
 
 
+def weigh_in_python(blocks: Any, first: int, weights: Any, target: int) -> None:
+    """blocks[target + k] = sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
+    for k in range(LANES):
+        numbers = blocks[first + k :: LANES]
+        terms = [weight * x for weight, x in zip(weights, numbers, strict=False)]
+        blocks[target + k] = sum(terms[1:], terms[0])
+
+
 if UNCOMPILED:
-
-    def weigh(blocks: Any, first: int, weights: Any, target: int) -> None:
-        """blocks[target + k] = sum_j weights[j] blocks[first + 8 j + k], k = 0 to 7."""
-        for k in range(LANES):
-            numbers = blocks[first + k :: LANES]
-            terms = [weight * x for weight, x in zip(weights, numbers, strict=False)]
-            blocks[target + k] = sum(terms[1:], terms[0])
-
+    weigh = weigh_in_python
 else:
     _ir: Any = cgutils.ir  # type: ignore[attr-defined]
     _SIDE_BY_SIDE = _ir.VectorType(_ir.DoubleType(), LANES)

@@ -33,7 +33,7 @@ class KernelCopies(Retargeting):
     def __init__(self, mirror: Mirror, maps: ClosedForms) -> None:
         super().__init__()
         from mbkit.kernels import compile as door
-        from mbkit.kernels import rows
+        from mbkit.kernels import lanes, rows
         from mbkit.kernels.constraints.kinds import loop_joint
         from mbkit.kernels.joints import unit
         from mbkit.kernels.lie import quaternion, series
@@ -49,6 +49,7 @@ class KernelCopies(Retargeting):
             (door.as_array, lambda pointer, count: pointer[:count]),
             (door.rounded, lambda x: x),
             (rows.multiply, _multiply),
+            (lanes.weigh, lanes.weigh_in_python),
             (unit.normalised, maps.normalised),
             (quaternion.quaternion_exp, maps.quaternion_exp),
             (quaternion.quaternion_log, maps.quaternion_log),

@@ -10,7 +10,9 @@ dynamics has; because B_l + B_l^T is twice the rate of M_l, C + C^T is dM/dt. Wi
 over the bodies beyond joint j, and a joint i between it and the world,
 
     C_ij = S_i . F_j,   F_j = M dS_j/dt + 1/2 B S_j,
-    C_ji = U_j . dS_i/dt + b_j . S_i,   U_j = M S_j,   b_j = 1/2 B^T S_j.
+    C_ji = U_j . dS_i/dt + b_j . S_i,   U_j = M S_j,   b_j = 1/2 B^T S_j,
+
+which is the form of `mbkit.kernels.derivatives.branches`.
 
 A column that is constant in its body moves with it: dS/dt = [V, S]. One that is constant in the
 body nearer to the world moves with that. Else its own rate in the body is added.
@@ -24,8 +26,23 @@ dM/dt - 2 C is not skew; Echeandia, Wensing 2021 (Numerical methods to compute t
 and Christoffel symbols for rigid-body systems).
 """
 
-from mbkit.kernels.compile import address_kernel, floats_at, helper, integers_at, records_at
-from mbkit.kernels.derivatives.directions import place, store_vector
+from typing import Any, NamedTuple
+
+from mbkit.kernels.compile import address_kernel, floats_at, helper, records_at
+from mbkit.kernels.derivatives.branches import (
+    branches_in,
+    branches_size,
+    height_of,
+    push,
+    set_end,
+    set_row,
+    set_wrench,
+    span_of,
+    spans_in,
+    spans_size,
+    velocity_of_direction,
+)
+from mbkit.kernels.derivatives.directions import place
 from mbkit.kernels.derivatives.joint_changes import Joint, along_motion, to_world
 from mbkit.kernels.derivatives.rate_of_inertia import (
     add_inertia_and_rate,
@@ -46,11 +63,9 @@ from mbkit.kernels.vectors import (
     accumulate,
     add,
     angular,
-    dot,
     linear,
     load,
     motion_bracket,
-    pairing,
     scale,
     store,
 )
@@ -101,39 +116,55 @@ def outward(space, q, v):
     return OK
 
 
-@helper
-def set_columns(row, body, memory, columns):
-    """The columns of a joint, with M and B of all bodies beyond it.
+class Tree(NamedTuple):
+    """Rows of the tree, their scratch, what each velocity changes, and the directions of C."""
 
-    They lie where the changes of joints were, which are of no use once all dS/dt are known: F in
-    `bias`, U in `bias_rate`, b in `p`.
-    """
-    for c in range(row.num_velocities):
-        column = columns[c]
-        x = angular(body.S[c])
-        y = linear(body.S[c])
-        t, f = changed_wrench(body, scale(0.5, x), memory[row.first_velocity + c].rate)
-        store(column.bias, t, f)
-        t, f = rigid_times(body, x, y)
-        store(column.bias_rate, t, f)
-        store_vector(column.p, scale(0.5, transposed_rate_times(body, x, y)))
+    model: Any
+    scratch: Any
+    directions: Any
+    branches: Any
+    spans: Any
 
 
 @helper
-def set_entries(row, body, memory, columns, velocity_of, C):
-    """C_ij and C_ji of a joint i with all joints j beyond it, and itself."""
+def tree_of(space, model):
+    """The tree, with its memory."""
+    size = branches_size(model[0].ndx)
+    address = records_at(space, 1, SPACE)[0].columns
+    memory = floats_at(address, size + spans_size(model.shape[0]))
+    branches = branches_in(memory[:size])
+    spans = spans_in(model, memory[size:])
+    return Tree(model, scratch_of(space), directions(space), branches, spans)
+
+
+@helper
+def push_joint(tree, i):
+    """dS/dt and S of joint i come to the stack."""
+    row = tree.model[i]
+    S = tree.scratch[i].S
+    for k in range(row.ndx):
+        j = velocity_of_direction(row, k)
+        w = angular(S[j - row.first_velocity])
+        push(tree.branches, height_of(tree.spans, i) + k, tree.directions[j].rate, w, j)
+
+
+@helper
+def rows_of_joint(tree, i, first, C):
+    """C_ij of joint i, whose directions begin at `first`, and F_i for those towards the world."""
+    row = tree.model[i]
+    body = tree.scratch[i]
+    span = span_of(tree.spans, row, i, first)
     for c in range(row.num_velocities):
-        i = row.first_velocity + c
-        x = angular(body.S[c])
-        y = linear(body.S[c])
-        w = angular(memory[i].rate)
-        u = linear(memory[i].rate)
-        C[i, :] = 0.0
-        for k in range(velocity_of.shape[0]):
-            j = velocity_of[k]
-            column = columns[k]
-            C[i, j] = pairing(column.bias, x, y)
-            C[j, i] = pairing(column.bias_rate, w, u) + dot(load(column.p), x)
+        S = body.S[c]
+        U = rigid_times(body, angular(S), linear(S))
+        b = scale(0.5, transposed_rate_times(body, angular(S), linear(S)))
+        set_row(tree.branches, span, S, U, b, C[row.first_velocity + c])
+    if row.parent != 0:
+        for k in range(row.ndx):
+            j = velocity_of_direction(row, k)
+            w = angular(body.S[j - row.first_velocity])
+            t, f = changed_wrench(body, scale(0.5, w), tree.directions[j].rate)
+            set_wrench(tree.branches, first + k, t, f, j)
 
 
 @address_kernel(EVALUATION)
@@ -141,12 +172,10 @@ def coriolis_matrix(space, _option, q, v, _x, out):
     """C(q, v), out (nv, nv), with zeros between bodies of different branches.
 
     Reads   model, q, v.
-    Writes  scratch, directions, changes. Cost: O(nv depth), beside the zeros.
+    Writes  scratch, directions, changes, columns. Cost: O(nv depth), beside the zeros.
     """
     model = bodies(space)
     scratch = scratch_of(space)
-    memory = directions(space)
-    record = records_at(space, 1, SPACE)[0]
     nv = model[0].num_velocities
     q = positions(model, q)
     v = velocities(model, v)
@@ -155,16 +184,22 @@ def coriolis_matrix(space, _option, q, v, _x, out):
         status = outward(space, q, v)
     if status != OK:
         return status
-    C = rows(out, nv, nv)
-    columns = changes(space)
-    velocity_of = integers_at(record.velocity_of_column, nv)
+    every = rows(out, 1, nv * nv)[0]
+    every[:] = 0.0
+    C = every.reshape((nv, nv))
+    tree = tree_of(space, model)
+    end = model[0].ndx
+    pushed = 0  # this row and those between it and the world are on the stack
     for i in range(model.shape[0] - 1, 0, -1):
         row = model[i]
-        beyond = columns[row.first_column : row.end_column]
-        set_columns(row, scratch[i], memory, beyond)
-        set_entries(
-            row, scratch[i], memory, beyond, velocity_of[row.first_column : row.end_column], C
-        )
+        j = i
+        while j != pushed:
+            push_joint(tree, j)
+            set_end(tree.spans, j, end)
+            j = model[j].parent
+        end -= row.ndx
+        rows_of_joint(tree, i, end, C)
         if row.parent != 0:
             add_inertia_and_rate(scratch[i], scratch[row.parent])
+        pushed = row.parent
     return OK

@@ -27,6 +27,9 @@ __all__ = ["Evaluator"]
 REFUSED = -1
 
 
+#: The word as Python keeps it, once: another object takes the long way, where it is compared.
+RAISE = "raise"
+
 #: Numba takes them for what is behind the mask.
 MASKED = np.ma.MaskedArray
 
@@ -237,10 +240,8 @@ class Evaluator:
 
         def call(q: Any, v: Any, x: Any, out: Any, on_error: str) -> Any:
             # a look at the axes of q would cost every call more than it saves a batch
-            if (
-                on_error.__class__ is not str
-                or on_error != "raise"
-                or (q.__class__ is MASKED or v.__class__ is MASKED or x.__class__ is MASKED)
+            if on_error is not RAISE or (
+                q.__class__ is MASKED or v.__class__ is MASKED or x.__class__ is MASKED
             ):
                 return self.compute(what, q, v, x, out=out, on_error=on_error)
             result = empty(shape) if out is None else out
@@ -271,7 +272,7 @@ class Evaluator:
 
         def call(q: Any, out: Any, on_error: str) -> Any:
             # a look at the axes of q would cost every call more than it saves a batch
-            if on_error.__class__ is not str or on_error != "raise" or q.__class__ is MASKED:
+            if on_error is not RAISE or q.__class__ is MASKED:
                 return self.compute(MASS_MATRIX, q, out=out, on_error=on_error)
             result = empty(shape) if out is None else out
             try:
