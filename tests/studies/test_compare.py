@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import math
 import pathlib
+import subprocess
+import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -145,6 +148,36 @@ def test_a_study_goes_on_with_what_is_missing(tmp_path: pathlib.Path) -> None:
     assert {"environment", "machine", "setting", "factors"} <= set(manifest)
     with pytest.raises(mb.UsageError, match="another setting: t_span"):
         compare(oscillator(), (0.0, 2.0), 0.1, samples=5, **given)
+
+
+_KILLED = """
+from mbkit.studies import compare
+from tests.studies.test_compare import MANY, top
+compare(top(), (0.0, 1.0), directory={place!r}, **MANY)
+"""
+
+#: Cases that take seconds.
+MANY: dict[str, Any] = {
+    "h": [1e-3, 5e-4, 2.5e-4], "v": [1.0, 0.4, 5.0], "coordinates": "all", "repeats": 0,
+    "samples": 10, "integrators": ["rkmk4", "bliedf2"],
+}  # fmt: skip
+
+
+@pytest.mark.long
+def test_a_study_that_is_killed_loses_nothing_that_was_finished(tmp_path: pathlib.Path) -> None:
+    place = tmp_path / "study"
+    command = [sys.executable, "-c", _KILLED.format(place=str(place))]
+    with subprocess.Popen(command, cwd=pathlib.Path(__file__).parents[2]) as process:
+        until = time.monotonic() + 120.0
+        while len([*place.glob("cases/*.json")]) < 5 and time.monotonic() < until:
+            time.sleep(0.01)
+        process.kill()
+    finished = {file.name: file.read_bytes() for file in place.glob("cases/*.json")}
+    assert 5 <= len(finished) < 9 * 2 * 3
+    found = compare(top(), (0.0, 1.0), directory=place, **MANY).table
+    assert all((place / "cases" / name).read_bytes() == text for name, text in finished.items())
+    assert len({*place.glob("cases/*.json")}) == len(found) == 9 * 2 * 3
+    assert np.array_equal(found["error"], compare(top(), (0.0, 1.0), **MANY).table["error"])
 
 
 @pytest.mark.parametrize(
