@@ -36,6 +36,9 @@ CLOSED_FORMS: dict[str, dict[int, float]] = {
 #: Most of the time of forward dynamics that Hamilton's equations may take.
 CANONICAL: dict[int, float] = {7: 1.2, 30: 1.2, 100: 1.2}
 
+#: Most of the time of accelerations that jerks may take.
+JERKS = 2.0
+
 #: Most that the time by body may grow from the smallest to the largest of `LARGE`.
 GROWTH = 1.5
 
@@ -74,7 +77,8 @@ def _rows(count: int, kinds: Sequence[str]) -> list[Row]:
             if peer in functions:
                 times = found.best(name), found.best(peer), found.ratio(name, peer)
                 rows.append(Row(f"{count} bodies, {what}{label}", *times, limit))
-    return [*rows, *_closed_forms(count, system, twin, state), _canonical(count, system, state)]
+    rows += _closed_forms(count, system, twin, state)
+    return [*rows, _canonical(count, system, state), _jerks(count, system, state)]
 
 
 def _closed_forms(count: int, system: Any, twin: PinocchioTwin, state: Any) -> list[Row]:
@@ -147,6 +151,19 @@ def _canonical(count: int, system: Any, state: Any) -> Row:
     times = found.best("own"), found.best("peer"), found.ratio("own", "peer")
     what = f"{count} bodies, canonical forward dynamics, by mbkit's forward dynamics"
     return Row(what, *times, CANONICAL.get(count))
+
+
+def _jerks(count: int, system: Any, state: Any) -> Row:
+    """Return the row of jerks of all bodies, by their accelerations."""
+    q, v, vdot = state.q, state.v, state.vdot
+    found = interleaved(
+        {
+            "own": lambda: system.jerks(q, v, vdot, vdot),
+            "peer": lambda: system.accelerations(q, v, vdot),
+        }
+    )
+    times = found.best("own"), found.best("peer"), found.ratio("own", "peer")
+    return Row(f"{count} bodies, jerks, by mbkit's accelerations", *times, JERKS)
 
 
 def _check(system: Any, twin: PinocchioTwin, state: Any) -> None:
