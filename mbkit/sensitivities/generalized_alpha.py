@@ -99,11 +99,17 @@ def _check(run: Prepared, method: GeneralizedAlpha) -> None:
     """Raise UsageError for runs whose steps have no derivatives."""
     perturbed = method.formulation == "index3" and method.start == "second order"
     closed = run.system.num_velocity_constraints > 0
+    # its parts of steps are stabilised, and begin where velocities are not closed
+    parts = method.formulation == "index3" and (
+        bool(run.course.events) or run.course.times is not None
+    )
     refuse(
         {
             "its steps are of adaptive size: leave out rtol and atol": method.adaptive,
             "its first velocity is perturbed: take start='plain', or "
             "formulation='stabilized_index2'": perturbed and closed,
+            "it has loops in index 3, and events or output times: take "
+            "formulation='stabilized_index2'": parts and closed,
         },
     )
 
