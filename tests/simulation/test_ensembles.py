@@ -91,6 +91,34 @@ def test_each_run_is_the_run_alone(integrator, further):
     assert copy[1, 2].model == runs[1, 2].model
 
 
+def test_parameters_of_all_kinds():
+    """Masses, places of joints, forces of joints and between bodies, the field of gravity."""
+    mech = double_pendulum()
+    mech.add_force(mb.JointSpring("hold", "shoulder", stiffness=3.0))
+    mech.add_force(
+        mb.SpringDamper("rope", "world", "lower", point_b=(0.0, 0.1, -1.0), stiffness=9.0)
+    )
+    system = mech.assemble()
+    q, v = starts(system, 3)
+    place = np.array([system.parameters["joints.elbow.S_pred"]] * 3)
+    place[:, 2, 3] = -0.9, -1.0, -1.1
+    options = {"t_span": (0.0, 0.2), "h": 0.01, "save_every": 4}
+    numbers = {
+        "bodies.lower.com": np.array([[0.0, 0.0, -0.4], [0.1, 0.0, -0.5], [0.0, 0.2, -0.3]]),
+        "bodies.upper.mass": np.array([1.0, 2.0, 3.0]),
+        "forces.hold.stiffness": np.array([1.0, 5.0, 9.0]),
+        "forces.damper.damping": np.array([0.0, 0.1, 0.2]),
+        "forces.rope.stiffness": np.array([10.0, 20.0, 30.0]),
+        "gravity": np.array([0.0, 0.5, -9.81]),
+    }
+    for parameters in (numbers, {"joints.elbow.S_pred": place, **numbers}):
+        runs = mb.simulate(
+            system, **options, q=q, v=v, parameters=parameters, progress=False
+        )  # fmt: skip
+        assert len(np.unique(runs.energy[:, -1])) == 3
+        check_alone(runs, system, options, {"q": q, "v": v})
+
+
 def fourbar_and_floor():
     """Return a closed mechanism, with three configurations, and an event that ends a run."""
     mech = mb.Mechanism("four-bar", gravity=(0.0, -9.81, 0.0))

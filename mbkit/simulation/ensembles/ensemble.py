@@ -72,7 +72,7 @@ class Starts:
         """
         system = members.system
         if (
-            system.num_velocity_constraints or members.parameters
+            not members.are_alike
             or not first.integrator.takes_forces_of_velocity or not runs_alone(first)
         ):  # fmt: skip
             return False
@@ -88,6 +88,11 @@ class Starts:
             system.energies(q, v)
         except Exception:
             return False  # said where it is prepared
+        for number in range(members.count if members.parameters else 0):
+            try:
+                members.system_of(number)
+            except Exception as error:
+                raise of_sample(error, members.place(number)) from error.__cause__
         self._alike = q, v
         return True
 
@@ -143,6 +148,7 @@ def run_ensemble(
             _in_threads(common, first, starts, gathered, display)
         else:
             _one_by_one(common, gathered, display)
+    members.forget()
     ensemble = gathered.ensemble({**first.options, **notes}, common.origin)
     gathered.tell(ensemble)
     return ensemble
@@ -191,10 +197,12 @@ def _in_threads(
     tau = members.vectors.get("tau")
 
     def begun(number: int, worker: Worker | None) -> Worker:
-        if worker is None or members.parameters:
+        if worker is None or (members.parameters and not members.are_alike):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 worker = Worker(common.prepared(number, alone=True), plan, gathered)
+        elif members.parameters:
+            worker.exchange(members.system_of(number))
         q, v = starts.states(number)
         worker.begin(starts.given(number), q, v, None if tau is None else tau[number])
         return worker

@@ -25,6 +25,7 @@ from mbkit.simulation.progress import ProgressDisplay
 from mbkit.simulation.samples import sampled_steps
 from mbkit.simulation.stepping.chunks import CHUNK, INTERRUPTED
 from mbkit.simulation.stepping.failed_step import explain
+from mbkit.systems import System
 from mbkit.systems.calls.batches import Run, cores, in_chunks
 
 __all__ = ["Block", "Plan", "Worker", "block_size", "runs_alone", "take_runs"]
@@ -116,8 +117,13 @@ class Worker:
         m = problem.multipliers.size
         self.scratch = Rows.empty(min(ROWS, run.steps), problem.nq, problem.nv, m)
         self.chunk = 64
-        self.given = run.start
+        self.given, self.system = run.start, run.system
         self._places: dict[tuple[int, int], tuple[Any, ...]] = {}
+
+    def exchange(self, system: System) -> None:
+        """Take on another system, the same tree with other numbers."""
+        self.run.workspace.exchange(system.arrays)
+        self.system = system
 
     def begin(self, given: Any, q: Any, v: Any, tau: Any) -> None:
         """Put the problem to the start of a run; `given` is what the user gave for it."""
@@ -212,7 +218,8 @@ class Worker:
         elif state == INTERRUPTED:
             gathered.messages[number] = f"Interrupted by the user after t = {t:.9g} s."
         else:
-            gathered.fail(number, explain(attrs.evolve(self.run, start=self.given), state, taken))
+            run = attrs.evolve(self.run, start=self.given, system=self.system)
+            gathered.fail(number, explain(run, state, taken))
         gathered.count(number, self.run.problem.counted())
         gathered.steps[number], gathered.times[number] = taken, wall_time
         gathered.completed[number] = state == 0

@@ -18,6 +18,10 @@ from mbkit.systems.calls.arguments import common_axes
 __all__ = ["Members", "has_samples", "of_sample", "with_all_forces"]
 
 
+#: Systems with parameters of their own that are kept while runs go on.
+KEPT = 4096
+
+
 def with_all_forces(
     system: System, forces: Any, constraint_solver: Any
 ) -> tuple[System, list[str]]:
@@ -55,6 +59,7 @@ class Members:
     vectors: dict[str, Any]  # (count, width): q, v and tau, those that were given as arrays
     further: dict[str, Any]  # those of q, v and tau that are no arrays, such as a function tau
     parameters: dict[str, Any]  # (count, ...): values by name
+    _systems: dict[int, System] = attrs.field(factory=dict, init=False)  # those made so far
 
     @classmethod
     def of(cls, system: System, parameters: Any, **given: Any) -> Members:
@@ -91,6 +96,12 @@ class Members:
         """Number of runs."""
         return math.prod(self.axes)
 
+    @property
+    def are_alike(self) -> bool:
+        """Whether runs differ by states and numbers of a tree alone, not by its joints."""
+        joints = any(name.startswith("joints.") for name in self.parameters)
+        return not joints and self.system.num_velocity_constraints == 0
+
     def place(self, number: int) -> tuple[int, ...]:
         """Return the index of a sample."""
         return tuple(int(k) for k in np.unravel_index(number, self.axes))
@@ -101,7 +112,18 @@ class Members:
 
     def system_of(self, number: int) -> System:
         """Return the system of one run."""
-        return self.system.with_parameters(self.values(number)) if self.parameters else self.system
+        if not self.parameters:
+            return self.system
+        system = self._systems.get(number)
+        if system is None:
+            system = self.system.with_parameters(self.values(number))
+            if len(self._systems) < KEPT:
+                self._systems[number] = system
+        return system
+
+    def forget(self) -> None:
+        """Drop the systems, which take some 50 kB each; they are made anew if asked for."""
+        self._systems.clear()
 
     def given(self, number: int) -> dict[str, Any]:
         """Return q, v and tau of one run."""

@@ -98,6 +98,17 @@ class Workspace:
         if arrays.forces.forces:
             self._install_forces(space)
 
+    def exchange(self, arrays: SystemArrays) -> None:
+        """Let kernels read other numbers of the same tree, of which no part is in Python."""
+        from mbkit.kernels.compile import array_address
+
+        space: Any = self.record[0]
+        self._arrays = arrays
+        for name in ("bodies", "frames", "velocity_of_column"):
+            space[name] = array_address(getattr(arrays, name))
+        if arrays.forces.forces:
+            self._install_forces(space)
+
     def stabilise(self, *, project: bool, stiffness: float = 0.0, damping: float = 0.0) -> None:
         """Keep loops closed in time loops: after each step, or by what pulls them together."""
         if self.closure is not None:
